@@ -1,0 +1,21 @@
+# baton_layer(<folder> [DEPENDS <layers>...] [PRIVATE <libraries>...])
+#
+# One library for each folder of src/. DEPENDS names the layers it may include (scripts/check_includes
+# enforces the same rule on the text of the includes); PRIVATE names the outside libraries whose door it is.
+function(baton_layer name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
+  if(sources)
+    set(scope PUBLIC)
+    add_library(baton_${name} STATIC ${sources} ${headers})
+    target_link_libraries(baton_${name} PRIVATE ${ARG_PRIVATE})
+  else()
+    set(scope INTERFACE)
+    add_library(baton_${name} INTERFACE)
+  endif()
+  target_link_libraries(baton_${name} ${scope} baton_options)
+  foreach(layer ${ARG_DEPENDS})
+    target_link_libraries(baton_${name} ${scope} baton_${layer})
+  endforeach()
+endfunction()

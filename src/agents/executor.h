@@ -1,0 +1,116 @@
+// Executor: the code that runs an agent's turns. The engine gives it a Turn and a TurnSink; it answers by
+// calling the sink until it has said `finish`.
+//
+// Threads: `start` must not block and may be called from any thread. A sink may be called from any thread,
+// one call at a time for each turn. RunningTurn's methods may be called from any thread.
+// Ownership: the engine owns the RunningTurn and drops it after `finish` was called; the sink is shared by the
+// engine and the executor and outlives both sides' use of it. After `finish` a sink ignores further calls.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "task/event.h"
+#include "task/task.h"
+
+namespace baton::agents {
+
+// Everything an agent is told when its turn begins.
+struct Turn {
+  std::string id;   // unique for each turn; the same for a second attempt
+  int attempt = 1;  // above 1: an earlier attempt was broken off by a crash or restart
+  task::AgentName agent;
+  task::TaskId task;
+  task::ContextId context;
+  task::State state = task::State::working;
+  task::Json task_metadata;
+  task::Message message;                  // what this turn is about
+  std::vector<task::Message> history;     // what was said before in this context, oldest first
+  std::vector<task::Artifact> artifacts;  // what this task has made so far
+  task::Json tools;                       // client tools, a list, or absent
+  task::Json client_state;                // shared state, or absent
+  task::Json metadata;                    // of the request
+  std::string resume_ask;                 // the ask this message answers, or empty
+  std::string trace;
+};
+
+// A child task that an agent wants another agent to do.
+struct DelegateRequest {
+  std::string id;     // the agent's own name for it; comes back with the result
+  std::string agent;  // a local agent's name
+  task::Message message;
+  task::TaskId task;  // a child that waits for input, to answer it; empty: a new child
+};
+
+struct DelegateResult {
+  std::string id;
+  std::optional<task::Task> task;  // the child, stopped; absent if there is none
+  std::string error;               // why there is none
+};
+
+// How a turn ended. Exactly one of these ends every turn.
+struct Done {
+  std::optional<task::Message> message;
+};
+struct Failed {
+  std::string error;  // for the caller: no path, no stack trace
+};
+struct Rejected {
+  std::string reason;
+};
+// The task waits for its caller: for input, or for authorisation.
+struct Asked {
+  std::string id;  // of the ask; comes back as Turn::resume_ask
+  bool for_auth = false;
+  task::Message message;
+};
+// The task was told to stop and did.
+struct Canceled {};
+using Outcome = std::variant<Done, Failed, Rejected, Asked, Canceled>;
+
+class TurnSink {
+ public:
+  virtual ~TurnSink() = default;
+
+  // Something the agent produced, in order. Message and artifact ids may be empty: the engine makes them.
+  virtual void emit(task::EventBody body) = 0;
+
+  // Streamed reply text. Consecutive pieces form one reply; anything else emitted in between ends it.
+  virtual void text(std::string delta) = 0;
+
+  // False while more is waiting for the disk than a turn may have waiting. Then stop reading from the agent;
+  // `when_ready` is called once, from any thread, as soon as there is room.
+  virtual bool ready(std::function<void()> when_ready) = 0;
+
+  // The child's result comes by RunningTurn::deliver.
+  virtual void delegate(DelegateRequest request) = 0;
+
+  // Ends the turn. Only the first call counts.
+  virtual void finish(Outcome outcome) = 0;
+};
+
+class RunningTurn {
+ public:
+  // Must leave nothing behind: a process is killed and reaped, callbacks will not touch the sink again.
+  virtual ~RunningTurn() = default;
+
+  // Asks the agent to stop. It has the engine's grace time to call `finish`.
+  virtual void cancel() = 0;
+
+  virtual void deliver(DelegateResult result) = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+
+  // Never fails: what goes wrong is told to the sink by `finish`, before or after `start` has returned.
+  virtual std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) = 0;
+};
+
+}  // namespace baton::agents

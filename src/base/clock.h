@@ -1,0 +1,36 @@
+// Time: wall-clock instants in milliseconds, as they are stored and shown, and a Clock to read them from.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace baton::base {
+
+using Duration = std::chrono::milliseconds;
+// A wall-clock instant, UTC, in whole milliseconds.
+using Timestamp = std::chrono::time_point<std::chrono::system_clock, Duration>;
+
+// Where "now" comes from. Threads: any.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual Timestamp now() const = 0;
+};
+
+class SystemClock final : public Clock {
+ public:
+  Timestamp now() const override {
+    return std::chrono::time_point_cast<Duration>(std::chrono::system_clock::now());
+  }
+};
+
+inline std::int64_t to_ms(Timestamp at) { return at.time_since_epoch().count(); }
+inline Timestamp from_ms(std::int64_t ms) { return Timestamp(Duration(ms)); }
+
+// "2026-11-21T10:00:00.123Z" (RFC 3339, UTC, always milliseconds).
+std::string to_rfc3339(Timestamp at);
+
+}  // namespace baton::base

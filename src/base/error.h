@@ -1,0 +1,54 @@
+// Error and Result: how every folder of Baton reports that something did not work.
+//
+// Errors are values. They cross folder boundaries as `Result<T>`; exceptions stay inside the folder whose
+// library throws them. `for_caller` may be shown to whoever asked; `for_log` may not.
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace baton::base {
+
+// A closed set. wire/ maps each value to the numbers of each protocol.
+enum class ErrorCode {
+  parse_error,          // bytes that are not JSON
+  invalid_request,      // JSON that is not a request
+  method_not_found,     // a request for something that does not exist
+  invalid_argument,     // a request whose parameters are wrong
+  task_not_found,       // no such task, or not this caller's
+  not_found,            // anything else that is not there
+  already_exists,       // an id that is taken
+  conflict,             // somebody else wrote first: read again and decide again
+  not_cancelable,       // the task has ended in another way
+  unsupported,          // this operation is not offered here
+  push_not_supported,   // webhooks are switched off
+  content_type_not_supported,
+  version_not_supported,
+  unauthenticated,
+  permission_denied,
+  too_large,            // over a limit on size
+  overloaded,           // over a limit on number: try again later
+  deadline_exceeded,
+  unavailable,          // may or may not have happened: read before trying again
+  internal,
+};
+
+struct [[nodiscard]] Error {
+  ErrorCode code = ErrorCode::internal;
+  std::string for_caller;  // never names a file, a statement or a host
+  std::string for_log;
+};
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+// Makes the failing side of a Result: `return fail(ErrorCode::not_found, "no such agent");`
+inline tl::unexpected<Error> fail(ErrorCode code, std::string for_caller, std::string for_log = {}) {
+  return tl::unexpected<Error>(Error{code, std::move(for_caller), std::move(for_log)});
+}
+
+// Passes somebody else's error on.
+inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+
+}  // namespace baton::base

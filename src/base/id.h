@@ -1,0 +1,46 @@
+// Strong identifiers: a TaskId is not a ContextId, and the compiler knows it.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace baton::base {
+
+// A textual id. Empty means "none".
+template <class Tag>
+struct Id {
+  std::string value;
+
+  bool empty() const { return value.empty(); }
+  friend auto operator<=>(const Id&, const Id&) = default;
+};
+
+// A numeric key or counter. Zero means "none".
+template <class Tag>
+struct Number {
+  std::int64_t value = 0;
+
+  explicit operator bool() const { return value != 0; }
+  friend auto operator<=>(const Number&, const Number&) = default;
+};
+
+// A new UUIDv7 (RFC 9562): time-ordered, so that it is kind to an index. Threads: any.
+std::string make_uuid();
+
+// `bytes` random bytes from the operating system's generator, as lower-case hex. Threads: any.
+std::string random_hex(int bytes);
+
+}  // namespace baton::base
+
+template <class Tag>
+struct std::hash<baton::base::Id<Tag>> {
+  std::size_t operator()(const baton::base::Id<Tag>& id) const { return std::hash<std::string>{}(id.value); }
+};
+template <class Tag>
+struct std::hash<baton::base::Number<Tag>> {
+  std::size_t operator()(const baton::base::Number<Tag>& n) const {
+    return std::hash<std::int64_t>{}(n.value);
+  }
+};

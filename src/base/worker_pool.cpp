@@ -1,0 +1,51 @@
+#include "base/worker_pool.h"
+
+#include <pthread.h>
+
+namespace baton::base {
+
+WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max) : queue_max_(queue_max) {
+  for (int i = 0; i < threads; ++i) {
+    threads_.emplace_back([this] { run(); });
+    pthread_setname_np(threads_.back().native_handle(), name.substr(0, 15).c_str());
+  }
+}
+
+WorkerPool::~WorkerPool() { stop(); }
+
+bool WorkerPool::try_submit(std::function<void()> work) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_ || queue_.size() >= queue_max_) return false;
+    queue_.push_back(std::move(work));
+  }
+  wakeup_.notify_one();
+  return true;
+}
+
+void WorkerPool::stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  wakeup_.notify_all();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
+}
+
+void WorkerPool::run() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    wakeup_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    std::function<void()> work = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    work();
+    work = nullptr;
+    lock.lock();
+  }
+}
+
+}  // namespace baton::base

@@ -1,0 +1,40 @@
+// WorkerPool: a fixed number of threads and a bounded queue of functions.
+//
+// Threads: `try_submit` from any thread. A function may block; that is what the pool is for.
+// Full: `try_submit` answers false and does not keep the function.
+// Shutdown: `stop` runs what is queued, then joins. Functions must not throw.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace baton::base {
+
+class WorkerPool {
+ public:
+  WorkerPool(std::string name, int threads, std::size_t queue_max);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  [[nodiscard]] bool try_submit(std::function<void()> work);
+  void stop();
+
+ private:
+  void run();
+
+  const std::size_t queue_max_;
+  std::mutex mutex_;
+  std::condition_variable wakeup_;
+  std::deque<std::function<void()>> queue_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace baton::base

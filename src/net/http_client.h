@@ -1,0 +1,57 @@
+// Outbound HTTP: one request, with a deadline for the whole of it, an address check and a bounded answer.
+//
+// Threads: any; each call blocks until it is over. Redirects are never followed: a 3xx is an answer.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "net/address.h"
+
+namespace baton::net {
+
+struct Url {
+  std::string scheme;  // "http" or "https"
+  std::string host;    // without brackets
+  int port = 0;
+  std::string target;  // path and query, at least "/"
+};
+
+// invalid_argument for anything but an absolute http or https URL; refuses user names, fragments are dropped.
+base::Result<Url> parse_url(std::string_view text);
+
+struct HttpRequest {
+  std::string method = "POST";  // GET or POST
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::string content_type;
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds total_timeout{15'000};
+  std::size_t answer_max = 1 << 20;  // bytes of body kept; a longer answer is cut off, not an error
+  AddressPolicy policy;
+};
+
+struct HttpAnswer {
+  int status = 0;
+  std::string content_type;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+};
+
+// Fails with: invalid_argument (URL), permission_denied (address), deadline_exceeded, unavailable.
+base::Result<HttpAnswer> http_request(const HttpRequest& request);
+
+// The same, for answers that go on: `on_data` gets the body in pieces and answers whether to go on; if it
+// stops, the call ends without an error. `total_timeout` of zero means no total deadline; then `idle_timeout`
+// bounds the silence between two pieces. The returned body is empty unless the status is not 2xx.
+base::Result<HttpAnswer> http_stream(const HttpRequest& request, std::chrono::milliseconds idle_timeout,
+                                     const std::function<bool(std::string_view)>& on_data);
+
+}  // namespace baton::net

@@ -1,0 +1,203 @@
+// TaskStore keeps each task and the ordered log of its events; DeliveryStore keeps what must be sent to
+// webhooks. Both are one database: a delivery is written in the commit of the event it tells about.
+//
+// Writing: `commit` hands over a Change. Changes are applied in the order they are handed over, many in one
+// transaction; the callback runs on the store's committing thread once the change is on disk (or was refused),
+// must not block and must not wait for another commit. A refused change leaves no trace and does not disturb
+// the others in its transaction.
+// Durability: once a callback has a result, no crash loses it.
+// Unknown outcome: `unavailable` may mean that the write happened. Read before trying again.
+// Threads: every method may be called from any thread. Reads may block on the disk.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "task/event.h"
+#include "task/ids.h"
+#include "task/task.h"
+
+namespace baton::store {
+
+// Whether a task's next turn is waiting to run, running, or not wanted.
+enum class TurnState { none, queued, running };
+
+// What decisions about a task are made from.
+struct TaskHead {
+  task::TaskKey key;
+  task::TaskId id;
+  task::AgentName agent;
+  task::Caller caller;
+  task::ContextKey context_key;
+  task::ContextId context;
+  task::TaskKey parent;  // the task that delegated this one, or none
+  task::Version version;
+  task::State state = task::State::submitted;
+  task::EventNumber last_event;
+  task::TurnNumber turn;  // the last turn that began or is to begin
+  TurnState turn_state = TurnState::none;
+  int attempt = 0;                 // of that turn
+  task::EventNumber turn_message;  // the event with the message that turn is about
+  int waiting_messages = 0;        // user messages that no turn has been given yet
+  bool cancel_requested = false;
+  std::string ask;        // the ask the task waits on, or empty
+  int artifact_count = 0;
+};
+
+// A task to be made by a change.
+struct NewTask {
+  task::TaskId id;
+  task::AgentName agent;
+  task::Caller caller;
+  task::ContextId context;  // made if this agent and caller have none of this id
+  task::TaskKey parent;
+  task::Json metadata;
+  task::Generation origin = task::Generation::v1_0;
+  std::string trace;
+};
+
+// What the turn fields of the head become. Absent fields stay.
+struct TurnUpdate {
+  std::optional<task::TurnNumber> turn;
+  std::optional<TurnState> state;
+  std::optional<int> attempt;
+  std::optional<task::EventNumber> message;
+  // The turn is about the last MessageAdded of this very change.
+  bool message_is_new = false;
+  std::optional<int> waiting_messages;
+  std::optional<bool> cancel_requested;
+  std::optional<std::string> ask;
+};
+
+// What a caller asked for in one request beside its message; kept with the message's turn.
+struct TurnRequest {
+  task::Json metadata;
+  task::Json tools;
+  task::Json client_state;
+};
+
+// One step of a task: everything in it is stored, or nothing.
+struct Change {
+  // Exactly one of `create` and `task`.
+  std::optional<NewTask> create;
+  task::TaskKey task;
+
+  // Refused with `conflict` unless the head has this version. Decisions set it; output does not.
+  std::optional<task::Version> expected;
+  // Refused with `conflict` unless this turn is the one running. The fence for an executor's output.
+  std::optional<task::TurnNumber> fence;
+
+  // Get the next numbers, in order. A status must be a legal move from the one before (task::may_move), or,
+  // with `reopen`, leave a terminal state.
+  std::vector<task::EventBody> events;
+  bool reopen = false;
+
+  std::optional<TurnUpdate> turn;       // raises the version
+  std::optional<TurnRequest> request;   // belongs to the MessageAdded of this change
+  std::optional<task::PushConfig> push;  // set before the events: it hears of them
+};
+
+// A change as stored: the head after it and its events with their numbers.
+struct Committed {
+  TaskHead head;
+  std::vector<task::Event> events;
+  int deliveries = 0;  // how many webhook deliveries were written with it
+};
+
+using CommitCallback = std::function<void(base::Result<Committed>)>;
+
+// A turn's input as stored.
+struct TurnInput {
+  task::Message message;
+  TurnRequest request;
+};
+
+class TaskStore {
+ public:
+  virtual ~TaskStore() = default;
+
+  // Fails with: already_exists (the new task's id is taken), conflict, task_not_found, invalid_argument (an
+  // illegal move), unavailable (the disk).
+  virtual void commit(Change change, CommitCallback done) = 0;
+
+  // task_not_found if the caller has no such task at this agent.
+  virtual base::Result<TaskHead> head(const task::TaskRef& ref) const = 0;
+  virtual base::Result<TaskHead> head(task::TaskKey key) const = 0;
+
+  // The task as it is now, or as it was just after event `as_of`.
+  virtual base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                        std::optional<task::EventNumber> as_of = {}) const = 0;
+
+  // At most `limit` events with numbers above `after`, in order.
+  virtual base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
+                                                        int limit) const = 0;
+
+  // What a turn is about: the message at this event and what came with it.
+  virtual base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const = 0;
+  // The first user message after `after` that no turn was given, or not_found.
+  virtual base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const = 0;
+
+  // What was said in a context before an event of one of its tasks, oldest first: messages and streamed
+  // replies of all its tasks, at most `limit` of the newest.
+  virtual base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey before_task,
+                                                                task::EventNumber before, int limit) const = 0;
+
+  // Tasks whose turn is queued or running, oldest first, at most `limit` with a key above `after`.
+  virtual base::Result<std::vector<TaskHead>> unfinished(task::TaskKey after, int limit) const = 0;
+  // Tasks delegated by this one that have not ended.
+  virtual base::Result<std::vector<TaskHead>> open_children(task::TaskKey parent) const = 0;
+
+  // Replaces the config of the same id. Fails with too_large past `configs_max` for a task.
+  virtual void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
+                        std::function<void(base::Result<task::PushConfig>)> done) = 0;
+  // In order of creation.
+  virtual base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const = 0;
+};
+
+using DeliveryKey = base::Number<struct DeliveryKeyTag>;
+using PushConfigKey = base::Number<struct PushConfigKeyTag>;
+
+// One webhook to be sent: this event, to this config.
+struct Delivery {
+  DeliveryKey key;
+  task::TaskKey task;
+  PushConfigKey config_key;
+  task::EventNumber event;
+  task::PushConfig config;
+  int attempts = 0;              // made so far
+  base::Timestamp created_at{};  // when the event was stored
+  base::Timestamp due{};
+};
+
+// What became of an attempt.
+struct DeliveryResult {
+  enum class Kind { delivered, retry, given_up };
+  DeliveryKey key;
+  Kind kind = Kind::delivered;
+  base::Timestamp next_due{};  // for retry
+  std::string error;           // for retry and given_up: shown to operators
+};
+
+class DeliveryStore {
+ public:
+  virtual ~DeliveryStore() = default;
+
+  // The first undelivered one of each (task, config) whose time has come, by due time, at most `limit`. A
+  // config with an undelivered event shows no later one: order is kept for each task and config.
+  virtual base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const = 0;
+  // When the next delivery is due, or nothing if there is none.
+  virtual base::Result<std::optional<base::Timestamp>> next_due() const = 0;
+  // `done` runs on the committing thread.
+  virtual void record(DeliveryResult result, std::function<void(base::Result<void>)> done) = 0;
+  // Undelivered and not given up; and given up. For metrics.
+  struct Counts {
+    std::int64_t waiting = 0;
+    std::int64_t given_up = 0;
+  };
+  virtual base::Result<Counts> delivery_counts() const = 0;
+};
+
+}  // namespace baton::store

@@ -1,0 +1,100 @@
+// Event: one entry of a task's log. Every protocol's stream is a view of these.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "task/ids.h"
+#include "task/json.h"
+#include "task/message.h"
+#include "task/state.h"
+
+namespace baton::task {
+
+struct Status {
+  State state = State::submitted;
+  std::optional<Message> message;
+  base::Timestamp at{};
+};
+
+// The task's status is now this. `metadata` is an object ({"progress":0.4}) or absent.
+struct StatusChanged {
+  Status status;
+  Json metadata;
+};
+
+// A message joined the task's history.
+struct MessageAdded {
+  Message message;
+};
+
+// A piece of the agent's streamed reply. Pieces of one reply share an id; joined, they are its text.
+// A2A shows a reply as an artifact of one text part, chat protocols as a message.
+struct TextDelta {
+  ArtifactId reply;
+  int ordinal = 0;
+  std::string text;
+  bool first = false;  // the reply begins (again) here: forget what came under this id before
+  bool last = false;   // the reply ends here; `text` may be empty
+};
+
+// An artifact, or a further chunk of one.
+struct ArtifactChunk {
+  Artifact artifact;
+  bool append = false;      // the parts follow those that came before; otherwise they replace them
+  bool last_chunk = false;  // the artifact is complete
+};
+
+struct ToolCall {
+  std::string id;
+  std::string name;
+  Json arguments;
+  bool by_client = false;  // the caller's tool: the task waits for its result
+};
+
+struct ToolResult {
+  std::string id;
+  Json content;
+  std::string error;  // empty: it worked
+};
+
+struct StateSnapshot {
+  Json snapshot;
+};
+
+struct StateDelta {
+  Json patch;  // a list of RFC 6902 operations
+};
+
+struct Step {
+  enum class Phase { start, finish };
+  std::string name;
+  Phase phase = Phase::start;
+};
+
+// What a broken attempt had shown is no longer part of the task (DESIGN: "a turn that runs again").
+struct Withdrawn {
+  std::vector<ArtifactId> artifacts;
+};
+
+struct Custom {
+  std::string name;
+  Json value;
+};
+
+using EventBody = std::variant<StatusChanged, MessageAdded, TextDelta, ArtifactChunk, ToolCall, ToolResult,
+                               StateSnapshot, StateDelta, Step, Withdrawn, Custom>;
+
+struct Event {
+  EventNumber number;
+  base::Timestamp at{};
+  EventBody body;
+};
+
+// The status an event brings, or nothing.
+inline const StatusChanged* status_in(const Event& event) { return std::get_if<StatusChanged>(&event.body); }
+
+}  // namespace baton::task

@@ -1,0 +1,60 @@
+// Message, Part and Artifact: what callers and agents say to each other (A2A 1.0, a2a.proto).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "task/ids.h"
+#include "task/json.h"
+
+namespace baton::task {
+
+enum class Role { user, agent };
+
+struct Part {
+  enum class Kind {
+    text,  // content is UTF-8 text
+    raw,   // content is a file's bytes in standard base64 with padding
+    url,   // content is where a file is to be found
+    data,  // content is the text of any JSON value
+  };
+
+  Kind kind = Kind::text;
+  std::string content;
+  std::string filename;
+  std::string media_type;
+  Json metadata;
+
+  static Part of_text(std::string text) { return Part{Kind::text, std::move(text), {}, {}, {}}; }
+  static Part of_data(Json data) { return Part{Kind::data, std::move(data.text), {}, {}, {}}; }
+
+  friend bool operator==(const Part&, const Part&) = default;
+};
+
+struct Message {
+  MessageId id;
+  Role role = Role::user;
+  std::vector<Part> parts;
+  Json metadata;
+  std::vector<std::string> extensions;
+  std::vector<TaskId> reference_tasks;
+
+  friend bool operator==(const Message&, const Message&) = default;
+};
+
+struct Artifact {
+  ArtifactId id;
+  int ordinal = 0;  // its place among the task's artifacts, from 0; the `index` of A2A 0.1
+  std::string name;
+  std::string description;
+  std::vector<Part> parts;
+  Json metadata;
+  std::vector<std::string> extensions;
+
+  friend bool operator==(const Artifact&, const Artifact&) = default;
+};
+
+// The texts of all text parts, joined by line ends.
+std::string text_of(const Message& message);
+
+}  // namespace baton::task

@@ -1,0 +1,123 @@
+// Document: a parsed JSON text that still knows the bytes of each value.
+//
+// Strict JSON in strict UTF-8, numbers of any size, depth bounded, no recursion while parsing. Values refer to
+// the text, which must outlive them: the Document owns or borrows it, see the two ways to parse.
+// Threads: a Document is immutable once made; values are small and copied freely.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "task/json.h"
+
+namespace baton::wire {
+
+class Document;
+
+// One value inside a Document; "missing" where there is none.
+class Value {
+ public:
+  enum class Type : std::uint8_t { missing, null, boolean, number, string, array, object };
+
+  Value() = default;
+
+  Type type() const;
+  bool missing() const { return document_ == nullptr; }
+  bool is_null() const { return type() == Type::null; }
+  bool is_string() const { return type() == Type::string; }
+  bool is_object() const { return type() == Type::object; }
+  bool is_array() const { return type() == Type::array; }
+  bool is_number() const { return type() == Type::number; }
+  bool is_bool() const { return type() == Type::boolean; }
+  // Missing or null: "not given" in every protocol here.
+  bool absent() const { return missing() || is_null(); }
+
+  // The decoded text of a string; empty for anything else.
+  std::string_view string() const;
+  std::string str() const { return std::string(string()); }
+  bool boolean() const;
+  // A number without fraction that fits, or nothing. 1.0 and 1e2 count: JSON has one kind of number.
+  std::optional<std::int64_t> integer() const;
+  std::optional<double> real() const;
+
+  // The value's own bytes, as they stand in the text.
+  std::string_view raw() const;
+  task::Json json() const { return task::Json{std::string(raw())}; }
+
+  // The member of an object, or missing. Of a repeated member the last one counts, as in JavaScript; see
+  // `repeats`.
+  Value operator[](std::string_view key) const;
+  // Whether the object has this member more than once.
+  bool repeats(std::string_view key) const;
+
+  // Children of an array (values) or an object (values; `key` names them).
+  std::size_t size() const;
+  class Iterator;
+  Iterator begin() const;
+  Iterator end() const;
+  // The name of a member that was reached by iterating over an object.
+  std::string_view key() const;
+
+ private:
+  friend class Document;
+  Value(const Document* document, std::uint32_t node) : document_(document), node_(node) {}
+  const Document* document_ = nullptr;
+  std::uint32_t node_ = 0;
+};
+
+class Value::Iterator {
+ public:
+  Value operator*() const { return Value(document_, node_); }
+  Iterator& operator++();
+  bool operator==(const Iterator& other) const { return node_ == other.node_; }
+
+ private:
+  friend class Value;
+  Iterator(const Document* document, std::uint32_t node) : document_(document), node_(node) {}
+  const Document* document_;
+  std::uint32_t node_;
+};
+
+struct ParseOptions {
+  int depth_max = 100;
+  bool comments = false;  // // and /* */, for files that people write
+};
+
+class Document {
+ public:
+  // parse_error for what is not one JSON value and nothing else; its for_caller says where and what.
+  static base::Result<Document> parse(std::string text, ParseOptions options = {});
+  // Borrows: `text` must outlive the Document.
+  static base::Result<Document> parse_view(std::string_view text, ParseOptions options = {});
+
+  Document(Document&&) noexcept = default;
+  Document& operator=(Document&&) noexcept = default;
+
+  Value root() const { return Value(this, 0); }
+
+ private:
+  friend class Value;
+  friend class DocumentBuilder;
+  Document() = default;
+
+  struct Node {
+    Value::Type type;
+    bool truth = false;
+    std::uint32_t begin = 0, end = 0;       // its bytes in the text
+    std::uint32_t next = 0;                 // the node after this one and all inside it
+    std::uint32_t count = 0;                // children
+    std::string_view key, string;           // decoded
+  };
+  std::unique_ptr<const std::string> owned_;
+  std::string_view text_;
+  std::vector<Node> nodes_;
+  std::deque<std::string> decoded_;  // strings with escapes
+};
+
+}  // namespace baton::wire
