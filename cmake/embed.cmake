@@ -1,0 +1,20 @@
+# cmake -DROOT=<schema folder> -DOUTPUT=<file.cpp> -P embed.cmake
+# Writes the files of schema/ as a C++ source (see src/base/embedded.h). Raw string literals are limited in
+# length by compilers, so each file is a list of literals of a bounded size.
+file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.sql ${ROOT}/*.json)
+list(SORT files)
+set(text "#include \"base/embedded.h\"\n\nnamespace baton::base {\n\nconst std::vector<EmbeddedFile>& embedded_files() {\n  static const std::vector<EmbeddedFile> files{\n")
+foreach(name ${files})
+  file(READ ${ROOT}/${name} content)
+  string(LENGTH "${content}" length)
+  string(APPEND text "    {\"${name}\", ")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${content}" ${at} 8000 piece)
+    string(APPEND text "R\"BATON(${piece})BATON\"\n")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  string(APPEND text "\"\"},\n")
+endforeach()
+string(APPEND text "  };\n  return files;\n}\n\nstd::string_view embedded_file(std::string_view name) {\n  for (const EmbeddedFile& file : embedded_files()) {\n    if (file.name == name) return file.text;\n  }\n  return {};\n}\n\n}  // namespace baton::base\n")
+file(WRITE ${OUTPUT} "${text}")

@@ -1,0 +1,38 @@
+// The objects of A2A 1.0 in its JSON (ProtoJSON of a2a.proto): messages, parts, artifacts, statuses, tasks.
+//
+// Besides A2A 1.0 itself, the line protocol of command executors and the rows of the store use these shapes.
+// Writing appends to a Writer; reading checks what the specification requires and fails with
+// invalid_argument and a text that names the member ("parts[2]: exactly one of text, raw, url, data").
+// Unknown members are ignored; snake_case names and enum numbers are read too.
+#pragma once
+
+#include "base/error.h"
+#include "task/task.h"
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::v1 {
+
+void write_part(Writer& out, const task::Part& part);
+void write_parts(Writer& out, const std::vector<task::Part>& parts);
+// With the ids of the task and context it belongs to, where they are not empty.
+void write_message(Writer& out, const task::Message& message, const task::TaskId& task = {},
+                   const task::ContextId& context = {});
+void write_artifact(Writer& out, const task::Artifact& artifact);
+void write_status(Writer& out, const task::Status& status, const task::TaskId& task = {},
+                  const task::ContextId& context = {});
+void write_task(Writer& out, const task::Task& task);
+
+base::Result<task::Part> read_part(Value part);
+base::Result<std::vector<task::Part>> read_parts(Value parts);
+// A message without an id gets none: whoever needs one makes it. `task` and `context` receive its taskId
+// and contextId where it has them and the pointers are not null.
+base::Result<task::Message> read_message(Value message, task::TaskId* task = nullptr,
+                                         task::ContextId* context = nullptr);
+// `ordinal` is not part of the shape: it stays 0. An artifact without an id gets none.
+base::Result<task::Artifact> read_artifact(Value artifact);
+
+// "TASK_STATE_INPUT_REQUIRED" and its like.
+std::string_view state_name(task::State state);
+
+}  // namespace baton::wire::v1
