@@ -1,0 +1,41 @@
+// Server-sent events (HTML living standard, section 9.2): appends whole blocks to a buffer. LF line ends, one
+// space after each colon.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace baton::wire {
+
+inline void append_sse_field(std::string& out, std::string_view name, std::string_view value) {
+  out.append(name).append(": ").append(value).push_back('\n');
+}
+
+inline void append_sse_number(std::string& out, std::int64_t id) {
+  char digits[20];
+  const auto end = std::to_chars(digits, digits + sizeof digits, id).ptr;
+  append_sse_field(out, "id", std::string_view(digits, static_cast<std::size_t>(end - digits)));
+}
+
+// One event. `id` 0 means none. `data` has no line ends: JSON without white space never has.
+inline void append_sse(std::string& out, std::int64_t id, std::string_view data) {
+  if (id != 0) append_sse_number(out, id);
+  append_sse_field(out, "data", data);
+  out.push_back('\n');
+}
+
+// A number without an event: the reader's last id moves on and nothing is delivered.
+inline void append_sse_id(std::string& out, std::int64_t id) {
+  append_sse_number(out, id);
+  out.push_back('\n');
+}
+
+// Something that readers skip; keeps proxies awake. `text` has no line ends.
+inline void append_sse_comment(std::string& out, std::string_view text) {
+  append_sse_field(out, "", text);
+  out.push_back('\n');
+}
+
+}  // namespace baton::wire

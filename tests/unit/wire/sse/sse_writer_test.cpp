@@ -1,0 +1,38 @@
+#include "wire/sse/sse_writer.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace baton::wire {
+namespace {
+
+TEST_CASE("SSE writer: an event carries its number before its data and ends with an empty line") {
+  std::string out;
+  append_sse(out, 7, R"({"a":1})");
+  CHECK(out == "id: 7\ndata: {\"a\":1}\n\n");
+}
+
+TEST_CASE("SSE writer: an event without a number has only data") {
+  std::string out;
+  append_sse(out, 0, "{}");
+  CHECK(out == "data: {}\n\n");
+}
+
+TEST_CASE("SSE writer: a number alone and a comment are blocks without data") {
+  std::string out;
+  append_sse_id(out, 12);
+  append_sse_comment(out, "awake");
+  CHECK(out == "id: 12\n\n: awake\n\n");
+}
+
+TEST_CASE("SSE writer: the largest number is written whole") {
+  std::string out;
+  append_sse_id(out, std::numeric_limits<std::int64_t>::max());
+  CHECK(out == "id: 9223372036854775807\n\n");
+}
+
+}  // namespace
+}  // namespace baton::wire
