@@ -1,0 +1,251 @@
+#include "wire/json/document.h"
+
+#include <rapidjson/error/en.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/reader.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace baton::wire {
+namespace {
+
+constexpr std::size_t kTextMax = std::size_t{1} << 31;  // offsets are 32 bits wide
+
+constexpr unsigned kStrict =
+    rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+
+}  // namespace
+
+// RapidJSON's events, made into nodes. The reader's stream tells where each value ends; where it begins
+// follows from where the one before ended, since only white space, ',' and ':' lie between.
+class DocumentBuilder {
+ public:
+  using Ch = char;
+  using Size = rapidjson::SizeType;
+
+  DocumentBuilder(Document& document, const rapidjson::MemoryStream& stream, ParseOptions options)
+      : document_(document), stream_(stream), options_(options) {}
+
+  bool too_deep() const { return too_deep_; }
+
+  bool Null() { return scalar(Value::Type::null); }
+  bool Bool(bool truth) {
+    scalar(Value::Type::boolean);
+    document_.nodes_.back().truth = truth;
+    return true;
+  }
+  bool RawNumber(const Ch*, Size, bool) { return scalar(Value::Type::number); }
+  bool String(const Ch* text, Size length, bool) {
+    const std::uint32_t begin = value_begin();
+    push(Value::Type::string, begin);
+    Document::Node& node = document_.nodes_.back();
+    node.end = position();
+    node.string = keep(text, length, node.begin, node.end);
+    return finish_value(node.end);
+  }
+  bool Key(const Ch* text, Size length, bool) {
+    const std::uint32_t begin = value_begin();
+    key_ = keep(text, length, begin, position());
+    last_end_ = position();
+    return true;
+  }
+  bool StartObject() { return open(Value::Type::object); }
+  bool StartArray() { return open(Value::Type::array); }
+  bool EndObject(Size) { return close(); }
+  bool EndArray(Size) { return close(); }
+
+  // With kParseNumbersAsStringsFlag these are never called; the reader wants them to exist.
+  bool Int(int) { return false; }
+  bool Uint(unsigned) { return false; }
+  bool Int64(std::int64_t) { return false; }
+  bool Uint64(std::uint64_t) { return false; }
+  bool Double(double) { return false; }
+
+ private:
+  std::uint32_t position() const { return static_cast<std::uint32_t>(stream_.Tell()); }
+
+  std::uint32_t value_begin() const {
+    const std::string_view text = document_.text_;
+    std::uint32_t at = last_end_;
+    while (at < text.size()) {
+      const char c = text[at];
+      if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ':') {
+        ++at;
+      } else if (c == '/' && options_.comments) {
+        at = after_comment(at);
+      } else {
+        break;
+      }
+    }
+    return at;
+  }
+
+  std::uint32_t after_comment(std::uint32_t at) const {
+    const std::string_view text = document_.text_;
+    const bool line = text.substr(at, 2) == "//";
+    const std::size_t close = line ? text.find('\n', at) : text.find("*/", at + 2);
+    return static_cast<std::uint32_t>(close == std::string_view::npos ? text.size() : close + (line ? 1 : 2));
+  }
+
+  // The decoded string: a view of the text where nothing was escaped, a copy otherwise.
+  std::string_view keep(const Ch* text, Size length, std::uint32_t begin, std::uint32_t end) {
+    if (length + 2 == end - begin) return document_.text_.substr(begin + 1, length);
+    return document_.decoded_.emplace_back(text, length);
+  }
+
+  void push(Value::Type type, std::uint32_t begin) {
+    Document::Node node;
+    node.type = type;
+    node.begin = begin;
+    if (!open_.empty()) {
+      Document::Node& parent = document_.nodes_[open_.back()];
+      ++parent.count;
+      if (parent.type == Value::Type::object) node.key = key_;
+    }
+    document_.nodes_.push_back(node);
+    document_.nodes_.back().next = static_cast<std::uint32_t>(document_.nodes_.size());
+  }
+
+  bool finish_value(std::uint32_t end) {
+    last_end_ = end;
+    return true;
+  }
+
+  bool scalar(Value::Type type) {
+    push(type, value_begin());
+    document_.nodes_.back().end = position();
+    return finish_value(position());
+  }
+
+  bool open(Value::Type type) {
+    if (static_cast<int>(open_.size()) >= options_.depth_max) {
+      too_deep_ = true;
+      return false;
+    }
+    const std::uint32_t begin = value_begin();
+    push(type, begin);
+    open_.push_back(static_cast<std::uint32_t>(document_.nodes_.size() - 1));
+    return finish_value(begin + 1);
+  }
+
+  bool close() {
+    Document::Node& node = document_.nodes_[open_.back()];
+    open_.pop_back();
+    // The iterative reader reports the end before it takes the bracket.
+    node.end = position() + 1;
+    node.next = static_cast<std::uint32_t>(document_.nodes_.size());
+    return finish_value(node.end);
+  }
+
+  Document& document_;
+  const rapidjson::MemoryStream& stream_;
+  const ParseOptions options_;
+  std::vector<std::uint32_t> open_;
+  std::string_view key_;
+  std::uint32_t last_end_ = 0;
+  bool too_deep_ = false;
+};
+
+base::Result<Document> Document::parse(std::string text, ParseOptions options) {
+  auto owned = std::make_unique<const std::string>(std::move(text));
+  auto document = parse_view(*owned, options);
+  if (document) document->owned_ = std::move(owned);
+  return document;
+}
+
+base::Result<Document> Document::parse_view(std::string_view text, ParseOptions options) {
+  if (text.size() > kTextMax) return base::fail(base::ErrorCode::too_large, "the JSON text is too long");
+  Document document;
+  document.text_ = text;
+  document.nodes_.reserve(16 + text.size() / 32);
+  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::Reader reader;
+  DocumentBuilder builder(document, stream, options);
+  const rapidjson::ParseResult result =
+      options.comments ? reader.Parse<kStrict | rapidjson::kParseCommentsFlag>(stream, builder)
+                       : reader.Parse<kStrict>(stream, builder);
+  if (!result) {
+    std::string reason = builder.too_deep() ? "nested deeper than " + std::to_string(options.depth_max)
+                                            : std::string(rapidjson::GetParseError_En(result.Code()));
+    return base::fail(base::ErrorCode::parse_error, "at byte " + std::to_string(result.Offset()) + ": " + reason);
+  }
+  // The reader takes a NUL byte for the end of the text.
+  if (stream.Tell() != text.size()) {
+    return base::fail(base::ErrorCode::parse_error,
+                      "at byte " + std::to_string(stream.Tell()) + ": a NUL byte after the value");
+  }
+  return document;
+}
+
+Value::Type Value::type() const { return missing() ? Type::missing : document_->nodes_[node_].type; }
+
+std::string_view Value::string() const { return is_string() ? document_->nodes_[node_].string : std::string_view(); }
+
+bool Value::boolean() const { return is_bool() && document_->nodes_[node_].truth; }
+
+std::optional<std::int64_t> Value::integer() const {
+  if (!is_number()) return std::nullopt;
+  const std::string_view text = raw();
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  // Past 2^53 a double no longer says which integer was meant.
+  constexpr double kExactMax = 9007199254740992.0;
+  const std::optional<double> value = real();
+  if (!value || std::trunc(*value) != *value || std::fabs(*value) > kExactMax) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
+
+std::optional<double> Value::real() const {
+  if (!is_number()) return std::nullopt;
+  const std::string_view text = raw();
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::string_view Value::raw() const {
+  if (missing()) return {};
+  const Document::Node& node = document_->nodes_[node_];
+  return document_->text_.substr(node.begin, node.end - node.begin);
+}
+
+Value Value::operator[](std::string_view name) const {
+  Value found;
+  if (!is_object()) return found;
+  for (const Value member : *this) {
+    if (member.key() == name) found = member;
+  }
+  return found;
+}
+
+bool Value::repeats(std::string_view name) const {
+  int count = 0;
+  if (!is_object()) return false;
+  for (const Value member : *this) count += member.key() == name ? 1 : 0;
+  return count > 1;
+}
+
+std::size_t Value::size() const { return missing() ? 0 : document_->nodes_[node_].count; }
+
+Value::Iterator Value::begin() const {
+  if (!is_array() && !is_object()) return Iterator(document_, 0);
+  return Iterator(document_, size() == 0 ? document_->nodes_[node_].next : node_ + 1);
+}
+
+Value::Iterator Value::end() const {
+  if (!is_array() && !is_object()) return Iterator(document_, 0);
+  return Iterator(document_, document_->nodes_[node_].next);
+}
+
+Value::Iterator& Value::Iterator::operator++() {
+  node_ = document_->nodes_[node_].next;
+  return *this;
+}
+
+std::string_view Value::key() const { return missing() ? std::string_view() : document_->nodes_[node_].key; }
+
+}  // namespace baton::wire
