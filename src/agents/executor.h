@@ -3,8 +3,9 @@
 //
 // Threads: `start` must not block and may be called from any thread. A sink may be called from any thread,
 // one call at a time for each turn. RunningTurn's methods may be called from any thread.
-// Ownership: the engine owns the RunningTurn and drops it after `finish` was called; the sink is shared by the
-// engine and the executor and outlives both sides' use of it. After `finish` a sink ignores further calls.
+// Ownership: the engine owns the RunningTurn and drops it after `finish` was called; the sink is shared by
+// the engine and the executor and outlives both sides' use of it. After `finish` a sink ignores further
+// calls.
 #pragma once
 
 #include <functional>

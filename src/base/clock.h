@@ -27,8 +27,12 @@ class SystemClock final : public Clock {
   }
 };
 
-inline std::int64_t to_ms(Timestamp at) { return at.time_since_epoch().count(); }
-inline Timestamp from_ms(std::int64_t ms) { return Timestamp(Duration(ms)); }
+inline std::int64_t to_ms(Timestamp at) {
+  return at.time_since_epoch().count();
+}
+inline Timestamp from_ms(std::int64_t ms) {
+  return Timestamp(Duration(ms));
+}
 
 // "2026-11-21T10:00:00.123Z" (RFC 3339, UTC, always milliseconds).
 std::string to_rfc3339(Timestamp at);

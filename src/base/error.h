@@ -12,25 +12,25 @@ namespace baton::base {
 
 // A closed set. wire/ maps each value to the numbers of each protocol.
 enum class ErrorCode {
-  parse_error,          // bytes that are not JSON
-  invalid_request,      // JSON that is not a request
-  method_not_found,     // a request for something that does not exist
-  invalid_argument,     // a request whose parameters are wrong
-  task_not_found,       // no such task, or not this caller's
-  not_found,            // anything else that is not there
-  already_exists,       // an id that is taken
-  conflict,             // somebody else wrote first: read again and decide again
-  not_cancelable,       // the task has ended in another way
-  unsupported,          // this operation is not offered here
-  push_not_supported,   // webhooks are switched off
+  parse_error,         // bytes that are not JSON
+  invalid_request,     // JSON that is not a request
+  method_not_found,    // a request for something that does not exist
+  invalid_argument,    // a request whose parameters are wrong
+  task_not_found,      // no such task, or not this caller's
+  not_found,           // anything else that is not there
+  already_exists,      // an id that is taken
+  conflict,            // somebody else wrote first: read again and decide again
+  not_cancelable,      // the task has ended in another way
+  unsupported,         // this operation is not offered here
+  push_not_supported,  // webhooks are switched off
   content_type_not_supported,
   version_not_supported,
   unauthenticated,
   permission_denied,
-  too_large,            // over a limit on size
-  overloaded,           // over a limit on number: try again later
+  too_large,   // over a limit on size
+  overloaded,  // over a limit on number: try again later
   deadline_exceeded,
-  unavailable,          // may or may not have happened: read before trying again
+  unavailable,  // may or may not have happened: read before trying again
   internal,
 };
 
@@ -49,6 +49,8 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string for_caller, std::s
 }
 
 // Passes somebody else's error on.
-inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+inline tl::unexpected<Error> fail(Error error) {
+  return tl::unexpected<Error>(std::move(error));
+}
 
 }  // namespace baton::base

@@ -12,7 +12,9 @@
 namespace baton::base {
 
 EventLoop::EventLoop(std::string name)
-    : name_(std::move(name)), epoll_(epoll_create1(EPOLL_CLOEXEC)), wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : name_(std::move(name)),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!epoll_.valid() || !wakeup_.valid()) std::abort();  // no descriptors at start-up: nothing can run
   epoll_event event{};
   event.events = EPOLLIN;
@@ -20,7 +22,9 @@ EventLoop::EventLoop(std::string name)
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event);
 }
 
-EventLoop::~EventLoop() { stop(); }
+EventLoop::~EventLoop() {
+  stop();
+}
 
 void EventLoop::start() {
   thread_ = std::thread([this] { run(); });

@@ -35,7 +35,8 @@ void take_pooled(unsigned char* bytes, std::size_t size) {
 std::string make_uuid() {
   std::array<unsigned char, 16> raw;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto ms = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+  const auto ms =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
   for (int i = 0; i < 6; ++i) raw[i] = static_cast<unsigned char>(ms >> (40 - 8 * i));
   take_pooled(raw.data() + 6, 10);
   raw[6] = static_cast<unsigned char>((raw[6] & 0x0f) | 0x70);

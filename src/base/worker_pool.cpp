@@ -11,7 +11,9 @@ WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max) : q
   }
 }
 
-WorkerPool::~WorkerPool() { stop(); }
+WorkerPool::~WorkerPool() {
+  stop();
+}
 
 bool WorkerPool::try_submit(std::function<void()> work) {
   {

@@ -2,10 +2,9 @@
 // webhooks. Both are one database: a delivery is written in the commit of the event it tells about.
 //
 // Writing: `commit` hands over a Change. Changes are applied in the order they are handed over, many in one
-// transaction; the callback runs on the store's committing thread once the change is on disk (or was refused),
-// must not block and must not wait for another commit. A refused change leaves no trace and does not disturb
-// the others in its transaction.
-// Durability: once a callback has a result, no crash loses it.
+// transaction; the callback runs on the store's committing thread once the change is on disk (or was
+// refused), must not block and must not wait for another commit. A refused change leaves no trace and does
+// not disturb the others in its transaction. Durability: once a callback has a result, no crash loses it.
 // Unknown outcome: `unavailable` may mean that the write happened. Read before trying again.
 // Threads: every method may be called from any thread. Reads may block on the disk.
 #pragma once
@@ -43,7 +42,7 @@ struct TaskHead {
   task::EventNumber turn_message;  // the event with the message that turn is about
   int waiting_messages = 0;        // user messages that no turn has been given yet
   bool cancel_requested = false;
-  std::string ask;        // the ask the task waits on, or empty
+  std::string ask;  // the ask the task waits on, or empty
   int artifact_count = 0;
 };
 
@@ -95,8 +94,8 @@ struct Change {
   std::vector<task::EventBody> events;
   bool reopen = false;
 
-  std::optional<TurnUpdate> turn;       // raises the version
-  std::optional<TurnRequest> request;   // belongs to the MessageAdded of this change
+  std::optional<TurnUpdate> turn;        // raises the version
+  std::optional<TurnRequest> request;    // belongs to the MessageAdded of this change
   std::optional<task::PushConfig> push;  // set before the events: it hears of them
 };
 
@@ -142,8 +141,10 @@ class TaskStore {
 
   // What was said in a context before an event of one of its tasks, oldest first: messages and streamed
   // replies of all its tasks, at most `limit` of the newest.
-  virtual base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey before_task,
-                                                                task::EventNumber before, int limit) const = 0;
+  virtual base::Result<std::vector<task::Message>> conversation(task::ContextKey context,
+                                                                task::TaskKey before_task,
+                                                                task::EventNumber before,
+                                                                int limit) const = 0;
 
   // Tasks whose turn is queued or running, oldest first, at most `limit` with a key above `after`.
   virtual base::Result<std::vector<TaskHead>> unfinished(task::TaskKey after, int limit) const = 0;

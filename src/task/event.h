@@ -95,6 +95,8 @@ struct Event {
 };
 
 // The status an event brings, or nothing.
-inline const StatusChanged* status_in(const Event& event) { return std::get_if<StatusChanged>(&event.body); }
+inline const StatusChanged* status_in(const Event& event) {
+  return std::get_if<StatusChanged>(&event.body);
+}
 
 }  // namespace baton::task

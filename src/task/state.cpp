@@ -12,7 +12,9 @@ struct Row {
   unsigned next;
 };
 
-constexpr unsigned bit(State state) { return 1u << static_cast<unsigned>(state); }
+constexpr unsigned bit(State state) {
+  return 1u << static_cast<unsigned>(state);
+}
 constexpr unsigned kEnds =
     bit(State::completed) | bit(State::canceled) | bit(State::failed) | bit(State::rejected);
 constexpr unsigned kWaits = bit(State::input_required) | bit(State::auth_required);
@@ -28,17 +30,27 @@ constexpr std::array kTable{
     Row{State::rejected, "rejected", 0},
 };
 
-constexpr const Row& row(State state) { return kTable[static_cast<std::size_t>(state)]; }
+constexpr const Row& row(State state) {
+  return kTable[static_cast<std::size_t>(state)];
+}
 
 }  // namespace
 
-bool is_terminal(State state) { return (kEnds & bit(state)) != 0; }
+bool is_terminal(State state) {
+  return (kEnds & bit(state)) != 0;
+}
 
-bool is_waiting(State state) { return (kWaits & bit(state)) != 0; }
+bool is_waiting(State state) {
+  return (kWaits & bit(state)) != 0;
+}
 
-bool may_move(State from, State to) { return (row(from).next & bit(to)) != 0; }
+bool may_move(State from, State to) {
+  return (row(from).next & bit(to)) != 0;
+}
 
-std::string_view name_of(State state) { return row(state).name; }
+std::string_view name_of(State state) {
+  return row(state).name;
+}
 
 std::optional<State> state_named(std::string_view name) {
   for (const Row& candidate : kTable) {

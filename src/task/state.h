@@ -24,14 +24,18 @@ bool is_terminal(State state);
 bool is_waiting(State state);
 
 // Terminal or waiting: nothing more comes until somebody acts. Where a waiting reply is given.
-inline bool is_stopped(State state) { return is_terminal(state) || is_waiting(state); }
+inline bool is_stopped(State state) {
+  return is_terminal(state) || is_waiting(state);
+}
 
 // Whether a task may go from one state to the other. Leaving a terminal state is not a move: it is a
 // reopening (see may_reopen). Working to working is one: progress.
 bool may_move(State from, State to);
 
 // Whether a task-era client may reopen a task in this state by sending to it (A2A 0.1, VERSIONS.md 4.3).
-inline bool may_reopen(State state) { return is_terminal(state); }
+inline bool may_reopen(State state) {
+  return is_terminal(state);
+}
 
 // "input-required" and its like: the names used in the store, in logs and on the command line.
 std::string_view name_of(State state);

@@ -26,13 +26,13 @@ struct Limits {
   int header_lines_max = 100;
   int connections_max = 20'000;
   int streams_max = 15'000;
-  int connections_per_address_max = 0;  // 0: no limit, since a proxy is one address
-  std::chrono::milliseconds header_time{10'000};   // for the whole head, from its first byte
-  std::chrono::milliseconds body_grace{5'000};     // after this a body must average body_rate_min
-  std::size_t body_rate_min = 1024;                // bytes a second
-  std::chrono::milliseconds idle_time{75'000};     // between two requests on one connection
-  std::chrono::milliseconds stall_time{30'000};    // a reader that takes nothing for so long is closed
-  std::chrono::milliseconds keep_awake{15'000};    // silence on a stream after which a comment is sent
+  int connections_per_address_max = 0;            // 0: no limit, since a proxy is one address
+  std::chrono::milliseconds header_time{10'000};  // for the whole head, from its first byte
+  std::chrono::milliseconds body_grace{5'000};    // after this a body must average body_rate_min
+  std::size_t body_rate_min = 1024;               // bytes a second
+  std::chrono::milliseconds idle_time{75'000};    // between two requests on one connection
+  std::chrono::milliseconds stall_time{30'000};   // a reader that takes nothing for so long is closed
+  std::chrono::milliseconds keep_awake{15'000};   // silence on a stream after which a comment is sent
   int worker_threads = 3;
   std::size_t work_queue_max = 4'096;  // complete requests waiting for a worker; past it: 503
 };
@@ -98,8 +98,8 @@ using ErrorBody = std::function<Reply(int status, std::string_view reason)>;
 struct Counts {
   std::int64_t connections = 0;
   std::int64_t streams = 0;
-  std::int64_t requests = 0;   // since start
-  std::int64_t refused = 0;    // answered by the server itself, since start
+  std::int64_t requests = 0;  // since start
+  std::int64_t refused = 0;   // answered by the server itself, since start
 };
 
 class HttpServer {

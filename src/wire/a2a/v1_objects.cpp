@@ -12,9 +12,8 @@ using base::fail;
 using base::Result;
 
 constexpr std::array<std::string_view, 8> kStateNames{
-    "TASK_STATE_SUBMITTED",     "TASK_STATE_WORKING",       "TASK_STATE_INPUT_REQUIRED",
-    "TASK_STATE_AUTH_REQUIRED", "TASK_STATE_COMPLETED",     "TASK_STATE_CANCELED",
-    "TASK_STATE_FAILED",        "TASK_STATE_REJECTED"};
+    "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING",  "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED",
+    "TASK_STATE_COMPLETED", "TASK_STATE_CANCELED", "TASK_STATE_FAILED",         "TASK_STATE_REJECTED"};
 
 struct ContentName {
   std::string_view name;
@@ -27,7 +26,9 @@ constexpr std::array kContentNames{
     ContentName{"data", task::Part::Kind::data},
 };
 
-tl::unexpected<base::Error> wrong(std::string text) { return fail(ErrorCode::invalid_argument, std::move(text)); }
+tl::unexpected<base::Error> wrong(std::string text) {
+  return fail(ErrorCode::invalid_argument, std::move(text));
+}
 
 // A member under its camelCase or its snake_case name.
 Value either(Value object, std::string_view camel, std::string_view snake) {
@@ -100,7 +101,9 @@ Result<task::Part> read_content(Value part) {
 
 }  // namespace
 
-std::string_view state_name(task::State state) { return kStateNames[static_cast<std::size_t>(state)]; }
+std::string_view state_name(task::State state) {
+  return kStateNames[static_cast<std::size_t>(state)];
+}
 
 void write_part(Writer& out, const task::Part& part) {
   out.object([&] {

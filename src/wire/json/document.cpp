@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kTextMax = std::size_t{1} << 31;  // offsets are 32 bits wide
 
-constexpr unsigned kStrict =
-    rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+constexpr unsigned kStrict = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
+                             rapidjson::kParseNumbersAsStringsFlag;
 
 }  // namespace
 
@@ -169,7 +169,8 @@ base::Result<Document> Document::parse_view(std::string_view text, ParseOptions 
   if (!result) {
     std::string reason = builder.too_deep() ? "nested deeper than " + std::to_string(options.depth_max)
                                             : std::string(rapidjson::GetParseError_En(result.Code()));
-    return base::fail(base::ErrorCode::parse_error, "at byte " + std::to_string(result.Offset()) + ": " + reason);
+    return base::fail(base::ErrorCode::parse_error,
+                      "at byte " + std::to_string(result.Offset()) + ": " + reason);
   }
   // The reader takes a NUL byte for the end of the text.
   if (stream.Tell() != text.size()) {
@@ -179,11 +180,17 @@ base::Result<Document> Document::parse_view(std::string_view text, ParseOptions 
   return document;
 }
 
-Value::Type Value::type() const { return missing() ? Type::missing : document_->nodes_[node_].type; }
+Value::Type Value::type() const {
+  return missing() ? Type::missing : document_->nodes_[node_].type;
+}
 
-std::string_view Value::string() const { return is_string() ? document_->nodes_[node_].string : std::string_view(); }
+std::string_view Value::string() const {
+  return is_string() ? document_->nodes_[node_].string : std::string_view();
+}
 
-bool Value::boolean() const { return is_bool() && document_->nodes_[node_].truth; }
+bool Value::boolean() const {
+  return is_bool() && document_->nodes_[node_].truth;
+}
 
 std::optional<std::int64_t> Value::integer() const {
   if (!is_number()) return std::nullopt;
@@ -229,7 +236,9 @@ bool Value::repeats(std::string_view name) const {
   return count > 1;
 }
 
-std::size_t Value::size() const { return missing() ? 0 : document_->nodes_[node_].count; }
+std::size_t Value::size() const {
+  return missing() ? 0 : document_->nodes_[node_].count;
+}
 
 Value::Iterator Value::begin() const {
   if (!is_array() && !is_object()) return Iterator(document_, 0);
@@ -246,6 +255,8 @@ Value::Iterator& Value::Iterator::operator++() {
   return *this;
 }
 
-std::string_view Value::key() const { return missing() ? std::string_view() : document_->nodes_[node_].key; }
+std::string_view Value::key() const {
+  return missing() ? std::string_view() : document_->nodes_[node_].key;
+}
 
 }  // namespace baton::wire

@@ -1,8 +1,8 @@
 // Document: a parsed JSON text that still knows the bytes of each value.
 //
-// Strict JSON in strict UTF-8, numbers of any size, depth bounded, no recursion while parsing. Values refer to
-// the text, which must outlive them: the Document owns or borrows it, see the two ways to parse.
-// Threads: a Document is immutable once made; values are small and copied freely.
+// Strict JSON in strict UTF-8, numbers of any size, depth bounded, no recursion while parsing. Values refer
+// to the text, which must outlive them: the Document owns or borrows it, see the two ways to parse. Threads:
+// a Document is immutable once made; values are small and copied freely.
 #pragma once
 
 #include <cstdint>
@@ -109,10 +109,10 @@ class Document {
   struct Node {
     Value::Type type;
     bool truth = false;
-    std::uint32_t begin = 0, end = 0;       // its bytes in the text
-    std::uint32_t next = 0;                 // the node after this one and all inside it
-    std::uint32_t count = 0;                // children
-    std::string_view key, string;           // decoded
+    std::uint32_t begin = 0, end = 0;  // its bytes in the text
+    std::uint32_t next = 0;            // the node after this one and all inside it
+    std::uint32_t count = 0;           // children
+    std::string_view key, string;      // decoded
   };
   std::unique_ptr<const std::string> owned_;
   std::string_view text_;

@@ -100,9 +100,13 @@ Writer& Writer::real(double number) {
   return *this;
 }
 
-Writer& Writer::boolean(bool truth) { return raw(truth ? "true" : "false"); }
+Writer& Writer::boolean(bool truth) {
+  return raw(truth ? "true" : "false");
+}
 
-Writer& Writer::null() { return raw("null"); }
+Writer& Writer::null() {
+  return raw("null");
+}
 
 Writer& Writer::raw(std::string_view json) {
   separate();

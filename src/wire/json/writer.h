@@ -47,8 +47,12 @@ class Writer {
   Writer& member(std::string_view name, bool truth) { return key(name).boolean(truth); }
   Writer& member(std::string_view name, const task::Json& json) { return key(name).raw(json.text); }
   // Left out when empty.
-  Writer& optional(std::string_view name, std::string_view text) { return text.empty() ? *this : member(name, text); }
-  Writer& optional(std::string_view name, const task::Json& json) { return json.empty() ? *this : member(name, json); }
+  Writer& optional(std::string_view name, std::string_view text) {
+    return text.empty() ? *this : member(name, text);
+  }
+  Writer& optional(std::string_view name, const task::Json& json) {
+    return json.empty() ? *this : member(name, json);
+  }
 
  private:
   void separate();
@@ -56,7 +60,7 @@ class Writer {
   Writer& close(char bracket);
 
   std::string& out_;
-  bool first_ = true;      // nothing yet inside the innermost bracket
+  bool first_ = true;  // nothing yet inside the innermost bracket
   bool after_key_ = false;
 };
 
