@@ -1,0 +1,54 @@
+# What the scripts share; sourced, not run. Leaves the caller in the project folder.
+# shellcheck shell=bash
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root" || exit 1
+# The interpreter that Debian's python3-* packages belong to, whatever else stands on the PATH.
+# shellcheck disable=SC2034
+python=/usr/bin/python3
+
+say() { printf '== %s\n' "$*"; }
+die() {
+  printf '%s\n' "$*" >&2
+  exit 1
+}
+
+# packages_of SECTION: the names in that section of scripts/packages.
+packages_of() {
+  awk -v section="[$1]" '/^\[/ { on = ($0 == section); next } on && NF && !/^#/ { print $1 }' scripts/packages
+}
+
+# need SECTION...: installs those packages that are missing, and touches nothing when none is.
+need() {
+  local section package missing=()
+  for section in "$@"; do
+    for package in $(packages_of "$section"); do
+      if [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) != installed ]]; then
+        missing+=("$package")
+      fi
+    done
+  done
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+  say "installing ${missing[*]}"
+  local as_root=()
+  if [[ $(id -u) -ne 0 ]]; then
+    command -v sudo >/dev/null || die "These packages are missing: ${missing[*]}. Install them as root, or install sudo."
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -q
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# build PRESET WITH_TESTS [TARGET...]: configures when that is new or tests are wanted for the first time,
+# then builds. A folder that once has tests keeps them.
+build() {
+  local preset=$1 with_tests=$2 cache=build/$1/CMakeCache.txt
+  shift 2
+  if [[ -f $cache ]] && ! grep -qFx "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache"; then
+    rm -rf "build/$preset" # the project was moved; CMake refuses such a folder
+  fi
+  if [[ ! -f build/$preset/build.ninja ]] || { [[ $with_tests == ON ]] && ! grep -qx 'BATON_TESTS:BOOL=ON' "$cache"; }; then
+    cmake --preset "$preset" -DBATON_TESTS="$with_tests"
+  fi
+  cmake --build "build/$preset" -j "$(nproc)" ${1:+--target "$@"}
+}
