@@ -1,0 +1,33 @@
+#!/bin/sh
+# Approval: asks before it acts. The line protocol in a shell script: jq reads the turn and writes the lines.
+#
+# Nothing is kept between the turns. What was asked about is in the question itself, as a data part, and comes
+# back in the history; it carries the task's id, since a history has the other tasks of the context too.
+# All texts go through pipes and never through arguments or the shell's own parsing, so that no character in
+# them means anything here, and no length is too much.
+set -eu
+cd "$(dirname "$0")"
+
+turn=$(head -n 1)
+
+# Runs one of the functions of approval.jq on the turn.
+with_turn() {
+  printf '%s\n' "$turn" | jq -c -r -L . "include \"approval\"; $1"
+}
+
+# What the approval is for. Put your own work between the lines: `with_turn pending` prints what is to be done.
+act() {
+  with_turn 'line_status("Approved: working on it."; 0.5)'
+  with_turn 'line_text("Done: " + pending), line_record, {type: "done"}'
+}
+
+case $(with_turn decision 2>/dev/null || echo broken) in
+  new) with_turn 'line_ask(request; "")' ;;
+  yes) act ;;
+  no) with_turn '{type: "reject", reason: ("It was not approved: " + (pending | excerpt))}' ;;
+  unclear) with_turn 'line_ask(pending; "I did not understand the answer. ")' ;;
+  nothing) with_turn '{type: "reject", reason: "The message has no text that says what to do."}' ;;
+  too-long) with_turn '{type: "reject", reason: "The request is too long to be read and approved: at most \(longest) characters."}' ;;
+  lost) with_turn '{type: "fail", error: "The history does not say what was asked about, so nothing was done."}' ;;
+  *) echo '{"type":"fail","error":"The turn was not understood."}' ;;
+esac

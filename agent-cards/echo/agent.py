@@ -1,0 +1,106 @@
+"""Echo: streams the text of the user's message back, word by word.
+
+A worker of Baton's line protocol: one process takes many turns, several at the same time. A turn without a
+pause is answered at once by the reading thread; a turn with `delay_ms` gets a thread of its own, so that its
+waiting holds up nobody else.
+"""
+
+import json
+import re
+import signal
+import sys
+import threading
+
+DELAY_MS_MAX = 5_000
+WORDS_MAX = 10_000  # a longer text goes out in groups of words: a stream is for people to watch
+PIECE_CHARS_MAX = 16_384  # keeps each line short, also where a "word" has megabytes
+
+# A word with the white space after it. Chinese and Japanese write no spaces: there each character counts.
+WORD = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*")
+
+encode = json.JSONEncoder(separators=(",", ":")).encode
+output_lock = threading.Lock()
+waiting: dict[str, threading.Event] = {}  # set an event to cancel that turn
+
+
+def send(lines: list[str]) -> None:
+    data = ("\n".join(lines) + "\n").encode()
+    with output_lock:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
+def pieces(text: str) -> list[str]:
+    """Cuts the text into what is streamed; joined, the pieces are the text."""
+    words = WORD.findall(text)
+    if len(words) > WORDS_MAX:
+        group = -(-len(words) // WORDS_MAX)
+        words = ["".join(words[i : i + group]) for i in range(0, len(words), group)]
+    if len(text) <= PIECE_CHARS_MAX:
+        return words
+    return [word[i : i + PIECE_CHARS_MAX] for word in words for i in range(0, len(word), PIECE_CHARS_MAX)]
+
+
+def pause_s(turn: dict) -> float:
+    """The pause between words, from the message's metadata or else the request's. What is no number is no pause."""
+    for metadata in (turn["message"].get("metadata"), turn.get("metadata")):
+        delay = metadata.get("delay_ms") if isinstance(metadata, dict) else None
+        if isinstance(delay, (int, float)) and not isinstance(delay, bool):
+            return min(max(delay, 0), DELAY_MS_MAX) / 1000
+    return 0
+
+
+def artifact_lines(turn_id: str, parts: list[dict]) -> list[str]:
+    """Everything that is not text goes back as it came."""
+    lines = []
+    others = (part for part in parts if "text" not in part)
+    for number, part in enumerate(others, start=1):
+        artifact = {
+            # The turn's id stays the same when Baton runs the turn again, and so does this one.
+            "artifactId": f"{turn_id}-{number}",
+            "name": part.get("filename") or f"part {number}",
+            "parts": [part],
+        }
+        lines.append(encode({"type": "artifact", "turn": turn_id, "artifact": artifact, "lastChunk": True}))
+    return lines
+
+
+def stream_slowly(turn_id: str, words: list[str], rest: list[str], pause: float) -> None:
+    cancelled = waiting[turn_id]
+    for index, line in enumerate(words):
+        if cancelled.wait(pause if index else 0):
+            rest = [encode({"type": "fail", "turn": turn_id, "error": "The turn was cancelled."})]
+            break
+        send([line])
+    del waiting[turn_id]
+    send(rest)
+
+
+def take_turn(turn: dict) -> None:
+    turn_id, parts = turn["turn"], turn["message"]["parts"]
+    text = "\n".join(part["text"] for part in parts if "text" in part)
+    words = [encode({"type": "text", "turn": turn_id, "delta": piece}) for piece in pieces(text)]
+    rest = artifact_lines(turn_id, parts) + [encode({"type": "done", "turn": turn_id})]
+    pause = pause_s(turn)
+    if pause and len(words) > 1:
+        waiting[turn_id] = threading.Event()
+        threading.Thread(target=stream_slowly, args=(turn_id, words, rest, pause)).start()
+    else:
+        send(words + rest)  # one write for the whole turn
+
+
+def main() -> None:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Baton is gone: end without a word
+    for line in sys.stdin.buffer:
+        try:
+            request = json.loads(line)
+            if request["type"] == "turn":
+                take_turn(request)
+            elif request["type"] == "cancel" and request["turn"] in waiting:
+                waiting[request["turn"]].set()
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
+            print(f"echo: a line was not understood: {problem!r}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
