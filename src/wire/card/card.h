@@ -1,0 +1,21 @@
+// Reading the card.json of an agent: an A2A 1.0 agent card plus the object "baton".
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "task/card.h"
+#include "wire/json/document.h"
+#include "wire/json/schema.h"
+
+namespace baton::wire {
+
+// What is wrong with the text of a card.json by schema/agent-card.schema.json; empty: nothing. The text must
+// be JSON.
+std::vector<SchemaProblem> check_card(std::string_view json);
+
+// The A2A part of a card that check_card found nothing wrong with. Members that Baton fills in when it serves
+// the card (url, interfaces, capabilities) and "baton" are left out.
+task::AgentCard read_card(Value card);
+
+}  // namespace baton::wire

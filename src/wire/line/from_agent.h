@@ -1,0 +1,70 @@
+// The lines an agent writes to Baton (DESIGN.md 6.1), read with strict checking.
+//
+// Threads: pure functions.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/error.h"
+#include "task/event.h"
+
+namespace baton::wire::line {
+
+// {"type":"text","delta":"..."}
+struct Text {
+  std::string delta;
+};
+
+// {"type":"delegate","id":"d1","agent":"...","message":{...} or "...","task":"<a child that waits>"?}
+struct Delegate {
+  std::string id;
+  std::string agent;
+  task::Message message;
+  task::TaskId task;
+};
+
+// {"type":"ask","message":"..." or {parts},"schema":{...}?,"id":"..."?}; the schema is the message's last
+// part: data {"schema":...}.
+struct Ask {
+  std::string id;
+  task::Message message;
+};
+
+// {"type":"auth","message":"...","url":"..."?,"id":"..."?}; the URL is the message's last part: data
+// {"url":"..."}.
+struct Auth {
+  std::string id;
+  task::Message message;
+};
+
+// {"type":"done","message":"..." or {parts}?}
+struct Done {
+  std::optional<task::Message> message;
+};
+struct Fail {
+  std::string error;
+};
+struct Reject {
+  std::string reason;
+};
+
+// An EventBody stands for the types whose only effect is an entry in the log: status, artifact, tool-call,
+// tool-result, state, step. A status has no time and a message no id yet: whoever stores them adds these.
+using AgentMessage = std::variant<Text, task::EventBody, Delegate, Ask, Auth, Done, Fail, Reject>;
+
+struct AgentLine {
+  std::string turn;  // empty: not given
+  AgentMessage message;
+};
+
+// Fails with parse_error for a line that is not JSON, and with invalid_argument, naming type and member, for
+// JSON that is not one of the messages above.
+base::Result<AgentLine> decode(std::string_view line);
+
+// The turn a line speaks of, as far as that can be told: for lines that `decode` refuses.
+std::string turn_of(std::string_view line);
+
+}  // namespace baton::wire::line

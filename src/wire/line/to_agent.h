@@ -1,0 +1,48 @@
+// The lines Baton writes to an agent (DESIGN.md 6.1). Each is one JSON object and ends with a line end.
+//
+// Messages, parts and artifacts are in the JSON shape of A2A 1.0. Threads: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "task/event.h"
+#include "task/task.h"
+
+namespace baton::wire::line {
+
+// The version of the line protocol that Baton speaks.
+inline constexpr int kProtocol = 1;
+
+// What an agent is told when its turn begins. References: the facts are only written down.
+struct TurnFacts {
+  std::string_view turn;
+  int attempt = 1;
+  const task::AgentName& agent;
+  const task::TaskId& task;
+  const task::ContextId& context;
+  task::State state = task::State::working;
+  const task::Json& task_metadata;
+  const task::Message& message;
+  const std::vector<task::Message>& history;
+  const std::vector<task::Artifact>& artifacts;
+  const task::Json& tools;
+  const task::Json& client_state;
+  const task::Json& metadata;
+  std::string_view resume_ask;
+  std::string_view trace;
+};
+
+std::string encode_turn(const TurnFacts& facts);
+std::string encode_cancel(std::string_view turn);
+std::string encode_tool_result(std::string_view turn, const task::ToolResult& result);
+// `task` may be null: then there is no child, and `error` says why.
+std::string encode_delegate_result(std::string_view turn, std::string_view id, const task::Task* task,
+                                   std::string_view error);
+
+// The results of client tools in the answer to a tool call: data parts
+// {"toolResult":{"id","content","error"}}.
+std::vector<task::ToolResult> tool_results_in(const task::Message& message);
+
+}  // namespace baton::wire::line
