@@ -1,0 +1,252 @@
+"""A client of the tasks era: JSON-RPC calls and streams over http.client. Every JSON-RPC answer and every
+frame of a stream that passes here is also checked against the protocol's schema, where that is at hand."""
+import http.client
+import json
+import os
+import socket
+import threading
+import uuid
+
+import validation
+
+ERROR_TEXTS = {
+    -32700: "Invalid JSON payload",
+    -32600: "Request payload validation error",
+    -32601: "Method not found",
+    -32602: "Invalid parameters",
+    -32603: "Internal error",
+    -32001: "Task not found",
+    -32002: "Task cannot be canceled",
+    -32003: "Push Notification is not supported",
+    -32004: "This operation is not supported",
+    -32005: "Incompatible content types",
+}
+ENDED = ("completed", "canceled", "failed")
+
+
+def scaled(seconds):
+    return seconds * float(os.environ.get("BATON_TIME_SCALE", "1"))
+
+
+def new_id():
+    return str(uuid.uuid4())
+
+
+def text_message(text, **more):
+    return {"role": "user", "parts": [{"type": "text", "text": text}], **more}
+
+
+def text_of(holder):
+    """The joined texts of a message or an artifact."""
+    return "".join(part["text"] for part in holder["parts"] if part.get("type") == "text")
+
+
+class RpcError(Exception):
+    def __init__(self, error):
+        super().__init__(f"{error['code']}: {error['message']} {error.get('data', '')}")
+        self.code = error["code"]
+        self.error = error
+
+
+class Answer:
+    """One HTTP answer; `body` is its JSON, or None."""
+
+    def __init__(self, response, raw):
+        self.status = response.status
+        self.headers = response.headers
+        self.raw = raw
+        try:
+            self.body = json.loads(raw)
+        except ValueError:
+            self.body = None
+
+
+class Block:
+    """One block of an event stream: its number, and its JSON-RPC answer unless it has only the number."""
+
+    def __init__(self, number, frame):
+        self.number = number
+        self.frame = frame
+
+    @property
+    def result(self):
+        return (self.frame or {}).get("result")
+
+    @property
+    def status(self):
+        """The status, if the block is a status update or a snapshot."""
+        return (self.result or {}).get("status")
+
+    @property
+    def final(self):
+        return bool((self.result or {}).get("final"))
+
+    def __repr__(self):
+        return f"Block({self.number}, {json.dumps(self.frame, ensure_ascii=False)[:200]})"
+
+
+class Stream:
+    """An open event stream. Iterating reads blocks as they come, until the server ends it."""
+
+    def __init__(self, connection, response):
+        self.connection = connection
+        self.response = response
+        self.socket = connection.sock  # http.client lets go of it when the answer says close
+        self.seen = []
+
+    def __iter__(self):
+        number, data, any_line = None, [], False
+        while True:
+            line = self.response.readline()
+            if not line:
+                if any_line:
+                    raise AssertionError("the stream ended inside a block")
+                self.close()
+                return
+            line = line.decode("utf-8").rstrip("\r\n")
+            if line.startswith(":"):
+                continue
+            if line:
+                any_line = True
+                name, _, value = line.partition(":")
+                value = value[1:] if value.startswith(" ") else value
+                if name == "id":
+                    number = int(value)
+                elif name == "data":
+                    data.append(value)
+                continue
+            if not any_line:
+                continue
+            frame = json.loads("\n".join(data)) if data else None
+            if frame is not None:
+                validation.check_frame(frame)
+            block = Block(number, frame)
+            self.seen.append(block)
+            number, data, any_line = None, [], False
+            yield block
+
+    def until(self, condition):
+        """Reads up to the first block for which condition(block) is true, and returns that one."""
+        for block in self:
+            if condition(block):
+                return block
+        raise AssertionError(f"the stream ended too early: {self.seen}")
+
+    def rest(self):
+        """Reads to the end and returns every block seen on this stream."""
+        for _ in self:
+            pass
+        return self.seen
+
+    def close(self):
+        try:
+            self.connection.close()
+            self.response.close()
+        except OSError:
+            pass
+
+
+class Client:
+    """Talks to a server at `host`:`port`. One connection for each thread is kept open for calls."""
+
+    def __init__(self, host="127.0.0.1", port=0):
+        self.host, self.port = host, port
+        self.kept = threading.local()
+        self.connections = []
+
+    def connect(self, seconds=60):
+        return http.client.HTTPConnection(self.host, self.port, timeout=scaled(seconds))
+
+    def close(self):
+        for connection in self.connections:
+            connection.close()
+        self.connections = []
+        self.kept = threading.local()
+
+    def http(self, method, path, body=None, headers=None):
+        """One request on this thread's connection, which is made anew if the server has closed it."""
+        for attempt in (1, 2):
+            connection = getattr(self.kept, "connection", None)
+            fresh = connection is None
+            if fresh:
+                connection = self.kept.connection = self.connect()
+                self.connections.append(connection)
+            try:
+                connection.request(method, path, body, headers or {})
+                response = connection.getresponse()
+                return Answer(response, response.read())
+            except (http.client.HTTPException, OSError):
+                connection.close()
+                self.kept.connection = None
+                if fresh or attempt == 2:
+                    raise
+
+    @staticmethod
+    def path_of(agent):
+        return "/" if agent is None else f"/agents/{agent}"
+
+    @staticmethod
+    def headers_of(token, headers):
+        auth = {"Authorization": f"Bearer {token}"} if token else {}
+        return {"Content-Type": "application/json", **auth, **(headers or {})}
+
+    @staticmethod
+    def envelope(method, params, request_id):
+        return json.dumps({"jsonrpc": "2.0", "id": request_id, "method": method, "params": params},
+                          ensure_ascii=False).encode()
+
+    def post(self, body, agent=None, token=None, headers=None, method=None):
+        """Posts a JSON-RPC body as it is and returns the Answer."""
+        if not isinstance(body, bytes):
+            body = json.dumps(body, ensure_ascii=False).encode()
+        answer = self.http("POST", self.path_of(agent), body, self.headers_of(token, headers))
+        if isinstance(answer.body, dict) and "jsonrpc" in answer.body:
+            validation.check_answer(method, answer.body)
+        return answer
+
+    def rpc(self, method, params, agent=None, token=None, request_id=1, headers=None):
+        return self.post(self.envelope(method, params, request_id), agent, token, headers, method)
+
+    def call(self, method, params, **how):
+        """The result of a call that must work."""
+        answer = self.rpc(method, params, **how)
+        if "error" in (answer.body or {}):
+            raise RpcError(answer.body["error"])
+        if answer.status != 200:
+            raise AssertionError(f"HTTP {answer.status}: {answer.raw[:300]}")
+        return answer.body["result"]
+
+    def send(self, text, task=None, agent=None, token=None, **params):
+        """tasks/send of a text to a task, new without an id."""
+        return self.call("tasks/send", {"id": task or new_id(), "message": text_message(text), **params},
+                         agent=agent, token=token)
+
+    def get(self, task, agent=None, token=None, **params):
+        return self.call("tasks/get", {"id": task, **params}, agent=agent, token=token)
+
+    def open(self, method, params, agent=None, token=None, request_id=1, headers=None, body=None):
+        """Opens a stream on a connection of its own; raises RpcError if the answer is an error."""
+        connection = self.connect()
+        connection.connect()
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.request("POST", self.path_of(agent), body or self.envelope(method, params, request_id),
+                           self.headers_of(token, {"Accept": "text/event-stream", **(headers or {})}))
+        response = connection.getresponse()
+        if response.headers.get_content_type() != "text/event-stream":
+            raw = response.read()
+            connection.close()
+            answer = Answer(response, raw)
+            validation.check_answer(method, answer.body)
+            raise RpcError(answer.body["error"])
+        if response.status != 200:
+            raise AssertionError(f"HTTP {response.status} for a stream")
+        return Stream(connection, response)
+
+    def stream(self, text, task=None, agent=None, token=None, **params):
+        """tasks/sendSubscribe of a text."""
+        return self.open("tasks/sendSubscribe",
+                         {"id": task or new_id(), "message": text_message(text), **params}, agent, token)
+
+    def resubscribe(self, task, after=None, agent=None, token=None):
+        headers = {} if after is None else {"Last-Event-ID": str(after)}
+        return self.open("tasks/resubscribe", {"id": task}, agent, token, headers=headers)

@@ -1,0 +1,191 @@
+"""Starts the real program on a free loopback port, with its own folder, and stops it by its pid.
+
+BATON_PROGRAM names the program (default build/release/baton); BATON_TIME_SCALE stretches every bound on
+waiting, for slow builds.
+"""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+import client
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("BATON_PROGRAM", str(ROOT / "build/release/baton"))
+SHIPPED = ROOT / "agent-cards"
+TEST_AGENTS = pathlib.Path(__file__).resolve().parent / "agents"
+
+
+def program_environment():
+    """The program reads BATON_*; what is meant for the tests is not for it."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("BATON_")}
+
+
+def wait_for(condition, seconds=20, what="the condition"):
+    """Waits until condition() is true and returns what it returned."""
+    deadline = time.monotonic() + client.scaled(seconds)
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited in vain for {what}")
+        time.sleep(0.02)
+
+
+class Server(client.Client):
+    """The program at work. `agents`: names below tests/e2e/agents, the first is the default one; without
+    them the shipped ones. `config` becomes its configuration file."""
+
+    def __init__(self, agents=None, config=None, options=()):
+        super().__init__()
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="baton-e2e-"))
+        self.agents_folder = self.folder / "agents"
+        self.options = list(options)
+        self.process = None
+        self.lines = []
+        self._copy_agents(agents)
+        self.config = config or {}
+
+    def _copy_agents(self, agents):
+        skip = shutil.ignore_patterns("__pycache__")
+        if agents is None:
+            shutil.copytree(SHIPPED, self.agents_folder, ignore=skip)
+            return
+        self.agents_folder.mkdir()
+        for name in agents:
+            source = TEST_AGENTS / name
+            if not source.exists():
+                source = SHIPPED / name
+            shutil.copytree(source, self.agents_folder / name, ignore=skip)
+            path = self.agents_folder / name / "card.json"
+            card = json.loads(path.read_text(encoding="utf-8"))
+            card["baton"]["default"] = name == agents[0]
+            path.write_text(json.dumps(card, ensure_ascii=False), encoding="utf-8")
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.discard()
+
+    def command(self):
+        config = self.folder / "baton.json"
+        config.write_text(json.dumps(self.config), encoding="utf-8")
+        return [PROGRAM, "serve", "--config", str(config), "--port", str(self.port or 0), "--db",
+                str(self.folder / "baton.db"), "--agents", str(self.agents_folder), *self.options]
+
+    def start(self):
+        """Starts the program, or starts it again on the same port and database."""
+        self.log = open(self.folder / "log", "ab")
+        self.process = subprocess.Popen(
+            self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
+            env=program_environment(), start_new_session=True)
+        listening = threading.Event()
+        first = len(self.lines)
+        threading.Thread(target=self._read, args=(self.process.stdout, listening), daemon=True).start()
+        if not listening.wait(client.scaled(30)) or self.process.poll() is not None:
+            self.process.kill()
+            self.process.wait()
+            raise AssertionError(f"the program did not start: {self.lines[first:]}\n{self.log_text()[-2000:]}")
+        return self
+
+    def _read(self, stdout, listening):
+        for line in iter(stdout.readline, b""):
+            text = line.decode("utf-8", "replace").rstrip("\n")
+            self.lines.append(text)
+            if "listening on http://" in text:
+                address = text.split("listening on http://")[1].split()[0]
+                self.host, port = address.rsplit(":", 1)
+                self.port = int(port)
+                listening.set()
+        stdout.close()
+        listening.set()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def running(self):
+        return self.process is not None and self.process.poll() is None
+
+    def stop(self, sig=signal.SIGTERM, seconds=30):
+        """Asks the program to end and returns its exit code."""
+        self.close()
+        if self.running():
+            self.process.send_signal(sig)
+        code = self.process.wait(client.scaled(seconds))
+        self.log.close()
+        return code
+
+    def kill(self):
+        self.close()
+        self.process.kill()
+        self.process.wait()
+        self.log.close()
+
+    def discard(self):
+        """Ends the program if it runs and removes its folder; says what it logged if it ended badly."""
+        code = 0
+        if self.running():
+            code = self.stop()
+        if code != 0:
+            print(f"\nthe program ended with {code}; the end of its log:\n{self.log_text()[-3000:]}")
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if code != 0:
+            raise AssertionError(f"the program ended with {code}")
+
+    def log_text(self):
+        return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+
+    def gate(self, agent, name):
+        """Lets a test agent that waits for this gate go on (see agents/*/agent.py)."""
+        (self.agents_folder / agent / f"gate-{name}").touch()
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.pid}/task"))
+
+    def resident_kib(self):
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text(encoding="ascii")
+        return int(status.split("VmRSS:")[1].split()[0])
+
+    def children(self):
+        return pathlib.Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text(encoding="ascii").split()
+
+
+class ServerCase(unittest.TestCase):
+    """Tests that share one server. Set AGENTS and CONFIG."""
+
+    AGENTS = None
+    CONFIG = {}
+    OPTIONS = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(cls.AGENTS, cls.CONFIG, cls.OPTIONS).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.discard()
+
+    def assert_error(self, answer, code, status=200):
+        """The answer is this JSON-RPC error, with the canonical text of the protocol."""
+        self.assertEqual(answer.status, status, answer.raw)
+        self.assertNotIn("result", answer.body)
+        self.assertEqual(answer.body["error"]["code"], code, answer.raw)
+        self.assertEqual(answer.body["error"]["message"], client.ERROR_TEXTS[code])
+        return answer.body["error"]
+
+    def wait_state(self, task, *states, agent=None, seconds=20, token=None):
+        """Polls until the task is in one of these states, and returns it."""
+        def look():
+            found = self.server.call("tasks/get", {"id": task}, agent=agent, token=token)
+            return found if found["status"]["state"] in states else None
+        return wait_for(look, seconds, f"{task} to be {' or '.join(states)}")
