@@ -1,0 +1,79 @@
+// Config: everything `baton serve` needs to know. The values here are the defaults; settings.cpp describes
+// each of them once, and load_config.h says where others come from.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/http/http_server.h"
+
+namespace baton::cli {
+
+// Who may call with which bearer token.
+struct Token {
+  std::string secret;
+  std::string caller;
+  std::vector<std::string> agents;  // the agents it is good for; empty: all
+};
+
+struct Cors {
+  bool enabled = true;
+  std::vector<std::string> origins{"*"};  // "*" allows any, always without credentials
+};
+
+struct TaskLimits {
+  std::size_t part_max = 4 << 20;
+  std::size_t artifact_max = 64 << 20;
+  int history_max = 10'000;  // messages of one task
+  int webhooks_max = 10;     // webhook configs of one task
+};
+
+struct EngineSettings {
+  int slots = 256;         // turns that run at the same time
+  int queue_max = 10'000;  // turns that wait for a slot
+  std::chrono::milliseconds turn_timeout{600'000};
+  std::chrono::milliseconds cancel_grace{10'000};
+  std::chrono::milliseconds reply_wait{600'000};
+  std::chrono::milliseconds drain_grace{10'000};
+  int conversation_max = 50;  // earlier messages of a context that an agent is given
+  int delegate_depth_max = 8;
+};
+
+struct WebhookSettings {
+  bool enabled = true;
+  bool allow_private = false;
+  std::chrono::milliseconds timeout{15'000};
+  std::chrono::milliseconds retry_first{1'000};
+  std::chrono::milliseconds retry_max{300'000};
+  std::chrono::milliseconds give_up_after{86'400'000};
+  int senders = 8;
+};
+
+struct LogSettings {
+  std::string level = "info";
+  std::string format = "json";
+};
+
+struct Config {
+  std::string host = "127.0.0.1";
+  int port = 8080;
+  std::string db = "baton.db";
+  std::string agents = "agent-cards";
+  std::string public_url;  // empty: what the caller asked for (Host), else the address listened on
+  std::vector<Token> tokens;
+  std::optional<bool> allow_anonymous;
+  Cors cors;
+  server::http::Limits http;
+  TaskLimits limits;
+  EngineSettings engine;
+  WebhookSettings webhooks;
+  LogSettings log;
+
+  // Said aloud, or because no token is configured.
+  bool anonymous_allowed() const { return allow_anonymous.value_or(tokens.empty()); }
+};
+
+}  // namespace baton::cli

@@ -1,0 +1,22 @@
+// The `tokens` of the configuration: who may call, with which secret.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/config.h"
+#include "wire/json/document.h"
+
+namespace baton::cli {
+
+// Gets the JSON pointer inside the list ("/0/caller") and what is wrong there. Never a secret.
+using ReportToken = std::function<void(std::string_view pointer, std::string_view what)>;
+
+// Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and perhaps `agents`.
+std::vector<Token> read_tokens(wire::Value list, const std::map<std::string, std::string>& environment,
+                               const ReportToken& report);
+
+}  // namespace baton::cli

@@ -1,0 +1,40 @@
+// Makes a Config from, in order of strength: flags, environment, file, defaults. Everything that is wrong is
+// reported at once.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/config.h"
+
+namespace baton::cli {
+
+struct Sources {
+  std::string file_name;  // empty: no file
+  std::string file_text;  // JSON with comments
+  std::map<std::string, std::string> environment;
+  std::vector<std::pair<std::string, std::string>> flags;  // path of the setting and what was given
+};
+
+struct LoadedConfig {
+  Config config;                      // to be used only if there are no problems
+  std::vector<std::string> problems;  // "baton.json /port: must be ...", never with a secret in it
+  std::vector<std::string> warnings;  // variables that look like a setting's name misspelt
+};
+
+// Reads the files that tokens name, and nothing else.
+LoadedConfig load_config(const Sources& sources);
+
+// The text of a file of at most `size_max` bytes. Fails with not_found or too_large.
+base::Result<std::string> read_file(const std::string& name, std::size_t size_max);
+
+// The variables of this process.
+std::map<std::string, std::string> process_environment();
+
+// The JSON Schema of the configuration file, made from the table of settings: schema/config.schema.json.
+std::string config_schema();
+
+}  // namespace baton::cli

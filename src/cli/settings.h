@@ -1,0 +1,49 @@
+// The settings of `baton serve` as a table: each is described once, and from that come the configuration
+// file, the environment, the flags, the checks, the help text and the JSON Schema.
+//
+// Threads: everything here is pure.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "cli/config.h"
+#include "wire/json/document.h"
+
+namespace baton::cli {
+
+// Where in a Config a setting lives. The type decides what is written: whole numbers, bytes ("8MiB"),
+// seconds, yes or no, text, a list of texts (with commas between them outside of the file).
+using SettingTarget =
+    std::variant<int& (*)(Config&), std::size_t& (*)(Config&), std::chrono::milliseconds& (*)(Config&),
+                 bool& (*)(Config&), std::optional<bool>& (*)(Config&), std::string& (*)(Config&),
+                 std::vector<std::string>& (*)(Config&)>;
+
+struct Setting {
+  std::string_view path;  // "http.body_max": section and name in the file
+  SettingTarget target;
+  std::string_view help;
+  double min = 0;  // of a number, or of a text's length
+  double max = 0;
+  std::vector<std::string_view> choices = {};
+  std::string_view flag = {};  // where it is not the path in its usual form
+};
+
+std::span<const Setting> settings();
+const Setting* find_setting(std::string_view path);
+
+std::string flag_of(const Setting& setting);       // "--http-body-max"
+std::string variable_of(std::string_view path);    // "BATON_HTTP_BODY_MAX"
+std::string default_text(const Setting& setting);  // as it would be written on the command line
+
+// Both set a value, or change nothing and say what is wrong with it ("must be between 0 and 65535").
+std::optional<std::string> set_from_text(Config& config, const Setting& setting, std::string_view text);
+std::optional<std::string> set_from_json(Config& config, const Setting& setting, wire::Value value);
+
+}  // namespace baton::cli
