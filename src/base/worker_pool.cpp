@@ -15,7 +15,7 @@ WorkerPool::~WorkerPool() {
   stop();
 }
 
-bool WorkerPool::try_submit(std::function<void()> work) {
+bool WorkerPool::try_submit(std::function<void()>&& work) {
   {
     std::lock_guard lock(mutex_);
     if (stopping_ || queue_.size() >= queue_max_) return false;

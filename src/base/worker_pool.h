@@ -1,7 +1,7 @@
 // WorkerPool: a fixed number of threads and a bounded queue of functions.
 //
 // Threads: `try_submit` from any thread. A function may block; that is what the pool is for.
-// Full: `try_submit` answers false and does not keep the function.
+// Full: `try_submit` answers false and leaves the function with its caller.
 // Shutdown: `stop` runs what is queued, then joins. Functions must not throw.
 #pragma once
 
@@ -23,7 +23,7 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
-  [[nodiscard]] bool try_submit(std::function<void()> work);
+  [[nodiscard]] bool try_submit(std::function<void()>&& work);
   void stop();
 
  private:

@@ -1,0 +1,51 @@
+// Engine: the parts that decide about tasks, put together in the order in which they need each other.
+//
+// Threads: `start` and `drain` from one thread; what it hands out is for any thread.
+// Lifetime: the store, the catalogue, the clock and the options outlive it.
+#pragma once
+
+#include "engine/delegation.h"
+#include "engine/recovery.h"
+#include "engine/task_service.h"
+
+namespace baton::engine {
+
+class Engine {
+ public:
+  Engine(store::TaskStore& store, const agents::Catalogue& catalogue, const base::Clock& clock,
+         EngineOptions options, std::function<void()> deliveries_written);
+  ~Engine();
+
+  // Takes up what an earlier run left. How many turns that were.
+  base::Result<int> start();
+
+  // No new turns; running ones get the grace; waiting callers are answered. Blocks. What has not ended goes
+  // on after a restart.
+  void drain();
+
+  TaskService& tasks() { return tasks_; }
+  Feed& feed() { return feed_; }
+  store::TaskStore& store() { return store_; }
+  const EngineOptions& options() const { return options_; }
+
+  struct Counts {
+    Scheduler::Counts turns;
+    Feed::Counts feed;
+    std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
+  };
+  Counts counts() const;
+
+ private:
+  const EngineOptions options_;
+  store::TaskStore& store_;
+  Feed feed_;
+  Ledger ledger_;
+  Background background_;
+  Turns turns_;
+  TaskService tasks_;
+  Delegation delegation_;
+  Recovery recovery_;
+  bool drained_ = false;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,174 @@
+#include "engine/feed.h"
+
+#include <algorithm>
+
+namespace baton::engine {
+namespace {
+
+constexpr std::size_t kTailEventsMax = 128;
+constexpr std::size_t kTailBytesMax = 256 << 10;
+// Active tasks that nobody watches are remembered too, since most are watched a moment later; but not all.
+constexpr std::size_t kIdleEntriesMax = 4096;
+
+std::size_t weight(const std::vector<task::Part>& parts) {
+  std::size_t bytes = 0;
+  for (const task::Part& part : parts) bytes += part.content.size() + part.metadata.text.size() + 64;
+  return bytes;
+}
+
+// About what an event weighs in memory.
+std::size_t weight(const task::Event& event) {
+  constexpr std::size_t kBase = 256;
+  if (const auto* message = std::get_if<task::MessageAdded>(&event.body))
+    return kBase + weight(message->message.parts);
+  if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body))
+    return kBase + weight(chunk->artifact.parts);
+  if (const auto* text = std::get_if<task::TextDelta>(&event.body)) return kBase + text->text.size();
+  if (const auto* status = std::get_if<task::StatusChanged>(&event.body)) {
+    return kBase + (status->status.message ? weight(status->status.message->parts) : 0);
+  }
+  if (const auto* state = std::get_if<task::StateSnapshot>(&event.body))
+    return kBase + state->snapshot.text.size();
+  if (const auto* delta = std::get_if<task::StateDelta>(&event.body)) return kBase + delta->patch.text.size();
+  if (const auto* result = std::get_if<task::ToolResult>(&event.body))
+    return kBase + result->content.text.size();
+  return kBase;
+}
+
+// The first stop among these events past `after`.
+std::optional<Stop> first_stop(const std::vector<Feed::EventPtr>& events, task::EventNumber after) {
+  for (const Feed::EventPtr& event : events) {
+    const task::StatusChanged* change = task::status_in(*event);
+    if (change && event->number > after && task::is_stopped(change->status.state)) {
+      return Stop{change->status.state, event->number};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Feed::Subscription& Feed::Subscription::operator=(Subscription&& other) noexcept {
+  if (this == &other) return *this;
+  if (feed_) feed_->remove(task_, id_);
+  feed_ = std::exchange(other.feed_, nullptr);
+  task_ = other.task_;
+  id_ = other.id_;
+  return *this;
+}
+
+Feed::Subscription::~Subscription() {
+  if (feed_) feed_->remove(task_, id_);
+}
+
+Feed::Subscription Feed::add(task::TaskKey task, Subscriber subscriber) {
+  Subscription subscription;
+  subscription.feed_ = this;
+  subscription.task_ = task;
+  subscription.id_ = state_.with([&](State& state) {
+    const auto [entry, fresh] = state.tasks.try_emplace(task);
+    if (!fresh && entry->second.subscribers.empty()) --state.idle;
+    ++state.subscriptions;
+    const std::uint64_t id = state.next_id++;
+    entry->second.subscribers.emplace(id, std::move(subscriber));
+    return id;
+  });
+  return subscription;
+}
+
+Feed::Subscription Feed::subscribe(task::TaskKey task, News news) {
+  return add(task, {std::make_shared<News>(std::move(news)), nullptr, {}});
+}
+
+Feed::Subscription Feed::on_stop(task::TaskKey task, task::EventNumber after, OnStop on_stop) {
+  return add(task, {nullptr, std::make_shared<OnStop>(std::move(on_stop)), after});
+}
+
+void Feed::remove(task::TaskKey task, std::uint64_t id) {
+  Subscriber dropped;  // destroyed outside the lock: it may own much
+  state_.with([&](State& state) {
+    const auto entry = state.tasks.find(task);
+    if (entry == state.tasks.end()) return;
+    const auto found = entry->second.subscribers.find(id);
+    if (found == entry->second.subscribers.end()) return;
+    dropped = std::move(found->second);
+    entry->second.subscribers.erase(found);
+    --state.subscriptions;
+    if (!entry->second.subscribers.empty()) return;
+    if (entry->second.active && state.idle < kIdleEntriesMax) {
+      ++state.idle;
+    } else {
+      state.tasks.erase(entry);
+    }
+  });
+}
+
+Feed::Tail Feed::after(task::TaskKey task, task::EventNumber number, std::size_t max) const {
+  return state_.with([&](const State& state) {
+    Tail result;
+    const auto found = state.tasks.find(task);
+    if (found == state.tasks.end() || found->second.tail.empty()) return result;
+    const std::deque<EventPtr>& tail = found->second.tail;
+    if (tail.front()->number.value > number.value + 1) return result;
+    result.known = true;
+    const std::int64_t skip = number.value + 1 - tail.front()->number.value;
+    for (auto i = static_cast<std::size_t>(skip); i < tail.size() && result.events.size() < max; ++i) {
+      result.events.push_back(tail[i]);
+    }
+    return result;
+  });
+}
+
+void Feed::extend(Entry& entry, const std::vector<EventPtr>& events) {
+  for (const EventPtr& event : events) {
+    entry.tail.push_back(event);
+    entry.tail_bytes += weight(*event);
+  }
+  while (entry.tail.size() > 1 && (entry.tail.size() > kTailEventsMax || entry.tail_bytes > kTailBytesMax)) {
+    entry.tail_bytes -= weight(*entry.tail.front());
+    entry.tail.pop_front();
+  }
+}
+
+void Feed::publish(const store::TaskHead& head, std::vector<task::Event> events) {
+  if (events.empty()) return;
+  std::vector<EventPtr> shared;
+  shared.reserve(events.size());
+  for (task::Event& event : events) shared.push_back(std::make_shared<const task::Event>(std::move(event)));
+
+  std::vector<std::shared_ptr<News>> news;
+  std::vector<std::pair<std::shared_ptr<OnStop>, Stop>> stops;
+  state_.with([&](State& state) {
+    const bool active = !task::is_stopped(head.state);
+    auto found = state.tasks.find(head.key);
+    if (found == state.tasks.end()) {
+      if (!active || state.idle >= kIdleEntriesMax) return;
+      found = state.tasks.try_emplace(head.key).first;
+      ++state.idle;
+    }
+    Entry& entry = found->second;
+    entry.active = active;
+    extend(entry, shared);
+    for (auto& [id, subscriber] : entry.subscribers) {
+      if (subscriber.news) {
+        news.push_back(subscriber.news);
+      } else if (subscriber.on_stop) {
+        if (const auto stop = first_stop(shared, subscriber.after)) {
+          stops.emplace_back(std::move(subscriber.on_stop), *stop);
+        }
+      }
+    }
+    if (entry.subscribers.empty() && !active) {
+      state.tasks.erase(found);
+      --state.idle;
+    }
+  });
+  for (const auto& wake : news) (*wake)();
+  for (const auto& [callback, stop] : stops) (*callback)(stop);
+}
+
+Feed::Counts Feed::counts() const {
+  return state_.with([](const State& state) { return Counts{state.tasks.size(), state.subscriptions}; });
+}
+
+}  // namespace baton::engine

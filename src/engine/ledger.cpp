@@ -1,0 +1,31 @@
+#include "engine/ledger.h"
+
+namespace baton::engine {
+
+Ledger::Ledger(store::TaskStore& store, Feed& feed, std::function<void()> deliveries_written)
+    : store_(store), feed_(feed), deliveries_written_(std::move(deliveries_written)) {}
+
+void Ledger::commit(store::Change change, Done done) {
+  store_.commit(std::move(change), [this, done = std::move(done)](base::Result<store::Committed> result) {
+    if (result) {
+      done(published(std::move(*result)));
+    } else {
+      done(base::fail(std::move(result.error())));
+    }
+  });
+}
+
+base::Result<Ledger::Written> Ledger::published(store::Committed committed) {
+  Written written;
+  written.before.value = committed.head.last_event.value - static_cast<std::int64_t>(committed.events.size());
+  for (const task::Event& event : committed.events) {
+    const task::StatusChanged* change = task::status_in(event);
+    if (change) ++counts_[static_cast<std::size_t>(change->status.state)];
+  }
+  feed_.publish(committed.head, std::move(committed.events));
+  if (committed.deliveries > 0) deliveries_written_();
+  written.head = std::move(committed.head);
+  return written;
+}
+
+}  // namespace baton::engine

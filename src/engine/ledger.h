@@ -1,0 +1,44 @@
+// Ledger: the one way the engine writes. A change is committed, then whoever it concerns is woken: readers of
+// the log, the notifier. Nothing is seen before it is stored (promise 1).
+//
+// Threads: any. Callbacks run on the store's committing thread, in the order in which changes were applied,
+// after readers of the same change were woken.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+#include "engine/feed.h"
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+class Ledger {
+ public:
+  // A change as stored. Its events have gone to the readers.
+  struct Written {
+    store::TaskHead head;
+    task::EventNumber before;  // the last number before this change's events
+  };
+  using Done = std::function<void(base::Result<Written>)>;
+
+  // `deliveries_written` is called after a commit that wrote webhook deliveries; it must not block.
+  Ledger(store::TaskStore& store, Feed& feed, std::function<void()> deliveries_written);
+
+  void commit(store::Change change, Done done);
+
+  // How many statuses of this kind were stored since start.
+  std::int64_t count(task::State state) const { return counts_[static_cast<std::size_t>(state)]; }
+
+ private:
+  base::Result<Written> published(store::Committed committed);
+
+  store::TaskStore& store_;
+  Feed& feed_;
+  const std::function<void()> deliveries_written_;
+  std::array<std::atomic<std::int64_t>, 8> counts_{};
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,38 @@
+// Recovery: what becomes, at start, of the turns an earlier run of the program left queued or broken off.
+//
+// Queued turns are queued again. A broken-off turn follows its agent's rule: `resume` withdraws what the
+// broken attempt had shown and queues the turn again, `fail` ends the task with a clear reason. A task whose
+// cancel had been asked for is canceled.
+// Threads: `run` from one thread, before new tasks are taken. Blocks.
+#pragma once
+
+#include "agents/catalogue.h"
+#include "base/clock.h"
+#include "engine/ledger.h"
+#include "engine/options.h"
+#include "engine/scheduler.h"
+
+namespace baton::engine {
+
+class Recovery {
+ public:
+  Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler, const agents::Catalogue& catalogue,
+           const base::Clock& clock, const EngineOptions& options);
+
+  // How many turns were found.
+  base::Result<int> run();
+
+ private:
+  base::Result<void> recover(const store::TaskHead& head);
+  base::Result<store::Change> change_for(const store::TaskHead& head) const;
+  base::Result<std::vector<task::ArtifactId>> shown_by_broken_turn(const store::TaskHead& head) const;
+
+  store::TaskStore& store_;
+  Ledger& ledger_;
+  Scheduler& scheduler_;
+  const agents::Catalogue& catalogue_;
+  const base::Clock& clock_;
+  const EngineOptions& options_;
+};
+
+}  // namespace baton::engine

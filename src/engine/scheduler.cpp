@@ -1,0 +1,101 @@
+#include "engine/scheduler.h"
+
+#include <utility>
+#include <vector>
+
+namespace baton::engine {
+
+Scheduler::Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start)
+    : slots_(slots), queue_max_(queue_max), limits_(std::move(limits)), start_(std::move(start)) {}
+
+int Scheduler::limit_of(const task::AgentName& agent) const {
+  const auto found = limits_.find(agent);
+  return found == limits_.end() ? 1 : found->second;
+}
+
+bool Scheduler::reserve() {
+  return state_.with([&](State& state) {
+    if (state.closed || state.queued + state.reserved >= queue_max_) return false;
+    ++state.reserved;
+    return true;
+  });
+}
+
+void Scheduler::release() {
+  state_.with([](State& state) { --state.reserved; });
+}
+
+void Scheduler::put(State& state, task::TaskKey task, const task::AgentName& agent) {
+  Lane& lane = state.lanes[agent];
+  lane.queue.push_back(task);
+  ++state.queued;
+  if (!std::exchange(lane.in_rotation, true)) state.rotation.push_back(agent);
+}
+
+void Scheduler::enqueue(task::TaskKey task, const task::AgentName& agent) {
+  state_.with([&](State& state) {
+    --state.reserved;
+    put(state, task, agent);
+  });
+  start_what_fits();
+}
+
+void Scheduler::enqueue_again(task::TaskKey task, const task::AgentName& agent) {
+  state_.with([&](State& state) { put(state, task, agent); });
+  start_what_fits();
+}
+
+void Scheduler::finished(const task::AgentName& agent) {
+  state_.with([&](State& state) {
+    --state.running;
+    --state.lanes[agent].running;
+  });
+  start_what_fits();
+}
+
+void Scheduler::resumed(const task::AgentName& agent) {
+  state_.with([&](State& state) {
+    ++state.running;
+    ++state.lanes[agent].running;
+  });
+}
+
+void Scheduler::close() {
+  state_.with([](State& state) { state.closed = true; });
+}
+
+void Scheduler::start_what_fits() {
+  std::vector<std::pair<task::TaskKey, task::AgentName>> starting;
+  state_.with([&](State& state) {
+    // One round after another over the agents that have something queued, until a whole round starts nothing.
+    std::size_t passed = 0;
+    while (!state.closed && state.running < slots_ && passed < state.rotation.size()) {
+      const task::AgentName agent = std::move(state.rotation.front());
+      state.rotation.pop_front();
+      Lane& lane = state.lanes[agent];
+      if (lane.running >= limit_of(agent)) {
+        state.rotation.push_back(agent);
+        ++passed;
+        continue;
+      }
+      starting.emplace_back(lane.queue.front(), agent);
+      lane.queue.pop_front();
+      --state.queued;
+      ++lane.running;
+      ++state.running;
+      passed = 0;
+      if (lane.queue.empty()) {
+        lane.in_rotation = false;
+      } else {
+        state.rotation.push_back(agent);
+      }
+    }
+  });
+  for (const auto& [task, agent] : starting) start_(task, agent);
+}
+
+Scheduler::Counts Scheduler::counts() const {
+  return state_.with([](const State& state) { return Counts{state.queued, state.running}; });
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,78 @@
+#include "engine/turn_ending.h"
+
+#include "base/id.h"
+
+namespace baton::engine {
+namespace {
+
+using task::State;
+using task::StatusChanged;
+
+StatusChanged status_of(State state, std::optional<task::Message> message, base::Timestamp now) {
+  if (message) {
+    message->role = task::Role::agent;
+    if (message->id.empty()) message->id.value = base::make_uuid();
+  }
+  return StatusChanged{{state, std::move(message), now}, {}};
+}
+
+StatusChanged status_after(const agents::Outcome& outcome, bool cancel_requested, base::Timestamp now) {
+  if (const auto* done = std::get_if<agents::Done>(&outcome))
+    return status_of(State::completed, done->message, now);
+  // Whatever else an agent that was told to stop says, it has stopped.
+  if (cancel_requested || std::holds_alternative<agents::Canceled>(outcome)) {
+    return status_of(State::canceled, std::nullopt, now);
+  }
+  if (const auto* asked = std::get_if<agents::Asked>(&outcome)) {
+    return status_of(asked->for_auth ? State::auth_required : State::input_required, asked->message, now);
+  }
+  if (const auto* rejected = std::get_if<agents::Rejected>(&outcome)) {
+    return status_with_text(State::rejected, rejected->reason, now);
+  }
+  return status_with_text(State::failed, std::get<agents::Failed>(outcome).error, now);
+}
+
+// The task was done or asks, but its caller has already said more: it goes on with that.
+void go_on(store::Change& change, const store::TaskHead& head, StatusChanged status,
+           const TurnEnding& ending) {
+  if (status.status.state == State::completed) {
+    if (status.status.message) change.events.push_back(task::MessageAdded{*status.status.message});
+  } else {
+    change.events.push_back(std::move(status));
+  }
+  change.events.push_back(StatusChanged{{State::submitted, std::nullopt, ending.now}, {}});
+  change.turn->state = store::TurnState::queued;
+  change.turn->turn = task::TurnNumber{head.turn.value + 1};
+  change.turn->attempt = 0;
+  change.turn->message = *ending.next_message;
+  change.turn->waiting_messages = ending.waiting_messages - 1;
+}
+
+}  // namespace
+
+StatusChanged status_with_text(State state, const std::string& text, base::Timestamp now) {
+  if (text.empty()) return status_of(state, std::nullopt, now);
+  task::Message message;
+  message.parts.push_back(task::Part::of_text(text));
+  return status_of(state, std::move(message), now);
+}
+
+void add_ending(store::Change& change, const store::TaskHead& head, const agents::Outcome& outcome,
+                const TurnEnding& ending) {
+  StatusChanged status = status_after(outcome, ending.cancel_requested, ending.now);
+  const State state = status.status.state;
+  change.turn.emplace();
+  change.turn->state = store::TurnState::none;
+  const auto* asked = std::get_if<agents::Asked>(&outcome);
+  change.turn->ask = task::is_waiting(state) && asked ? asked->id : std::string();
+
+  const bool may_go_on = !ending.cancel_requested && (state == State::completed || task::is_waiting(state));
+  if (may_go_on && ending.next_message) {
+    go_on(change, head, std::move(status), ending);
+  } else {
+    change.events.push_back(std::move(status));
+    if (task::is_terminal(state)) change.turn->waiting_messages = 0;
+  }
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,28 @@
+// How an executor's outcome becomes the last change of its turn. Pure decisions, no I/O.
+#pragma once
+
+#include <optional>
+
+#include "agents/executor.h"
+#include "base/clock.h"
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+// What the ending depends on besides the outcome.
+struct TurnEnding {
+  bool cancel_requested = false;
+  // The next message that waited for this turn to end, and how many wait with it.
+  std::optional<task::EventNumber> next_message;
+  int waiting_messages = 0;
+  base::Timestamp now{};
+};
+
+// Adds to `change` the events and the turn update with which a turn of `head` ends.
+void add_ending(store::Change& change, const store::TaskHead& head, const agents::Outcome& outcome,
+                const TurnEnding& ending);
+
+// A status with a short text from the agent's side.
+task::StatusChanged status_with_text(task::State state, const std::string& text, base::Timestamp now);
+
+}  // namespace baton::engine

@@ -1,0 +1,394 @@
+#include "engine/turn_run.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "base/id.h"
+#include "engine/turn_ending.h"
+
+namespace baton::engine {
+namespace {
+
+constexpr std::chrono::milliseconds kAtOnce{0};
+
+std::size_t bytes_of(const std::vector<task::Part>& parts) {
+  std::size_t bytes = 0;
+  for (const task::Part& part : parts) bytes += part.content.size() + part.metadata.text.size();
+  return bytes;
+}
+
+// What an event makes the turn hold in memory until it is stored.
+std::size_t bytes_of(const task::EventBody& body) {
+  constexpr std::size_t kBase = 128;
+  if (const auto* text = std::get_if<task::TextDelta>(&body)) return kBase + text->text.size();
+  if (const auto* chunk = std::get_if<task::ArtifactChunk>(&body))
+    return kBase + bytes_of(chunk->artifact.parts);
+  if (const auto* message = std::get_if<task::MessageAdded>(&body))
+    return kBase + bytes_of(message->message.parts);
+  if (const auto* call = std::get_if<task::ToolCall>(&body)) return kBase + call->arguments.text.size();
+  if (const auto* result = std::get_if<task::ToolResult>(&body)) return kBase + result->content.text.size();
+  if (const auto* state = std::get_if<task::StateSnapshot>(&body)) return kBase + state->snapshot.text.size();
+  if (const auto* delta = std::get_if<task::StateDelta>(&body)) return kBase + delta->patch.text.size();
+  return kBase;
+}
+
+// Notes about the work do not interrupt a reply that is being streamed; what has content does.
+bool ends_reply(const task::EventBody& body) {
+  return !std::holds_alternative<task::StatusChanged>(body) &&
+         !std::holds_alternative<task::StateSnapshot>(body) &&
+         !std::holds_alternative<task::StateDelta>(body) && !std::holds_alternative<task::Custom>(body);
+}
+
+}  // namespace
+
+TurnRun::TurnRun(const Services& services, store::TaskHead queued, std::chrono::milliseconds time_max,
+                 std::chrono::milliseconds cancel_grace)
+    : services_(services), time_max_(time_max), cancel_grace_(cancel_grace) {
+  state_.with([&](State& state) { state.head = std::move(queued); });
+}
+
+store::TaskHead TurnRun::head() const {
+  return state_.with([](const State& state) { return state.head; });
+}
+
+void TurnRun::started(store::TaskHead head) {
+  const auto deadline = services_.background.timers().after(time_max_, [self = shared_from_this()] {
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
+    self->force(agents::Failed{"the agent did not finish within " + std::to_string(seconds) + " seconds"});
+  });
+  state_.with([&](State& state) {
+    state.phase = Phase::running;
+    state.head = std::move(head);
+    state.artifacts = state.head.artifact_count;
+    state.deadline = deadline;
+  });
+  flush();
+}
+
+void TurnRun::attach(std::unique_ptr<agents::RunningTurn> running) {
+  std::shared_ptr<agents::RunningTurn> shared = std::move(running);
+  const bool cancel = state_.with([&](State& state) {
+    if (state.phase == Phase::over || state.outcome) return false;
+    state.running = shared;
+    return state.cancel_requested;
+  });
+  if (cancel) shared->cancel();
+}
+
+void TurnRun::cancel() {
+  const auto grace = services_.background.timers().after(
+      cancel_grace_, [self = shared_from_this()] { self->force(agents::Canceled{}); });
+  const auto running = state_.with([&](State& state) {
+    state.cancel_requested = true;
+    state.grace = grace;
+    return state.running;
+  });
+  if (running) running->cancel();
+}
+
+void TurnRun::deliver(agents::DelegateResult result) {
+  struct Next {
+    std::shared_ptr<agents::RunningTurn> running;
+    bool resumes = false;
+    task::AgentName agent;
+  };
+  const Next next = state_.with([](State& state) {
+    if (state.phase == Phase::over) return Next{};
+    return Next{state.running, --state.children == 0, state.head.agent};
+  });
+  if (next.resumes) services_.waiting_for_children(next.agent, false);
+  if (next.running) next.running->deliver(std::move(result));
+}
+
+void TurnRun::delegate(agents::DelegateRequest request) {
+  struct Next {
+    bool goes = false, pauses = false;
+    task::AgentName agent;
+  };
+  const Next next = state_.with([](State& state) {
+    if (state.phase != Phase::running || state.outcome) return Next{};
+    return Next{true, ++state.children == 1, state.head.agent};
+  });
+  if (!next.goes) return;
+  if (next.pauses) services_.waiting_for_children(next.agent, true);
+  services_.delegate(shared_from_this(), std::move(request));
+}
+
+void TurnRun::close_reply(State& state) {
+  if (state.open_reply.empty()) return;
+  auto* last = state.pending.empty() ? nullptr : std::get_if<task::TextDelta>(&state.pending.back());
+  if (last && last->reply.value == state.open_reply) {
+    last->last = true;
+  } else {
+    state.pending.push_back(task::TextDelta{{state.open_reply}, 0, {}, false, true});
+  }
+  state.open_reply.clear();
+}
+
+void TurnRun::prepare_artifact(State& state, task::ArtifactChunk& chunk) {
+  if (chunk.artifact.id.empty()) {
+    chunk.artifact.id.value = state.head.id.value + "-a" + std::to_string(state.head.turn.value) + "." +
+                              std::to_string(++state.artifacts);
+  }
+  std::size_t& total = state.artifact_bytes[chunk.artifact.id.value];
+  if (!chunk.append) total = 0;
+  total += bytes_of(chunk.artifact.parts);
+  if (total > services_.options.artifact_bytes_max && !state.outcome) {
+    state.outcome = agents::Failed{"the agent made an artifact of more than " +
+                                   std::to_string(services_.options.artifact_bytes_max) + " bytes"};
+  }
+}
+
+void TurnRun::prepare(State& state, task::EventBody& body) {
+  if (ends_reply(body)) close_reply(state);
+  if (auto* chunk = std::get_if<task::ArtifactChunk>(&body)) prepare_artifact(state, *chunk);
+  if (auto* change = std::get_if<task::StatusChanged>(&body)) {
+    // An executor says how it is getting on; how the turn ends is said by `finish`.
+    change->status.state = task::State::working;
+    change->status.at = services_.clock.now();
+    if (change->status.message) {
+      change->status.message->role = task::Role::agent;
+      if (change->status.message->id.empty()) change->status.message->id.value = base::make_uuid();
+    }
+  }
+}
+
+void TurnRun::emit(task::EventBody body) {
+  const bool taken = state_.with([&](State& state) {
+    if (state.phase == Phase::over || state.outcome) return false;
+    prepare(state, body);
+    if (state.outcome) return true;  // too much: the turn ends instead
+    state.pending_bytes += bytes_of(body);
+    state.pending.push_back(std::move(body));
+    return true;
+  });
+  if (taken) flush();
+}
+
+void TurnRun::text(std::string delta) {
+  if (delta.empty()) return;
+  const bool taken = state_.with([&](State& state) {
+    if (state.phase == Phase::over || state.outcome) return false;
+    state.pending_bytes += delta.size();
+    const bool first = state.open_reply.empty();
+    if (first) {
+      state.open_reply = state.head.id.value + "-r" + std::to_string(state.head.turn.value) + "." +
+                         std::to_string(++state.replies);
+    }
+    auto* last = state.pending.empty() ? nullptr : std::get_if<task::TextDelta>(&state.pending.back());
+    if (!first && last && last->reply.value == state.open_reply) {
+      last->text += delta;
+    } else {
+      state.pending.push_back(task::TextDelta{{state.open_reply}, 0, std::move(delta), first, false});
+    }
+    return true;
+  });
+  if (taken) flush();
+}
+
+bool TurnRun::ready(std::function<void()> when_ready) {
+  return state_.with([&](State& state) {
+    if (state.phase == Phase::over || state.pending_bytes < services_.options.turn_bytes_max) return true;
+    state.when_ready = std::move(when_ready);
+    return false;
+  });
+}
+
+void TurnRun::finish(agents::Outcome outcome) {
+  state_.with([&](State& state) {
+    if (state.phase == Phase::over || state.outcome) return;
+    state.outcome = std::move(outcome);
+  });
+  flush();
+}
+
+void TurnRun::force(agents::Outcome outcome) {
+  auto running = state_.with([&](State& state) {
+    if (state.phase == Phase::over) return std::shared_ptr<agents::RunningTurn>();
+    if (!state.outcome) state.outcome = std::move(outcome);
+    return std::exchange(state.running, nullptr);
+  });
+  // Let go of it where waiting for a process harms nobody.
+  services_.background.run([running = std::move(running)]() mutable { running.reset(); });
+  flush();
+}
+
+void TurnRun::abandon() {
+  const bool was_over =
+      state_.with([](State& state) { return std::exchange(state.phase, Phase::over) == Phase::over; });
+  if (!was_over) end();
+}
+
+store::Change TurnRun::ending_change(State& state) {
+  close_reply(state);
+  store::Change change;
+  change.events = std::move(state.pending);
+  change.expected = state.head.version;
+  state.flying = change.events;
+  TurnEnding ending;
+  ending.cancel_requested = state.cancel_requested || state.head.cancel_requested;
+  ending.next_message = state.next_message;
+  ending.waiting_messages = state.head.waiting_messages;
+  ending.now = services_.clock.now();
+  add_ending(change, state.head, *state.outcome, ending);
+  return change;
+}
+
+// What is to be stored next, if anything, and may be now.
+std::optional<store::Change> TurnRun::next_change(State& state, bool& look_for_message) {
+  if (state.phase != Phase::running || state.in_flight) return std::nullopt;
+  if (state.pending.empty() && !state.outcome) return std::nullopt;
+  state.in_flight = true;
+  store::Change change;
+  if (!state.outcome) {
+    change.events = std::move(state.pending);
+    state.flying = change.events;
+  } else if (state.head.waiting_messages > 0 && !state.next_message) {
+    look_for_message = true;
+    return std::nullopt;
+  } else {
+    state.ending = true;
+    change = ending_change(state);
+  }
+  state.pending.clear();
+  change.task = state.head.key;
+  change.fence = state.head.turn;
+  return change;
+}
+
+void TurnRun::flush() {
+  bool look = false;
+  auto change = state_.with([&](State& state) { return next_change(state, look); });
+  if (look) look_for_message();
+  if (!change) return;
+  services_.ledger.commit(std::move(*change),
+                          [self = shared_from_this()](base::Result<Ledger::Written> result) {
+                            self->written(std::move(result));
+                          });
+}
+
+void TurnRun::look_for_message() {
+  services_.background.run([self = shared_from_this()] {
+    const store::TaskHead head = self->head();
+    const auto found = self->services_.store.next_message(head.key, head.turn_message);
+    self->state_.with([&](State& state) {
+      state.in_flight = false;
+      if (found) {
+        state.next_message = *found;
+      } else {
+        state.head.waiting_messages = 0;
+      }
+    });
+    self->flush();
+  });
+}
+
+void TurnRun::written(base::Result<Ledger::Written> result) {
+  if (!result) return refused(result.error());
+  std::function<void()> when_ready;
+  const bool over = state_.with([&](State& state) {
+    state.in_flight = false;
+    state.flying.clear();
+    state.head = std::move(result->head);
+    state.pending_bytes = 0;
+    for (const task::EventBody& body : state.pending) state.pending_bytes += bytes_of(body);
+    if (state.pending_bytes < services_.options.turn_bytes_max)
+      when_ready = std::exchange(state.when_ready, nullptr);
+    // An abandoned turn is over already.
+    return state.ending && std::exchange(state.phase, Phase::over) != Phase::over;
+  });
+  if (when_ready) when_ready();
+  if (over) {
+    end();
+  } else {
+    flush();
+  }
+}
+
+void TurnRun::refused(const base::Error& error) {
+  switch (error.code) {
+    case base::ErrorCode::conflict:
+      return services_.background.run([self = shared_from_this()] { self->decide_again(); });
+    case base::ErrorCode::unavailable:
+    case base::ErrorCode::overloaded:
+      spdlog::warn("task={} the store refused a turn's output, trying again: {}", head().id.value,
+                   error.for_log);
+      return store_again(services_.options.disk_retry);
+    default:
+      break;
+  }
+  // Output that cannot be stored at all: the turn fails, and if even that cannot be stored, it is let go.
+  spdlog::error("task={} a turn's output cannot be stored: {} {}", head().id.value, error.for_caller,
+                error.for_log);
+  const bool hopeless = state_.with([](State& state) {
+    state.flying.clear();
+    state.pending.clear();
+    state.open_reply.clear();
+    const bool was_ending =
+        std::exchange(state.ending, false) && std::holds_alternative<agents::Failed>(*state.outcome);
+    state.outcome = agents::Failed{"the agent's output could not be stored"};
+    return was_ending && std::exchange(state.phase, Phase::over) != Phase::over;
+  });
+  if (hopeless) return end();
+  store_again(kAtOnce);
+}
+
+// Somebody else wrote first: a message arrived, a cancel was asked for, or the turn was ended.
+void TurnRun::decide_again() {
+  const store::TaskHead before = head();
+  const auto now = services_.store.head(before.key);
+  if (!now && now.error().code == base::ErrorCode::unavailable)
+    return store_again(services_.options.disk_retry);
+  const bool ours = now && now->turn == before.turn && now->turn_state == store::TurnState::running;
+  const bool over = state_.with([&](State& state) {
+    if (!ours) return std::exchange(state.phase, Phase::over) != Phase::over;
+    state.head = *now;
+    state.next_message.reset();
+    return false;
+  });
+  if (ours) return store_again(kAtOnce);
+  if (over) end();
+}
+
+// Puts back what was not stored, and stores it again.
+void TurnRun::store_again(std::chrono::milliseconds delay) {
+  auto again = [self = shared_from_this()] {
+    self->state_.with([](State& state) {
+      state.in_flight = false;
+      state.ending = false;
+      state.flying.insert(state.flying.end(), std::make_move_iterator(state.pending.begin()),
+                          std::make_move_iterator(state.pending.end()));
+      state.pending = std::exchange(state.flying, {});
+    });
+    self->flush();
+  };
+  if (delay > kAtOnce) {
+    services_.background.timers().after(delay, std::move(again));
+  } else {
+    again();
+  }
+}
+
+void TurnRun::end() {
+  struct Last {
+    std::shared_ptr<agents::RunningTurn> running;
+    store::TaskHead head;
+    base::EventLoop::TimerId deadline = 0, grace = 0;
+    bool slot_held = true;
+    std::function<void()> when_ready;
+  };
+  Last last = state_.with([](State& state) {
+    return Last{
+        std::exchange(state.running, nullptr),   state.head, state.deadline, state.grace, state.children == 0,
+        std::exchange(state.when_ready, nullptr)};
+  });
+  services_.background.timers().cancel(last.deadline);
+  services_.background.timers().cancel(last.grace);
+  services_.background.run([self = shared_from_this(), last = std::move(last)]() mutable {
+    last.running.reset();
+    self->services_.ended(last.head, last.slot_held);
+  });
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,113 @@
+// TurnRun: one turn while it runs. It takes what the executor produces, stores it in order, and turns the
+// executor's outcome into the task's next state.
+//
+// What it promises, whatever races:
+// - Output is stored in the order it came; at most one change of a turn is under way, and what comes
+//   meanwhile goes into the next one (consecutive text pieces as one event).
+// - Nothing is stored after the turn ended, here or elsewhere: every change carries the turn as its fence.
+// - The turn ends once. A cancel that was asked for before the executor finished ends the task as canceled,
+//   unless the executor had completed its work by then.
+// - Messages that arrived meanwhile are not lost: instead of completing, the task goes on with the next one.
+//
+// Threads: any. The lock is held neither over a commit nor over a call to the executor.
+// Shared by: the registry of running turns, the executor, and a commit or timer that is under way.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "agents/executor.h"
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "engine/background.h"
+#include "engine/ledger.h"
+#include "engine/options.h"
+
+namespace baton::engine {
+
+class TurnRun final : public agents::TurnSink, public std::enable_shared_from_this<TurnRun> {
+ public:
+  // What a turn needs from around it. All outlive every turn.
+  struct Services {
+    Ledger& ledger;
+    store::TaskStore& store;
+    Background& background;
+    const base::Clock& clock;
+    const EngineOptions& options;
+    // The turn is over and its executor let go; `slot_held` says whether its slot must be given back.
+    std::function<void(const store::TaskHead&, bool slot_held)> ended;
+    std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
+    // The turn gives up its slot while it waits for children (true), or goes on (false).
+    std::function<void(const task::AgentName&, bool waiting)> waiting_for_children;
+  };
+
+  TurnRun(const Services& services, store::TaskHead queued, std::chrono::milliseconds time_max,
+          std::chrono::milliseconds cancel_grace);
+
+  // The turn's beginning is stored; `head` is the task after it. Output is taken from here on.
+  void started(store::TaskHead head);
+  // The executor is at work.
+  void attach(std::unique_ptr<agents::RunningTurn> running);
+
+  // The wish to cancel is stored: the executor is told, and after the grace the turn is ended.
+  void cancel();
+  // Ends the turn without a word to the store: the program is stopping, a restart goes on from the log.
+  void abandon();
+  void deliver(agents::DelegateResult result);
+
+  store::TaskHead head() const;
+
+  void emit(task::EventBody body) override;
+  void text(std::string delta) override;
+  bool ready(std::function<void()> when_ready) override;
+  void delegate(agents::DelegateRequest request) override;
+  void finish(agents::Outcome outcome) override;
+
+ private:
+  enum class Phase { starting, running, over };
+  struct State {
+    Phase phase = Phase::starting;
+    store::TaskHead head;
+    std::vector<task::EventBody> pending;
+    std::vector<task::EventBody> flying;  // in the change under way: kept to be stored again if it fails
+    std::size_t pending_bytes = 0;
+    bool in_flight = false;
+    bool ending = false;  // the change under way ends the turn
+    std::optional<agents::Outcome> outcome;
+    bool cancel_requested = false;
+    std::optional<task::EventNumber> next_message;  // of the messages that waited for this turn's end
+    std::function<void()> when_ready;
+    std::string open_reply;
+    int replies = 0;
+    int artifacts = 0;
+    std::unordered_map<std::string, std::size_t> artifact_bytes;
+    int children = 0;
+    std::shared_ptr<agents::RunningTurn> running;  // also held by a call into it that is under way
+    base::EventLoop::TimerId deadline = 0;
+    base::EventLoop::TimerId grace = 0;
+  };
+
+  void prepare(State& state, task::EventBody& body);
+  void prepare_artifact(State& state, task::ArtifactChunk& chunk);
+  static void close_reply(State& state);
+  void force(agents::Outcome outcome);
+  void flush();
+  std::optional<store::Change> next_change(State& state, bool& look_for_message);
+  void look_for_message();
+  store::Change ending_change(State& state);
+  void written(base::Result<Ledger::Written> result);
+  void refused(const base::Error& error);
+  void decide_again();
+  void store_again(std::chrono::milliseconds delay);
+  void end();
+
+  const Services& services_;
+  const std::chrono::milliseconds time_max_;
+  const std::chrono::milliseconds cancel_grace_;
+  base::Guarded<State> state_;
+};
+
+}  // namespace baton::engine

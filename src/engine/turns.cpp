@@ -1,0 +1,176 @@
+#include "engine/turns.h"
+
+#include <spdlog/spdlog.h>
+
+#include <thread>
+
+#include "engine/turn_ending.h"
+
+namespace baton::engine {
+namespace {
+
+std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& catalogue) {
+  std::unordered_map<task::AgentName, int> limits;
+  for (const agents::Agent& agent : catalogue.all()) limits[agent.name] = agent.settings.concurrency;
+  return limits;
+}
+
+}  // namespace
+
+Turns::Turns(store::TaskStore& store, Ledger& ledger, const agents::Catalogue& catalogue,
+             Background& background, const base::Clock& clock, const EngineOptions& options)
+    : store_(store),
+      ledger_(ledger),
+      catalogue_(catalogue),
+      background_(background),
+      clock_(clock),
+      options_(options),
+      services_{ledger,
+                store,
+                background,
+                clock,
+                options,
+                [this](const store::TaskHead& head, bool slot_held) { over(head, slot_held); },
+                [this](std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
+                  hooks_.delegate(std::move(run), std::move(request));
+                },
+                [this](const task::AgentName& agent, bool waiting) {
+                  waiting ? scheduler_.finished(agent) : scheduler_.resumed(agent);
+                }},
+      scheduler_(options.slots, options.queue_max, limits_of(catalogue),
+                 [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }) {}
+
+void Turns::begin(task::TaskKey task, const task::AgentName& agent) {
+  background_.run([this, task, agent] { begin_now(task, agent); });
+}
+
+void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
+  const auto head = store_.head(task);
+  if (!head) return refused(task, agent_name, head.error());
+  // Cancelled or ended while it was queued.
+  if (head->turn_state != store::TurnState::queued) return scheduler_.finished(agent_name);
+  const agents::Agent* agent = catalogue_.find(head->agent);
+  if (!agent) return fail_unknown_agent(*head);
+
+  // Known before its beginning is stored: a cancel that finds the turn running must find it here.
+  const auto run =
+      std::make_shared<TurnRun>(services_, *head, agent->settings.turn_timeout, agent->settings.cancel_grace);
+  running_.with([&](auto& running) { running[task] = run; });
+
+  store::Change change;
+  change.task = task;
+  change.expected = head->version;
+  change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
+  change.turn.emplace();
+  change.turn->state = store::TurnState::running;
+  change.turn->attempt = head->attempt + 1;
+  ledger_.commit(std::move(change), [this, run, agent](base::Result<Ledger::Written> result) {
+    if (!result) {
+      const store::TaskHead old = run->head();
+      forget(old.key);
+      return refused(old.key, old.agent, result.error());
+    }
+    background_.run([this, run, agent, now = std::move(result->head)]() mutable {
+      run->started(std::move(now));
+      execute(run, *agent);
+    });
+  });
+}
+
+// The turn's beginning could not be stored (or its task not be read): it is looked at again.
+void Turns::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
+  if (error.code == base::ErrorCode::task_not_found) return scheduler_.finished(agent);
+  if (error.code == base::ErrorCode::conflict) return begin(task, agent);
+  spdlog::warn("agent={} a turn cannot begin, trying again: {}", agent.value, error.for_log);
+  background_.timers().after(options_.disk_retry, [this, task, agent] { begin(task, agent); });
+}
+
+void Turns::fail_unknown_agent(const store::TaskHead& head) {
+  store::Change change;
+  change.task = head.key;
+  change.expected = head.version;
+  change.events.push_back(
+      status_with_text(task::State::failed, "this agent is no longer served", clock_.now()));
+  change.turn.emplace();
+  change.turn->state = store::TurnState::none;
+  ledger_.commit(std::move(change), [this, head](base::Result<Ledger::Written> result) {
+    if (!result) return refused(head.key, head.agent, result.error());
+    scheduler_.finished(head.agent);
+  });
+}
+
+void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent) {
+  auto turn = describe(run->head());
+  if (!turn) {
+    spdlog::error("task={} its turn cannot be read: {}", run->head().id.value, turn.error().for_log);
+    return run->finish(agents::Failed{"the turn could not be read from the store"});
+  }
+  run->attach(agent.executor->start(std::move(*turn), run));
+}
+
+base::Result<agents::Turn> Turns::describe(const store::TaskHead& head) const {
+  auto input = store_.turn_input(head.key, head.turn_message);
+  if (!input) return base::fail(std::move(input.error()));
+  auto earlier =
+      store_.conversation(head.context_key, head.key, head.turn_message, options_.conversation_max);
+  if (!earlier) return base::fail(std::move(earlier.error()));
+  task::Depth depth;
+  depth.artifacts = head.artifact_count > 0;
+  auto task = store_.read(head.key, depth);
+  if (!task) return base::fail(std::move(task.error()));
+
+  agents::Turn turn;
+  turn.id = "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value);
+  turn.attempt = head.attempt;
+  turn.agent = head.agent;
+  turn.task = head.id;
+  turn.context = head.context;
+  turn.task_metadata = std::move(task->metadata);
+  turn.message = std::move(input->message);
+  turn.history = std::move(*earlier);
+  turn.artifacts = std::move(task->artifacts);
+  turn.tools = std::move(input->request.tools);
+  turn.client_state = std::move(input->request.client_state);
+  turn.metadata = std::move(input->request.metadata);
+  turn.resume_ask = head.ask;
+  return turn;
+}
+
+bool Turns::cancel(task::TaskKey task) {
+  const auto run = running_.with([&](auto& running) {
+    const auto found = running.find(task);
+    return found == running.end() ? nullptr : found->second;
+  });
+  if (run) run->cancel();
+  return run != nullptr;
+}
+
+void Turns::forget(task::TaskKey task) {
+  running_.with([&](auto& running) { running.erase(task); });
+}
+
+void Turns::over(const store::TaskHead& head, bool slot_held) {
+  forget(head.key);
+  hooks_.ended(head);
+  if (head.turn_state == store::TurnState::queued) scheduler_.enqueue_again(head.key, head.agent);
+  if (slot_held) scheduler_.finished(head.agent);
+}
+
+std::size_t Turns::running() const {
+  return running_.with([](const auto& running) { return running.size(); });
+}
+
+void Turns::drain(std::chrono::milliseconds grace) {
+  scheduler_.close();
+  const auto until = std::chrono::steady_clock::now() + grace;
+  while (running() > 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::vector<std::shared_ptr<TurnRun>> left;
+  running_.with([&](auto& running) {
+    for (const auto& [task, run] : running) left.push_back(run);
+  });
+  for (const auto& run : left) run->abandon();
+}
+
+}  // namespace baton::engine

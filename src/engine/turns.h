@@ -1,0 +1,65 @@
+// Turns: begins the turns the scheduler lets go, and knows those that run.
+//
+// Threads: any. Beginning a turn reads the store, on the background pool.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "agents/catalogue.h"
+#include "engine/scheduler.h"
+#include "engine/turn_run.h"
+
+namespace baton::engine {
+
+class Turns {
+ public:
+  struct Hooks {
+    std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
+    // A turn of this task is over: its open children are of no use any more if it has ended.
+    std::function<void(const store::TaskHead&)> ended;
+  };
+
+  Turns(store::TaskStore& store, Ledger& ledger, const agents::Catalogue& catalogue, Background& background,
+        const base::Clock& clock, const EngineOptions& options);
+
+  // Before the first turn.
+  void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
+
+  Scheduler& scheduler() { return scheduler_; }
+
+  // The wish to cancel is stored. False: no turn of this task runs here.
+  bool cancel(task::TaskKey task);
+
+  // Starts nothing more, gives running turns the grace, then lets go of them: they go on after a restart.
+  // Blocks.
+  void drain(std::chrono::milliseconds grace);
+
+  std::size_t running() const;
+  Scheduler::Counts counts() const { return scheduler_.counts(); }
+
+ private:
+  void begin(task::TaskKey task, const task::AgentName& agent);
+  void begin_now(task::TaskKey task, const task::AgentName& agent);
+  void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
+  void fail_unknown_agent(const store::TaskHead& head);
+  void execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent);
+  base::Result<agents::Turn> describe(const store::TaskHead& head) const;
+  void over(const store::TaskHead& head, bool slot_held);
+  void forget(task::TaskKey task);
+
+  store::TaskStore& store_;
+  Ledger& ledger_;
+  const agents::Catalogue& catalogue_;
+  Background& background_;
+  const base::Clock& clock_;
+  const EngineOptions& options_;
+  Hooks hooks_;
+  const TurnRun::Services services_;
+  Scheduler scheduler_;
+  base::Guarded<std::unordered_map<task::TaskKey, std::shared_ptr<TurnRun>>> running_;
+};
+
+}  // namespace baton::engine
