@@ -1,6 +1,8 @@
 // Outbound HTTP: one request, with a deadline for the whole of it, an address check and a bounded answer.
 //
-// Threads: any; each call blocks until it is over. Redirects are never followed: a 3xx is an answer.
+// Threads: any; each call blocks until it is over. Redirects are never followed: a 3xx is an answer. No proxy
+// is used. The deadline counts from the call; only the system's resolver, asked first, keeps its own
+// time-outs.
 #pragma once
 
 #include <chrono>
@@ -36,6 +38,10 @@ struct HttpRequest {
   std::chrono::milliseconds total_timeout{15'000};
   std::size_t answer_max = 1 << 20;  // bytes of body kept; a longer answer is cut off, not an error
   AddressPolicy policy;
+  // The status is what counts: once it is here, trouble with the body is no error.
+  bool head_suffices = false;
+  // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
+  int stop_fd = -1;
 };
 
 struct HttpAnswer {
@@ -45,7 +51,8 @@ struct HttpAnswer {
   std::string body;
 };
 
-// Fails with: invalid_argument (URL), permission_denied (address), deadline_exceeded, unavailable.
+// Fails with: invalid_argument (URL, method or header), permission_denied (address), deadline_exceeded,
+// unavailable.
 base::Result<HttpAnswer> http_request(const HttpRequest& request);
 
 // The same, for answers that go on: `on_data` gets the body in pieces and answers whether to go on; if it

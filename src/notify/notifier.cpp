@@ -1,0 +1,250 @@
+#include "notify/notifier.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+
+namespace baton::notify {
+namespace {
+
+using Kind = store::DeliveryResult::Kind;
+using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr int kScanBatch = 256;
+constexpr int kScanMax = 16'384;
+// A scan that found this much has given the senders work for a while.
+constexpr std::size_t kScanLarge = 64;
+constexpr milliseconds kScanPause{20};
+constexpr milliseconds kScanRetry{1'000};
+// Something is due but waits for its turn: nothing tells when the next one after it is due.
+constexpr milliseconds kScanBusy{250};
+// The wall clock may be set: no wait relies on it for longer.
+constexpr milliseconds kScanLatest{60'000};
+
+std::string host_of(const std::string& url) {
+  const auto parsed = net::parse_url(url);
+  return parsed ? parsed->host + ":" + std::to_string(parsed->port) : std::string();
+}
+
+const char* name_of(Kind kind) {
+  if (kind == Kind::delivered) return "delivered";
+  return kind == Kind::retry ? "failed" : "given up";
+}
+
+void log_result(const store::Delivery& delivery, const store::DeliveryResult& result) {
+  const auto level = result.kind == Kind::delivered ? spdlog::level::info
+                     : result.kind == Kind::retry   ? spdlog::level::warn
+                                                    : spdlog::level::err;
+  spdlog::log(level, "webhook {}: task={} config={} event={} attempt={}{}{}", name_of(result.kind),
+              delivery.task.value, loggable(delivery.config.id.value), delivery.event.value,
+              delivery.attempts + 1, result.error.empty() ? "" : " reason=", loggable(result.error));
+}
+
+}  // namespace
+
+Notifier::Notifier(const store::TaskStore& tasks, store::DeliveryStore& deliveries, const base::Clock& clock,
+                   NotifierOptions options, Render render)
+    : tasks_(tasks),
+      deliveries_(deliveries),
+      clock_(clock),
+      options_(std::move(options)),
+      render_(std::move(render)),
+      queues_(options_.senders, options_.senders_per_host),
+      scan_limit_(kScanBatch),
+      random_(std::random_device{}()),
+      abandon_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      loop_("notify") {
+  if (!abandon_fd_.valid()) std::abort();  // no descriptors at start-up: nothing can run
+}
+
+Notifier::~Notifier() {
+  stop();
+}
+
+void Notifier::start() {
+  if (!options_.enabled) return;
+  senders_.emplace("notify-send", options_.senders, static_cast<std::size_t>(options_.senders));
+  loop_.start();
+  wake();
+}
+
+void Notifier::stop() {
+  stopping_ = true;
+  if (!senders_) return;
+  if (!wait_until_idle(options_.stop_grace)) {
+    abandoned_ = true;
+    eventfd_write(abandon_fd_.get(), 1);
+    wait_until_idle({});
+  }
+  senders_->stop();
+  loop_.stop();
+  senders_.reset();
+}
+
+void Notifier::wake() {
+  if (!options_.enabled || wake_pending_.exchange(true)) return;
+  loop_.post([this] {
+    wake_pending_ = false;
+    scan_soon();
+  });
+}
+
+Notifier::Counters Notifier::counters() const {
+  return {delivered_, failed_attempts_, given_up_, in_flight_};
+}
+
+void Notifier::scan_soon() {
+  const auto pause = std::chrono::ceil<milliseconds>(scan_not_before_ - SteadyClock::now());
+  scan_after(std::max(pause, milliseconds(0)));
+}
+
+void Notifier::scan_after(base::Duration delay) {
+  loop_.cancel(scan_timer_);
+  scan_timer_ = loop_.after(delay, [this] { scan(); });
+}
+
+void Notifier::scan() {
+  if (stopping_) return;
+  take_due();
+  send_waiting();
+}
+
+void Notifier::take_due() {
+  // What is known already comes first among what is due, so it is asked for beside the new.
+  const int limit = scan_limit_ + static_cast<int>(queues_.known());
+  auto due = deliveries_.due_deliveries(clock_.now(), limit);
+  if (!due) {
+    spdlog::error("webhooks: what is due cannot be read: {}", due.error().for_log);
+    return scan_after(kScanRetry);
+  }
+  const std::size_t count = due->size();
+  bool turned_away = false;
+  for (store::Delivery& delivery : *due) {
+    std::string host = host_of(delivery.config.url);
+    turned_away |= queues_.add({std::move(host), std::move(delivery)}) == HostQueues::Added::full;
+  }
+  // A receiver with more due than is kept for it must not hide those behind it: look further next time.
+  const bool hidden = turned_away && count >= static_cast<std::size_t>(limit);
+  scan_limit_ = hidden ? std::min(scan_limit_ * 2, kScanMax) : kScanBatch;
+  scan_not_before_ = SteadyClock::now() + (count >= kScanLarge ? kScanPause : milliseconds(0));
+  wait_for_next();
+}
+
+void Notifier::wait_for_next() {
+  const auto next = deliveries_.next_due();
+  if (!next) return scan_after(kScanRetry);
+  if (!*next) return;
+  const base::Duration delay = **next - clock_.now();
+  scan_after(delay.count() > 0 ? std::min(delay, kScanLatest) : kScanBusy);
+}
+
+void Notifier::send_waiting() {
+  while (auto waiting = queues_.next()) {
+    if (!begin()) return;
+    ++in_flight_;
+    const bool accepted = senders_->try_submit([this, sent = std::move(*waiting)] {
+      const std::optional<Outcome> outcome = attempt(sent.delivery);
+      --in_flight_;
+      loop_.post([this, sent, outcome] { on_sent(sent, outcome); });
+    });
+    if (accepted) continue;
+    --in_flight_;
+    return end();
+  }
+}
+
+void Notifier::on_sent(const Waiting& sent, const std::optional<Outcome>& outcome) {
+  queues_.sent(sent.host, outcome && outcome->slow);
+  if (!outcome) {
+    queues_.release(sent.delivery);
+    return end();
+  }
+  const double random = std::uniform_real_distribution<double>(0, 1)(random_);
+  const store::DeliveryResult result =
+      settle(sent.delivery, *outcome, clock_.now(), options_.retry, options_.give_up_after, random);
+  log_result(sent.delivery, result);
+  if (result.kind == Kind::delivered) ++delivered_;
+  if (outcome->kind != Kind::delivered) ++failed_attempts_;
+  if (result.kind == Kind::given_up) ++given_up_;
+  record(sent.delivery, result, 0);
+  send_waiting();
+}
+
+void Notifier::record(const store::Delivery& delivery, const store::DeliveryResult& result, int failures) {
+  deliveries_.record(result, [this, delivery, result, failures](const base::Result<void>& stored) {
+    if (!stored) spdlog::error("webhooks: a result could not be stored: {}", stored.error().for_log);
+    const bool good = stored.has_value();
+    loop_.post([this, delivery, result, failures, good] { on_recorded(delivery, result, failures, good); });
+  });
+}
+
+void Notifier::on_recorded(const store::Delivery& delivery, const store::DeliveryResult& result, int failures,
+                           bool stored) {
+  if (stored) {
+    queues_.release(delivery);
+    scan_soon();
+    return end();
+  }
+  // Sent again it must not be only because the disk is full: the config stays taken until the result is
+  // stored.
+  const std::chrono::seconds pause(std::min(1 << std::min(failures, 5), 30));
+  loop_.after(pause, [this, delivery, result, failures] {
+    if (begin()) record(delivery, result, failures + 1);
+  });
+  end();
+}
+
+std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const {
+  if (stopping_) return {};
+  try {
+    const auto request = prepare(delivery);
+    if (!request) {
+      const bool gone = request.error().code == base::ErrorCode::task_not_found;
+      return Outcome{gone ? Kind::given_up : Kind::retry, request.error().for_caller, {}, false};
+    }
+    const auto answer = net::http_request(*request);
+    if (!answer && abandoned_) return {};
+    return judge(answer, clock_.now());
+  } catch (const std::exception& error) {
+    spdlog::error("webhooks: an attempt broke: {}", error.what());
+    return Outcome{Kind::retry, "the attempt broke", {}, false};
+  }
+}
+
+base::Result<net::HttpRequest> Notifier::prepare(const store::Delivery& delivery) const {
+  const auto task = tasks_.read(delivery.task, task::Depth{}, delivery.event);
+  if (!task) return base::fail(task.error());
+  net::HttpRequest request = webhook_request(delivery, task->id, render_(*task, delivery.config.generation));
+  request.total_timeout = options_.timeout;
+  request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
+  request.policy = options_.policy;
+  request.stop_fd = abandon_fd_.get();
+  return request;
+}
+
+bool Notifier::begin() {
+  std::lock_guard lock(mutex_);
+  if (stopping_) return false;
+  ++pending_;
+  return true;
+}
+
+void Notifier::end() {
+  std::lock_guard lock(mutex_);
+  if (--pending_ == 0) idle_.notify_all();
+}
+
+bool Notifier::wait_until_idle(std::optional<base::Duration> most) {
+  std::unique_lock lock(mutex_);
+  const auto idle = [this] { return pending_ == 0; };
+  if (most) return idle_.wait_for(lock, *most, idle);
+  idle_.wait(lock, idle);
+  return true;
+}
+
+}  // namespace baton::notify

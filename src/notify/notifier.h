@@ -1,0 +1,116 @@
+// Notifier: sends what the DeliveryStore holds to webhooks, until it is delivered or given up.
+//
+// Promises: at least once, in order for each (task, config); a body shows the task as it was just after its
+// event; a result is stored only after the answer, so that a crash repeats and never loses. One thread
+// decides, a bounded number of senders send. Threads: `start` and `stop` from one thread; `wake` and
+// `counters` from any. Lifetime: the stores, the clock and what `render` refers to outlive the notifier; the
+// stores still run while `stop` does.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/unique_fd.h"
+#include "base/worker_pool.h"
+#include "net/address.h"
+#include "notify/host_queues.h"
+#include "notify/webhook.h"
+
+namespace baton::notify {
+
+// The body for the task as of an event, in the shape of the config's generation. Called from many threads.
+using Render = std::function<Body(const task::Task& as_of_event, task::Generation generation)>;
+
+struct NotifierOptions {
+  bool enabled = true;  // false: deliveries stay where they are
+  base::Duration timeout{15'000};
+  int senders = 4;
+  int senders_per_host = 2;
+  Backoff retry;
+  base::Duration give_up_after = std::chrono::hours(24);
+  net::AddressPolicy policy;
+  base::Duration stop_grace{2'000};  // how long `stop` lets senders finish
+};
+
+class Notifier {
+ public:
+  struct Counters {
+    std::int64_t delivered = 0;
+    std::int64_t failed_attempts = 0;
+    std::int64_t given_up = 0;
+    std::int64_t in_flight = 0;
+  };
+
+  Notifier(const store::TaskStore& tasks, store::DeliveryStore& deliveries, const base::Clock& clock,
+           NotifierOptions options, Render render);
+  ~Notifier();
+  Notifier(const Notifier&) = delete;
+  Notifier& operator=(const Notifier&) = delete;
+
+  void start();
+  // No new attempts; those under way may end within the grace time, then they are abandoned and stay due.
+  void stop();
+
+  // Deliveries were written. Cheap.
+  void wake();
+
+  Counters counters() const;
+
+ private:
+  // Loop thread.
+  void scan_soon();
+  void scan();
+  void scan_after(base::Duration delay);
+  void take_due();
+  void wait_for_next();
+  void send_waiting();
+  void on_sent(const Waiting& sent, const std::optional<Outcome>& outcome);
+  void record(const store::Delivery& delivery, const store::DeliveryResult& result, int failures);
+  void on_recorded(const store::Delivery& delivery, const store::DeliveryResult& result, int failures,
+                   bool stored);
+  // Sender threads. No outcome: abandoned.
+  std::optional<Outcome> attempt(const store::Delivery& delivery) const;
+  base::Result<net::HttpRequest> prepare(const store::Delivery& delivery) const;
+
+  // What `stop` waits for: attempts and results on their way to the store. False: stopping, do not begin.
+  bool begin();
+  void end();
+  bool wait_until_idle(std::optional<base::Duration> most);
+
+  const store::TaskStore& tasks_;
+  store::DeliveryStore& deliveries_;
+  const base::Clock& clock_;
+  const NotifierOptions options_;
+  const Render render_;
+
+  HostQueues queues_;  // loop thread only, as all down to random_
+  base::EventLoop::TimerId scan_timer_ = 0;
+  std::chrono::steady_clock::time_point scan_not_before_{};
+  int scan_limit_;
+  std::mt19937_64 random_;
+
+  std::atomic<bool> wake_pending_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> abandoned_{false};
+  std::atomic<std::int64_t> delivered_{0};
+  std::atomic<std::int64_t> failed_attempts_{0};
+  std::atomic<std::int64_t> given_up_{0};
+  std::atomic<std::int64_t> in_flight_{0};
+  base::UniqueFd abandon_fd_;  // readable once senders are to give up
+  std::mutex mutex_;           // guards pending_
+  std::condition_variable idle_;
+  int pending_ = 0;
+
+  std::optional<base::WorkerPool> senders_;
+  base::EventLoop loop_;
+};
+
+}  // namespace baton::notify

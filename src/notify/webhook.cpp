@@ -1,0 +1,122 @@
+#include "notify/webhook.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace baton::notify {
+namespace {
+
+using Kind = store::DeliveryResult::Kind;
+
+constexpr char kHex[] = "0123456789ABCDEF";
+
+bool is_plain(unsigned char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
+}
+
+std::string percent_encoded(const std::string& text) {
+  std::string result;
+  for (const char byte : text) {
+    const auto c = static_cast<unsigned char>(byte);
+    if (is_plain(c)) {
+      result += byte;
+    } else {
+      result += {'%', kHex[c >> 4], kHex[c & 0x0f]};
+    }
+  }
+  return result;
+}
+
+bool is_bearer(std::string_view scheme) {
+  constexpr std::string_view kBearer = "bearer";
+  return std::equal(scheme.begin(), scheme.end(), kBearer.begin(), kBearer.end(),
+                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
+// Bearer if it is named or nothing is; otherwise the first scheme named.
+std::string authorization(const task::PushConfig& config) {
+  const bool bearer =
+      config.schemes.empty() || std::any_of(config.schemes.begin(), config.schemes.end(), is_bearer);
+  return (bearer ? "Bearer" : config.schemes.front()) + " " + config.credentials;
+}
+
+Outcome judge_status(const net::HttpAnswer& answer, base::Timestamp now) {
+  if (answer.status >= 200 && answer.status < 300) return {};
+  Outcome outcome{Kind::retry, "answered " + std::to_string(answer.status), {}, false};
+  if (answer.status == 410) outcome.kind = Kind::given_up;
+  if (answer.status >= 300 && answer.status < 400) outcome.reason += "; redirects are not followed";
+  constexpr std::string_view kRetryAfter = "retry-after";
+  for (const auto& [name, value] : answer.headers) {
+    const bool found =
+        std::equal(name.begin(), name.end(), kRetryAfter.begin(), kRetryAfter.end(),
+                   [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+    if (found) outcome.wait = retry_after(value, now);
+  }
+  return outcome;
+}
+
+}  // namespace
+
+net::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body) {
+  net::HttpRequest request;
+  request.method = "POST";
+  request.url = delivery.config.url;
+  request.body = std::move(body.bytes);
+  request.content_type = std::move(body.content_type);
+  request.answer_max = 64 * 1024;
+  // A receiver that said 2xx has it, however slowly it goes on talking.
+  request.head_suffices = true;
+  if (!delivery.config.token.empty()) {
+    request.headers.emplace_back("X-A2A-Notification-Token", delivery.config.token);
+  }
+  if (!delivery.config.credentials.empty()) {
+    request.headers.emplace_back("Authorization", authorization(delivery.config));
+  }
+  request.headers.emplace_back("X-Baton-Delivery",
+                               percent_encoded(task.value) + "/" + std::to_string(delivery.event.value));
+  request.headers.emplace_back("X-Baton-Attempt", std::to_string(delivery.attempts + 1));
+  return request;
+}
+
+Outcome judge(const base::Result<net::HttpAnswer>& answer, base::Timestamp now) {
+  if (answer) return judge_status(*answer, now);
+  const base::Error& error = answer.error();
+  Outcome outcome{Kind::retry, error.for_caller, {}, true};
+  if (error.code == base::ErrorCode::permission_denied || error.code == base::ErrorCode::invalid_argument) {
+    outcome.kind = Kind::given_up;
+    outcome.slow = false;
+  }
+  return outcome;
+}
+
+store::DeliveryResult settle(const store::Delivery& delivery, const Outcome& outcome, base::Timestamp now,
+                             const Backoff& backoff, base::Duration give_up_after, double random) {
+  store::DeliveryResult result{delivery.key, outcome.kind, {}, outcome.reason};
+  if (outcome.kind != Kind::retry) return result;
+  if (now - delivery.created_at >= give_up_after) {
+    result.kind = Kind::given_up;
+    return result;
+  }
+  const base::Duration wish = std::min(outcome.wait.value_or(base::Duration(0)), backoff.max);
+  result.next_due = now + std::max(retry_pause(backoff, delivery.attempts + 1, random), wish);
+  return result;
+}
+
+std::string loggable(const std::string& text) {
+  constexpr std::size_t kMax = 200;
+  std::string result;
+  for (const char byte : text.substr(0, kMax)) {
+    const auto c = static_cast<unsigned char>(byte);
+    if (c < 0x20 || c == 0x7f) {
+      result += {'\\', 'x', kHex[c >> 4], kHex[c & 0x0f]};
+    } else {
+      result += byte;
+    }
+  }
+  if (text.size() > kMax) result += "...";
+  return result;
+}
+
+}  // namespace baton::notify
