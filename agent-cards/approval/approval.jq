@@ -3,8 +3,7 @@
 def longest: 10000;
 
 def text_of: [.parts[] | select(has("text")) | .text] | join("\n");
-def trim: sub("^\\s+"; "") | sub("\\s+$"; "");
-def request: .message | text_of | trim;
+def request: .message | text_of;
 def excerpt: if length > 200 then "\"\(.[:200])…\" (\(length) characters)" else "\"\(.)\"" end;
 
 # What this task last asked about, or null.
@@ -23,9 +22,9 @@ def no_words: ["no", "n", "nope", "not", "never", "don't", "don’t", "stop", "r
 # "yes", "no" or "unclear". A yes may hold nothing but yes, since something will be done on it; a no is a no as
 # soon as it begins like one and no yes follows.
 def answer_in_text:
-  [.[:1000] | ascii_downcase | splits("[\\s,.;:!。，！、；：]+") | select(. != "")] as $words
+  [.[:200] | ascii_downcase | splits("[\\s,.;:!。，！、；：]+") | select(. != "")] as $words
   | ($words[0] // "") as $first
-  | if any($words[]; test("[?？]")) then "unclear"
+  | if length > 200 or any($words[]; test("[?？]")) then "unclear"
     elif (yes_words | index([$first])) and ($words - yes_words - fillers) == [] then "yes"
     elif ((no_words | index([$first])) or ($first | test("^([不别否]|拒绝|取消)")))
          and ($words - yes_words) == $words then "no"
@@ -41,8 +40,8 @@ def answer:
 
 def decision:
   if .resume then (if pending == null then "lost" else answer end)
-  elif request == "" then "nothing"
   elif (request | length) > longest then "too-long"
+  elif (request | test("\\S") | not) then "nothing"
   else "new" end;
 
 def line_status($message; $progress): {type: "status", message: $message, progress: $progress};
