@@ -1,0 +1,65 @@
+// WebhookReceiver: an HTTP server on loopback that keeps what it gets and answers what it is told to.
+// Threads: any.
+#pragma once
+
+#include <httplib.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace baton::test {
+
+class WebhookReceiver {
+ public:
+  struct Received {
+    std::string path;
+    std::string body;
+    std::map<std::string, std::string> headers;  // names in lower case
+  };
+  struct Answer {
+    int status = 200;
+    std::map<std::string, std::string> headers;
+  };
+
+  WebhookReceiver();
+  ~WebhookReceiver();
+  WebhookReceiver(const WebhookReceiver&) = delete;
+  WebhookReceiver& operator=(const WebhookReceiver&) = delete;
+
+  std::string url(const std::string& path = "/hook") const;
+
+  // The next requests get these, in order; after them all get 200.
+  void answer_with(std::vector<Answer> answers);
+  // Requests are kept waiting for their answer until `release`.
+  void hold();
+  void release();
+
+  // Whether so many requests have come within a time that is more than enough.
+  bool wait_for(std::size_t count);
+  std::vector<Received> received() const;
+  // The most that were kept waiting at the same time.
+  int held_max() const;
+
+ private:
+  void handle(const httplib::Request& request, httplib::Response& response);
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Received> received_;
+  std::deque<Answer> answers_;
+  bool holding_ = false;
+  int held_ = 0;
+  int held_max_ = 0;
+
+  httplib::Server server_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace baton::test
