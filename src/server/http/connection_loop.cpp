@@ -1,0 +1,212 @@
+#include "server/http/connection_loop.h"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace baton::server::http {
+namespace {
+
+constexpr std::size_t kReceiveBuffer = 64 << 10;
+constexpr int kAcceptsInARound = 256;
+// Connections over the limit that are told so at the same time; past it they are closed without a word.
+constexpr int kSurplusMax = 256;
+
+}  // namespace
+
+ConnectionLoop::ConnectionLoop(std::shared_ptr<ServerCore> core, base::WorkerPool& workers, Listener listener)
+    : core_(std::move(core)),
+      workers_(workers),
+      listener_(std::move(listener)),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      buffer_(kReceiveBuffer) {
+  if (!epoll_.valid()) std::abort();  // no descriptors at start-up: nothing can run
+}
+
+void ConnectionLoop::start() {
+  watch(core_->mailbox->fd(), EPOLLIN, core_->mailbox.get());
+  watch(listener_.fd(), EPOLLIN, &listener_);
+  thread_ = std::thread([this] { run(); });
+  pthread_setname_np(thread_.native_handle(), "http-loop");
+}
+
+void ConnectionLoop::stop(std::chrono::milliseconds grace) {
+  if (!thread_.joinable()) return;
+  drain_until_ = std::chrono::steady_clock::now() + grace;
+  core_->draining = true;
+  core_->mailbox->post({});
+  thread_.join();
+}
+
+void ConnectionLoop::watch(int fd, std::uint32_t events, void* tag) {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = tag;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+void ConnectionLoop::run() {
+  std::array<epoll_event, 512> events;
+  next_sweep_ = now_ = std::chrono::steady_clock::now();
+  while (!finished()) {
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_to_wait());
+    now_ = std::chrono::steady_clock::now();
+    bool has_mail = false;
+    for (int i = 0; i < count; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      if (event.data.ptr == core_->mailbox.get()) {
+        has_mail = true;
+      } else if (event.data.ptr == &listener_) {
+        accept_some();
+      } else {
+        on_event(*static_cast<Connection*>(event.data.ptr), event.events);
+      }
+    }
+    run_queued();
+    if (has_mail) read_mail();
+    if (now_ >= next_sweep_) sweep();
+    closed_.clear();
+  }
+  close_all();
+}
+
+bool ConnectionLoop::finished() {
+  if (!core_->draining) return false;
+  if (listener_.fd() >= 0) {
+    listener_.close();
+    next_sweep_ = now_;  // idle connections are closed at once
+    return false;
+  }
+  return connections_.empty() || now_ >= drain_until_.load();
+}
+
+int ConnectionLoop::milliseconds_to_wait() const {
+  if (!queued_.empty()) return 0;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_sweep_ - now_).count();
+  return static_cast<int>(std::max<std::int64_t>(left, 0));
+}
+
+void ConnectionLoop::on_event(Connection& connection, std::uint32_t events) {
+  if (!connection.open) return;
+  if (events & (EPOLLERR | EPOLLHUP)) connection.broken = true;
+  if (events & EPOLLRDHUP) connection.half_closed = true;
+  if (connection.broken && connection.turn.withdraw()) return close(connection);
+  if (!connection.turn.knock()) return;
+  if (events & ~EPOLLOUT) connection.readable = true;
+  advance(connection);
+}
+
+void ConnectionLoop::read_mail() {
+  for (Letter& letter : core_->mailbox->take()) {
+    if (!letter.connection || !letter.connection->open) continue;
+    Connection& connection = *letter.connection;
+    switch (letter.kind) {
+      case Letter::Kind::look:
+        break;
+      case Letter::Kind::resume:
+        // The next request may be under way already, by an event that came before this letter.
+        if (!connection.turn.is_loops()) break;
+        connection.readable = true;
+        advance(connection);
+        break;
+      case Letter::Kind::open_stream:
+        if (connection.turn.take_from_exchange()) open_stream(connection, *letter.start);
+        break;
+      case Letter::Kind::wake:
+        if (!connection.stream) break;
+        connection.stream->hungry = true;
+        advance(connection);
+        break;
+    }
+  }
+}
+
+void ConnectionLoop::run_queued() {
+  std::vector<std::shared_ptr<Connection>> queued;
+  queued.swap(queued_);
+  for (const auto& connection : queued) {
+    connection->queued_again = false;
+    advance(*connection);
+  }
+}
+
+void ConnectionLoop::accept_some() {
+  for (int i = 0; i < kAcceptsInARound && listener_.fd() >= 0; ++i) {
+    Accepted accepted = listener_.accept();
+    if (accepted.outcome == Accepted::Outcome::none) return;
+    if (accepted.outcome == Accepted::Outcome::exhausted) {
+      // Not looked at before the next sweep: it would be ready again at once, and fail again.
+      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.fd(), nullptr);
+      accepting_ = false;
+      return;
+    }
+    if (accepted.outcome == Accepted::Outcome::connection) add(std::move(accepted));
+  }
+}
+
+void ConnectionLoop::add(Accepted accepted) {
+  const Limits& limits = core_->limits;
+  bool too_many = static_cast<int>(connections_.size()) - surplus_ >= limits.connections_max;
+  if (!too_many && limits.connections_per_address_max > 0) {
+    int& open = per_address_[accepted.address];
+    too_many = open >= limits.connections_per_address_max;
+    if (!too_many) ++open;
+  }
+  if (too_many && surplus_ >= kSurplusMax) return;
+  auto connection = std::make_shared<Connection>(std::move(accepted.fd), std::move(accepted.address), limits);
+  connection->index = connections_.size();
+  connection->surplus = too_many;
+  connection->since = now_;
+  connections_.push_back(connection);
+  watch(connection->fd.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, connection.get());
+  if (!too_many) {
+    ++core_->connections;
+    return;
+  }
+  ++surplus_;
+  refuse(*connection, {503, "too many connections"});
+  advance(*connection);
+}
+
+void ConnectionLoop::close(Connection& connection) {
+  if (!connection.open) return;
+  connection.open = false;
+  if (connection.stream) --core_->streams;
+  connection.stream.reset();
+  connection.fd.reset();
+  connection.output = std::string();
+  connection.unread = std::string();
+  if (connection.surplus) {
+    --surplus_;
+  } else {
+    --core_->connections;
+    const auto counted = per_address_.find(connection.remote_address);
+    if (counted != per_address_.end() && --counted->second == 0) per_address_.erase(counted);
+  }
+  auto& place = connections_[connection.index];
+  closed_.push_back(std::move(place));
+  if (connection.index + 1 < connections_.size()) {
+    place = std::move(connections_.back());
+    place->index = connection.index;
+  }
+  connections_.pop_back();
+}
+
+void ConnectionLoop::close_all() {
+  while (!connections_.empty()) {
+    Connection& connection = *connections_.back();
+    // A writer is about to give the turn back; its socket must not be closed under it.
+    while (!connection.turn.is_loops() && !connection.turn.withdraw()) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    close(connection);
+  }
+  core_->mailbox->close();
+  queued_.clear();
+  closed_.clear();
+}
+
+}  // namespace baton::server::http

@@ -1,0 +1,92 @@
+// ConnectionLoop: the one thread that accepts, gathers requests, drives streams and keeps the time limits.
+//
+// Every socket is registered once, edge-triggered. What happens on a connection is one function, `advance`,
+// that goes on from the connection's state as long as it is the loop's turn (turn.h) and nothing blocks.
+// Threads: `start` and `stop` from one thread; everything private runs on the loop's own.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "base/worker_pool.h"
+#include "server/http/connection.h"
+#include "server/http/listener.h"
+#include "server/http/server_core.h"
+
+namespace baton::server::http {
+
+class ConnectionLoop {
+ public:
+  // `workers` must outlive the loop.
+  ConnectionLoop(std::shared_ptr<ServerCore> core, base::WorkerPool& workers, Listener listener);
+  ~ConnectionLoop() { stop(std::chrono::milliseconds(0)); }
+
+  void start();
+  // Drains for at most `grace`, closes everything, joins.
+  void stop(std::chrono::milliseconds grace);
+
+ private:
+  enum class Step { again, wait };
+
+  // connection_loop.cpp: the thread, what wakes it, and the table of connections.
+  void run();
+  bool finished();
+  int milliseconds_to_wait() const;
+  void on_event(Connection& connection, std::uint32_t events);
+  void read_mail();
+  void run_queued();
+  void accept_some();
+  void add(Accepted accepted);
+  void close(Connection& connection);
+  void close_all();
+  void watch(int fd, std::uint32_t events, void* tag);
+
+  // connection_steps.cpp: one connection's way through a request.
+  void advance(Connection& connection);
+  Step step(Connection& connection);
+  Step read_request(Connection& connection);
+  Step read_end(Connection& connection);
+  void gather(Connection& connection, std::string_view bytes);
+  void dispatch(Connection& connection);
+  void refuse(Connection& connection, Refusal refusal);
+  Step discard(Connection& connection);
+
+  // stream_steps.cpp
+  void open_stream(Connection& connection, StreamStart& start);
+  Step drive_stream(Connection& connection);
+  Step pull_events(Connection& connection);
+
+  // time_limits.cpp
+  std::chrono::milliseconds sweep_period() const;
+  void sweep();
+  void check_time(Connection& connection);
+  void check_stream_time(Connection& connection);
+  bool is_body_too_slow(const Connection& connection) const;
+
+  const std::shared_ptr<ServerCore> core_;  // shared with every exchange
+  base::WorkerPool& workers_;
+  Listener listener_;
+  base::UniqueFd epoll_;
+  std::vector<char> buffer_;  // every receive goes through it
+  std::string scratch_;       // every pull goes through it
+  SteadyTime now_;
+  SteadyTime next_sweep_;
+  bool accepting_ = true;  // false for a while when descriptors have run out
+  std::vector<std::shared_ptr<Connection>> connections_;
+  std::vector<std::shared_ptr<Connection>> queued_;  // not done yet: they have another go in the next round
+  std::vector<std::shared_ptr<Connection>> closed_;  // kept until the round is over: events may point to them
+  int surplus_ = 0;
+  std::unordered_map<std::string, int> per_address_;  // kept only if there is a limit
+  std::atomic<SteadyTime> drain_until_{SteadyTime::max()};
+  std::thread thread_;
+};
+
+}  // namespace baton::server::http

@@ -1,0 +1,119 @@
+// ConnectionLoop, the part that follows one connection: read, gather, hand over, send, close.
+#include "server/http/connection_loop.h"
+#include "server/http/exchange.h"
+#include "server/http/socket_io.h"
+
+namespace baton::server::http {
+namespace {
+
+// A connection with more to do than this in one go lets the others have theirs first.
+constexpr int kStepsInARound = 16;
+
+}  // namespace
+
+void ConnectionLoop::advance(Connection& connection) {
+  for (int i = 0; i < kStepsInARound; ++i) {
+    if (!connection.open || !connection.turn.is_loops()) return;
+    if (step(connection) == Step::wait) return;
+  }
+  if (connection.open && !std::exchange(connection.queued_again, true)) {
+    queued_.push_back(connection.shared_from_this());
+  }
+}
+
+ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
+  const bool client_left = connection.stream && (connection.half_closed || connection.broken);
+  if (!client_left && !connection.output.empty() && !connection.write_failed) {
+    if (!send_output(connection) && !connection.write_failed) return Step::wait;
+  }
+  if (client_left || connection.write_failed) {
+    close(connection);
+    return Step::wait;
+  }
+  if (connection.stream) return drive_stream(connection);
+  if (connection.lingering) return discard(connection);
+  if (!connection.close_after) return read_request(connection);
+  // Closing now, with bytes of the client unread, would reset the connection and could take the answer away
+  // from it: so only our direction ends, and the rest is read until the client has ended its own.
+  end_sending(connection.fd.get());
+  connection.lingering = true;
+  connection.readable = true;
+  connection.unread = std::string();
+  connection.since = now_;
+  return Step::again;
+}
+
+ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
+  if (!connection.unread.empty()) {
+    const std::string bytes = std::exchange(connection.unread, {});
+    gather(connection, bytes);
+    return Step::again;
+  }
+  if (connection.read_ended) return read_end(connection);
+  if (!connection.readable) return Step::wait;
+  const IoResult got = receive_some(connection.fd.get(), buffer_.data(), buffer_.size());
+  if (got.outcome == IoResult::Outcome::closed) return read_end(connection);
+  if (got.outcome == IoResult::Outcome::blocked) {
+    connection.readable = false;
+    return Step::wait;
+  }
+  // Less than was asked for: the socket is empty, and an event will tell when it no longer is. Unless its end
+  // was told already.
+  connection.readable = got.count == buffer_.size() || connection.half_closed || connection.broken;
+  gather(connection, std::string_view(buffer_.data(), got.count));
+  return Step::again;
+}
+
+ConnectionLoop::Step ConnectionLoop::read_end(Connection& connection) {
+  connection.read_ended = true;
+  if (connection.gatherer.state() == RequestGatherer::State::idle) {
+    close(connection);
+    return Step::wait;
+  }
+  refuse(connection, {400, "the request is incomplete"});
+  return Step::again;
+}
+
+void ConnectionLoop::gather(Connection& connection, std::string_view bytes) {
+  RequestGatherer& gatherer = connection.gatherer;
+  const RequestGatherer::State before = gatherer.state();
+  const std::size_t used = gatherer.feed(bytes);
+  if (used < bytes.size()) connection.unread = bytes.substr(used);
+  if (gatherer.state() != before) connection.since = now_;
+  if (gatherer.take_continue()) connection.output = kContinue;
+  if (gatherer.state() == RequestGatherer::State::complete) dispatch(connection);
+  if (gatherer.state() == RequestGatherer::State::refused) refuse(connection, gatherer.refusal());
+}
+
+void ConnectionLoop::dispatch(Connection& connection) {
+  ++core_->requests;
+  Gathered gathered = connection.gatherer.take();
+  const RequestHead& head = gathered.head;
+  connection.shape = {head.head_method, head.http_1_0, head.keep_alive};
+  connection.since = now_;
+  auto exchange =
+      std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(gathered));
+  // From here on the connection is the exchange's.
+  connection.turn.give_to_exchange();
+  const bool taken = workers_.try_submit([exchange] { ConnectionExchange::serve(exchange); });
+  if (!taken) exchange->refuse(503, "too many requests are waiting");
+}
+
+void ConnectionLoop::refuse(Connection& connection, Refusal refusal) {
+  const RequestHead& head = connection.gatherer.head();
+  connection.shape = {head.head_method, head.http_1_0, false};
+  write_answer(connection, core_->refusal(refusal.status, refusal.reason));
+}
+
+ConnectionLoop::Step ConnectionLoop::discard(Connection& connection) {
+  if (!connection.readable) return Step::wait;
+  const IoResult got = receive_some(connection.fd.get(), buffer_.data(), buffer_.size());
+  if (got.outcome == IoResult::Outcome::closed) {
+    close(connection);
+    return Step::wait;
+  }
+  connection.readable = got.outcome == IoResult::Outcome::moved;
+  return connection.readable ? Step::again : Step::wait;
+}
+
+}  // namespace baton::server::http

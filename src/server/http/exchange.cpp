@@ -1,0 +1,75 @@
+#include "server/http/exchange.h"
+
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <exception>
+
+namespace baton::server::http {
+
+ConnectionExchange::ConnectionExchange(std::shared_ptr<ServerCore> core,
+                                       std::shared_ptr<Connection> connection, Gathered gathered)
+    : core_(std::move(core)), connection_(std::move(connection)), head_(std::move(gathered.head)) {
+  request_.body = std::move(gathered.body);
+}
+
+ConnectionExchange::~ConnectionExchange() {
+  refuse(500, "the request was not answered");
+}
+
+void ConnectionExchange::serve(const std::shared_ptr<ConnectionExchange>& exchange) {
+  ServerCore& core = *exchange->core_;
+  if (core.stopped) return;
+  try {
+    if (!exchange->decode()) return exchange->refuse(400, "the request is malformed");
+    core.handler(exchange);
+  } catch (const std::exception& error) {
+    spdlog::error("a request handler threw: {}", error.what());
+    exchange->refuse(500, "internal error");
+  } catch (...) {
+    spdlog::error("a request handler threw something that is no exception");
+    exchange->refuse(500, "internal error");
+  }
+}
+
+bool ConnectionExchange::decode() {
+  auto decoded = core_->library.decode(head_.text, connection_->remote_address);
+  if (!decoded) return false;
+  decoded->body = std::move(request_.body);
+  request_ = std::move(*decoded);
+  head_.text = std::string();
+  return true;
+}
+
+template <class MakeReply>
+void ConnectionExchange::answer(MakeReply&& make_reply) {
+  if (answered_.exchange(true) || !connection_->turn.claim()) return;
+  if (core_->draining) connection_->shape.keep_alive = false;
+  write_answer(*connection_, make_reply());
+  give_back();
+}
+
+void ConnectionExchange::give_back() {
+  Connection& connection = *connection_;
+  // Read before the turn is given back: afterwards they are the loop's.
+  const bool more_to_do = !connection.output.empty() || connection.write_failed || connection.close_after ||
+                          connection.readable || connection.read_ended || !connection.unread.empty();
+  const bool knocked = connection.turn.give_back();
+  if (more_to_do || knocked) core_->mailbox->post({Letter::Kind::resume, connection_, nullptr});
+}
+
+void ConnectionExchange::refuse(int status, std::string_view reason) {
+  answer([&] { return core_->refusal(status, reason); });
+}
+
+void ConnectionExchange::reply(Reply reply) {
+  answer([&]() -> const Reply& { return reply; });
+}
+
+void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
+  if (answered_.exchange(true)) return;
+  auto start = std::make_unique<StreamStart>(StreamStart{std::move(headers), std::move(opener)});
+  core_->mailbox->post({Letter::Kind::open_stream, connection_, std::move(start)});
+}
+
+}  // namespace baton::server::http

@@ -1,0 +1,46 @@
+// ConnectionExchange: the Exchange of one request on one connection.
+//
+// Answering takes the connection's turn (turn.h), writes straight from the calling thread, and gives the turn
+// back. The loop hears of it only when there is something left for it to do.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "server/http/request_gatherer.h"
+#include "server/http/server_core.h"
+
+namespace baton::server::http {
+
+class ConnectionExchange final : public Exchange {
+ public:
+  ConnectionExchange(std::shared_ptr<ServerCore> core, std::shared_ptr<Connection> connection,
+                     Gathered gathered);
+  ~ConnectionExchange() override;
+
+  // On a worker: decodes the request and calls the handler. Whatever goes wrong is answered.
+  static void serve(const std::shared_ptr<ConnectionExchange>& exchange);
+  // Answers with an error of the server's own.
+  void refuse(int status, std::string_view reason);
+
+  const Request& request() const override { return request_; }
+  std::string take_body() override { return std::exchange(request_.body, {}); }
+  void reply(Reply reply) override;
+  void open_stream(HeaderList headers, StreamOpener opener) override;
+
+ private:
+  bool decode();
+  // Calls `make_reply` only if the connection still waits for it.
+  template <class MakeReply>
+  void answer(MakeReply&& make_reply);
+  void give_back();
+
+  const std::shared_ptr<ServerCore> core_;        // shared with the server and the other exchanges
+  const std::shared_ptr<Connection> connection_;  // shared with the loop
+  RequestHead head_;
+  Request request_;
+  std::atomic<bool> answered_{false};
+};
+
+}  // namespace baton::server::http

@@ -1,0 +1,69 @@
+#include "server/http/http_server.h"
+
+#include <optional>
+
+#include "base/worker_pool.h"
+#include "server/http/connection_loop.h"
+#include "server/http/http_text.h"
+#include "server/http/listener.h"
+#include "server/http/server_core.h"
+
+namespace baton::server::http {
+
+std::string_view Request::header(std::string_view name) const {
+  for (const auto& [each, value] : headers) {
+    if (same_word(each, name)) return value;
+  }
+  return {};
+}
+
+class HttpServer::Impl {
+ public:
+  Impl(Limits limits, Handler handler, ErrorBody error_body)
+      : core_(std::make_shared<ServerCore>(limits, std::move(handler), std::move(error_body))) {}
+  ~Impl() { stop(std::chrono::milliseconds(0)); }
+
+  base::Result<int> start(const std::string& host, int port) {
+    if (started_) return base::fail(base::ErrorCode::already_exists, "the server was started before");
+    auto listener = Listener::open(host, port);
+    if (!listener) return base::fail(std::move(listener.error()));
+    started_ = true;
+    const int bound = listener->port();
+    workers_.emplace("http-worker", core_->limits.worker_threads, core_->limits.work_queue_max);
+    loop_.emplace(core_, *workers_, std::move(*listener));
+    loop_->start();
+    return bound;
+  }
+
+  void stop(std::chrono::milliseconds grace) {
+    if (!loop_) return;
+    loop_->stop(grace);
+    core_->stopped = true;
+    workers_->stop();
+    loop_.reset();
+  }
+
+  Counts counts() const { return {core_->connections, core_->streams, core_->requests, core_->refused}; }
+
+ private:
+  const std::shared_ptr<ServerCore> core_;  // shared with the exchanges, which may outlive the server
+  bool started_ = false;
+  std::optional<base::WorkerPool> workers_;
+  std::optional<ConnectionLoop> loop_;
+};
+
+HttpServer::HttpServer(Limits limits, Handler handler, ErrorBody error_body)
+    : impl_(std::make_unique<Impl>(limits, std::move(handler), std::move(error_body))) {}
+HttpServer::~HttpServer() = default;
+
+base::Result<int> HttpServer::start(const std::string& host, int port) {
+  return impl_->start(host, port);
+}
+void HttpServer::stop(std::chrono::milliseconds grace) {
+  impl_->stop(grace);
+}
+Counts HttpServer::counts() const {
+  return impl_->counts();
+}
+
+}  // namespace baton::server::http

@@ -1,0 +1,68 @@
+// RequestGatherer: collects one whole request after the other from the bytes of a connection, under limits.
+//
+// Pure: it knows neither sockets nor clocks. When it refuses, the end of the request is unknown, so the
+// connection must be answered and closed. It holds no memory between requests.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/http/chunked_body.h"
+#include "server/http/http_server.h"
+#include "server/http/request_head.h"
+
+namespace baton::server::http {
+
+struct Gathered {
+  RequestHead head;
+  std::string body;
+};
+
+class RequestGatherer {
+ public:
+  enum class State {
+    idle,      // nothing of a request has come
+    head,      // within the head
+    body,      // the head is known, the body is coming
+    complete,  // `take` hands the request out
+    refused,   // see `refusal`; for good
+  };
+
+  // `limits` must outlive the gatherer.
+  explicit RequestGatherer(const Limits& limits) : limits_(&limits) {}
+
+  // Takes bytes up to the end of one request and returns how many it used. Uses none once complete or
+  // refused.
+  std::size_t feed(std::string_view bytes);
+  State state() const { return state_; }
+  const Refusal& refusal() const { return refusal_; }
+  // What is known of the head by now: a refusal's answer has its shape from it.
+  const RequestHead& head() const { return gathered_.head; }
+  std::size_t body_bytes() const { return gathered_.body.size(); }
+  // True once for each request whose sender waits for "100 Continue" and has sent nothing of the body.
+  bool take_continue();
+  // Hands the complete request out and starts on the next.
+  Gathered take();
+
+ private:
+  std::size_t feed_head(std::string_view bytes);
+  void end_line();
+  void end_head();
+  std::size_t feed_body(std::string_view bytes);
+  void refuse(Refusal refusal);
+
+  const Limits* limits_;
+  State state_ = State::idle;
+  bool has_request_line_ = false;
+  bool owes_continue_ = false;
+  int blank_lines_ = 0;  // before the request line
+  std::size_t line_start_ = 0;
+  HeadReader reader_;
+  ChunkedBody chunks_;
+  Refusal refusal_{0, {}};
+  Gathered gathered_;
+};
+
+}  // namespace baton::server::http

@@ -1,0 +1,54 @@
+#include "server/http/server_core.h"
+
+#include <algorithm>
+#include <exception>
+
+#include "server/http/http_text.h"
+#include "server/http/socket_io.h"
+
+namespace baton::server::http {
+
+Reply ServerCore::refusal(int status, std::string_view reason) {
+  ++refused;
+  Reply reply;
+  try {
+    if (error_body) reply = error_body(status, reason);
+  } catch (const std::exception&) {
+    reply = Reply{};  // the status alone then
+  }
+  reply.status = status;
+  const bool has_retry = std::any_of(reply.headers.begin(), reply.headers.end(), [](const auto& header) {
+    return same_word(header.first, "Retry-After");
+  });
+  if (status == 503 && !has_retry) reply.headers.emplace_back("Retry-After", "1");
+  return reply;
+}
+
+void write_answer(Connection& connection, const Reply& reply) {
+  connection.close_after = connection.close_after || !connection.shape.keep_alive;
+  connection.output = write_reply(reply, connection.shape);
+  connection.output_sent = 0;
+  connection.since = std::chrono::steady_clock::now();
+  send_output(connection);
+}
+
+bool send_output(Connection& connection) {
+  std::string& output = connection.output;
+  while (connection.output_sent < output.size()) {
+    const IoResult sent =
+        send_some(connection.fd.get(), std::string_view(output).substr(connection.output_sent));
+    if (sent.outcome == IoResult::Outcome::blocked) return false;
+    if (sent.outcome == IoResult::Outcome::closed) {
+      connection.write_failed = true;
+      return false;
+    }
+    connection.output_sent += sent.count;
+    connection.since = std::chrono::steady_clock::now();
+  }
+  // Given back: an idle connection holds no buffer.
+  output = std::string();
+  connection.output_sent = 0;
+  return true;
+}
+
+}  // namespace baton::server::http

@@ -1,0 +1,91 @@
+// ConnectionLoop, the part that drives event streams.
+#include <spdlog/spdlog.h>
+
+#include <exception>
+
+#include "server/http/connection_loop.h"
+
+namespace baton::server::http {
+namespace {
+
+// What a source is asked for at once, and what the loop's buffer for it may keep.
+constexpr std::size_t kRoom = 16 << 10;
+constexpr std::size_t kScratchMax = 256 << 10;
+
+std::unique_ptr<StreamSource> make_source(const StreamOpener& opener,
+                                          const std::shared_ptr<WakeSignal>& signal) {
+  try {
+    return opener([signal] { signal->wake(); });
+  } catch (const std::exception& error) {
+    spdlog::error("a stream could not be opened: {}", error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+void ConnectionLoop::open_stream(Connection& connection, StreamStart& start) {
+  // The client's leaving may have been seen while it was not our turn.
+  if (connection.half_closed || connection.broken) return close(connection);
+  connection.since = now_;
+  if (core_->draining) connection.shape.keep_alive = false;
+  if (connection.shape.http_1_0 && !connection.shape.head_method) connection.shape.keep_alive = false;
+  if (core_->streams >= core_->limits.streams_max) {
+    write_answer(connection, core_->refusal(503, "too many streams are open"));
+    return advance(connection);
+  }
+  if (!connection.shape.head_method) {
+    auto signal = std::make_shared<WakeSignal>(core_->mailbox, connection.weak_from_this());
+    auto source = make_source(start.opener, signal);
+    if (!source) {
+      write_answer(connection, core_->refusal(500, "internal error"));
+      return advance(connection);
+    }
+    ++core_->streams;
+    connection.stream = std::make_unique<EventStream>(
+        EventStream{std::move(source), std::move(signal), !connection.shape.http_1_0, true, false, now_});
+  }
+  connection.close_after = !connection.shape.keep_alive;
+  connection.output = write_stream_head(start.headers, connection.shape);
+  // The first events leave together with the head.
+  if (connection.stream) pull_events(connection);
+  advance(connection);
+}
+
+ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
+  EventStream& stream = *connection.stream;
+  if (!stream.ended) return stream.hungry ? pull_events(connection) : Step::wait;
+  --core_->streams;
+  connection.stream.reset();
+  connection.readable = true;
+  if (core_->draining) connection.close_after = true;
+  connection.since = now_;
+  return Step::again;
+}
+
+ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
+  EventStream& stream = *connection.stream;
+  stream.signal->rearm();
+  scratch_.clear();
+  StreamSource::Next next;
+  try {
+    next = stream.source->pull(scratch_, kRoom);
+  } catch (const std::exception& error) {
+    // Closed without the last chunk, so that the client knows that something is missing.
+    spdlog::error("a stream broke off: {}", error.what());
+    close(connection);
+    return Step::wait;
+  }
+  stream.hungry = next == StreamSource::Next::more;
+  stream.ended = next == StreamSource::Next::end;
+  if (!scratch_.empty()) {
+    write_events(scratch_, stream.chunked, connection.output);
+    stream.last_event = now_;
+    connection.since = now_;
+  }
+  if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
+  if (scratch_.capacity() > kScratchMax) scratch_ = std::string();
+  return Step::again;
+}
+
+}  // namespace baton::server::http

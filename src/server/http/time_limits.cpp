@@ -1,0 +1,98 @@
+// ConnectionLoop, the part that keeps time limits: one coarse sweep over all connections, no timer for any.
+#include <sys/epoll.h>
+
+#include <algorithm>
+
+#include "server/http/connection_loop.h"
+
+namespace baton::server::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+// How long a client may take to end its direction after we have ended ours.
+constexpr milliseconds kLingerTime{3'000};
+constexpr milliseconds kLingerTimeDraining{200};
+constexpr milliseconds kSweepDraining{10};
+
+}  // namespace
+
+milliseconds ConnectionLoop::sweep_period() const {
+  if (core_->draining) return kSweepDraining;
+  const Limits& limits = core_->limits;
+  const milliseconds shortest = std::min(
+      {limits.header_time, limits.body_grace, limits.idle_time, limits.stall_time, limits.keep_awake});
+  return std::clamp(shortest / 4, milliseconds(5), accepting_ ? milliseconds(1'000) : milliseconds(100));
+}
+
+void ConnectionLoop::sweep() {
+  // Backwards: closing one puts the last, which has been looked at, into its place.
+  for (std::size_t i = connections_.size(); i-- > 0;) {
+    if (connections_[i]->turn.is_loops()) check_time(*connections_[i]);
+  }
+  if (!accepting_ && listener_.fd() >= 0) {
+    watch(listener_.fd(), EPOLLIN, &listener_);
+    accepting_ = true;
+  }
+  next_sweep_ = now_ + sweep_period();
+}
+
+void ConnectionLoop::check_time(Connection& connection) {
+  const Limits& limits = core_->limits;
+  const auto age = now_ - connection.since;
+  const bool draining = core_->draining;
+  if (!connection.output.empty()) {
+    if (age > limits.stall_time) close(connection);
+    return;
+  }
+  if (connection.stream) return check_stream_time(connection);
+  if (connection.lingering) {
+    if (age > (draining ? kLingerTimeDraining : kLingerTime)) close(connection);
+    return;
+  }
+  // The answer is written, and the letter that says so is on its way.
+  if (connection.close_after) return;
+  switch (connection.gatherer.state()) {
+    case RequestGatherer::State::idle:
+      // Bytes not gathered yet are a request that has come in time.
+      if (connection.unread.empty() && (draining || age > limits.idle_time)) close(connection);
+      return;
+    case RequestGatherer::State::head:
+      if (draining) {
+        refuse(connection, {503, "the server is shutting down"});
+      } else if (age > limits.header_time) {
+        refuse(connection, {408, "the head of the request took too long"});
+      }
+      break;
+    case RequestGatherer::State::body:
+      if (draining) {
+        refuse(connection, {503, "the server is shutting down"});
+      } else if (is_body_too_slow(connection)) {
+        refuse(connection, {408, "the body of the request came too slowly"});
+      }
+      break;
+    case RequestGatherer::State::complete:
+    case RequestGatherer::State::refused:
+      break;
+  }
+  advance(connection);
+}
+
+bool ConnectionLoop::is_body_too_slow(const Connection& connection) const {
+  const Limits& limits = core_->limits;
+  const auto age = std::chrono::duration_cast<milliseconds>(now_ - connection.since);
+  if (age <= limits.body_grace) return false;
+  const auto wanted = limits.body_rate_min * static_cast<std::size_t>(age.count()) / 1000;
+  return connection.gatherer.body_bytes() < wanted;
+}
+
+void ConnectionLoop::check_stream_time(Connection& connection) {
+  EventStream& stream = *connection.stream;
+  if (now_ - stream.last_event < core_->limits.keep_awake) return;
+  write_events(kKeepAwake, stream.chunked, connection.output);
+  stream.last_event = now_;
+  connection.since = now_;
+  advance(connection);
+}
+
+}  // namespace baton::server::http

@@ -1,0 +1,58 @@
+// Turn: whose turn it is on a connection. Exactly one side may touch its output at a time, without a lock.
+//
+//   loop      -> exchange   the loop has handed a request over and waits for the answer
+//   exchange  -> writer     somebody answers and writes, on whatever thread that is
+//   exchange  -> loop       a stream was opened: the loop drives it
+//   writer    -> loop       the answer is written, or what could not be sent is left in the connection
+//   exchange  -> gone       the connection broke; an answer that comes now is ignored
+//
+// A knock is how the loop notes that something happened on the socket while it was not its turn; whoever
+// gives the turn back learns of it and must then tell the loop. Every step is atomic, so a knock is never
+// lost.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace baton::server::http {
+
+class Turn {
+ public:
+  // Loop side.
+  bool is_loops() const { return (state_.load() & kHolder) == kLoop; }
+  // True if it is the loop's turn; otherwise a knock is left.
+  bool knock() {
+    std::uint8_t seen = state_.load();
+    while ((seen & kHolder) != kLoop) {
+      if (state_.compare_exchange_weak(seen, seen | kKnock)) return false;
+    }
+    return true;
+  }
+  void give_to_exchange() { state_.store(kExchange); }
+  bool take_from_exchange() { return pass(kExchange, kLoop); }
+  bool withdraw() { return pass(kExchange, kGone); }
+  // True while a writer is at work; it never is for long, because writing does not block.
+  bool is_writers() const { return (state_.load() & kHolder) == kWriter; }
+
+  // The side that answers.
+  bool claim() { return pass(kExchange, kWriter); }
+  // True if there was a knock.
+  bool give_back() { return (state_.exchange(kLoop) & kKnock) != 0; }
+
+ private:
+  static constexpr std::uint8_t kLoop = 0, kExchange = 1, kWriter = 2, kGone = 3;
+  static constexpr std::uint8_t kHolder = 3, kKnock = 4;
+
+  bool pass(std::uint8_t from, std::uint8_t to) {
+    std::uint8_t seen = state_.load();
+    while ((seen & kHolder) == from) {
+      const auto next = static_cast<std::uint8_t>(to == kLoop ? kLoop : (seen & kKnock) | to);
+      if (state_.compare_exchange_weak(seen, next)) return true;
+    }
+    return false;
+  }
+
+  std::atomic<std::uint8_t> state_{kLoop};
+};
+
+}  // namespace baton::server::http
