@@ -1,0 +1,131 @@
+"""Agents that misbehave: the task fails with a reason, the others go on, and no process stays."""
+import os
+import pathlib
+
+import client
+import harness
+
+# Each way of agents/bad and what the reason must speak of, or () where any reason will do.
+FAILING = {
+    "exit 0": (), "exit 3": ("3",), "complain": ("no such table",), "signal": ("signal",), "hang": (), "deaf": (),
+    "grandchild": ("3",), "garbage": (), "not utf-8": (), "not an object": (), "no type": ("type",),
+    "wrong fields": ("delta",), "artifact without parts": ("parts",), "artifact of wrong shape": (),
+    "delegate to nobody": ("nobody",), "endless line": (), "endless lines": (), "endless garbage": (),
+    "endless errors": (), "close output": (), "deep": (),
+}
+
+
+def processes_of(pid):
+    """Every process below `pid`, as {pid: state}."""
+    parents = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            parents[int(entry.name)] = (int(fields[1]), fields[0])
+    found, more = {}, [pid]
+    while more:
+        parent = more.pop()
+        for child, (of, state) in parents.items():
+            if of == parent and child not in found:
+                found[child] = state
+                more.append(child)
+    return found
+
+
+class BadAgents(harness.ServerCase):
+    AGENTS = ["bad", "bad-worker", "joke", "slow"]
+
+    def no_process_stays(self):
+        """Nothing is left of the agent `bad`: no zombie, no process of it, no orphan of one."""
+        workers = {"bad-worker", "slow"}
+
+        def left():
+            for child, state in processes_of(self.server.pid).items():
+                try:
+                    folder = pathlib.Path(os.readlink(f"/proc/{child}/cwd")).name
+                except OSError:
+                    folder = None
+                if state == "Z" or folder not in workers:
+                    return True
+            return bool(orphans(self.server.agents_folder / "bad"))
+        harness.wait_for(lambda: not left(), what="the end of every process of the agent")
+
+    def test_after_the_end_nothing_counts(self):
+        done = self.server.send("after end", agent="bad")
+        self.assertEqual(done["status"]["state"], "completed")
+        self.assertEqual(client.text_of(done["status"]["message"]), "that was all")
+        again = self.server.get(done["id"], agent="bad", historyLength=10)
+        self.assertEqual(again["status"], done["status"])
+        self.assertNotIn("artifacts", again)
+
+    def test_closed_input_is_no_failure(self):
+        self.assertEqual(self.server.send("close input", agent="bad")["status"]["state"], "completed")
+
+    def test_unknown_line_type_is_passed_over_or_fails_with_its_name(self):
+        ended = self.server.send("unknown type", agent="bad")
+        self.assertIn(ended["status"]["state"], ("completed", "failed"))
+        if ended["status"]["state"] == "failed":
+            self.assertIn("dance", client.text_of(ended["status"]["message"]))
+
+    def test_floods_cost_no_memory(self):
+        self.server.send("x", agent="joke")
+        before = self.server.resident_kib()
+        for way in ("endless line", "endless lines", "endless errors"):
+            self.assertEqual(self.server.send(way, agent="bad")["status"]["state"], "failed")
+        grown = self.server.resident_kib() - before
+        self.assertLess(grown, 300 * 1024 * client.scaled(1), "KiB more than before")
+
+    def test_many_at_once_leave_the_pool_whole(self):
+        streams = [self.server.stream(way, agent="bad") for way in ("exit 3", "signal", "garbage", "exit 0") * 10]
+        for stream in streams:
+            self.assertEqual(stream.rest()[-1].status["state"], "failed")
+        self.no_process_stays()
+        self.assertEqual(self.server.send("x", agent="joke")["status"]["state"], "completed")
+
+    def test_worker_that_dies_is_replaced(self):
+        self.assertEqual(self.server.send("work", agent="bad-worker")["status"]["state"], "completed")
+        self.assertEqual(self.server.send("die", agent="bad-worker")["status"]["state"], "failed")
+        self.assertEqual(self.server.send("work", agent="bad-worker")["status"]["state"], "completed")
+
+    def test_worker_that_hangs_is_replaced(self):
+        self.assertEqual(self.server.send("hang", agent="bad-worker")["status"]["state"], "failed")
+        self.assertEqual(self.server.send("work", agent="bad-worker")["status"]["state"], "completed")
+
+    def test_worker_that_speaks_of_other_turns(self):
+        done = self.server.send("other turn", agent="bad-worker")
+        self.assertIn(done["status"]["state"], ("completed", "failed"))
+        self.assertEqual(self.server.send("work", agent="bad-worker")["status"]["state"], "completed")
+
+
+def orphans(folder):
+    """Processes at work in this folder that are no child of anybody's any more."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if os.readlink(entry / "cwd") == str(folder):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def add_way(way, words):
+    def test(self):
+        ended = self.server.send(way, agent="bad")
+        self.assertEqual(ended["status"]["state"], "failed")
+        reason = client.text_of(ended["status"]["message"])
+        self.assertTrue(reason)
+        for word in words:
+            self.assertIn(word, reason)
+        self.assertNotIn(str(self.server.folder), reason, "no path of the server's")
+        self.no_process_stays()
+        self.assertEqual(self.server.send("x", agent="joke")["status"]["state"], "completed")
+    setattr(BadAgents, f"test_{way.replace(' ', '_').replace('-', '_')}", test)
+
+
+for way, words in FAILING.items():
+    add_way(way, words)

@@ -1,0 +1,116 @@
+"""The end of the program: SIGTERM and SIGINT drain, nothing acknowledged is lost, and a wrong start is told."""
+import json
+import signal
+import socket
+import subprocess
+
+import client
+import harness
+
+
+class Drain(harness.unittest.TestCase):
+    def server(self, **config):
+        server = harness.Server(["slow", "joke"], config).start()
+        self.addCleanup(server.discard)
+        return server
+
+    def test_idle_server_ends_at_once(self):
+        for sig in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(sig):
+                server = self.server()
+                server.send("x", agent="joke")
+                self.assertEqual(server.stop(sig), 0)
+
+    def test_a_running_turn_gets_its_grace_time(self):
+        server = self.server(engine={"drain_grace_s": 30})
+        task = client.new_id()
+        stream = server.stream("x", task)
+        stream.until(lambda block: block.status and "begun" in str(block.status.get("message")))
+        server.process.send_signal(signal.SIGTERM)
+        harness.wait_for(lambda: refused(server), what="the listener to close")
+        self.assertTrue(server.running(), "it waits for the turn")
+        server.gate("slow", task)
+        self.assertEqual(stream.rest()[-1].status["state"], "completed")
+        self.assertEqual(server.process.wait(client.scaled(30)), 0)
+        server.start()
+        self.assertEqual(server.get(task)["status"]["state"], "completed")
+
+    def test_a_turn_that_does_not_end_is_taken_up_again_after_the_restart(self):
+        server = self.server(engine={"drain_grace_s": 0.3})
+        task = client.new_id()
+        stream = server.stream("x", task)
+        seen = stream.until(lambda block: block.status and "begun" in str(block.status.get("message")))
+        self.assertEqual(server.stop(), 0)
+        stream.close()
+        server.start()
+        self.assertIn(server.get(task)["status"]["state"], ("submitted", "working"))
+        again = server.resubscribe(task, seen.number)
+        server.gate("slow", task)
+        self.assertEqual(again.rest()[-1].status["state"], "completed")
+
+    def test_database_is_whole_afterwards(self):
+        server = self.server()
+        server.send("x", agent="joke")
+        server.kill()
+        out = subprocess.run(["/usr/bin/python3", "-c", "import sqlite3,sys;print(sqlite3.connect(sys.argv[1])"
+                              ".execute('pragma integrity_check').fetchone()[0])", str(server.folder / "baton.db")],
+                             capture_output=True, text=True, check=True)
+        self.assertEqual(out.stdout.strip(), "ok")
+        server.start()
+
+
+class Start(harness.unittest.TestCase):
+    def refuse(self, *options, config=None, card=None, port=0):
+        """The program must not start; returns what it says on standard error."""
+        server = harness.Server(["joke"], config)
+        self.addCleanup(server.discard)
+        server.port = port
+        if card is not None:
+            path = server.agents_folder / "joke" / "card.json"
+            path.write_text(card if isinstance(card, str) else json.dumps(card), encoding="utf-8")
+        done = subprocess.run([*server.command(), *options], capture_output=True, text=True, check=False,
+                              timeout=client.scaled(30), env=harness.program_environment())
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("listening on", done.stdout)
+        return done.stderr + done.stdout
+
+    def test_port_in_use_is_said(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            port = taken.getsockname()[1]
+            said = self.refuse(port=port)
+            self.assertIn(str(port), said)
+            self.assertIn("in use", said)
+
+    def test_second_server_on_the_same_port_is_refused(self):
+        server = harness.Server(["joke"]).start()
+        self.addCleanup(server.discard)
+        other = harness.Server(["joke"])
+        self.addCleanup(other.discard)
+        other.port = server.port
+        with self.assertRaises(AssertionError):
+            other.start()
+        self.assertNotEqual(other.process.returncode, 0)
+
+    def test_unknown_setting_is_said_with_the_nearest_name(self):
+        said = self.refuse(config={"http": {"body_maxx": 5}})
+        self.assertIn("body_maxx", said)
+        self.assertIn("body_max", said)
+
+    def test_wrong_card_is_said_with_file_pointer_and_reason(self):
+        said = self.refuse(card={"name": "x", "baton": {"executor": "magic"}})
+        self.assertIn("card.json", said)
+        self.assertIn("/baton/executor", said)
+        self.assertIn("card.json", self.refuse(card="{"))
+
+    def test_unknown_option_is_said(self):
+        self.assertIn("--colour", self.refuse("--colour"))
+
+
+def refused(server):
+    try:
+        socket.create_connection((server.host, server.port), 1).close()
+        return False
+    except OSError:
+        return True
