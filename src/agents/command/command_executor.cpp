@@ -1,0 +1,30 @@
+#include "agents/command/command_executor.h"
+
+#include "agents/command/line_turn.h"
+#include "agents/command/text_turn.h"
+#include "agents/command/worker_group.h"
+
+namespace baton::agents {
+
+CommandExecutor::CommandExecutor(ProcessHost& host, task::AgentName agent, AgentSettings settings,
+                                 const std::filesystem::path& folder)
+    : facts_(std::make_shared<LaunchFacts>(
+          LaunchFacts{host, std::move(agent), settings, command_of(settings, folder)})),
+      workers_(settings.mode == AgentSettings::Mode::worker ? std::make_shared<WorkerGroup>(facts_)
+                                                            : nullptr) {}
+
+CommandExecutor::~CommandExecutor() {
+  if (workers_ != nullptr) facts_->host.post([workers = workers_] { workers->shut_down(); });
+}
+
+std::unique_ptr<RunningTurn> CommandExecutor::start(Turn turn, std::shared_ptr<TurnSink> sink) {
+  if (workers_ != nullptr) {
+    return run_session(facts_->host, std::make_shared<WorkerTurn>(workers_, turn, std::move(sink)));
+  }
+  if (facts_->settings.io == AgentSettings::Io::text) {
+    return run_session(facts_->host, std::make_shared<TextTurn>(facts_, turn, std::move(sink)));
+  }
+  return run_session(facts_->host, std::make_shared<LineTurn>(facts_, turn, std::move(sink)));
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,33 @@
+// CommandExecutor: agents that are programs. See DESIGN.md 6.1 for what they read and print.
+//
+// Threads: `start` from any; what it starts runs on the ProcessHost's thread, none waits for a process.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "agents/executor.h"
+#include "agents/settings.h"
+
+namespace baton::agents {
+
+class ProcessHost;
+class WorkerGroup;
+struct LaunchFacts;
+
+class CommandExecutor final : public Executor {
+ public:
+  // `folder` is where the program runs. The host must outlive this.
+  CommandExecutor(ProcessHost& host, task::AgentName agent, AgentSettings settings,
+                  const std::filesystem::path& folder);
+  // Ends the agent's workers. The RunningTurns are gone by then.
+  ~CommandExecutor() override;
+
+  std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
+
+ private:
+  const std::shared_ptr<const LaunchFacts> facts_;  // shared with its turns
+  const std::shared_ptr<WorkerGroup> workers_;      // shared with its turns and workers; null in turn mode
+};
+
+}  // namespace baton::agents

@@ -1,0 +1,67 @@
+#include "agents/command/error_output.h"
+
+#include <spdlog/spdlog.h>
+
+#include "agents/command/text.h"
+
+namespace baton::agents {
+namespace {
+
+constexpr std::size_t kLineMax = 2000;
+constexpr std::size_t kTailMax = 4000;
+constexpr std::size_t kShownMax = 300;
+constexpr int kLinesPerSecond = 100;
+
+}  // namespace
+
+void ErrorOutput::take(std::string_view bytes) {
+  tail_ += bytes.substr(bytes.size() - std::min(bytes.size(), kTailMax));
+  if (tail_.size() > kTailMax) tail_.erase(0, tail_.size() - kTailMax);
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    const std::string_view piece = bytes.substr(0, end);
+    const std::size_t room = kLineMax - line_.size();
+    line_ += piece.substr(0, room);
+    cut_ = cut_ || piece.size() > room;
+    if (end == std::string_view::npos) return;
+    log_line();
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+void ErrorOutput::finish() {
+  if (!line_.empty()) log_line();
+  if (left_out_ > 0) spdlog::warn("agent-stderr {} left_out_lines={}", label_, left_out_);
+  left_out_ = 0;
+}
+
+void ErrorOutput::log_line() {
+  if (!line_.empty() && may_log()) {
+    spdlog::info("agent-stderr {} | {}{}", label_, escaped(line_, kLineMax), cut_ ? " ..." : "");
+  }
+  line_.clear();
+  cut_ = false;
+}
+
+bool ErrorOutput::may_log() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - window_ >= std::chrono::seconds(1)) {
+    window_ = now;
+    logged_ = 0;
+    if (left_out_ > 0) spdlog::warn("agent-stderr {} left_out_lines={}", label_, left_out_);
+    left_out_ = 0;
+  }
+  if (++logged_ <= kLinesPerSecond) return true;
+  ++left_out_;
+  return false;
+}
+
+std::string ErrorOutput::last_line() const {
+  const std::size_t last = tail_.find_last_not_of(" \t\r\n");
+  if (last == std::string::npos) return {};
+  const std::size_t begin = tail_.rfind('\n', last);
+  const std::size_t first = begin == std::string::npos ? 0 : begin + 1;
+  return escaped(std::string_view(tail_).substr(first, last + 1 - first), kShownMax);
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,55 @@
+// LineSplitter: makes a stream of bytes into lines, with a bound on their length.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace baton::agents {
+
+class LineSplitter {
+ public:
+  explicit LineSplitter(std::size_t line_max) : line_max_(line_max) {}
+
+  // Calls `on_line(std::string_view)` for each line that ends in `bytes`, without its end; blank lines are
+  // left out. Stops when `on_line` answers false. Answers false if a line is longer than allowed.
+  template <class F>
+  bool take(std::string_view bytes, F&& on_line) {
+    while (!bytes.empty()) {
+      const std::size_t end = bytes.find('\n');
+      const std::string_view piece = bytes.substr(0, end);
+      if (begun_.size() + piece.size() > line_max_) return false;
+      if (end == std::string_view::npos) {
+        begun_ += piece;
+        return true;
+      }
+      bytes.remove_prefix(end + 1);
+      if (!deliver(piece, on_line)) return true;
+    }
+    return true;
+  }
+
+  // The stream has ended: a last line may be without its end.
+  template <class F>
+  void finish(F&& on_line) {
+    deliver({}, on_line);
+  }
+
+ private:
+  template <class F>
+  bool deliver(std::string_view piece, F&& on_line) {
+    std::string whole;
+    if (!begun_.empty()) {
+      whole.swap(begun_);
+      whole += piece;
+      piece = whole;
+    }
+    if (piece.find_first_not_of(" \t\r") == std::string_view::npos) return true;
+    return on_line(piece);
+  }
+
+  const std::size_t line_max_;
+  std::string begun_;
+};
+
+}  // namespace baton::agents

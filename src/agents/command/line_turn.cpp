@@ -1,0 +1,118 @@
+#include "agents/command/line_turn.h"
+
+#include "wire/line/to_agent.h"
+
+namespace baton::agents {
+
+namespace line = wire::line;
+
+LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
+    : TurnSession(std::move(sink)),
+      facts_(std::move(facts)),
+      label_("agent=" + facts_->agent.value + " task=" + turn.task.value),
+      id_(turn.id),
+      input_(turn_lines(turn)),
+      output_(turn, facts_->settings, gate()),
+      lines_(facts_->settings.line_max) {}
+
+void LineTurn::begin() {
+  if (abandoned_ || output_.ended()) return;
+  auto launched = facts_->host.launch(facts_->command, label_, shared_from_this());
+  if (!launched) return output_.fail(std::move(launched.error().for_caller));
+  process_ = std::move(*launched);
+  write(std::move(input_));
+}
+
+void LineTurn::write(std::string text) {
+  if (process_ == nullptr || winding_up_ || process_->write(std::move(text))) return;
+  output_.fail("the agent does not read its input");
+  process_->kill();
+}
+
+void LineTurn::cancel() {
+  if (output_.ended()) return;
+  output_.canceling();
+  write(line::encode_cancel(id_));
+}
+
+void LineTurn::deliver(const DelegateResult& result) {
+  if (output_.ended()) return;
+  write(line::encode_delegate_result(id_, result.id, result.task ? &*result.task : nullptr, result.error));
+}
+
+void LineTurn::abandon() {
+  abandoned_ = true;
+  // A turn that has ended is winding up: its process has its short time to exit already.
+  if (process_ != nullptr && !winding_up_) process_->kill();
+}
+
+void LineTurn::on_output(std::string_view bytes) {
+  if (!lines_.take(bytes, [this](std::string_view one) { return take_line(one); })) {
+    output_.fail(line_too_long(facts_->settings));
+    process_->kill();
+  }
+  after_output();
+}
+
+// Whether to go on with the next line.
+bool LineTurn::take_line(std::string_view text) {
+  if (output_.ended()) return false;
+  if (!output_.count(text.size())) {
+    process_->kill();
+    return false;
+  }
+  auto decoded = line::decode(text);
+  if (decoded && !decoded->turn.empty() && decoded->turn != id_) {
+    output_.fail("the agent spoke of a turn that it was not given");
+  } else if (decoded) {
+    output_.take(std::move(decoded->message));
+  } else {
+    output_.fail(refusal(decoded.error(), text));
+  }
+  return !output_.ended();
+}
+
+void LineTurn::after_output() {
+  if (output_.ended()) return wind_up();
+  bool go_on = true;
+  gate().use([&](TurnSink& sink) {
+    go_on = sink.ready([host = &facts_->host, self = weak_from_this()] {
+      const auto turn = self.lock();
+      if (turn == nullptr) return;
+      host->post([turn] {
+        if (turn->process_ != nullptr) turn->process_->resume_output();
+      });
+    });
+  });
+  if (!go_on) process_->pause_output();
+}
+
+// The turn has ended: its process gets a short time to end too.
+void LineTurn::wind_up() {
+  if (process_ == nullptr || std::exchange(winding_up_, true)) return;
+  process_->ignore_output();
+  process_->close_input();
+  kill_after(facts_->settings.exit_grace);
+}
+
+void LineTurn::kill_after(std::chrono::milliseconds grace) {
+  facts_->host.after(grace, [self = weak_from_this()] {
+    const auto turn = self.lock();
+    if (turn != nullptr && turn->process_ != nullptr) turn->process_->kill();
+  });
+}
+
+void LineTurn::on_output_end() {
+  if (!output_.ended()) lines_.finish([this](std::string_view one) { return take_line(one); });
+  if (output_.ended()) return wind_up();
+  // Nothing more can be said. How the process ends tells why.
+  process_->close_input();
+  kill_after(facts_->settings.exit_grace);
+}
+
+void LineTurn::on_exit(const ProcessExit& exit) {
+  process_ = nullptr;
+  output_.fail("the agent ended without an answer (" + shown(*facts_, exit) + ")");
+}
+
+}  // namespace baton::agents

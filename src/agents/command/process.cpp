@@ -1,0 +1,202 @@
+#include "agents/command/process.h"
+
+#include <signal.h>
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "agents/process_host.h"
+
+namespace baton::agents {
+namespace {
+
+// What may wait for a process that does not read. A single line may be longer: it cannot be cut.
+constexpr std::size_t kWaitingMax = 16u << 20;
+// Reads after the end of a process: more than any pipe holds, for a descendant that escaped could go on.
+constexpr int kLastReadsMax = 32;
+
+}  // namespace
+
+std::string ProcessExit::text() const {
+  const char* name = signal != 0 ? sigabbrev_np(signal) : nullptr;
+  std::string text = name != nullptr ? std::string("signal ") + name
+                     : signal != 0   ? "signal " + std::to_string(signal)
+                                     : "exit code " + std::to_string(code);
+  return last_words.empty() ? text : text + ": " + last_words;
+}
+
+Process::Process(ProcessHost& host, Child child, std::string label, std::shared_ptr<ProcessHandler> handler)
+    : host_(host),
+      child_(std::move(child)),
+      label_(std::move(label)),
+      handler_(std::move(handler)),
+      errors_(label_) {}
+
+Process::~Process() = default;
+
+// Callbacks hold a plain pointer: the host owns this until finish_if_over has forgotten all descriptors.
+void Process::watch() {
+  base::EventLoop& loop = host_.loop_;
+  loop.watch(child_.pidfd.get(), EPOLLIN, [this](std::uint32_t) { on_ended(); });
+  loop.watch(child_.output.get(), EPOLLIN, [this](std::uint32_t) { on_output_ready(); });
+  loop.watch(child_.errors.get(), EPOLLIN, [this](std::uint32_t) { on_errors_ready(); });
+}
+
+bool Process::write(std::string bytes) {
+  const std::size_t waiting = waiting_.size() - written_;
+  if (waiting > 0 && waiting + bytes.size() > kWaitingMax) return false;
+  queued_ += bytes.size();
+  if (!child_.input.valid()) return true;
+  if (written_ == waiting_.size()) {
+    waiting_ = std::move(bytes);
+    written_ = 0;
+  } else {
+    waiting_.erase(0, std::exchange(written_, 0));
+    waiting_ += bytes;
+  }
+  on_input_ready();
+  return true;
+}
+
+void Process::close_input() {
+  closing_input_ = true;
+  if (written_ == waiting_.size()) drop_input();
+}
+
+void Process::on_input_ready() {
+  while (child_.input.valid() && written_ < waiting_.size()) {
+    const ssize_t count = ::write(child_.input.get(), waiting_.data() + written_, waiting_.size() - written_);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) {
+      if (!std::exchange(input_watched_, true)) {
+        host_.loop_.watch(child_.input.get(), EPOLLOUT, [this](std::uint32_t) { on_input_ready(); });
+      }
+      return;
+    }
+    if (count < 0) return drop_input();
+    written_ += static_cast<std::size_t>(count);
+    taken_ += static_cast<std::uint64_t>(count);
+  }
+  waiting_.clear();
+  written_ = 0;
+  if (std::exchange(input_watched_, false)) host_.loop_.forget(child_.input.get());
+  if (closing_input_) drop_input();
+}
+
+void Process::drop_input() {
+  if (!child_.input.valid()) return;
+  if (std::exchange(input_watched_, false)) host_.loop_.forget(child_.input.get());
+  child_.input.reset();
+  waiting_.clear();
+  written_ = 0;
+}
+
+void Process::pause_output() {
+  if (ignoring_ || std::exchange(paused_, true) || !child_.output.valid()) return;
+  // Not only without EPOLLIN: a closed pipe would go on reporting EPOLLHUP.
+  host_.loop_.forget(child_.output.get());
+}
+
+void Process::resume_output() {
+  if (!std::exchange(paused_, false) || !child_.output.valid()) return;
+  host_.loop_.watch(child_.output.get(), EPOLLIN, [this](std::uint32_t) { on_output_ready(); });
+}
+
+void Process::ignore_output() {
+  ignoring_ = true;
+  resume_output();
+}
+
+void Process::terminate() {
+  if (!ended_) ::kill(-child_.pid, SIGTERM);
+}
+
+void Process::kill() {
+  ignore_output();
+  if (!ended_) ::kill(-child_.pid, SIGKILL);
+}
+
+// Whether there may be more right now.
+bool Process::read_output() {
+  const ssize_t count = ::read(child_.output.get(), host_.buffer_.data(), host_.buffer_.size());
+  if (count < 0) return errno == EINTR;
+  if (count == 0) {
+    end_output();
+    return false;
+  }
+  if (ignoring_) {
+    ignored_ += static_cast<std::uint64_t>(count);
+  } else {
+    handler_->on_output({host_.buffer_.data(), static_cast<std::size_t>(count)});
+  }
+  return true;
+}
+
+void Process::on_output_ready() {
+  const auto self = shared_from_this();
+  read_output();
+  // After its end nothing else brings it on: a paused process may have ended meanwhile.
+  if (ended_) {
+    for (int i = 0; i < kLastReadsMax && child_.output.valid() && !paused_ && read_output(); ++i) {
+    }
+    if (!paused_) end_output();
+  }
+  finish_if_over();
+}
+
+void Process::end_output() {
+  if (!child_.output.valid()) return;
+  if (!paused_) host_.loop_.forget(child_.output.get());
+  child_.output.reset();
+  handler_->on_output_end();
+}
+
+void Process::on_errors_ready() {
+  const ssize_t count = ::read(child_.errors.get(), host_.buffer_.data(), host_.buffer_.size());
+  if (count > 0) errors_.take({host_.buffer_.data(), static_cast<std::size_t>(count)});
+  if (count == 0) end_errors();
+}
+
+void Process::end_errors() {
+  if (!child_.errors.valid()) return;
+  host_.loop_.forget(child_.errors.get());
+  child_.errors.reset();
+  errors_.finish();
+}
+
+void Process::on_ended() {
+  const auto self = shared_from_this();
+  siginfo_t info{};
+  // Looked at first and reaped after: while its leader is unreaped, nobody else can get the group's number.
+  if (waitid(P_PIDFD, static_cast<id_t>(child_.pidfd.get()), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      info.si_pid == 0) {
+    return;
+  }
+  ::kill(-child_.pid, SIGKILL);
+  waitid(P_PIDFD, static_cast<id_t>(child_.pidfd.get()), &info, WEXITED | WNOHANG);
+  ended_ = true;
+  (info.si_code == CLD_EXITED ? exit_.code : exit_.signal) = info.si_status;
+  host_.loop_.forget(child_.pidfd.get());
+  child_.pidfd.reset();
+  drop_input();
+  for (int i = 0; i < kLastReadsMax && child_.errors.valid(); ++i) on_errors_ready();
+  end_errors();
+  if (child_.output.valid() && !paused_) on_output_ready();
+  finish_if_over();
+}
+
+void Process::finish_if_over() {
+  if (!ended_ || child_.output.valid() || handler_ == nullptr) return;
+  if (ignored_ > 0) spdlog::warn("agent-output {} ignored_bytes={}", label_, ignored_);
+  exit_.last_words = errors_.last_line();
+  const auto handler = std::move(handler_);
+  handler_ = nullptr;
+  handler->on_exit(exit_);
+  host_.release(*this);
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,98 @@
+// Process: a running child on the event loop: its input queue, its output, its end.
+//
+// Threads: the loop's only. Ownership: the ProcessHost holds each Process until it was reaped; its handler is
+// held until on_exit has returned.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "agents/command/error_output.h"
+#include "agents/command/spawn.h"
+
+namespace baton::agents {
+
+class ProcessHost;
+
+struct ProcessExit {
+  int code = 0;
+  int signal = 0;          // not 0: it died of this signal
+  std::string last_words;  // the last line of its standard error, fit to be shown
+
+  // "exit code 3: no such table", "signal SEGV".
+  std::string text() const;
+};
+
+// Who a process works for. Every process ends with exactly one on_exit.
+class ProcessHandler {
+ public:
+  virtual ~ProcessHandler() = default;
+  virtual void on_output(std::string_view bytes) = 0;
+  // Its standard output was closed; the process may still run.
+  virtual void on_output_end() = 0;
+  // The process has ended, was reaped, and all its output was delivered.
+  virtual void on_exit(const ProcessExit& exit) = 0;
+};
+
+class Process : public std::enable_shared_from_this<Process> {
+ public:
+  Process(ProcessHost& host, Child child, std::string label, std::shared_ptr<ProcessHandler> handler);
+  ~Process();
+
+  void watch();
+
+  // Queues bytes for its standard input. False, and nothing is queued, if too much waits there already. What
+  // is written to a process that has closed its input is dropped: its end will tell.
+  bool write(std::string bytes);
+  // Bytes given to `write` and bytes taken by the pipe, since the begin.
+  std::uint64_t bytes_queued() const { return queued_; }
+  std::uint64_t bytes_taken() const { return taken_; }
+  // Closes its standard input, after what is queued.
+  void close_input();
+
+  // While paused its output waits in the pipe, and so does the process when the pipe is full.
+  void pause_output();
+  void resume_output();
+  // From now on its output is read and thrown away.
+  void ignore_output();
+
+  // SIGTERM to its whole group.
+  void terminate();
+  // SIGKILL to its whole group; its output is ignored from here.
+  void kill();
+
+  pid_t pid() const { return child_.pid; }
+
+ private:
+  friend class ProcessHost;
+  void on_output_ready();
+  void on_errors_ready();
+  void on_input_ready();
+  void on_ended();
+  bool read_output();
+  void end_output();
+  void end_errors();
+  void drop_input();
+  void finish_if_over();
+
+  ProcessHost& host_;
+  Child child_;
+  const std::string label_;
+  std::shared_ptr<ProcessHandler> handler_;
+  ErrorOutput errors_;
+  std::string waiting_;      // for its standard input
+  std::size_t written_ = 0;  // of waiting_
+  std::uint64_t queued_ = 0, taken_ = 0;
+  std::uint64_t ignored_ = 0;
+  bool input_watched_ = false;
+  bool closing_input_ = false;
+  bool paused_ = false;
+  bool ignoring_ = false;
+  bool ended_ = false;
+  ProcessExit exit_;
+};
+
+}  // namespace baton::agents

@@ -1,0 +1,185 @@
+#include "agents/command/spawn.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace baton::agents {
+namespace {
+
+using base::UniqueFd;
+
+struct Pipe {
+  UniqueFd read;
+  UniqueFd write;
+
+  // Ends above the standard streams, so that arranging these in the child overwrites none.
+  bool open() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return false;
+    read.reset(ends[0]);
+    write.reset(ends[1]);
+    return raise(read) && raise(write);
+  }
+
+  static bool raise(UniqueFd& fd) {
+    if (fd.get() > 2) return true;
+    fd.reset(fcntl(fd.get(), F_DUPFD_CLOEXEC, 3));
+    return fd.valid();
+  }
+};
+
+// All the child needs, prepared before it exists: between vfork and exec it may hardly do anything.
+struct Plan {
+  const char* folder;
+  const char* program;
+  char* const* arguments;
+  char* const* environment;
+  int input, output, errors;
+  int trouble;  // where errno goes if the program cannot be started
+  pid_t parent;
+};
+
+[[noreturn]] void report_and_exit(const Plan& plan) {
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(plan.trouble, &error, sizeof error);
+  _exit(127);
+}
+
+void reset_signals() {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) sigaction(number, &standard, nullptr);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void become(const Plan& plan) {
+  setsid();
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != plan.parent) _exit(127);  // died before the line above took effect
+  reset_signals();
+  if (dup2(plan.input, 0) < 0 || dup2(plan.output, 1) < 0 || dup2(plan.errors, 2) < 0) report_and_exit(plan);
+  // Ours all close on exec; this is for descriptors of libraries that forgot.
+  close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
+  if (chdir(plan.folder) != 0) report_and_exit(plan);
+  execve(plan.program, plan.arguments, plan.environment);
+  report_and_exit(plan);
+}
+
+// Signals stay blocked from before vfork until the child has reset its handlers: one of Baton's handlers must
+// not run in the child, which shares Baton's memory until exec.
+[[gnu::noinline]] pid_t start(const Plan& plan) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  // vfork and not fork: copying the page tables of a large process for each turn is slow. Deprecated on some
+  // systems, but what posix_spawn does here cannot set the parent-death signal.
+  const pid_t pid = vfork();
+  if (pid == 0) become(plan);
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return pid;
+}
+
+std::string_view value_of(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& entry : environment) {
+    if (entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name)) {
+      return std::string_view(entry).substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+// What execve is to be given; a relative path counts from the folder the child runs in.
+std::string find_program(const Command& command) {
+  const std::string& name = command.words.front();
+  if (name.find('/') != std::string::npos) return name;
+  std::string_view path = value_of(command.environment, "PATH");
+  if (path.empty()) path = "/usr/local/bin:/usr/bin:/bin";
+  while (!path.empty()) {
+    const std::size_t colon = path.find(':');
+    const std::string candidate = std::string(path.substr(0, colon)) + "/" + name;
+    if (candidate.front() == '/' && access(candidate.c_str(), X_OK) == 0) return candidate;
+    path = colon == std::string_view::npos ? std::string_view() : path.substr(colon + 1);
+  }
+  return "./" + name;
+}
+
+tl::unexpected<base::Error> cannot_start(const Command& command, int error) {
+  const std::string& program = command.words.front();
+  const std::string name = program.substr(program.rfind('/') + 1);
+  return base::fail(base::ErrorCode::unavailable, "cannot start " + name + ": " + strerrordesc_np(error),
+                    "cannot start " + program + " in " + command.folder + ": " + strerrordesc_np(error));
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+void make_non_blocking(const UniqueFd& fd) {
+  fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+}
+
+void reap(pid_t pid) {
+  kill(-pid, SIGKILL);
+  kill(pid, SIGKILL);
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+base::Result<Child> spawn(const Command& command) {
+  Pipe input, output, errors, trouble;
+  if (!input.open() || !output.open() || !errors.open() || !trouble.open())
+    return cannot_start(command, errno);
+  const std::string program = find_program(command);
+  const std::vector<char*> arguments = pointers_to(command.words);
+  const std::vector<char*> environment = pointers_to(command.environment);
+  const Plan plan{command.folder.c_str(), program.c_str(),     arguments.data(),
+                  environment.data(),     input.read.get(),    output.write.get(),
+                  errors.write.get(),     trouble.write.get(), getpid()};
+  const pid_t pid = start(plan);
+  if (pid < 0) return cannot_start(command, errno);
+
+  trouble.write.reset();
+  int error = 0;
+  ssize_t got;
+  do got = read(trouble.read.get(), &error, sizeof error);
+  while (got < 0 && errno == EINTR);
+  if (got == sizeof error) {
+    reap(pid);
+    return cannot_start(command, error);
+  }
+  Child child;
+  child.pid = pid;
+  child.pidfd.reset(pidfd_open(pid, 0));
+  if (!child.pidfd.valid()) {
+    const int why = errno;
+    reap(pid);
+    return cannot_start(command, why);
+  }
+  child.input = std::move(input.write);
+  child.output = std::move(output.read);
+  child.errors = std::move(errors.read);
+  for (const UniqueFd* fd : {&child.input, &child.output, &child.errors}) make_non_blocking(*fd);
+  return child;
+}
+
+}  // namespace baton::agents

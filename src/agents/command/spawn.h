@@ -1,0 +1,36 @@
+// Starting a child process whose standard streams are pipes to Baton.
+//
+// The child leads a process group and session of its own, so that all it starts can be ended with it; it has
+// default signal dispositions, an empty signal mask and no descriptor but its three streams. The kernel kills
+// it when the thread that started it ends, so that no agent outlives a Baton that was killed.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace baton::agents {
+
+struct Command {
+  std::vector<std::string> words;        // program and arguments; a program without '/' is looked up in PATH
+  std::vector<std::string> environment;  // NAME=value
+  std::string folder;                    // to run in; also where a program is found that PATH does not have
+};
+
+struct Child {
+  pid_t pid = 0;
+  base::UniqueFd pidfd;   // readable once the child has ended
+  base::UniqueFd input;   // write end; non-blocking, like the others
+  base::UniqueFd output;  // read end
+  base::UniqueFd errors;  // read end
+};
+
+// Only from a thread that lives as long as the child may. Fails with unavailable; its for_caller names the
+// program without its folder.
+base::Result<Child> spawn(const Command& command);
+
+}  // namespace baton::agents

@@ -1,0 +1,134 @@
+#include "agents/command/turn_output.h"
+
+#include "agents/command/text.h"
+#include "base/id.h"
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
+#include "wire/line/to_agent.h"
+
+namespace baton::agents {
+namespace {
+
+namespace line = wire::line;
+
+std::set<std::string, std::less<>> names_of(const task::Json& tools) {
+  std::set<std::string, std::less<>> names;
+  const auto document = wire::Document::parse_view(tools.text);
+  if (!document || !document->root().is_array()) return names;
+  for (const wire::Value tool : document->root()) {
+    if (tool["name"].is_string()) names.insert(tool["name"].str());
+  }
+  return names;
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  return bytes < (1u << 20) ? std::to_string(bytes) + " bytes" : std::to_string(bytes >> 20) + " MiB";
+}
+
+std::string id_or_new(std::string id) {
+  return id.empty() ? base::make_uuid() : id;
+}
+
+task::Part tool_call_part(const task::ToolCall& call) {
+  task::Json data;
+  wire::Writer out(data.text);
+  out.object([&] {
+    out.key("toolCall").object([&] {
+      out.member("id", call.id).member("name", call.name).member("arguments", call.arguments);
+    });
+  });
+  return task::Part::of_data(std::move(data));
+}
+
+}  // namespace
+
+TurnOutput::TurnOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate)
+    : gate_(gate), output_max_(settings.output_max), client_tools_(names_of(turn.tools)) {}
+
+bool TurnOutput::count(std::size_t bytes) {
+  printed_ += bytes;
+  if (printed_ <= output_max_) return true;
+  fail("the agent printed more than " + mebibytes(output_max_));
+  return false;
+}
+
+void TurnOutput::take(line::AgentMessage message) {
+  std::visit([this](auto& one) { take_one(std::move(one)); }, message);
+}
+
+void TurnOutput::finish(Outcome outcome) {
+  if (std::exchange(ended_, true)) return;
+  const bool stopped = std::holds_alternative<Failed>(outcome) || std::holds_alternative<Rejected>(outcome);
+  if (canceling_ && stopped) outcome = Canceled{};
+  gate_.use([&](TurnSink& sink) { sink.finish(std::move(outcome)); });
+}
+
+void TurnOutput::take_one(line::Text text) {
+  gate_.use([&](TurnSink& sink) { sink.text(std::move(text.delta)); });
+}
+
+void TurnOutput::take_one(task::EventBody body) {
+  auto* call = std::get_if<task::ToolCall>(&body);
+  if (call != nullptr && client_tools_.contains(call->name)) return call_client(std::move(*call));
+  gate_.use([&](TurnSink& sink) { sink.emit(std::move(body)); });
+}
+
+void TurnOutput::take_one(line::Delegate delegate) {
+  DelegateRequest request{std::move(delegate.id), std::move(delegate.agent), std::move(delegate.message),
+                          std::move(delegate.task)};
+  gate_.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
+}
+
+void TurnOutput::take_one(line::Ask ask) {
+  finish(Asked{id_or_new(std::move(ask.id)), false, std::move(ask.message)});
+}
+
+void TurnOutput::take_one(line::Auth auth) {
+  finish(Asked{id_or_new(std::move(auth.id)), true, std::move(auth.message)});
+}
+
+void TurnOutput::take_one(line::Done done) {
+  finish(Done{std::move(done.message)});
+}
+void TurnOutput::take_one(line::Fail failure) {
+  finish(Failed{std::move(failure.error)});
+}
+void TurnOutput::take_one(line::Reject reject) {
+  finish(Rejected{std::move(reject.reason)});
+}
+
+void TurnOutput::call_client(task::ToolCall call) {
+  call.by_client = true;
+  task::Message message;
+  message.role = task::Role::agent;
+  message.parts.push_back(
+      task::Part::of_text("The agent asks for the result of the tool " + call.name + "."));
+  message.parts.push_back(tool_call_part(call));
+  const std::string id = call.id;
+  gate_.use([&](TurnSink& sink) { sink.emit(std::move(call)); });
+  finish(Asked{id, false, std::move(message)});
+}
+
+std::string refusal(const base::Error& error, std::string_view line) {
+  if (error.code != base::ErrorCode::parse_error) {
+    return "the agent printed a line that is not of the line protocol: " + error.for_caller;
+  }
+  return "the agent printed a line that is not JSON: \"" + escaped(line, 120) + "\"";
+}
+
+std::string line_too_long(const AgentSettings& settings) {
+  return "the agent printed a line longer than " + mebibytes(settings.line_max);
+}
+
+std::string turn_lines(const Turn& turn) {
+  std::string lines =
+      line::encode_turn({turn.id, turn.attempt, turn.agent, turn.task, turn.context, turn.state,
+                         turn.task_metadata, turn.message, turn.history, turn.artifacts, turn.tools,
+                         turn.client_state, turn.metadata, turn.resume_ask, turn.trace});
+  for (const task::ToolResult& result : line::tool_results_in(turn.message)) {
+    lines += line::encode_tool_result(turn.id, result);
+  }
+  return lines;
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,39 @@
+#include "agents/command/turn_session.h"
+
+#include "agents/process_host.h"
+
+namespace baton::agents {
+namespace {
+
+class SessionHandle final : public RunningTurn {
+ public:
+  SessionHandle(ProcessHost& host, std::shared_ptr<TurnSession> session)
+      : host_(host), session_(std::move(session)) {}
+
+  ~SessionHandle() override {
+    session_->gate().close();
+    host_.post([session = session_] { session->abandon(); });
+  }
+
+  void cancel() override {
+    host_.post([session = session_] { session->cancel(); });
+  }
+
+  void deliver(DelegateResult result) override {
+    host_.post([session = session_, result = std::move(result)] { session->deliver(result); });
+  }
+
+ private:
+  ProcessHost& host_;
+  const std::shared_ptr<TurnSession> session_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunningTurn> run_session(ProcessHost& host, std::shared_ptr<TurnSession> session) {
+  auto handle = std::make_unique<SessionHandle>(host, session);
+  host.post([session = std::move(session)] { session->begin(); });
+  return handle;
+}
+
+}  // namespace baton::agents

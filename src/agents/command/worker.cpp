@@ -1,0 +1,250 @@
+#include "agents/command/worker.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "agents/command/worker_group.h"
+#include "wire/line/to_agent.h"
+
+namespace baton::agents {
+
+namespace line = wire::line;
+
+namespace {
+
+constexpr std::size_t kEndedKept = 1024;
+
+}  // namespace
+
+WorkerTurn::WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& turn,
+                       std::shared_ptr<TurnSink> sink)
+    : TurnSession(std::move(sink)),
+      group_(group),
+      id_(turn.id),
+      lines_(turn_lines(turn)),
+      output_(turn, group->facts()->settings, gate()) {}
+
+void WorkerTurn::begin() {
+  const auto group = group_.lock();
+  if (group == nullptr) return output_.fail("the agent is being shut down");
+  if (!abandoned_) group->add(shared_from_this());
+}
+
+void WorkerTurn::cancel() {
+  if (output_.ended()) return;
+  output_.canceling();
+  if (const auto worker = worker_.lock()) return worker->cancel(*this);
+  if (const auto group = group_.lock()) group->remove(*this);
+  output_.finish(Canceled{});
+}
+
+void WorkerTurn::deliver(const DelegateResult& result) {
+  const auto worker = worker_.lock();
+  if (worker != nullptr && !output_.ended()) worker->deliver(*this, result);
+}
+
+void WorkerTurn::abandon() {
+  abandoned_ = true;
+  if (const auto worker = worker_.lock()) return worker->let_go(shared_from_this());
+  if (const auto group = group_.lock()) group->remove(*this);
+}
+
+Worker::Worker(const std::shared_ptr<WorkerGroup>& group, std::size_t slot)
+    : group_(group), facts_(group->facts()), slot_(slot), lines_(facts_->settings.line_max) {}
+
+base::Result<void> Worker::launch() {
+  auto launched = facts_->host.launch(facts_->command,
+                                      "agent=" + facts_->agent.value + " worker=" + std::to_string(slot_),
+                                      shared_from_this());
+  if (!launched) return base::fail(std::move(launched.error()));
+  process_ = std::move(*launched);
+  return {};
+}
+
+void Worker::give(std::shared_ptr<WorkerTurn> turn) {
+  turn->worker_ = weak_from_this();
+  turns_[turn->id_] = turn;
+  write(*turn, turn->lines_);
+  turn->taken_at_ = process_ != nullptr ? process_->bytes_queued() : 0;
+}
+
+void Worker::write(WorkerTurn& turn, std::string text) {
+  if (!usable() || process_->write(std::move(text))) return;
+  turn.output_.fail("the agent does not read its input");
+  kill("the worker does not read its input");
+}
+
+void Worker::cancel(WorkerTurn& turn) {
+  turn.cancelled_at_ = std::chrono::steady_clock::now();
+  write(turn, line::encode_cancel(turn.id_));
+}
+
+void Worker::deliver(WorkerTurn& turn, const DelegateResult& result) {
+  write(turn, line::encode_delegate_result(turn.id_, result.id, result.task ? &*result.task : nullptr,
+                                           result.error));
+}
+
+void Worker::let_go(const std::shared_ptr<WorkerTurn>& turn) {
+  if (!usable() || !turns_.contains(turn->id_)) return;
+  if (turn->cancelled_at_ == std::chrono::steady_clock::time_point{}) cancel(*turn);
+  // Counted from the cancel line on: the engine may have waited for as long already.
+  const auto& settings = facts_->settings;
+  const auto left = turn->cancelled_at_ + settings.cancel_grace - std::chrono::steady_clock::now();
+  const auto delay =
+      std::max(std::chrono::ceil<std::chrono::milliseconds>(left), std::chrono::milliseconds(0));
+  not_ready_.erase(turn);
+  if (not_ready_.empty() && process_ != nullptr) process_->resume_output();
+  facts_->host.after(delay, [self = weak_from_this(), gone = std::weak_ptr(turn)] {
+    const auto worker = self.lock();
+    const auto late = gone.lock();
+    if (worker == nullptr || late == nullptr || !worker->has(late->id_)) return;
+    worker->kill("its worker was ended because another turn did not stop");
+  });
+}
+
+void Worker::kill(std::string why) {
+  if (!usable()) return;
+  dying_ = true;
+  why_ = std::move(why);
+  spdlog::warn("agent={} worker={} killed: {}", facts_->agent.value, slot_, why_);
+  process_->kill();
+}
+
+void Worker::on_output(std::string_view bytes) {
+  if (!lines_.take(bytes, [this](std::string_view one) { return take_line(one); })) {
+    kill(line_too_long(facts_->settings));
+  }
+  const auto touched = std::exchange(touched_, {});
+  for (const auto& turn : touched) {
+    if (!turn->output_.ended()) ask_ready(turn);
+  }
+  if (!not_ready_.empty()) process_->pause_output();
+}
+
+void Worker::ask_ready(const std::shared_ptr<WorkerTurn>& turn) {
+  bool go_on = true;
+  turn->gate().use([&](TurnSink& sink) {
+    ProcessHost* const host = &facts_->host;
+    go_on = sink.ready([host, self = weak_from_this(), waiting = std::weak_ptr(turn)] {
+      const auto worker = self.lock();
+      const auto ready = waiting.lock();
+      if (worker == nullptr || ready == nullptr) return;
+      host->post([worker, ready] {
+        worker->not_ready_.erase(ready);
+        if (worker->not_ready_.empty() && worker->process_ != nullptr) worker->process_->resume_output();
+      });
+    });
+  });
+  if (!go_on) not_ready_.insert(turn);
+}
+
+// Whether to go on with the next line.
+bool Worker::take_line(std::string_view text) {
+  auto decoded = line::decode(text);
+  if (!decoded) return refuse_line(text, decoded.error());
+  const auto found = turns_.find(decoded->turn);
+  if (found == turns_.end()) return stray_line(decoded->turn);
+  const std::shared_ptr<WorkerTurn> turn = found->second;
+  if (!turn->output_.count(text.size())) {
+    kill("its worker was ended because another turn printed too much");
+    return false;
+  }
+  const bool ends = std::holds_alternative<line::Done>(decoded->message) ||
+                    std::holds_alternative<line::Fail>(decoded->message) ||
+                    std::holds_alternative<line::Reject>(decoded->message) ||
+                    std::holds_alternative<line::Ask>(decoded->message) ||
+                    std::holds_alternative<line::Auth>(decoded->message);
+  turn->lines_ = {};
+  const bool was_over = turn->output_.ended();
+  if (!was_over) turn->output_.take(std::move(decoded->message));
+  // A call of a client's tool ends the turn for both sides, too; after a fault of Baton's finding the worker
+  // has to say itself that it is through.
+  if (ends || (!was_over && turn->output_.ended())) {
+    end_turn(turn->id_);
+  } else {
+    touched_.insert(turn);
+  }
+  return usable();
+}
+
+bool Worker::refuse_line(std::string_view text, const base::Error& error) {
+  const std::string id = line::turn_of(text);
+  const auto found = turns_.find(id);
+  if (found == turns_.end() && has_ended(id)) return stray_line(id);
+  if (found == turns_.end()) {
+    kill(refusal(error, text));
+    return false;
+  }
+  const std::shared_ptr<WorkerTurn> turn = found->second;
+  turn->output_.fail(refusal(error, text));
+  let_go(turn);
+  return usable();
+}
+
+// A line of a turn that this worker does not have.
+bool Worker::stray_line(const std::string& turn) {
+  if (has_ended(turn)) {
+    spdlog::info("agent={} worker={} turn={} said something after its end", facts_->agent.value, slot_, turn);
+    return true;
+  }
+  kill(turn.empty() ? "the agent printed a line without \"turn\""
+                    : "the agent spoke of a turn that it was not given");
+  return false;
+}
+
+bool Worker::has_ended(const std::string& turn) const {
+  return std::find(ended_.begin(), ended_.end(), turn) != ended_.end();
+}
+
+void Worker::end_turn(const std::string& id) {
+  const auto found = turns_.find(id);
+  if (found == turns_.end()) return;
+  const std::shared_ptr<WorkerTurn> turn = found->second;
+  turns_.erase(found);
+  touched_.erase(turn);
+  not_ready_.erase(turn);
+  turn->worker_.reset();
+  turn->lines_.clear();
+  ended_.push_back(id);
+  if (ended_.size() > kEndedKept) ended_.pop_front();
+  proved_ = true;
+  facts_->host.post([self = group_] {
+    if (const auto group = self.lock()) group->pump();
+  });
+}
+
+void Worker::on_output_end() {
+  if (usable()) lines_.finish([this](std::string_view one) { return take_line(one); });
+  dying_ = true;
+  // It is probably ending. How it does so tells why.
+  facts_->host.after(facts_->settings.exit_grace, [self = weak_from_this()] {
+    const auto worker = self.lock();
+    if (worker != nullptr && worker->process_ != nullptr) worker->process_->kill();
+  });
+}
+
+void Worker::on_exit(const ProcessExit& exit) {
+  const std::uint64_t taken = process_->bytes_taken();
+  process_ = nullptr;
+  const bool killed = !why_.empty() && exit.signal != 0;
+  const std::string why = killed ? why_ : "the agent's worker process ended (" + shown(*facts_, exit) + ")";
+  const auto turns = std::exchange(turns_, {});
+  touched_.clear();
+  not_ready_.clear();
+  if (!turns.empty())
+    spdlog::warn("agent={} worker={} lost turns={}: {}", facts_->agent.value, slot_, turns.size(), why);
+  std::vector<std::shared_ptr<WorkerTurn>> not_taken;
+  for (const auto& [id, turn] : turns) {
+    turn->worker_.reset();
+    if (turn->output_.ended() || turn->abandoned_) continue;
+    if (!turn->lines_.empty() && taken < turn->taken_at_) {
+      not_taken.push_back(turn);
+    } else {
+      turn->output_.fail(why);
+    }
+  }
+  if (const auto group = group_.lock()) group->on_worker_gone(slot_, proved_, std::move(not_taken), why);
+}
+
+}  // namespace baton::agents

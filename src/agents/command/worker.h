@@ -1,0 +1,95 @@
+// Worker: a long-lived process that takes one turn after another, or several at once; and the turns it takes.
+//
+// Threads: the host's only.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "agents/command/launch_facts.h"
+#include "agents/command/line_splitter.h"
+#include "agents/command/turn_output.h"
+#include "agents/command/turn_session.h"
+
+namespace baton::agents {
+
+class Worker;
+class WorkerGroup;
+
+class WorkerTurn final : public TurnSession, public std::enable_shared_from_this<WorkerTurn> {
+ public:
+  WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& turn, std::shared_ptr<TurnSink> sink);
+
+  void begin() override;
+  void cancel() override;
+  void deliver(const DelegateResult& result) override;
+  void abandon() override;
+
+ private:
+  friend class Worker;
+  friend class WorkerGroup;
+
+  const std::weak_ptr<WorkerGroup> group_;  // gone with the executor
+  const std::string id_;
+  std::string lines_;  // what a worker is told; kept until it has begun to answer, empty after that
+  TurnOutput output_;
+  std::weak_ptr<Worker> worker_;  // the one that has it; none while it waits or after its end
+  std::uint64_t taken_at_ = 0;    // the worker has all of `lines_` when its process has taken so many bytes
+  int lost_ = 0;                  // workers that died before they had it
+  bool abandoned_ = false;
+  std::chrono::steady_clock::time_point cancelled_at_{};
+};
+
+class Worker final : public ProcessHandler, public std::enable_shared_from_this<Worker> {
+ public:
+  Worker(const std::shared_ptr<WorkerGroup>& group, std::size_t slot);
+
+  // Fails as ProcessHost::launch does.
+  base::Result<void> launch();
+
+  bool usable() const { return process_ != nullptr && !dying_; }
+  std::size_t load() const { return turns_.size(); }
+  bool has(const std::string& turn) const { return turns_.contains(turn); }
+  bool proved() const { return proved_; }
+
+  void give(std::shared_ptr<WorkerTurn> turn);
+  void cancel(WorkerTurn& turn);
+  void deliver(WorkerTurn& turn, const DelegateResult& result);
+  // Nobody waits for this turn any more: the worker may end it within the grace time, or is killed.
+  void let_go(const std::shared_ptr<WorkerTurn>& turn);
+  // Ends the process; its turns fail with this reason.
+  void kill(std::string why);
+
+  void on_output(std::string_view bytes) override;
+  void on_output_end() override;
+  void on_exit(const ProcessExit& exit) override;
+
+ private:
+  bool take_line(std::string_view line);
+  bool refuse_line(std::string_view line, const base::Error& error);
+  bool stray_line(const std::string& turn);
+  void write(WorkerTurn& turn, std::string line);
+  void after_line(const std::shared_ptr<WorkerTurn>& turn);
+  void ask_ready(const std::shared_ptr<WorkerTurn>& turn);
+  void end_turn(const std::string& id);
+  bool has_ended(const std::string& turn) const;
+
+  const std::weak_ptr<WorkerGroup> group_;          // gone with the executor
+  const std::shared_ptr<const LaunchFacts> facts_;  // shared with the group and its turns
+  const std::size_t slot_;
+  LineSplitter lines_;
+  std::shared_ptr<Process> process_;  // shared with the host
+  std::unordered_map<std::string, std::shared_ptr<WorkerTurn>> turns_;
+  std::deque<std::string> ended_;  // the last turns that ended here: a late line of theirs is no fault
+  std::set<std::shared_ptr<WorkerTurn>> touched_;    // spoke in the piece of output at hand
+  std::set<std::shared_ptr<WorkerTurn>> not_ready_;  // their sinks have no room: output is paused
+  std::string why_;                                  // it is being killed
+  bool dying_ = false;
+  bool proved_ = false;  // has ended a turn: it is not its start that kills it
+};
+
+}  // namespace baton::agents

@@ -1,0 +1,162 @@
+#include "agents/function_executor.h"
+
+#include <spdlog/spdlog.h>
+
+#include <map>
+
+#include "agents/sink_gate.h"
+
+namespace baton::agents {
+
+// One turn, as its function's thread and its RunningTurn see it.
+class TurnContext::Shared {
+ public:
+  explicit Shared(std::shared_ptr<TurnSink> sink) : gate(std::move(sink)) {}
+
+  bool stopping() const {
+    std::lock_guard lock(mutex_);
+    return cancelled_ || dropped_;
+  }
+
+  bool wait_stopping(std::chrono::milliseconds at_most) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, at_most, [this] { return cancelled_ || dropped_; });
+  }
+
+  void cancel() {
+    change([this] { cancelled_ = true; });
+  }
+
+  void drop() {
+    gate.close();
+    change([this] { dropped_ = true; });
+  }
+
+  void deliver(DelegateResult result) {
+    change([&] { results_.emplace(result.id, std::move(result)); });
+  }
+
+  DelegateResult wait_for(const std::string& id) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return results_.contains(id) || cancelled_ || dropped_; });
+    const auto found = results_.find(id);
+    if (found == results_.end()) return {id, std::nullopt, "the turn was cancelled"};
+    DelegateResult result = std::move(found->second);
+    results_.erase(found);
+    return result;
+  }
+
+  // `self` is this: the sink may call back after the turn has gone.
+  static void wait_for_room(const std::shared_ptr<Shared>& self) {
+    bool go_on = true;
+    {
+      std::lock_guard lock(self->mutex_);
+      self->room_ = false;
+    }
+    self->gate.use([&](TurnSink& sink) {
+      go_on = sink.ready([weak = std::weak_ptr(self)] {
+        if (const auto shared = weak.lock()) shared->change([&] { shared->room_ = true; });
+      });
+    });
+    if (go_on) return;
+    std::unique_lock lock(self->mutex_);
+    self->changed_.wait(lock, [&] { return self->room_ || self->dropped_; });
+  }
+
+  SinkGate gate;
+
+ private:
+  template <class F>
+  void change(F&& how) {
+    {
+      std::lock_guard lock(mutex_);
+      how();
+    }
+    changed_.notify_all();
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool cancelled_ = false;
+  bool dropped_ = false;
+  bool room_ = false;
+  std::map<std::string, DelegateResult> results_;
+};
+
+namespace {
+
+using Shared = TurnContext::Shared;
+
+class FunctionTurn final : public RunningTurn {
+ public:
+  explicit FunctionTurn(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  ~FunctionTurn() override { shared_->drop(); }
+  void cancel() override { shared_->cancel(); }
+  void deliver(DelegateResult result) override { shared_->deliver(std::move(result)); }
+
+ private:
+  const std::shared_ptr<Shared> shared_;  // shared with the function's thread
+};
+
+void run(const FunctionExecutor::Function& function, const Turn& turn,
+         const std::shared_ptr<Shared>& shared) {
+  TurnContext context(turn, shared);
+  // An outside function: whatever it throws must not end Baton.
+  try {
+    function(context);
+    context.finish(context.cancelled() ? Outcome{Canceled{}} : Outcome{Done{}});
+  } catch (const std::exception& error) {
+    spdlog::error("agent={} task={} threw: {}", turn.agent.value, turn.task.value, error.what());
+    context.finish(Failed{"the agent failed"});
+  } catch (...) {
+    spdlog::error("agent={} task={} threw", turn.agent.value, turn.task.value);
+    context.finish(Failed{"the agent failed"});
+  }
+}
+
+}  // namespace
+
+bool TurnContext::cancelled() const {
+  return shared_->stopping();
+}
+
+bool TurnContext::wait_cancelled(std::chrono::milliseconds at_most) const {
+  return shared_->wait_stopping(at_most);
+}
+
+void TurnContext::text(std::string delta) {
+  shared_->gate.use([&](TurnSink& sink) { sink.text(std::move(delta)); });
+  Shared::wait_for_room(shared_);
+}
+
+void TurnContext::emit(task::EventBody body) {
+  shared_->gate.use([&](TurnSink& sink) { sink.emit(std::move(body)); });
+  Shared::wait_for_room(shared_);
+}
+
+DelegateResult TurnContext::delegate(DelegateRequest request) {
+  const std::string id = request.id;
+  if (!shared_->gate.use([&](TurnSink& sink) { sink.delegate(std::move(request)); })) {
+    return {id, std::nullopt, "the turn was cancelled"};
+  }
+  return shared_->wait_for(id);
+}
+
+void TurnContext::finish(Outcome outcome) {
+  shared_->gate.use([&](TurnSink& sink) { sink.finish(std::move(outcome)); });
+}
+
+FunctionExecutor::FunctionExecutor(base::WorkerPool& pool, Function function)
+    : pool_(pool), function_(std::make_shared<const Function>(std::move(function))) {}
+
+std::unique_ptr<RunningTurn> FunctionExecutor::start(Turn turn, std::shared_ptr<TurnSink> sink) {
+  auto shared = std::make_shared<Shared>(std::move(sink));
+  auto running = std::make_unique<FunctionTurn>(shared);
+  const auto kept = std::make_shared<const Turn>(std::move(turn));
+  if (!pool_.try_submit([function = function_, kept, shared] { run(*function, *kept, shared); })) {
+    shared->gate.use([](TurnSink& full) { full.finish(Failed{"too many turns of built-in agents"}); });
+  }
+  return running;
+}
+
+}  // namespace baton::agents
