@@ -1,0 +1,151 @@
+"""Kills the server at random moments while an outside client keeps many tasks going, and then asks whether
+everything that was acknowledged is there, in one order, with one end, and told to the webhooks.
+
+BATON_KILLS and BATON_KILL_TASKS set how often and how many at once; scripts/soak sets both high.
+"""
+import asyncio
+import os
+import pathlib
+import random
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+
+import aclient
+import client
+import harness
+from subscriber import ENDED, Subscriber
+
+KILLS = int(os.environ.get("BATON_KILLS", "6"))
+TASKS = int(os.environ.get("BATON_KILL_TASKS", "60"))
+SEED = int(os.environ.get("BATON_SEED", str(random.randrange(1 << 32))))
+CONFIG = {
+    "webhooks": {"allow_private": True, "retry_first_s": 0.05, "retry_max_s": 0.5, "timeout_s": 5, "senders": 16},
+    "log": {"level": "warn"},
+}
+AGENTS = ["echo", "counter", "joke", "phone", "cat"]
+
+
+def say(text):
+    print(f"   kill test: {text}", flush=True)
+
+
+class KillTest(unittest.TestCase):
+    def test_nothing_acknowledged_is_lost_by_kills(self):
+        say(f"{TASKS} tasks at once, {KILLS} kills, seed {SEED}")
+        self.server = harness.Server(AGENTS, CONFIG)
+        self.addCleanup(self.server.discard)
+        self.server.start()
+        asyncio.run(self.run_all())
+
+    async def run_all(self):
+        self.random = random.Random(SEED)
+        self.receiver = await aclient.Receiver(lambda: self.random.random() < 0.05).start()
+        self.going = True
+        self.subscribers = []
+        actors = [asyncio.create_task(self.keep_going()) for _ in range(TASKS)]
+        await self.kill_often()
+        self.going = False
+        bound = client.scaled(120)
+        done, late = await asyncio.wait(actors, timeout=bound)
+        for actor in done:
+            actor.result()
+        stuck = [vars(subscriber) for subscriber in self.subscribers if not subscriber.over]
+        self.assertFalse(late, f"{len(late)} tasks came to no end: {stuck[:3]}")
+        await self.check_all()
+
+    async def keep_going(self):
+        while self.going:
+            subscriber = Subscriber(self.server.port, self.random, self.receiver)
+            self.subscribers.append(subscriber)
+            await subscriber.run()
+
+    async def kill_often(self):
+        for _ in range(KILLS):
+            await asyncio.sleep(client.scaled(self.random.uniform(0.2, 2.5)))
+            await asyncio.to_thread(self.server.kill)
+            await asyncio.sleep(self.random.uniform(0, 0.3))
+            began = time.monotonic()
+            await asyncio.to_thread(self.server.start)
+            self.assertLess(time.monotonic() - began, client.scaled(30))
+        await asyncio.sleep(client.scaled(1))
+
+    async def check_all(self):
+        acknowledged = [s for s in self.subscribers if s.acknowledged]
+        resumed = sum(s.resumed for s in acknowledged)
+        ends = {}
+        for subscriber in acknowledged:
+            state = await self.check_one(subscriber)
+            ends[state] = ends.get(state, 0) + 1
+        await self.check_webhooks(acknowledged)
+        deliveries = sum(len(taken) for taken in self.receiver.taken.values())
+        say(f"{len(acknowledged)} tasks acknowledged of {len(self.subscribers)}, ended {ends}, "
+            f"{resumed} streams resumed, {deliveries} deliveries, {self.receiver.refused} refused")
+        self.assertGreaterEqual(len(acknowledged), TASKS + 5 * KILLS, "too few requests got through")
+        self.assertGreaterEqual(ends.get("completed", 0), len(acknowledged) // 3, ends)
+        self.assertGreaterEqual(resumed, 2 * KILLS, "the kills hit too few streams")
+        orphans = await asyncio.to_thread(self.orphans)
+        self.assertEqual(orphans, [], "processes of killed servers stay")
+
+    def orphans(self):
+        self.assertEqual(self.server.stop(), 0)
+        folder = str(self.server.agents_folder)
+
+        def at_work():
+            found = []
+            for entry in pathlib.Path("/proc").iterdir():
+                try:
+                    if entry.name.isdigit() and os.readlink(entry / "cwd").startswith(folder):
+                        found.append(int(entry.name))
+                except OSError:
+                    continue
+            return found
+        deadline = time.monotonic() + client.scaled(10)
+        while at_work() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return at_work()
+
+    async def check_one(self, subscriber):
+        """The task is there, in one order, and the subscriber saw exactly that. Returns its state."""
+        label = f"{subscriber.agent} {subscriber.task}"
+        answer = await aclient.call(self.server.port, subscriber.agent, "tasks/get", {"id": subscriber.task})
+        self.assertIn("result", answer, f"{label} was acknowledged and is not there")
+        state = answer["result"]["status"]["state"]
+        self.assertIn(state, (*ENDED, "input-required"), label)
+        subscriber.log = await subscriber.whole_log(state)
+        numbers = [number for number, _ in subscriber.log]
+        self.assertEqual(numbers, list(range(1, len(numbers) + 1)), label)
+        terminal = [r for _, r in subscriber.log if r and r.get("status", {}).get("state") in ENDED]
+        self.assertEqual(len(terminal), 1 if state in ENDED else 0, label)
+        seen = [number for number, _ in subscriber.seen]
+        self.assertEqual(seen, list(range(1, len(seen) + 1)), f"{label}: a gap or a repeat")
+        self.assertEqual(subscriber.seen, subscriber.log[:len(seen)], label)
+        if subscriber.streaming:
+            self.assertEqual(len(seen), len(numbers), f"{label}: saw too little")
+        if subscriber.told_state:
+            self.assertEqual(subscriber.told_state, state, label)
+        return state
+
+    async def check_webhooks(self, acknowledged):
+        """Each receiver got every status change at least once, in order."""
+        def missing():
+            return [s for s in acknowledged if s.statuses() != self.heard(s)]
+        deadline = time.monotonic() + client.scaled(60)
+        while missing() and time.monotonic() < deadline:
+            await asyncio.sleep(0.1)
+        for subscriber in missing()[:3]:
+            self.assertEqual(self.heard(subscriber), subscriber.statuses(), subscriber.task)
+
+    def heard(self, subscriber):
+        """The statuses its webhook got, each at its first time."""
+        first = []
+        for task in self.receiver.taken.get(subscriber.task, []):
+            if task["status"] not in first:
+                first.append(task["status"])
+        return first
+
+
+if __name__ == "__main__":
+    unittest.main()

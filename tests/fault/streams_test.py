@@ -1,0 +1,16 @@
+"""Many open streams on one server: all get all events, and no thread is added. scripts/bench-streams does the
+same with 5,000 and prints the figures."""
+import os
+import unittest
+
+import many_streams
+
+STREAMS = int(os.environ.get("BATON_STREAMS", "1000"))
+
+
+class ManyStreams(unittest.TestCase):
+    def test_all_streams_get_all_events(self):
+        found = many_streams.run(STREAMS)
+        print(f"   {STREAMS} streams: {found}", flush=True)
+        self.assertEqual(found["complete"], STREAMS)
+        self.assertEqual(found["all_open"]["threads"], found["before"]["threads"])
