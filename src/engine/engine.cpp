@@ -30,6 +30,7 @@ void Engine::drain() {
   turns_.drain(options_.drain_grace);
   tasks_.release_waits();
   background_.stop();
+  ledger_.settle();
 }
 
 Engine::Counts Engine::counts() const {

@@ -6,13 +6,20 @@ Ledger::Ledger(store::TaskStore& store, Feed& feed, std::function<void()> delive
     : store_(store), feed_(feed), deliveries_written_(std::move(deliveries_written)) {}
 
 void Ledger::commit(store::Change change, Done done) {
+  ++under_way_;
   store_.commit(std::move(change), [this, done = std::move(done)](base::Result<store::Committed> result) {
     if (result) {
       done(published(std::move(*result)));
     } else {
       done(base::fail(std::move(result.error())));
     }
+    --under_way_;
+    under_way_.notify_all();
   });
+}
+
+void Ledger::settle() {
+  for (std::int64_t left = under_way_; left > 0; left = under_way_) under_way_.wait(left);
 }
 
 base::Result<Ledger::Written> Ledger::published(store::Committed committed) {

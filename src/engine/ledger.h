@@ -29,6 +29,9 @@ class Ledger {
 
   void commit(store::Change change, Done done);
 
+  // Waits until no commit is under way.
+  void settle();
+
   // How many statuses of this kind were stored since start.
   std::int64_t count(task::State state) const { return counts_[static_cast<std::size_t>(state)]; }
 
@@ -39,6 +42,7 @@ class Ledger {
   Feed& feed_;
   const std::function<void()> deliveries_written_;
   std::array<std::atomic<std::int64_t>, 8> counts_{};
+  std::atomic<std::int64_t> under_way_{0};
 };
 
 }  // namespace baton::engine

@@ -45,8 +45,14 @@ class TaskService {
             std::function<void(std::optional<Stop>)> done);
 
   base::Result<store::TaskHead> find(const task::TaskRef& ref) const { return store_.head(ref); }
-  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth) const {
-    return store_.read(key, depth);
+  // As it is now, or as it was just after `as_of`.
+  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                std::optional<task::EventNumber> as_of = {}) const {
+    return store_.read(key, depth, as_of);
+  }
+  // At most `limit` events with numbers above `after`, in order.
+  base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const {
+    return store_.events(key, after, limit);
   }
 
   // Answers when the task has ended: as canceled, or with not_cancelable if it ended in another way.

@@ -1,0 +1,74 @@
+#include "server/access.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace baton::server {
+namespace {
+
+bool equal_in_constant_time(std::string_view given, std::string_view secret) {
+  unsigned difference = given.size() == secret.size() ? 0 : 1;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const char other = secret.empty() ? '\0' : secret[i % secret.size()];
+    difference |= static_cast<unsigned>(static_cast<unsigned char>(given[i] ^ other));
+  }
+  return difference == 0;
+}
+
+std::string_view bearer_token(std::string_view authorization) {
+  constexpr std::string_view kScheme = "bearer ";
+  if (authorization.size() < kScheme.size()) return {};
+  const bool is_bearer =
+      std::equal(kScheme.begin(), kScheme.end(), authorization.begin(),
+                 [](char want, char got) { return want == std::tolower(static_cast<unsigned char>(got)); });
+  return is_bearer ? authorization.substr(kScheme.size()) : std::string_view();
+}
+
+bool origin_allowed(const ServerOptions& options, std::string_view origin) {
+  return std::any_of(options.cors_origins.begin(), options.cors_origins.end(),
+                     [&](const std::string& allowed) { return allowed == "*" || allowed == origin; });
+}
+
+}  // namespace
+
+base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
+                                        const task::AgentName& agent) {
+  const std::string_view authorization = request.header("Authorization");
+  if (authorization.empty() && options.anonymous) return task::kAnonymous;
+  const std::string_view given = bearer_token(authorization);
+  const Token* known = nullptr;
+  for (const Token& token : options.tokens) {
+    if (!given.empty() && equal_in_constant_time(given, token.secret)) known = &token;
+  }
+  if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");
+  const bool good_here = known->agents.empty() || std::find(known->agents.begin(), known->agents.end(),
+                                                            agent.value) != known->agents.end();
+  if (!good_here) return base::fail(base::ErrorCode::permission_denied, "this token is not for this agent");
+  return known->caller;
+}
+
+std::vector<std::pair<std::string, std::string>> cors_headers(const ServerOptions& options,
+                                                              const http::Request& request) {
+  const std::string_view origin = request.header("Origin");
+  if (!options.cors || origin.empty() || !origin_allowed(options, origin)) return {};
+  return {{"Access-Control-Allow-Origin", std::string(origin)},
+          {"Vary", "Origin"},
+          {"Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After"}};
+}
+
+http::Reply preflight(const ServerOptions& options, const http::Request& request) {
+  http::Reply reply;
+  reply.status = 204;
+  reply.content_type.clear();
+  reply.headers = cors_headers(options, request);
+  reply.headers.emplace_back("Allow", "GET, POST, OPTIONS");
+  if (reply.headers.size() == 1) return reply;
+  reply.headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
+  reply.headers.emplace_back(
+      "Access-Control-Allow-Headers",
+      "Content-Type, Authorization, Accept, Last-Event-ID, A2A-Version, A2A-Extensions, traceparent");
+  reply.headers.emplace_back("Access-Control-Max-Age", "600");
+  return reply;
+}
+
+}  // namespace baton::server

@@ -1,0 +1,26 @@
+// Access: who calls, and which browser pages may.
+//
+// Threads: any; immutable.
+#pragma once
+
+#include "base/error.h"
+#include "server/http/http_server.h"
+#include "server/services.h"
+
+namespace baton::server {
+
+// The caller a request's bearer token stands for, or kAnonymous. Fails with unauthenticated (no token, or an
+// unknown one) or permission_denied (a token that is not good for this agent). A token is compared in a time
+// that does not depend on where it differs.
+base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
+                                        const task::AgentName& agent);
+
+// The headers that let a browser page of the request's origin read the answer; none where there is no origin
+// or it is not allowed.
+std::vector<std::pair<std::string, std::string>> cors_headers(const ServerOptions& options,
+                                                              const http::Request& request);
+
+// The answer to a browser's OPTIONS request before the real one.
+http::Reply preflight(const ServerOptions& options, const http::Request& request);
+
+}  // namespace baton::server

@@ -1,0 +1,26 @@
+#include "server/answers.h"
+
+#include "wire/json/writer.h"
+
+namespace baton::server {
+
+http::Reply plain_error(int status, std::string_view reason) {
+  http::Reply reply;
+  reply.status = status;
+  wire::Writer writer(reply.body);
+  writer.object([&] { writer.member("error", reason); });
+  reply.body += '\n';
+  return reply;
+}
+
+http::Reply refusal(const base::Error& error) {
+  if (error.code == base::ErrorCode::unauthenticated) {
+    http::Reply reply = plain_error(401, error.for_caller);
+    reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+    return reply;
+  }
+  if (error.code == base::ErrorCode::permission_denied) return plain_error(403, error.for_caller);
+  return plain_error(404, error.for_caller);
+}
+
+}  // namespace baton::server

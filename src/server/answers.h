@@ -1,0 +1,18 @@
+// Answers that are the same for every protocol.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "server/http/http_server.h"
+
+namespace baton::server {
+
+// {"error":"<reason>"}: what is wrong before a protocol is known.
+http::Reply plain_error(int status, std::string_view reason);
+
+// 401 with WWW-Authenticate, 403, or 404 for what `authenticate` and the router refuse.
+http::Reply refusal(const base::Error& error);
+
+}  // namespace baton::server

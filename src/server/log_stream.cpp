@@ -1,0 +1,141 @@
+#include "server/log_stream.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "base/guarded.h"
+#include "wire/sse/sse_writer.h"
+
+namespace baton::server {
+namespace {
+
+constexpr int kPage = 128;
+constexpr std::size_t kBatch = 64;
+
+const task::Event& event_of(const task::Event& event) {
+  return event;
+}
+const task::Event& event_of(const engine::Feed::EventPtr& event) {
+  return *event;
+}
+
+}  // namespace
+
+void make_one_line(std::string& json) {
+  if (json.find_first_of("\r\n") == std::string::npos) return;
+  std::replace_if(
+      json.begin(), json.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+}
+
+struct LogStream::Shared {
+  struct Page {
+    std::vector<task::Event> events;
+    task::EventNumber after;
+    bool fetching = false;
+    bool ready = false;
+    bool failed = false;
+  };
+  explicit Shared(http::Waker waker) : wake(std::move(waker)) {}
+  const http::Waker wake;
+  std::atomic<bool> news{true};  // the log may have grown since it was last read
+  base::Guarded<Page> page;
+};
+
+LogStream::LogStream(const Services& services, Start start, http::Waker waker)
+    : services_(services),
+      start_(std::move(start)),
+      position_(start_.after),
+      ended_(start_.ended_there),
+      shared_(std::make_shared<Shared>(std::move(waker))) {
+  subscription_ = services_.engine.feed().subscribe(start_.task, [shared = shared_] {
+    shared->news = true;
+    shared->wake();
+  });
+}
+
+void LogStream::append(const task::Event& event, std::string& out) {
+  scratch_.clear();
+  if (start_.view(event, scratch_)) {
+    make_one_line(scratch_);
+    wire::append_sse(out, event.number.value, scratch_);
+  } else {
+    wire::append_sse_id(out, event.number.value);
+  }
+  position_ = event.number;
+  const task::StatusChanged* status = task::status_in(event);
+  stopped_ = status && task::is_stopped(status->status.state);
+  ended_ = status && task::is_terminal(status->status.state);
+}
+
+bool LogStream::has_ended() const {
+  return start_.ends == Ends::when_stopped ? stopped_ : ended_;
+}
+
+// True if it stopped for want of room or because the stream is over.
+template <class Events>
+bool LogStream::append_all(const Events& events, std::string& out, std::size_t room) {
+  for (const auto& entry : events) {
+    const task::Event& event = event_of(entry);
+    if (event.number <= position_) continue;
+    append(event, out);
+    if (start_.ends == Ends::when_stopped && stopped_) return true;
+    if (out.size() >= room) return true;
+  }
+  return false;
+}
+
+http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
+  if (!start_.first_block.empty()) {
+    out += std::exchange(start_.first_block, {});
+    return Next::more;
+  }
+  if (start_.ends == Ends::when_stopped && stopped_) return Next::end;
+
+  const auto page = shared_->page.with([](Shared::Page& p) {
+    return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false};
+  });
+  if (page.failed) return Next::end;  // the reader comes back with the last number it has
+  if (page.ready && !page.events.empty()) {
+    // Not all of the page may have found room, and there may be a next one.
+    shared_->news = true;
+    append_all(page.events, out, room);
+    return Next::more;
+  }
+  const bool log_is_read = page.ready && page.after == position_;
+
+  const engine::Feed::Tail tail = services_.engine.feed().after(start_.task, position_, kBatch);
+  if (tail.known) {
+    if (tail.events.empty()) return has_ended() ? Next::end : Next::wait;
+    append_all(tail.events, out, room);
+    return Next::more;
+  }
+  if (log_is_read && !shared_->news) return has_ended() ? Next::end : Next::wait;
+  if (page.fetching) return Next::wait;
+  if (shared_->news.exchange(false) || has_ended()) fetch();
+  return Next::wait;
+}
+
+void LogStream::fetch() {
+  shared_->page.with([](Shared::Page& page) { page.fetching = true; });
+  auto work = [shared = shared_, &tasks = services_.engine.tasks(), key = start_.task, after = position_] {
+    auto events = tasks.events(key, after, kPage);
+    if (!events) spdlog::error("a stream cannot read its log: {}", events.error().for_log);
+    shared->page.with([&](Shared::Page& page) {
+      page.fetching = false;
+      page.ready = true;
+      page.after = after;
+      page.failed = !events;
+      if (events) page.events = std::move(*events);
+    });
+    shared->wake();
+  };
+  // The pool's queue holds one read for each stream there may be; it can only refuse at shutdown.
+  if (!services_.readers.try_submit(std::move(work))) {
+    shared_->page.with([](Shared::Page& page) { page.fetching = false; });
+    shared_->news = true;
+  }
+}
+
+}  // namespace baton::server

@@ -1,0 +1,38 @@
+// What the routes need from the rest of the program. All of it outlives the server.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "agents/catalogue.h"
+#include "base/worker_pool.h"
+#include "engine/engine.h"
+
+namespace baton::server {
+
+// A static bearer token.
+struct Token {
+  std::string secret;
+  task::Caller caller;
+  std::vector<std::string> agents;  // the agents it is good for; empty: all
+};
+
+struct ServerOptions {
+  std::vector<Token> tokens;
+  bool anonymous = true;  // callers without a token are let in as "anonymous"
+  bool cors = true;
+  std::vector<std::string> cors_origins;  // "*" allows any
+  std::string public_url;                 // what cards show; empty: what the caller asked for
+};
+
+struct Services {
+  engine::Engine& engine;
+  const agents::Catalogue& catalogue;
+  const ServerOptions& options;
+  base::WorkerPool& readers;  // reads the store for answers that are ready later and for streams
+  std::function<std::string()> more_metrics;  // Prometheus text of the parts the server does not know
+};
+
+}  // namespace baton::server

@@ -1,0 +1,96 @@
+#include "wire/rpc/json_rpc.h"
+
+#include <array>
+
+namespace baton::wire {
+namespace {
+
+using base::ErrorCode;
+
+struct Row {
+  ErrorCode code;
+  int number;
+  std::string_view text;
+};
+
+// VERSIONS.md 3.4. Where A2A has no error of its own, the nearest of JSON-RPC.
+constexpr std::array kErrors{
+    Row{ErrorCode::parse_error, -32700, "Invalid JSON payload"},
+    Row{ErrorCode::invalid_request, -32600, "Request payload validation error"},
+    Row{ErrorCode::method_not_found, -32601, "Method not found"},
+    Row{ErrorCode::invalid_argument, -32602, "Invalid parameters"},
+    Row{ErrorCode::too_large, -32602, "Invalid parameters"},
+    Row{ErrorCode::task_not_found, -32001, "Task not found"},
+    Row{ErrorCode::not_found, -32001, "Task not found"},
+    Row{ErrorCode::not_cancelable, -32002, "Task cannot be canceled"},
+    Row{ErrorCode::push_not_supported, -32003, "Push Notification is not supported"},
+    Row{ErrorCode::unsupported, -32004, "This operation is not supported"},
+    Row{ErrorCode::content_type_not_supported, -32005, "Incompatible content types"},
+    Row{ErrorCode::version_not_supported, -32009, "Version not supported"},
+};
+constexpr Row kInternal{ErrorCode::internal, -32603, "Internal error"};
+
+const Row& row_of(ErrorCode code) {
+  for (const Row& row : kErrors) {
+    if (row.code == code) return row;
+  }
+  return kInternal;
+}
+
+tl::unexpected<RpcRefusal> refuse(std::string id, ErrorCode code, std::string detail) {
+  return tl::unexpected<RpcRefusal>({std::move(id), {code, std::move(detail), {}}});
+}
+
+}  // namespace
+
+tl::expected<RpcRequest, RpcRefusal> read_rpc_request(Value root) {
+  if (root.is_array()) return refuse("null", ErrorCode::invalid_request, "batches are not supported");
+  if (!root.is_object()) return refuse("null", ErrorCode::invalid_request, "a request must be an object");
+
+  RpcRequest request;
+  const Value id = root["id"];
+  if (id.is_string() || id.is_number()) {
+    request.id = std::string(id.raw());
+  } else if (!id.absent()) {
+    return refuse("null", ErrorCode::invalid_request, "id: must be a string, a number or null");
+  }
+  for (const std::string_view name : {"jsonrpc", "id", "method", "params"}) {
+    if (root.repeats(name)) {
+      return refuse(request.id, ErrorCode::invalid_request, std::string(name) + ": given more than once");
+    }
+  }
+  const Value version = root["jsonrpc"];
+  if (!version.missing() && version.string() != "2.0") {
+    return refuse(request.id, ErrorCode::invalid_request, "jsonrpc: must be \"2.0\"");
+  }
+  if (!root["method"].is_string()) {
+    return refuse(request.id, ErrorCode::invalid_request, "method: must be a string");
+  }
+  request.method = root["method"].str();
+  const Value params = root["params"];
+  if (params.is_array()) {
+    return refuse(request.id, ErrorCode::invalid_argument, "params: must be an object, not a list");
+  }
+  if (!params.absent() && !params.is_object()) {
+    return refuse(request.id, ErrorCode::invalid_request, "params: must be an object");
+  }
+  if (params.is_object()) request.params = params;
+  return request;
+}
+
+void write_rpc_error(std::string& out, std::string_view id, const base::Error& error) {
+  const Row& row = row_of(error.code);
+  Writer writer(out);
+  writer.object([&] {
+    writer.member("jsonrpc", "2.0");
+    writer.key("id").raw(id);
+    writer.key("error").object([&] {
+      writer.member("code", row.number);
+      writer.member("message", row.text);
+      if (error.for_caller.empty()) return;
+      writer.key("data").object([&] { writer.member("detail", error.for_caller); });
+    });
+  });
+}
+
+}  // namespace baton::wire

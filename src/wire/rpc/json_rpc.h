@@ -1,0 +1,46 @@
+// JSON-RPC 2.0: the envelope around A2A requests and answers.
+//
+// Where the specification of JSON-RPC leaves room or A2A clients strayed from it: a missing `jsonrpc` is let
+// pass, a request without `id` is answered with id null (VERSIONS.md, trap 60), batches are refused.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire {
+
+struct RpcRequest {
+  std::string id = "null";  // the bytes of the id, to be sent back as they came
+  std::string method;
+  Value params;  // an object, or missing
+};
+
+// A request that could be read far enough to know its id.
+struct RpcRefusal {
+  std::string id = "null";
+  base::Error error;
+};
+
+tl::expected<RpcRequest, RpcRefusal> read_rpc_request(Value root);
+
+// {"jsonrpc":"2.0","id":<id>,"result":...}; `result` writes one value.
+template <class F>
+void write_rpc_result(std::string& out, std::string_view id, F&& result) {
+  Writer writer(out);
+  writer.object([&] {
+    writer.member("jsonrpc", "2.0");
+    writer.key("id").raw(id);
+    writer.key("result");
+    result(writer);
+  });
+}
+
+// {"jsonrpc":"2.0","id":<id>,"error":{...}}: the code and the canonical text of each A2A generation before
+// 1.0; what exactly was wrong goes into `data.detail`.
+void write_rpc_error(std::string& out, std::string_view id, const base::Error& error);
+
+}  // namespace baton::wire
