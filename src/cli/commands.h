@@ -1,0 +1,65 @@
+// The client commands. Each prints what it has to say and answers an exit code (exit_code.h).
+//
+// On a terminal they write for people; otherwise, or with `json`, JSON lines on standard output (one for each
+// event or task, as the server sent it) and everything else on standard error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/outgoing.h"
+
+namespace baton::cli {
+
+struct ClientOptions {
+  std::string url = "http://127.0.0.1:8080";
+  std::string agent;  // empty: the one at the URL itself
+  std::string token;
+  bool json = false;
+};
+
+// Where the files of artifacts go.
+struct SaveOptions {
+  std::string folder;  // empty: they are not saved
+  bool force = false;
+};
+
+struct SendOptions {
+  ClientOptions client;
+  OutgoingParts parts;
+  std::string task;     // empty: a new one
+  std::string session;  // empty: a new one, or the task's
+  bool stream = true;
+  SaveOptions save;
+  int give_up_after_s = 60;
+};
+int send_command(const SendOptions& options);
+
+struct WatchOptions {
+  ClientOptions client;
+  std::string task;
+  std::optional<std::int64_t> from;  // the number of the last event already seen
+  SaveOptions save;
+  int give_up_after_s = 60;
+};
+int watch_command(const WatchOptions& options);
+
+struct TaskOptions {
+  ClientOptions client;
+  std::string task;
+  std::optional<int> history;
+};
+int get_command(const TaskOptions& options);
+int cancel_command(const TaskOptions& options);
+
+struct CardOptions {
+  ClientOptions client;
+  std::string target;  // a URL or an agent's name; empty: as `client` says
+};
+int card_command(const CardOptions& options);
+
+// The command line that does `words` with the same server and agent.
+std::string command_line(const ClientOptions& client, const std::vector<std::string>& words);
+
+}  // namespace baton::cli

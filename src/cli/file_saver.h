@@ -1,0 +1,46 @@
+// FileSaver: writes the files in a task's artifacts into one folder, under names that stay inside it.
+//
+// A file that was there before is left alone unless `force`; one that this object wrote is replaced when its
+// artifact begins anew.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "wire/a2a/client_v0_1.h"
+
+namespace baton::cli {
+
+class FileSaver {
+ public:
+  FileSaver(std::string folder, bool force) : folder_(std::move(folder)), force_(force) {}
+
+  // Saves what an event brings. Answers one line for each file: what was saved, or why it was not.
+  std::vector<std::string> take(const wire::v0_1::Update& update);
+
+  // Whether every file so far was saved.
+  bool all_saved() const { return all_saved_; }
+
+ private:
+  using Place = std::pair<int, std::size_t>;  // artifact, position of the part in it
+
+  std::string save(const task::Part& part, const std::string& name_wanted, Place place);
+  base::Result<void> write(const std::string& path, std::string_view bytes, bool replace);
+  std::string free_path(const std::string& name) const;
+
+  const std::string folder_;
+  const bool force_;
+  std::map<Place, std::string> paths_;       // of what was written here
+  std::map<int, std::size_t> parts_so_far_;  // of each artifact
+  bool all_saved_ = true;
+};
+
+// A name for a file in a folder: the last component, without what shells, terminals and file systems treat
+// specially, never hidden and never empty (`fallback` then).
+std::string safe_file_name(std::string_view wanted, std::string_view fallback);
+
+}  // namespace baton::cli

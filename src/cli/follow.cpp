@@ -1,0 +1,157 @@
+#include "cli/follow.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/json/document.h"
+
+namespace baton::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kDelayFirst{100}, kDelayMax{5'000};
+// A server that has never answered is most likely not there.
+constexpr milliseconds kFirstContact{5'000};
+constexpr milliseconds kAtOnce{2'000};
+
+class Following {
+ public:
+  Following(const FollowPlan& plan, const FollowWorld& world)
+      : plan_(plan), world_(world), sending_(!plan.first_request.empty()), after_(plan.after) {}
+
+  FollowEnd run() {
+    silent_since_ = world_.now();
+    for (;;) {
+      progress_ = false;
+      first_on_connection_ = true;
+      const auto opened = world_.now();
+      const StreamEnd end = world_.open(
+          next_request(), [&](std::int64_t number, std::string_view result) { return take(number, result); });
+      // Numbers without an event: those that A2A 0.1 cannot show.
+      if (end.last_number > after_.value_or(0)) {
+        after_ = end.last_number;
+        heard_ = progress_ = true;
+      }
+      if (over_ || is_over(end, world_.now() - opened)) return finish({});
+      if (stopped(milliseconds(0))) return finish({});
+      if (const auto error = hopeless(end)) return finish(error);
+      if (progress_) {
+        silent_since_ = world_.now();
+        delay_ = kDelayFirst;
+      }
+      if (gave_up()) return finish(lost(end));
+      if (world_.on_trouble) world_.on_trouble(lost(end).text);
+      if (stopped(delay_)) return finish({});
+      delay_ = std::min(delay_ * 2, kDelayMax);
+    }
+  }
+
+ private:
+  StreamRequest next_request() const {
+    if (sending_) return {plan_.first_request, {}};
+    return {wire::v0_1::write_task_request("tasks/resubscribe", 1, plan_.task), after_};
+  }
+
+  // One event; false when nothing more is wanted.
+  bool take(std::int64_t number, std::string_view result) {
+    if (number > 0 && number <= after_.value_or(0)) return true;
+    // The state on subscribing has no number; on the next subscribing it may be the same again.
+    const bool snapshot = number == 0 && !sending_ && std::exchange(first_on_connection_, false);
+    if (snapshot && result == snapshot_) return true;
+    const auto document = wire::Document::parse_view(result);
+    const auto update = document ? wire::v0_1::read_update(document->root()) : base::fail(document.error());
+    if (!update) {
+      broken_ = CallError{"an event of the stream makes no sense: " + update.error().for_caller, 0, false};
+      return false;
+    }
+    if (number > 0) after_ = number;
+    if (snapshot) snapshot_ = result;
+    heard_ = progress_ = true;
+    world_.on_event(result, *update);
+    note_state(*update);
+    return !over_;
+  }
+
+  void note_state(const wire::v0_1::Update& update) {
+    if (const auto* task = std::get_if<task::Task>(&update)) end_.state = task->status.state;
+    if (const auto* status = std::get_if<wire::v0_1::StatusUpdate>(&update))
+      end_.state = status->status.state;
+    // A subscription may tell of an earlier end of a task that was reopened: there the server says when it is
+    // over.
+    over_ = plan_.until_waiting && end_.state && task::is_stopped(*end_.state);
+  }
+
+  // Whether a connection that ended, ended because there is nothing more.
+  bool is_over(const StreamEnd& end, std::chrono::nanoseconds lasted) const {
+    if (broken_ || !end_.state || (end.error && end.error->lost)) return false;
+    if (task::is_terminal(*end_.state)) return true;
+    // Some servers end the stream of a task that waits, ours only when it stops itself: so it is asked again,
+    // and what closes at once then means it.
+    return !end.error && task::is_waiting(*end_.state) && !progress_ && lasted < kAtOnce;
+  }
+
+  bool stopped(milliseconds time) {
+    end_.stopped = world_.wait(time);
+    return end_.stopped;
+  }
+
+  // What another try would not mend. A send that got lost turns into a subscription here, or back.
+  std::optional<CallError> hopeless(const StreamEnd& end) {
+    if (broken_) return broken_;
+    const bool lost = !end.error || end.error->lost;
+    if (!lost && !sending_ && !heard_ && plan_.may_send_again &&
+        end.error->rpc_code == wire::v0_1::kTaskNotFound) {
+      sending_ = true;
+      return std::nullopt;
+    }
+    if (!lost) return end.error;
+    if (!sending_) return std::nullopt;
+    sending_ = false;
+    if (heard_) return std::nullopt;
+    if (!plan_.may_send_again) {
+      return CallError{(end.error ? end.error->text : "the connection was lost") +
+                           std::string("; it is not known whether the message arrived"),
+                       0, true};
+    }
+    after_ = 0;
+    return std::nullopt;
+  }
+
+  bool gave_up() const {
+    const milliseconds patience = heard_ ? plan_.give_up_after : std::min(plan_.give_up_after, kFirstContact);
+    return world_.now() - silent_since_ + delay_ > patience;
+  }
+
+  static CallError lost(const StreamEnd& end) {
+    return end.error ? *end.error : CallError{"the connection was closed before the end", 0, true};
+  }
+
+  FollowEnd finish(std::optional<CallError> error) {
+    end_.error = std::move(error);
+    end_.last_number = after_.value_or(0);
+    return end_;
+  }
+
+  const FollowPlan& plan_;
+  const FollowWorld& world_;
+  bool sending_;
+  std::optional<std::int64_t> after_;
+  std::string snapshot_;
+  bool heard_ = false;     // at least one event
+  bool progress_ = false;  // on this connection
+  bool over_ = false;
+  bool first_on_connection_ = true;
+  std::optional<CallError> broken_;
+  std::chrono::steady_clock::time_point silent_since_;
+  milliseconds delay_ = kDelayFirst;
+  FollowEnd end_;
+};
+
+}  // namespace
+
+FollowEnd follow(const FollowPlan& plan, const FollowWorld& world) {
+  return Following(plan, world).run();
+}
+
+}  // namespace baton::cli

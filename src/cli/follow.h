@@ -1,0 +1,51 @@
+// Follows a task's stream to its end over as many connections as it takes: no event is handed out twice, and
+// none is left out as long as the server numbers its events.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/endpoint.h"
+#include "task/ids.h"
+#include "task/state.h"
+#include "wire/a2a/client_v0_1.h"
+
+namespace baton::cli {
+
+struct FollowPlan {
+  task::TaskId task;
+  // tasks/sendSubscribe, or empty: subscribe at once.
+  std::string first_request;
+  // The task is new with this request: a server that has never heard of the task did not get the request,
+  // and may get it again.
+  bool may_send_again = false;
+  // Begin after this number; nothing: with the current state.
+  std::optional<std::int64_t> after;
+  // Over when the task waits for its caller, not only when it has ended.
+  bool until_waiting = false;
+  // Without a new event for so long, after a lost connection.
+  std::chrono::milliseconds give_up_after{60'000};
+};
+
+// The world around it. `wait` answers whether to stop altogether.
+struct FollowWorld {
+  std::function<StreamEnd(const StreamRequest&, const OnStreamEvent&)> open;
+  std::function<std::chrono::steady_clock::time_point()> now;
+  std::function<bool(std::chrono::milliseconds)> wait;
+  std::function<void(std::string_view result, const wire::v0_1::Update&)> on_event;
+  std::function<void(const std::string&)> on_trouble;  // told when a connection is lost
+};
+
+struct FollowEnd {
+  std::optional<task::State> state;  // the last seen
+  std::optional<CallError> error;    // absent: the stream came to its end, or was stopped
+  bool stopped = false;
+  std::int64_t last_number = 0;  // to go on after
+};
+
+FollowEnd follow(const FollowPlan& plan, const FollowWorld& world);
+
+}  // namespace baton::cli

@@ -1,0 +1,105 @@
+#include "cli/outgoing.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "cli/load_config.h"
+#include "cli/printable.h"
+#include "wire/base64.h"
+#include "wire/json/document.h"
+
+namespace baton::cli {
+namespace {
+
+constexpr std::size_t kFileMax = std::size_t{256} << 20;
+
+struct MediaType {
+  std::string_view extension;
+  std::string_view type;
+};
+constexpr std::array kMediaTypes{
+    MediaType{"txt", "text/plain"},
+    MediaType{"md", "text/markdown"},
+    MediaType{"csv", "text/csv"},
+    MediaType{"tsv", "text/tab-separated-values"},
+    MediaType{"htm", "text/html"},
+    MediaType{"html", "text/html"},
+    MediaType{"css", "text/css"},
+    MediaType{"js", "text/javascript"},
+    MediaType{"py", "text/x-python"},
+    MediaType{"xml", "application/xml"},
+    MediaType{"json", "application/json"},
+    MediaType{"yaml", "application/yaml"},
+    MediaType{"yml", "application/yaml"},
+    MediaType{"pdf", "application/pdf"},
+    MediaType{"zip", "application/zip"},
+    MediaType{"gz", "application/gzip"},
+    MediaType{"tar", "application/x-tar"},
+    MediaType{"png", "image/png"},
+    MediaType{"jpg", "image/jpeg"},
+    MediaType{"jpeg", "image/jpeg"},
+    MediaType{"gif", "image/gif"},
+    MediaType{"webp", "image/webp"},
+    MediaType{"svg", "image/svg+xml"},
+    MediaType{"mp3", "audio/mpeg"},
+    MediaType{"wav", "audio/wav"},
+    MediaType{"mp4", "video/mp4"},
+    MediaType{"docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
+    MediaType{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+};
+
+std::string base_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('/') + 1));
+}
+
+auto wrong(const std::string& what) {
+  return base::fail(base::ErrorCode::invalid_argument, what);
+}
+
+base::Result<std::string> message_text(const std::vector<std::string>& words) {
+  if (words.size() == 1 && words[0] == "-") return read_file("/dev/stdin", kFileMax);
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+std::string_view media_type_of(std::string_view file_name) {
+  constexpr std::string_view kUnknown = "application/octet-stream";
+  const std::size_t dot = file_name.rfind('.');
+  if (dot == std::string_view::npos) return kUnknown;
+  std::string extension(file_name.substr(dot + 1));
+  std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto found = std::ranges::find(kMediaTypes, std::string_view(extension), &MediaType::extension);
+  return found == kMediaTypes.end() ? kUnknown : found->type;
+}
+
+base::Result<task::Message> make_message(const OutgoingParts& parts) {
+  using Kind = task::Part::Kind;
+  task::Message message;
+  const auto text = message_text(parts.text);
+  if (!text) return wrong(text.error().for_caller);
+  if (!is_utf8(*text)) return wrong("the text is not UTF-8; send it as a file");
+  if (!text->empty()) message.parts.push_back(task::Part::of_text(*text));
+  for (const std::string& name : parts.files) {
+    const auto bytes = read_file(name, kFileMax);
+    if (!bytes) return wrong(bytes.error().for_caller);
+    message.parts.push_back(
+        {Kind::raw, wire::encode_base64(*bytes), base_name(name), std::string(media_type_of(name)), {}});
+  }
+  for (const std::string& uri : parts.file_uris) {
+    message.parts.push_back({Kind::url, uri, base_name(uri), std::string(media_type_of(uri)), {}});
+  }
+  for (const std::string& json : parts.data) {
+    const auto document = wire::Document::parse_view(json);
+    if (!document) return wrong("--data is not JSON: " + document.error().for_caller);
+    message.parts.push_back(task::Part::of_data(document->root().json()));
+  }
+  if (message.parts.empty())
+    return wrong("there is nothing to send: give a text, --file, --file-uri or --data");
+  return message;
+}
+
+}  // namespace baton::cli

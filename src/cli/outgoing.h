@@ -1,0 +1,26 @@
+// The message that `baton send` sends, made from what stands on the command line.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "task/message.h"
+
+namespace baton::cli {
+
+struct OutgoingParts {
+  std::vector<std::string> text;       // words; a single "-" means standard input
+  std::vector<std::string> files;      // sent with their bytes
+  std::vector<std::string> file_uris;  // sent as they are, for the agent to fetch
+  std::vector<std::string> data;       // JSON texts
+};
+
+// Reads standard input and files where they are asked for. invalid_argument says what is wrong.
+base::Result<task::Message> make_message(const OutgoingParts& parts);
+
+// By the name's extension; "application/octet-stream" for what is not known.
+std::string_view media_type_of(std::string_view file_name);
+
+}  // namespace baton::cli

@@ -1,0 +1,211 @@
+#include "cli/program.h"
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <map>
+
+#include "cli/commands.h"
+#include "cli/exit_code.h"
+#include "cli/load_config.h"
+#include "cli/serve.h"
+#include "cli/settings.h"
+#include "cli/version.h"
+
+namespace baton::cli {
+namespace {
+
+constexpr std::size_t kConfigFileMax = 4 << 20;
+
+constexpr const char* kExitCodes =
+    "Exit codes: 0 completed, 1 failed or rejected, 2 wrong command line, 3 waits for input,\n"
+    "4 no answer or an error of the protocol, 5 cancelled, 6 a file could not be saved,\n"
+    "7 still running, 130 interrupted.\n";
+
+constexpr const char* kServeHelp =
+    "Every setting may stand in the configuration file (JSON with comments, sections as objects), in the\n"
+    "environment and on the command line; the later of these wins. Sizes may have KiB, MiB or GiB behind "
+    "them.\n"
+    "Tokens of callers stand in the file, or as JSON in BATON_TOKENS:\n"
+    "  {\"tokens\": [{\"caller\": \"ann\", \"token_file\": \"ann.token\", \"agents\": [\"echo\"]}]}\n";
+
+struct ServeOptions {
+  std::string config_file;
+  std::map<std::string, std::string> given;  // by path; only those that were given count
+  bool print_schema = false;
+};
+
+// The flags of `serve` are the table of settings.
+void add_setting(CLI::App& command, const Setting& setting, std::string& value) {
+  const std::size_t dot = setting.path.find('.');
+  const std::string section(dot == std::string_view::npos ? "settings" : setting.path.substr(0, dot));
+  std::string help(setting.help);
+  const std::string normal = default_text(setting);
+  help += (normal.empty() ? " (" : " (" + normal + "; ") + variable_of(setting.path) + ")";
+  const bool yes_or_no = std::holds_alternative<bool& (*)(Config&)>(setting.target) ||
+                         std::holds_alternative<std::optional<bool>& (*)(Config&)>(setting.target);
+  CLI::Option* option = yes_or_no ? command.add_flag(flag_of(setting), value, help)
+                                  : command.add_option(flag_of(setting), value, help);
+  option->group(section);
+}
+
+int serve_command(const CLI::App& command, const ServeOptions& options) {
+  if (options.print_schema) {
+    std::fputs(config_schema().c_str(), stdout);
+    return kExitDone;
+  }
+  Sources sources;
+  sources.environment = process_environment();
+  if (!options.config_file.empty()) {
+    auto text = read_file(options.config_file, kConfigFileMax);
+    if (!text) {
+      std::fprintf(stderr, "baton: %s\n", text.error().for_caller.c_str());
+      return kExitUsage;
+    }
+    sources.file_name = options.config_file;
+    sources.file_text = std::move(*text);
+  }
+  for (const Setting& setting : settings()) {
+    if (command.count(flag_of(setting)) == 0) continue;
+    sources.flags.emplace_back(setting.path, options.given.at(std::string(setting.path)));
+  }
+  const LoadedConfig loaded = load_config(sources);
+  for (const std::string& warning : loaded.warnings)
+    std::fprintf(stderr, "baton: warning: %s\n", warning.c_str());
+  for (const std::string& problem : loaded.problems) std::fprintf(stderr, "baton: %s\n", problem.c_str());
+  return loaded.problems.empty() ? serve(loaded.config) : kExitUsage;
+}
+
+void add_client(CLI::App& command, ClientOptions& client) {
+  command.add_option("--url", client.url, "The server, or an agent anywhere (" + client.url + ")")
+      ->envname("BATON_URL");
+  command.add_option("--agent", client.agent, "Which of the server's agents; without it, its default one")
+      ->envname("BATON_AGENT");
+  command.add_option("--token", client.token, "Bearer token; better given as BATON_TOKEN")
+      ->envname("BATON_TOKEN");
+  command.add_flag("--json", client.json, "JSON lines, also on a terminal");
+  command.footer(kExitCodes);
+}
+
+void add_save(CLI::App& command, SaveOptions& save) {
+  command.add_option("--out", save.folder,
+                     "Folder for the files in artifacts; without it, they are not saved");
+  command.add_flag("--force", save.force, "Replace files that are there already");
+}
+
+// All commands with what they were given. `exit_code` is set by the one that was run.
+class Program {
+ public:
+  Program() : app_("Baton: a durable front door for agents.", "baton") {
+    app_.require_subcommand(1);
+    app_.set_version_flag("--version", std::string(kVersion));
+    add_serve();
+    add_send();
+    add_watch();
+    add_get_and_cancel();
+    add_card();
+  }
+
+  int run(int argc, char** argv) {
+    try {
+      app_.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      return app_.exit(error) == 0 ? kExitDone : kExitUsage;
+    }
+    return exit_code_;
+  }
+
+ private:
+  template <class Command>
+  void on_run(CLI::App* command, Command run_it) {
+    command->callback([this, run_it] { exit_code_ = run_it(); });
+  }
+
+  void add_serve() {
+    CLI::App* command = app_.add_subcommand("serve", "Serve agents until SIGTERM or Ctrl-C");
+    command->add_option("--config", serve_.config_file, "Configuration file (BATON_CONFIG)")
+        ->envname("BATON_CONFIG");
+    command->add_flag("--config-schema", serve_.print_schema, "Print the JSON Schema of the file and end");
+    for (const Setting& setting : settings())
+      add_setting(*command, setting, serve_.given[std::string(setting.path)]);
+    command->footer(kServeHelp);
+    on_run(command, [this, command] { return serve_command(*command, serve_); });
+  }
+
+  void add_send() {
+    CLI::App* command = app_.add_subcommand("send", "Send a message and follow what comes back");
+    command->add_option("text", send_.parts.text, "The message; - reads standard input");
+    command->add_option("--file", send_.parts.files, "File to send with its bytes; may be repeated")
+        ->expected(1);
+    command
+        ->add_option("--file-uri", send_.parts.file_uris,
+                     "URI of a file for the agent to fetch; may be repeated")
+        ->expected(1);
+    command->add_option("--data", send_.parts.data, "JSON to send; may be repeated")->expected(1);
+    command->add_option("--task", send_.task, "Task to answer or continue; without it, a new one");
+    command->add_option("--session", send_.session, "Session of a new task");
+    command->add_flag("!--no-stream", send_.stream, "Wait for the end and print the task");
+    command->add_option("--give-up-after", send_.give_up_after_s, "Seconds without contact (60)")
+        ->check(CLI::Range(0, 86'400));
+    add_save(*command, send_.save);
+    add_client(*command, send_.client);
+    on_run(command, [this] { return send_command(send_); });
+  }
+
+  void add_watch() {
+    CLI::App* command = app_.add_subcommand("watch", "Follow a task until it ends");
+    command->add_option("id", watch_.task, "The task")->required();
+    command->add_option("--from", watch_.from, "Number of the last event seen; 0: all. Without it, from now")
+        ->check(CLI::NonNegativeNumber);
+    command->add_option("--give-up-after", watch_.give_up_after_s, "Seconds without contact (60)")
+        ->check(CLI::Range(0, 86'400));
+    add_save(*command, watch_.save);
+    add_client(*command, watch_.client);
+    on_run(command, [this] { return watch_command(watch_); });
+  }
+
+  void add_get_and_cancel() {
+    CLI::App* get = app_.add_subcommand("get", "Show a task");
+    get->add_option("id", get_.task, "The task")->required();
+    get->add_option("--history", get_.history, "So many of its last messages")->check(CLI::NonNegativeNumber);
+    add_client(*get, get_.client);
+    on_run(get, [this] { return get_command(get_); });
+
+    CLI::App* cancel = app_.add_subcommand("cancel", "Cancel a task");
+    cancel->add_option("id", cancel_.task, "The task")->required();
+    add_client(*cancel, cancel_.client);
+    on_run(cancel, [this] { return cancel_command(cancel_); });
+  }
+
+  void add_card() {
+    CLI::App* command = app_.add_subcommand("card", "Show and check an agent's card");
+    command->add_option("target", card_.target, "URL of an agent, or the name of one of the server's");
+    add_client(*command, card_.client);
+    on_run(command, [this] { return card_command(card_); });
+  }
+
+  CLI::App app_;
+  ServeOptions serve_;
+  SendOptions send_;
+  WatchOptions watch_;
+  TaskOptions get_;
+  TaskOptions cancel_;
+  CardOptions card_;
+  int exit_code_ = kExitDone;
+};
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  // A peer that closes its end is an error of one call, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return Program().run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "baton: unexpected: %s\n", error.what());
+    return kExitFailed;
+  }
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,164 @@
+#include "cli/terminal_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "cli/pretty_json.h"
+#include "cli/printable.h"
+#include "wire/json/document.h"
+
+namespace baton::cli {
+namespace {
+
+constexpr int kBarWidth = 24;
+constexpr std::string_view kReset = "\x1b[0m", kDim = "\x1b[2m", kWipe = "\r\x1b[K";
+
+std::string_view style_of(task::State state) {
+  switch (state) {
+    case task::State::completed:
+      return "\x1b[32m";
+    case task::State::failed:
+    case task::State::rejected:
+      return "\x1b[31m";
+    case task::State::canceled:
+    case task::State::input_required:
+    case task::State::auth_required:
+      return "\x1b[33m";
+    case task::State::submitted:
+    case task::State::working:
+      break;
+  }
+  return kDim;
+}
+
+std::optional<double> progress_in(const task::Json& metadata) {
+  if (metadata.empty()) return std::nullopt;
+  const auto document = wire::Document::parse_view(metadata.text);
+  if (!document) return std::nullopt;
+  const auto progress = document->root()["progress"].real();
+  if (!progress || !std::isfinite(*progress)) return std::nullopt;
+  return std::clamp(*progress, 0.0, 1.0);
+}
+
+std::string file_line(const task::Part& part) {
+  std::string text = "[file";
+  if (!part.filename.empty()) text += " " + printable_line(part.filename);
+  if (!part.media_type.empty()) text += ", " + printable_line(part.media_type);
+  if (part.kind == task::Part::Kind::url) return text + ", at " + printable_line(part.content) + "]";
+  return text + ", " + std::to_string(part.content.size() / 4 * 3) + " bytes]";
+}
+
+std::string data_text(const std::string& json) {
+  const auto document = wire::Document::parse_view(json);
+  return printable(document ? pretty_json(document->root()) : json);
+}
+
+}  // namespace
+
+std::string TerminalView::show(const wire::v0_1::Update& update) {
+  if (const auto* status = std::get_if<wire::v0_1::StatusUpdate>(&update)) show_status(*status);
+  if (const auto* artifact = std::get_if<wire::v0_1::ArtifactUpdate>(&update)) show_artifact(*artifact);
+  if (const auto* task = std::get_if<task::Task>(&update)) show_task(*task);
+  return std::exchange(out_, {});
+}
+
+std::string TerminalView::note(std::string_view text) {
+  line(text);
+  return std::exchange(out_, {});
+}
+
+std::string TerminalView::end() {
+  fresh_line();
+  return std::exchange(out_, {});
+}
+
+void TerminalView::show_status(const wire::v0_1::StatusUpdate& update) {
+  const task::State state = update.status.state;
+  const std::string said = update.status.message ? task::text_of(*update.status.message) : std::string();
+  const bool changed = state_ != state;
+  state_ = state;
+  const auto progress = progress_in(update.metadata);
+  if (progress && state == task::State::working) return bar(*progress, printable_line(said));
+  if (!changed && said == last_said_) return;
+  last_said_ = said;
+  line(task::name_of(state), style_of(state));
+  if (update.status.message) show_message(*update.status.message);
+}
+
+void TerminalView::show_artifact(const wire::v0_1::ArtifactUpdate& update) {
+  const task::Artifact& artifact = update.artifact;
+  const bool known = artifacts_.contains(artifact.ordinal);
+  if (!update.append || !known) {
+    if (known && artifacts_[artifact.ordinal]) line("(begins anew)", kDim);
+    artifacts_[artifact.ordinal] = false;
+    if (!artifact.name.empty()) line("[" + printable_line(artifact.name) + "]", kDim);
+  } else if (streaming_ && streaming_ != artifact.ordinal) {
+    fresh_line();
+  }
+  streaming_ = artifact.ordinal;
+  for (const task::Part& part : artifact.parts) {
+    show_part(part);
+    artifacts_[artifact.ordinal] = true;
+  }
+  if (update.last_chunk) fresh_line();
+}
+
+void TerminalView::show_task(const task::Task& task) {
+  line("task " + printable_line(task.id.value), kDim);
+  for (const task::Message& message : task.history) {
+    line(message.role == task::Role::user ? "user" : "agent", kDim);
+    show_message(message);
+  }
+  for (const task::Artifact& artifact : task.artifacts) show_artifact({task.id, artifact, false, true});
+  show_status({task.id, task.status, false, {}});
+}
+
+void TerminalView::show_message(const task::Message& message) {
+  for (const task::Part& part : message.parts) {
+    show_part(part);
+    fresh_line();
+  }
+}
+
+void TerminalView::show_part(const task::Part& part) {
+  if (part.kind == task::Part::Kind::text) return text(printable(part.content));
+  if (part.kind == task::Part::Kind::data) return line(data_text(part.content));
+  line(file_line(part));
+}
+
+void TerminalView::bar(double progress, const std::string& text) {
+  if (!bar_shown_) fresh_line();
+  const int full = static_cast<int>(std::lround(progress * kBarWidth));
+  out_ += kWipe;
+  out_ += "[" + std::string(static_cast<std::size_t>(full), '#') +
+          std::string(static_cast<std::size_t>(kBarWidth - full), '-') + "] " +
+          std::to_string(std::lround(progress * 100)) + "%";
+  // A bar that is longer than the line could not be wiped again.
+  if (!text.empty()) out_ += " " + (text.size() <= 40 ? text : std::string());
+  bar_shown_ = true;
+}
+
+void TerminalView::line(std::string_view text, std::string_view style) {
+  fresh_line();
+  if (colour_ && !style.empty()) {
+    out_.append(style).append(text).append(kReset);
+  } else {
+    out_ += text;
+  }
+  out_ += '\n';
+}
+
+void TerminalView::text(const std::string& text) {
+  if (text.empty()) return;
+  if (bar_shown_) fresh_line();
+  out_ += text;
+  mid_line_ = text.back() != '\n';
+}
+
+void TerminalView::fresh_line() {
+  if (std::exchange(bar_shown_, false)) out_ += kWipe;
+  if (std::exchange(mid_line_, false)) out_ += '\n';
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,50 @@
+// TerminalView: what a person sees of a task's events. Text as it streams, states in colour, progress as a
+// bar.
+//
+// Pure: it answers what to write and writes nothing. Text from the agent is made harmless (printable.h).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "task/task.h"
+#include "wire/a2a/client_v0_1.h"
+
+namespace baton::cli {
+
+class TerminalView {
+ public:
+  explicit TerminalView(bool colour) : colour_(colour) {}
+
+  std::string show(const wire::v0_1::Update& update);
+
+  // A line of our own, on a line of its own.
+  std::string note(std::string_view text);
+
+  // Leaves the cursor at the beginning of an empty line.
+  std::string end();
+
+ private:
+  void show_status(const wire::v0_1::StatusUpdate& update);
+  void show_artifact(const wire::v0_1::ArtifactUpdate& update);
+  void show_task(const task::Task& task);
+  void show_message(const task::Message& message);
+  void show_part(const task::Part& part);
+
+  void bar(double progress, const std::string& text);
+  void line(std::string_view text, std::string_view style = {});
+  void text(const std::string& text);
+  void fresh_line();
+
+  const bool colour_;
+  std::string out_;         // of the call under way
+  bool bar_shown_ = false;  // the cursor is behind a bar that will be wiped
+  bool mid_line_ = false;   // the cursor is behind streamed text
+  std::optional<task::State> state_;
+  std::string last_said_;          // of the working state, not to repeat it
+  std::map<int, bool> artifacts_;  // those seen: whether something of them was shown
+  std::optional<int> streaming_;   // the artifact the last text belongs to
+};
+
+}  // namespace baton::cli
