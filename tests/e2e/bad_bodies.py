@@ -44,6 +44,8 @@ def not_a_request():
     for method in (None, 5, True, [], {}, ["tasks/send"]):
         yield f"method {method!r}", {**good, "method": method}
     yield "no method", {key: value for key, value in good.items() if key != "method"}
+    for params in ("x", 5, True):
+        yield f"params {params!r}", {**good, "params": params}
     for request_id in (True, False, [], {}, [1], {"a": 1}):
         yield f"id {request_id!r}", {**good, "id": request_id}
 

@@ -236,6 +236,8 @@ class Client:
             raw = response.read()
             connection.close()
             answer = Answer(response, raw)
+            if "jsonrpc" not in (answer.body or {}):
+                raise AssertionError(f"HTTP {answer.status}: {raw[:300]}")
             validation.check_answer(method, answer.body)
             raise RpcError(answer.body["error"])
         if response.status != 200:

@@ -84,6 +84,8 @@ HTTP_ROWS = [
     ("post to an unknown path", head(b"Content-Length: 2", first=b"POST /nowhere HTTP/1.1") + b"{}", {404, 405}),
     ("post to a card", head(b"Content-Length: 2", first=b"POST /.well-known/agent.json HTTP/1.1") + b"{}", {404, 405}),
     ("body shorter than its length", with_length(b"10"), {400, 408, 0}),
+    ("other content type", head(b"Content-Type: text/plain", b"Content-Length: %d" % len(BODY)) + BODY, {415}),
+    ("a form", head(b"Content-Type: multipart/form-data; boundary=x", b"Content-Length: %d" % len(BODY)) + BODY, {415}),
     ("only line ends", CRLF * 50, {400, 408, 0}),
     ("nothing at all", b"", {0}),
 ]
@@ -98,7 +100,6 @@ GOOD_ROWS = [
      chunked(*[b"1;x=y\r\n%c\r\n" % byte for byte in BODY], b"0\r\nX: y\r\n\r\n")),
     ("small letters in names", head(b"content-type: application/json", b"content-length: %d" % len(BODY)) + BODY),
     ("HTTP/1.0", head(b"Content-Length: %d" % len(BODY), first=b"POST / HTTP/1.0") + BODY),
-    ("other content type", head(b"Content-Type: text/plain", b"Content-Length: %d" % len(BODY)) + BODY),
 ]
 
 

@@ -1,0 +1,188 @@
+"""The commands of the program as a client, as a script sees them: JSON lines and exit codes."""
+import json
+import pathlib
+import signal
+import subprocess
+import threading
+
+import client
+import harness
+
+DONE, FAILED, USAGE, WAITS, NO_ANSWER, CANCELED, RUNNING, INTERRUPTED = 0, 1, 2, 3, 4, 5, 7, 130
+
+
+class Cli(harness.ServerCase):
+    def setUp(self):
+        self.folder = self.server.folder
+
+    def run_baton(self, *words, url=None, stdin=None, seconds=60):
+        """Runs a command; returns its exit code, the JSON of each line it printed, and its complaints."""
+        done = subprocess.run(
+            [harness.PROGRAM, *words, "--url", url or f"http://127.0.0.1:{self.server.port}"], input=stdin,
+            capture_output=True, text=True, check=False, timeout=client.scaled(seconds),
+            env=harness.program_environment(), cwd=self.folder)
+        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+    def background(self, *words):
+        return subprocess.Popen(
+            [harness.PROGRAM, *words, "--url", f"http://127.0.0.1:{self.server.port}"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, env=harness.program_environment(), cwd=self.folder)
+
+    @staticmethod
+    def last_state(lines):
+        return [line["status"]["state"] for line in lines if "status" in line][-1]
+
+    def test_send_prints_the_stream_as_json_lines(self):
+        code, lines, _ = self.run_baton("send", "Hello, Baton")
+        self.assertEqual(code, DONE)
+        self.assertEqual(self.last_state(lines), "completed")
+        text = "".join(client.text_of(line["artifact"]) for line in lines if "artifact" in line)
+        self.assertEqual(text, "Hello, Baton")
+        self.assertEqual(len({line["id"] for line in lines}), 1)
+
+    def test_send_reads_standard_input(self):
+        code, lines, _ = self.run_baton("send", "-", stdin="from a pipe ünï\n")
+        self.assertEqual(code, DONE)
+        text = "".join(client.text_of(line["artifact"]) for line in lines if "artifact" in line)
+        self.assertEqual(text.strip(), "from a pipe ünï")
+
+    def test_send_without_stream_prints_the_task(self):
+        code, lines, _ = self.run_baton("send", "--no-stream", "x")
+        self.assertEqual((code, len(lines)), (DONE, 1))
+        self.assertEqual(lines[0]["artifacts"][0]["parts"], [{"type": "text", "text": "x"}])
+
+    def test_send_file_and_data_and_save_what_comes_back(self):
+        (self.folder / "in.bin").write_bytes(bytes(range(256)))
+        code, _, complaints = self.run_baton("send", "--file", "in.bin", "--data", '{"a":[1,2]}', "--out", "saved", "x")
+        self.assertEqual(code, DONE, complaints)
+        self.assertEqual((self.folder / "saved" / "in.bin").read_bytes(), bytes(range(256)))
+
+    def test_answering_a_question(self):
+        code, lines, _ = self.run_baton("send", "--agent", "approval", "Delete the old logs")
+        self.assertEqual(code, WAITS)
+        self.assertEqual(self.last_state(lines), "input-required")
+        task = lines[-1]["id"]
+        code, lines, _ = self.run_baton("send", "--agent", "approval", "--task", task, "yes")
+        self.assertEqual((code, self.last_state(lines)), (DONE, "completed"))
+
+    def test_failed_task(self):
+        code, lines, _ = self.run_baton("send", "--agent", "table-report", "a,b\n1\n")
+        self.assertEqual((code, self.last_state(lines)), (FAILED, "failed"))
+
+    def test_get(self):
+        task = self.server.send("x")["id"]
+        code, lines, _ = self.run_baton("get", task, "--history", "5")
+        self.assertEqual(code, DONE)
+        self.assertEqual((lines[0]["id"], lines[0]["status"]["state"]), (task, "completed"))
+        self.assertEqual(client.text_of(lines[0]["history"][0]), "x")
+        code, _, complaints = self.run_baton("get", "no-such-task")
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("not found", complaints.lower())
+
+    def slow_echo(self, words=400):
+        """A task that takes long, and its stream."""
+        task = client.new_id()
+        return task, self.server.open("tasks/sendSubscribe", {
+            "id": task, "message": client.text_message("word " * words, metadata={"delay_ms": 50})})
+
+    def test_cancel(self):
+        task, stream = self.slow_echo()
+        code, lines, _ = self.run_baton("cancel", task)
+        self.assertEqual((code, self.last_state(lines)), (CANCELED if code == CANCELED else DONE, "canceled"))
+        self.assertEqual(stream.rest()[-1].status["state"], "canceled")
+        code, _, _ = self.run_baton("cancel", task)
+        self.assertEqual(code, FAILED)
+
+    def test_watch_of_an_ended_task_from_its_beginning(self):
+        task = self.server.send("a b c")["id"]
+        code, lines, _ = self.run_baton("watch", task, "--from", "0")
+        self.assertEqual(code, DONE)
+        text = "".join(client.text_of(line["artifact"]) for line in lines if "artifact" in line)
+        self.assertEqual((text, self.last_state(lines)), ("a b c", "completed"))
+
+    def test_interrupted_send_leaves_the_task_running(self):
+        process = self.background("send", "--agent", "approval", "--no-stream", "x")
+        process.communicate(timeout=client.scaled(30))
+        task, stream = self.slow_echo()
+        process = self.background("watch", task)
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, complaints = process.communicate(timeout=client.scaled(30))
+        self.assertEqual(process.returncode, INTERRUPTED)
+        self.assertIn(task, complaints, "says how to go on")
+        self.assertEqual(self.server.get(task)["status"]["state"], "working")
+        self.server.call("tasks/cancel", {"id": task})
+        stream.rest()
+
+    def test_watch_resumes_by_itself_after_a_restart(self):
+        task = client.new_id()
+        words = " ".join(f"w{number}" for number in range(60))
+        stream = self.server.open("tasks/sendSubscribe", {
+            "id": task, "message": client.text_message(words, metadata={"delay_ms": 50})})
+        stream.until(lambda block: block.result and "artifact" in block.result)
+        process = self.background("watch", task, "--from", "0")
+        lines = [process.stdout.readline() for _ in range(4)]
+        reader = threading.Thread(target=lambda: lines.extend(process.stdout))
+        reader.start()
+        self.server.kill()
+        stream.close()
+        self.server.start()
+        reader.join(client.scaled(60))
+        self.assertEqual(process.wait(client.scaled(10)), DONE)
+        process.stdout.close()
+        process.stderr.close()
+        events = [json.loads(line) for line in lines]
+        artifacts = [event["artifact"] for event in events if "artifact" in event]
+        # What the broken attempt had shown begins anew with append: false.
+        text = ""
+        for artifact in artifacts:
+            text = text + client.text_of(artifact) if artifact.get("append") else client.text_of(artifact)
+        self.assertEqual(text, words)
+        self.assertEqual(self.last_state(events), "completed")
+
+    def test_card(self):
+        code, lines, _ = self.run_baton("card", "echo")
+        self.assertEqual((code, lines[0]["name"]), (DONE, "Echo"))
+        code, _, _ = self.run_baton("card", "nobody")
+        self.assertNotEqual(code, DONE)
+
+    def test_nobody_there(self):
+        code, _, complaints = self.run_baton("get", "x", url="http://127.0.0.1:1")
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("127.0.0.1:1", complaints)
+
+    def test_wrong_usage(self):
+        for words in (["send"], ["send", "--colour", "x"], ["watch"], ["dance"], ["send", "--file", "no-such-file"],
+                      ["send", "--data", "{", "x"]):
+            with self.subTest(words):
+                self.assertEqual(self.run_baton(*words)[0], USAGE)
+
+    def test_help_and_version(self):
+        for words in (["--help"], ["serve", "--help"], ["send", "--help"], ["--version"]):
+            done = subprocess.run([harness.PROGRAM, *words], capture_output=True, text=True, check=True)
+            self.assertTrue(done.stdout)
+
+
+class Tokens(harness.ServerCase):
+    AGENTS = ["joke"]
+    CONFIG = {"tokens": [{"caller": "ann", "token": "secret-of-ann"}]}
+
+    def test_token_from_the_environment(self):
+        words = [harness.PROGRAM, "send", "x", "--url", f"http://127.0.0.1:{self.server.port}"]
+        for token, code in (("secret-of-ann", DONE), ("wrong", NO_ANSWER)):
+            done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=client.scaled(30),
+                                  env={**harness.program_environment(), "BATON_TOKEN": token})
+            self.assertEqual(done.returncode, code, done.stderr)
+
+
+class Up(harness.unittest.TestCase):
+    def test_the_curl_line_of_up_works_as_printed(self):
+        """scripts/up prints a line to paste; it must return a finished task with an artifact."""
+        script = (pathlib.Path(harness.ROOT) / "scripts/up").read_text(encoding="utf-8")
+        with harness.Server() as server:
+            line = next(line for line in script.splitlines() if line.strip().startswith("curl "))
+            line = line.strip().replace("\\$", "$").replace("$url", f"http://127.0.0.1:{server.port}")
+            done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+            task = json.loads(done.stdout)["result"]
+            self.assertEqual(task["status"]["state"], "completed")
+            self.assertTrue(task["artifacts"])
