@@ -8,7 +8,7 @@ import threading
 import client
 import harness
 
-DONE, FAILED, USAGE, WAITS, NO_ANSWER, CANCELED, RUNNING, INTERRUPTED = 0, 1, 2, 3, 4, 5, 7, 130
+DONE, FAILED, USAGE, WAITS, NO_ANSWER, CANCELED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 
 class Cli(harness.ServerCase):
@@ -88,7 +88,7 @@ class Cli(harness.ServerCase):
     def test_cancel(self):
         task, stream = self.slow_echo()
         code, lines, _ = self.run_baton("cancel", task)
-        self.assertEqual((code, self.last_state(lines)), (CANCELED if code == CANCELED else DONE, "canceled"))
+        self.assertEqual((code, self.last_state(lines)), (DONE, "canceled"))
         self.assertEqual(stream.rest()[-1].status["state"], "canceled")
         code, _, _ = self.run_baton("cancel", task)
         self.assertEqual(code, FAILED)
@@ -100,9 +100,16 @@ class Cli(harness.ServerCase):
         text = "".join(client.text_of(line["artifact"]) for line in lines if "artifact" in line)
         self.assertEqual((text, self.last_state(lines)), ("a b c", "completed"))
 
-    def test_interrupted_send_leaves_the_task_running(self):
-        process = self.background("send", "--agent", "approval", "--no-stream", "x")
+    def test_watch_of_a_cancelled_task(self):
+        task, stream = self.slow_echo()
+        process = self.background("watch", task)
+        process.stdout.readline()
+        self.server.call("tasks/cancel", {"id": task})
         process.communicate(timeout=client.scaled(30))
+        self.assertEqual(process.returncode, CANCELED)
+        stream.rest()
+
+    def test_interrupted_watch_leaves_the_task_running(self):
         task, stream = self.slow_echo()
         process = self.background("watch", task)
         process.stdout.readline()
