@@ -17,9 +17,10 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kScanBatch = 256;
 constexpr int kScanMax = 16'384;
-// A scan that found this much has given the senders work for a while.
+// A scan that found this much has given the senders work for a while: the next one waits a millisecond for
+// every few of them, so that a long backlog is not read over and over.
 constexpr std::size_t kScanLarge = 64;
-constexpr milliseconds kScanPause{20};
+constexpr std::size_t kScannedPerMillisecond = 10;
 constexpr milliseconds kScanRetry{1'000};
 // Something is due but waits for its turn: nothing tells when the next one after it is due.
 constexpr milliseconds kScanBusy{250};
@@ -36,13 +37,14 @@ const char* name_of(Kind kind) {
   return kind == Kind::retry ? "failed" : "given up";
 }
 
-void log_result(const store::Delivery& delivery, const store::DeliveryResult& result) {
+void log_result(const store::Delivery& delivery, const std::string& task,
+                const store::DeliveryResult& result) {
   const auto level = result.kind == Kind::delivered ? spdlog::level::info
                      : result.kind == Kind::retry   ? spdlog::level::warn
                                                     : spdlog::level::err;
   spdlog::log(level, "webhook {}: task={} config={} event={} attempt={}{}{}", name_of(result.kind),
-              delivery.task.value, loggable(delivery.config.id.value), delivery.event.value,
-              delivery.attempts + 1, result.error.empty() ? "" : " reason=", loggable(result.error));
+              loggable(task), loggable(delivery.config.id.value), delivery.event.value, delivery.attempts + 1,
+              result.error.empty() ? "" : " reason=", loggable(result.error));
 }
 
 }  // namespace
@@ -131,8 +133,10 @@ void Notifier::take_due() {
   // A receiver with more due than is kept for it must not hide those behind it: look further next time.
   const bool hidden = turned_away && count >= static_cast<std::size_t>(limit);
   scan_limit_ = hidden ? std::min(scan_limit_ * 2, kScanMax) : kScanBatch;
-  scan_not_before_ = SteadyClock::now() + (count >= kScanLarge ? kScanPause : milliseconds(0));
+  const milliseconds pause(count >= kScanLarge ? count / kScannedPerMillisecond : 0);
+  scan_not_before_ = SteadyClock::now() + pause;
   wait_for_next();
+  if (hidden) scan_soon();
 }
 
 void Notifier::wait_for_next() {
@@ -167,7 +171,7 @@ void Notifier::on_sent(const Waiting& sent, const std::optional<Outcome>& outcom
   const double random = std::uniform_real_distribution<double>(0, 1)(random_);
   const store::DeliveryResult result =
       settle(sent.delivery, *outcome, clock_.now(), options_.retry, options_.give_up_after, random);
-  log_result(sent.delivery, result);
+  log_result(sent.delivery, outcome->task, result);
   if (result.kind == Kind::delivered) ++delivered_;
   if (outcome->kind != Kind::delivered) ++failed_attempts_;
   if (result.kind == Kind::given_up) ++given_up_;
@@ -202,24 +206,24 @@ void Notifier::on_recorded(const store::Delivery& delivery, const store::Deliver
 std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const {
   if (stopping_) return {};
   try {
-    const auto request = prepare(delivery);
-    if (!request) {
-      const bool gone = request.error().code == base::ErrorCode::task_not_found;
-      return Outcome{gone ? Kind::given_up : Kind::retry, request.error().for_caller, {}, false};
+    const auto task = tasks_.read(delivery.task, task::Depth{}, delivery.event);
+    if (!task) {
+      const bool gone = task.error().code == base::ErrorCode::task_not_found;
+      return Outcome{gone ? Kind::given_up : Kind::retry, task.error().for_caller, {}, false, {}};
     }
-    const auto answer = net::http_request(*request);
+    const auto answer = net::http_request(prepare(delivery, *task));
     if (!answer && abandoned_) return {};
-    return judge(answer, clock_.now());
+    Outcome outcome = judge(answer, clock_.now());
+    outcome.task = task->id.value;
+    return outcome;
   } catch (const std::exception& error) {
     spdlog::error("webhooks: an attempt broke: {}", error.what());
-    return Outcome{Kind::retry, "the attempt broke", {}, false};
+    return Outcome{Kind::retry, "the attempt broke", {}, false, {}};
   }
 }
 
-base::Result<net::HttpRequest> Notifier::prepare(const store::Delivery& delivery) const {
-  const auto task = tasks_.read(delivery.task, task::Depth{}, delivery.event);
-  if (!task) return base::fail(task.error());
-  net::HttpRequest request = webhook_request(delivery, task->id, render_(*task, delivery.config.generation));
+net::HttpRequest Notifier::prepare(const store::Delivery& delivery, const task::Task& task) const {
+  net::HttpRequest request = webhook_request(delivery, task.id, render_(task, delivery.config.generation));
   request.total_timeout = options_.timeout;
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
   request.policy = options_.policy;

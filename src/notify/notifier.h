@@ -78,7 +78,7 @@ class Notifier {
                    bool stored);
   // Sender threads. No outcome: abandoned.
   std::optional<Outcome> attempt(const store::Delivery& delivery) const;
-  base::Result<net::HttpRequest> prepare(const store::Delivery& delivery) const;
+  net::HttpRequest prepare(const store::Delivery& delivery, const task::Task& task) const;
 
   // What `stop` waits for: attempts and results on their way to the store. False: stopping, do not begin.
   bool begin();

@@ -44,7 +44,7 @@ std::string authorization(const task::PushConfig& config) {
 
 Outcome judge_status(const net::HttpAnswer& answer, base::Timestamp now) {
   if (answer.status >= 200 && answer.status < 300) return {};
-  Outcome outcome{Kind::retry, "answered " + std::to_string(answer.status), {}, false};
+  Outcome outcome{Kind::retry, "answered " + std::to_string(answer.status), {}, false, {}};
   if (answer.status == 410) outcome.kind = Kind::given_up;
   if (answer.status >= 300 && answer.status < 400) outcome.reason += "; redirects are not followed";
   constexpr std::string_view kRetryAfter = "retry-after";
@@ -83,7 +83,7 @@ net::HttpRequest webhook_request(const store::Delivery& delivery, const task::Ta
 Outcome judge(const base::Result<net::HttpAnswer>& answer, base::Timestamp now) {
   if (answer) return judge_status(*answer, now);
   const base::Error& error = answer.error();
-  Outcome outcome{Kind::retry, error.for_caller, {}, true};
+  Outcome outcome{Kind::retry, error.for_caller, {}, true, {}};
   if (error.code == base::ErrorCode::permission_denied || error.code == base::ErrorCode::invalid_argument) {
     outcome.kind = Kind::given_up;
     outcome.slow = false;

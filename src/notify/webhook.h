@@ -21,6 +21,7 @@ struct Outcome {
   std::string reason;
   std::optional<base::Duration> wait;  // the receiver asked for this pause
   bool slow = false;                   // no answer came in time
+  std::string task;                    // its public id, for the log; empty if it could not be read
 };
 
 // A POST with the config's token and credentials, and the headers by which a receiver tells a repetition:

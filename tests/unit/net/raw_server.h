@@ -1,0 +1,103 @@
+// RawServer: a loopback TCP server that answers with whatever bytes a test wants, HTTP or not.
+#pragma once
+
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "base/unique_fd.h"
+
+namespace baton::test {
+
+class RawServer {
+ public:
+  // `answer` gets each connection, once its request's head was read; it may use `say` and `drip`.
+  using Answer = std::function<void(RawServer&, int connection)>;
+
+  explicit RawServer(Answer answer) : answer_(std::move(answer)), stop_(eventfd(0, EFD_CLOEXEC)) {
+    listener_.reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), size);
+    ::listen(listener_.get(), 16);
+    ::getsockname(listener_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { run(); });
+  }
+  ~RawServer() {
+    eventfd_write(stop_.get(), 1);
+    thread_.join();
+  }
+  RawServer(const RawServer&) = delete;
+  RawServer& operator=(const RawServer&) = delete;
+
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/hook"; }
+  // The heads of the requests; for use after the call that made them is over.
+  const std::string& heads() const { return heads_; }
+
+  // False once nobody listens any more.
+  static bool say(int connection, std::string_view bytes) {
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent <= 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
+  }
+  // The same bytes over and over, `pause_ms` apart, until the other side leaves or the test ends.
+  void drip(int connection, std::string_view bytes, int pause_ms) {
+    while (!stopped(pause_ms) && say(connection, bytes)) {
+    }
+  }
+  // Until the other side leaves or the test ends.
+  void be_silent(int connection) {
+    std::array<pollfd, 2> fds{pollfd{stop_.get(), POLLIN, 0}, pollfd{connection, POLLIN, 0}};
+    ::poll(fds.data(), fds.size(), 20'000);
+  }
+
+ private:
+  bool stopped(int wait_ms) {
+    pollfd fd{stop_.get(), POLLIN, 0};
+    return ::poll(&fd, 1, wait_ms) != 0;
+  }
+
+  void run() {
+    while (true) {
+      std::array<pollfd, 2> fds{pollfd{stop_.get(), POLLIN, 0}, pollfd{listener_.get(), POLLIN, 0}};
+      ::poll(fds.data(), fds.size(), -1);
+      if (fds[0].revents != 0) return;
+      const base::UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      read_head(connection.get());
+      answer_(*this, connection.get());
+    }
+  }
+
+  void read_head(int connection) {
+    std::array<char, 4096> buffer;
+    std::string head;
+    while (head.find("\r\n\r\n") == std::string::npos) {
+      const ssize_t got = ::recv(connection, buffer.data(), buffer.size(), 0);
+      if (got <= 0) break;
+      head.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    heads_ += head;
+  }
+
+  const Answer answer_;
+  base::UniqueFd stop_;
+  base::UniqueFd listener_;
+  int port_ = 0;
+  std::string heads_;
+  std::thread thread_;
+};
+
+}  // namespace baton::test

@@ -1,0 +1,345 @@
+#include "notify/notifier.h"
+
+#include <doctest/doctest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <sstream>
+
+#include "support/manual_clock.h"
+#include "support/memory_delivery_store.h"
+#include "support/webhook_receiver.h"
+#include "unit/net/raw_server.h"
+
+using namespace std::chrono_literals;
+using baton::notify::Body;
+using baton::notify::Notifier;
+using baton::notify::NotifierOptions;
+using baton::task::EventNumber;
+using baton::task::PushConfig;
+using baton::task::Task;
+using baton::task::TaskKey;
+using baton::test::ManualClock;
+using baton::test::MemoryDeliveryStore;
+using baton::test::MemoryTasks;
+using baton::test::RawServer;
+using baton::test::WebhookReceiver;
+using Entry = MemoryDeliveryStore::Entry;
+
+namespace {
+
+PushConfig config(const std::string& id, const std::string& url) {
+  PushConfig result;
+  result.id = {id};
+  result.url = url;
+  return result;
+}
+
+// A notifier with all it needs; `restart` is what a new start of the program does to it.
+class Fixture {
+ public:
+  explicit Fixture(bool allow_private = true) {
+    options.policy.allow_private = allow_private;
+    options.retry.jitter = 0;
+    restart();
+  }
+  void restart() {
+    notifier.reset();
+    notifier.emplace(tasks, store, clock, options, [](const Task& task, baton::task::Generation) {
+      return Body{"application/json", task.id.value + "@" + text_of(*task.status.message)};
+    });
+    notifier->start();
+  }
+  void add(std::int64_t task, std::int64_t event, const PushConfig& to) {
+    store.add(TaskKey{task}, EventNumber{event}, to, clock.now());
+    notifier->wake();
+  }
+  // Lets time pass until something is due again.
+  void advance(baton::base::Duration by) {
+    clock.advance(by);
+    notifier->wake();
+  }
+  // Until the first delivery has failed so many times.
+  bool wait_for_retries(std::size_t count) {
+    return store.wait_until(
+        [&](const std::vector<Entry>& all) { return all.front().retries.size() >= count; });
+  }
+
+  ManualClock clock;
+  MemoryTasks tasks;
+  MemoryDeliveryStore store;
+  NotifierOptions options;
+  std::optional<Notifier> notifier;
+};
+
+std::vector<std::string> bodies(const WebhookReceiver& receiver) {
+  std::vector<std::string> result;
+  for (const auto& received : receiver.received()) result.push_back(received.body);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("Notifier: deliveries of one config arrive in order, each with the state of its event") {
+  WebhookReceiver receiver;
+  Fixture fixture;
+  std::vector<std::string> expected;
+  for (int event = 1; event <= 20; ++event) {
+    fixture.store.add(TaskKey{7}, EventNumber{event}, config("c", receiver.url()), fixture.clock.now());
+    expected.push_back("task-7@" + std::to_string(event));
+  }
+  fixture.notifier->wake();
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(bodies(receiver) == expected);
+  CHECK(receiver.received().front().headers.at("content-type") == "application/json");
+  CHECK(receiver.received().front().headers.at("x-baton-delivery") == "task-7/1");
+  fixture.notifier->stop();
+  CHECK(fixture.notifier->counters().delivered == 20);
+  CHECK(fixture.notifier->counters().in_flight == 0);
+}
+
+TEST_CASE("Notifier: a failed attempt is repeated after growing pauses and those behind it wait") {
+  WebhookReceiver receiver;
+  receiver.answer_with({{500, {}}, {404, {}}, {429, {{"Retry-After", "30"}}}});
+  Fixture fixture;
+  const auto began = fixture.clock.now();
+  fixture.add(1, 1, config("c", receiver.url()));
+  fixture.add(1, 2, config("c", receiver.url()));
+  REQUIRE(fixture.wait_for_retries(1));
+  fixture.advance(1s);
+  REQUIRE(fixture.wait_for_retries(2));
+  fixture.advance(2s);
+  REQUIRE(fixture.wait_for_retries(3));
+  fixture.advance(30s);
+  REQUIRE(fixture.store.wait_until_settled());
+  const auto entries = fixture.store.entries();
+  CHECK(entries[0].retries == std::vector{began + 1s, began + 3s, began + 33s});
+  CHECK(bodies(receiver) ==
+        std::vector<std::string>{"task-1@1", "task-1@1", "task-1@1", "task-1@1", "task-1@2"});
+  CHECK(receiver.received()[3].headers.at("x-baton-attempt") == "4");
+  fixture.notifier->stop();
+  CHECK(fixture.notifier->counters().failed_attempts == 3);
+}
+
+TEST_CASE("Notifier: a delivery that keeps failing is given up after its time and the next one goes on") {
+  WebhookReceiver receiver;
+  receiver.answer_with({{500, {}}, {500, {}}});
+  Fixture fixture;
+  fixture.add(1, 1, config("c", receiver.url()));
+  REQUIRE(fixture.wait_for_retries(1));
+  fixture.advance(24h);
+  REQUIRE(fixture.store.wait_until([](const auto& all) { return all[0].given_up; }));
+  CHECK(fixture.store.entries()[0].error == "answered 500");
+  fixture.add(1, 2, config("c", receiver.url()));
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK_FALSE(fixture.store.entries()[1].given_up);
+}
+
+TEST_CASE("Notifier: 410 and a task that is gone are given up at once") {
+  WebhookReceiver receiver;
+  receiver.answer_with({{410, {}}});
+  Fixture fixture;
+  fixture.tasks.deleted = TaskKey{2};
+  fixture.add(1, 1, config("c", receiver.url()));
+  fixture.add(2, 1, config("c", receiver.url()));
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(fixture.store.entries()[0].given_up);
+  CHECK(fixture.store.entries()[1].given_up);
+  CHECK(receiver.received().size() == 1);
+  fixture.notifier->stop();
+  CHECK(fixture.notifier->counters().given_up == 2);
+}
+
+TEST_CASE("Notifier: a redirect is a failure and is not followed") {
+  WebhookReceiver target;
+  WebhookReceiver receiver;
+  receiver.answer_with({{307, {{"Location", target.url()}}}});
+  Fixture fixture;
+  fixture.add(1, 1, config("c", receiver.url()));
+  REQUIRE(fixture.wait_for_retries(1));
+  CHECK(target.received().empty());
+  CHECK(fixture.store.entries()[0].error == "answered 307; redirects are not followed");
+}
+
+TEST_CASE("Notifier: a private target is given up with a reason unless it is allowed") {
+  WebhookReceiver receiver;
+  Fixture fixture(false);
+  fixture.add(1, 1, config("c", receiver.url()));
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(fixture.store.entries()[0].given_up);
+  CHECK(fixture.store.entries()[0].error == "the address of this host is not allowed");
+  CHECK(receiver.received().empty());
+}
+
+TEST_CASE("Notifier: a receiver that drips its answer ends at the deadline and is tried again") {
+  RawServer server([](RawServer& self, int connection) { self.drip(connection, "H", 5); });
+  Fixture fixture;
+  fixture.options.timeout = 300ms;
+  fixture.restart();
+  fixture.add(1, 1, config("c", server.url()));
+  REQUIRE(fixture.wait_for_retries(1));
+  CHECK(fixture.store.entries()[0].error == "the other side took too long");
+}
+
+TEST_CASE("Notifier: an answer without end is delivered by its status") {
+  RawServer server([](RawServer& self, int connection) {
+    RawServer::say(connection, "HTTP/1.1 200 OK\r\n\r\n");
+    self.drip(connection, std::string(10'000, 'x'), 0);
+  });
+  Fixture fixture;
+  fixture.add(1, 1, config("c", server.url()));
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK_FALSE(fixture.store.entries()[0].given_up);
+}
+
+TEST_CASE("Notifier: token and credentials arrive, and the log shows neither") {
+  std::ostringstream text;
+  const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
+  const auto before = spdlog::default_logger();
+  spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
+  {
+    WebhookReceiver receiver;
+    receiver.answer_with({{500, {}}});
+    Fixture fixture;
+    PushConfig to = config("my-config", receiver.url("/hook?key=secret-key"));
+    to.token = "secret-token";
+    to.schemes = {"bearer"};
+    to.credentials = "secret-credentials";
+    fixture.add(1, 1, to);
+    REQUIRE(fixture.wait_for_retries(1));
+    fixture.advance(1s);
+    REQUIRE(fixture.store.wait_until_settled());
+    CHECK(receiver.received()[1].headers.at("x-a2a-notification-token") == "secret-token");
+    CHECK(receiver.received()[1].headers.at("authorization") == "Bearer secret-credentials");
+  }
+  spdlog::set_default_logger(before);
+  CHECK(
+      text.str().find("webhook failed: task=task-1 config=my-config event=1 attempt=1 reason=answered 500") !=
+      std::string::npos);
+  CHECK(text.str().find("webhook delivered: task=task-1 config=my-config event=1 attempt=2") !=
+        std::string::npos);
+  CHECK(text.str().find("secret") == std::string::npos);
+}
+
+TEST_CASE("Notifier: a header that cannot be sent is given up at once") {
+  WebhookReceiver receiver;
+  Fixture fixture;
+  PushConfig to = config("c", receiver.url());
+  to.token = "a\r\nX-Injected: b";
+  fixture.add(1, 1, to);
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(fixture.store.entries()[0].given_up);
+  CHECK(receiver.received().empty());
+}
+
+TEST_CASE("Notifier: one slow receiver does not hold up another and gets its share of senders only") {
+  WebhookReceiver slow;
+  WebhookReceiver quick;
+  slow.hold();
+  Fixture fixture;
+  // More than are kept in memory for one receiver, and more than one look into the store shows.
+  for (int task = 1; task <= 400; ++task) {
+    fixture.store.add(TaskKey{task}, EventNumber{1}, config("c", slow.url()), fixture.clock.now());
+  }
+  fixture.notifier->wake();
+  REQUIRE(slow.wait_for(2));
+  for (int task = 401; task <= 410; ++task) fixture.add(task, 1, config("c", quick.url()));
+  REQUIRE(fixture.store.wait_until([](const auto& all) {
+    return std::all_of(all.begin() + 400, all.end(), [](const Entry& entry) { return !entry.open; });
+  }));
+  CHECK(quick.received().size() == 10);
+  CHECK(slow.received().size() == 2);
+  slow.release();
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(slow.received().size() == 400);
+  CHECK(slow.held_max() <= 2);
+}
+
+TEST_CASE("Notifier: configs of one task do not wait for each other") {
+  WebhookReceiver slow;
+  WebhookReceiver quick;
+  slow.hold();
+  Fixture fixture;
+  for (int event = 1; event <= 3; ++event) {
+    fixture.add(1, event, config("slow", slow.url()));
+    fixture.add(1, event, config("quick", quick.url()));
+  }
+  REQUIRE(quick.wait_for(3));
+  CHECK(slow.received().size() == 1);
+  slow.release();
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(bodies(slow) == std::vector<std::string>{"task-1@1", "task-1@2", "task-1@3"});
+}
+
+TEST_CASE("Notifier: stop lets a send end that ends in time, and its result is stored") {
+  WebhookReceiver receiver;
+  receiver.hold();
+  Fixture fixture;
+  fixture.options.stop_grace = 20s;
+  fixture.restart();
+  fixture.add(1, 1, config("c", receiver.url()));
+  fixture.add(1, 2, config("c", receiver.url()));
+  REQUIRE(receiver.wait_for(1));
+  std::thread stopper([&] { fixture.notifier->stop(); });
+  receiver.release();
+  stopper.join();
+  const auto entries = fixture.store.entries();
+  CHECK_FALSE(entries[0].open);
+  CHECK(fixture.notifier->counters().in_flight == 0);
+}
+
+TEST_CASE("Notifier: stop abandons a send that does not end, and a restart repeats it and goes on") {
+  WebhookReceiver receiver;
+  receiver.hold();
+  Fixture fixture;
+  fixture.options.stop_grace = 50ms;
+  fixture.restart();
+  for (int event = 1; event <= 3; ++event) fixture.add(1, event, config("c", receiver.url()));
+  REQUIRE(receiver.wait_for(1));
+  fixture.notifier->stop();
+  CHECK(fixture.store.entries()[0].open);
+  CHECK(fixture.store.entries()[0].delivery.attempts == 0);
+  receiver.release();
+  fixture.restart();
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(bodies(receiver) == std::vector<std::string>{"task-1@1", "task-1@1", "task-1@2", "task-1@3"});
+}
+
+TEST_CASE("Notifier: a result that cannot be stored is kept and the webhook is not sent again for it") {
+  WebhookReceiver receiver;
+  Fixture fixture;
+  fixture.store.fail_records(1);
+  fixture.add(1, 1, config("c", receiver.url()));
+  fixture.add(1, 2, config("c", receiver.url()));
+  REQUIRE(fixture.store.wait_until_settled());
+  CHECK(fixture.store.records_refused() == 1);
+  CHECK(bodies(receiver) == std::vector<std::string>{"task-1@1", "task-1@2"});
+}
+
+TEST_CASE("Notifier: switched off it sends nothing and stops at once") {
+  WebhookReceiver receiver;
+  Fixture fixture;
+  fixture.options.enabled = false;
+  fixture.restart();
+  fixture.add(1, 1, config("c", receiver.url()));
+  fixture.notifier->stop();
+  CHECK(receiver.received().empty());
+  CHECK(fixture.store.entries()[0].open);
+}
+
+TEST_CASE("Notifier: what becomes due with time alone is sent without a wake") {
+  WebhookReceiver receiver;
+  receiver.answer_with({{500, {}}});
+  baton::base::SystemClock clock;
+  MemoryTasks tasks;
+  MemoryDeliveryStore store;
+  NotifierOptions options;
+  options.policy.allow_private = true;
+  options.retry.first = 20ms;
+  Notifier notifier(tasks, store, clock, options,
+                    [](const Task&, baton::task::Generation) { return Body{}; });
+  store.add(TaskKey{1}, EventNumber{1}, config("c", receiver.url()), clock.now());
+  notifier.start();
+  REQUIRE(store.wait_until_settled());
+  CHECK(receiver.received().size() == 2);
+}

@@ -1,0 +1,135 @@
+#include "notify/webhook.h"
+
+#include <doctest/doctest.h>
+
+using namespace std::chrono_literals;
+using baton::base::Duration;
+using baton::base::ErrorCode;
+using baton::base::Timestamp;
+using baton::net::HttpAnswer;
+using baton::notify::Backoff;
+using baton::notify::judge;
+using baton::notify::loggable;
+using baton::notify::Outcome;
+using baton::notify::settle;
+using baton::notify::webhook_request;
+using baton::store::Delivery;
+using Kind = baton::store::DeliveryResult::Kind;
+
+namespace {
+
+const Timestamp kNow(1'700'000'000'000ms);
+
+std::string header(const baton::net::HttpRequest& request, const std::string& name) {
+  for (const auto& [key, value] : request.headers) {
+    if (key == name) return value;
+  }
+  return "(absent)";
+}
+
+std::string authorization(std::vector<std::string> schemes) {
+  Delivery delivery;
+  delivery.config.schemes = std::move(schemes);
+  delivery.config.credentials = "c";
+  return header(webhook_request(delivery, {"t"}, {}), "Authorization");
+}
+
+Outcome judge_status(int status, const std::string& retry_after = {}) {
+  HttpAnswer answer;
+  answer.status = status;
+  if (!retry_after.empty()) answer.headers = {{"retry-After", retry_after}};
+  return judge(answer, kNow);
+}
+
+Outcome judge_error(ErrorCode code) {
+  return judge(baton::base::fail(code, "why"), kNow);
+}
+
+}  // namespace
+
+TEST_CASE("webhook_request: token, credentials and the marks of a repetition go along") {
+  Delivery delivery;
+  delivery.event = {7};
+  delivery.attempts = 2;
+  delivery.config.url = "https://example.com/hook";
+  delivery.config.token = "token";
+  delivery.config.schemes = {"Bearer"};
+  delivery.config.credentials = "credentials";
+  const auto request = webhook_request(delivery, {"task 1/\xc3\xa4\n"}, {"application/json", "{}"});
+  CHECK(request.method == "POST");
+  CHECK(request.url == "https://example.com/hook");
+  CHECK(request.content_type == "application/json");
+  CHECK(request.body == "{}");
+  CHECK(header(request, "X-A2A-Notification-Token") == "token");
+  CHECK(header(request, "Authorization") == "Bearer credentials");
+  CHECK(header(request, "X-Baton-Delivery") == "task%201%2F%C3%A4%0A/7");
+  CHECK(header(request, "X-Baton-Attempt") == "3");
+}
+
+TEST_CASE("webhook_request: without token and credentials there is no such header") {
+  const auto request = webhook_request(Delivery{}, {"t"}, {});
+  CHECK(header(request, "X-A2A-Notification-Token") == "(absent)");
+  CHECK(header(request, "Authorization") == "(absent)");
+}
+
+TEST_CASE("webhook_request: the scheme is bearer where it is named or none is, else the first") {
+  CHECK(authorization({"BEARER"}) == "Bearer c");
+  CHECK(authorization({"Basic", "bearer"}) == "Bearer c");
+  CHECK(authorization({}) == "Bearer c");
+  CHECK(authorization({"Basic"}) == "Basic c");
+  CHECK(authorization({"ApiKey", "Basic"}) == "ApiKey c");
+}
+
+TEST_CASE("judge: 2xx is delivered, 410 is given up, all other answers are tried again") {
+  for (int status : {200, 201, 202, 204, 299}) CHECK(judge_status(status).kind == Kind::delivered);
+  CHECK(judge_status(410).kind == Kind::given_up);
+  for (int status : {101, 301, 302, 307, 308, 400, 401, 403, 404, 408, 425, 429, 500, 503}) {
+    CAPTURE(status);
+    CHECK(judge_status(status).kind == Kind::retry);
+    CHECK(judge_status(status).reason.find(std::to_string(status)) != std::string::npos);
+  }
+}
+
+TEST_CASE("judge: what no repetition can mend is given up, what may pass is tried again") {
+  CHECK(judge_error(ErrorCode::permission_denied).kind == Kind::given_up);
+  CHECK(judge_error(ErrorCode::invalid_argument).kind == Kind::given_up);
+  CHECK(judge_error(ErrorCode::unavailable).kind == Kind::retry);
+  CHECK(judge_error(ErrorCode::deadline_exceeded).kind == Kind::retry);
+  CHECK(judge_error(ErrorCode::deadline_exceeded).slow);
+  CHECK(judge_error(ErrorCode::permission_denied).reason == "why");
+}
+
+TEST_CASE("settle: a failed attempt is due again after the pause or the receiver's longer wish") {
+  const Backoff backoff;
+  Delivery delivery;
+  delivery.created_at = kNow;
+  const auto due_after = [&](const Outcome& outcome) -> Duration {
+    const auto result = settle(delivery, outcome, kNow, backoff, 24h, 0.5);
+    CHECK(result.kind == Kind::retry);
+    return result.next_due - kNow;
+  };
+  CHECK(due_after(judge_status(500)) == 1s);
+  delivery.attempts = 2;
+  CHECK(due_after(judge_status(500)) == 4s);
+  CHECK(due_after(judge_status(429, "2")) == 4s);
+  CHECK(due_after(judge_status(429, "60")) == 60s);
+  CHECK(due_after(judge_status(503, "86400")) == 300s);
+  CHECK(due_after(judge_status(503, "soon")) == 4s);
+}
+
+TEST_CASE("settle: what failed when its time is over is given up with the reason") {
+  Delivery delivery;
+  delivery.created_at = kNow - 24h;
+  const auto result = settle(delivery, judge_status(500), kNow, Backoff{}, 24h, 0.5);
+  CHECK(result.kind == Kind::given_up);
+  CHECK(result.error == "answered 500");
+  CHECK(settle(delivery, judge_status(200), kNow, Backoff{}, 24h, 0.5).kind == Kind::delivered);
+  delivery.created_at = kNow - 24h + 1ms;
+  CHECK(settle(delivery, judge_status(500), kNow, Backoff{}, 24h, 0.5).kind == Kind::retry);
+}
+
+TEST_CASE("loggable: control characters cannot begin a line and length is bounded") {
+  CHECK(loggable("a b") == "a b");
+  CHECK(loggable("a\nb\x1b[") == "a\\x0Ab\\x1B[");
+  CHECK(loggable(std::string(1000, 'a')).size() == 203);
+}
