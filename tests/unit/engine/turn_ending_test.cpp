@@ -1,0 +1,83 @@
+#include "engine/turn_ending.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton;
+using engine::TurnEnding;
+using task::State;
+
+namespace {
+
+task::Message said(const std::string& text) {
+  task::Message message;
+  message.parts.push_back(task::Part::of_text(text));
+  return message;
+}
+
+store::Change ended_with(const agents::Outcome& outcome, const TurnEnding& ending = {}) {
+  store::TaskHead head;
+  head.turn = {3};
+  head.waiting_messages = ending.waiting_messages;
+  store::Change change;
+  engine::add_ending(change, head, outcome, ending);
+  return change;
+}
+
+State last_state(const store::Change& change) {
+  return std::get<task::StatusChanged>(change.events.back()).status.state;
+}
+
+}  // namespace
+
+TEST_CASE("Turn ending: each outcome has its state") {
+  CHECK(last_state(ended_with(agents::Done{})) == State::completed);
+  CHECK(last_state(ended_with(agents::Failed{"no"})) == State::failed);
+  CHECK(last_state(ended_with(agents::Rejected{"no"})) == State::rejected);
+  CHECK(last_state(ended_with(agents::Canceled{})) == State::canceled);
+  CHECK(last_state(ended_with(agents::Asked{"q", false, said("?")})) == State::input_required);
+  CHECK(last_state(ended_with(agents::Asked{"q", true, said("?")})) == State::auth_required);
+}
+
+TEST_CASE("Turn ending: an ask is remembered, any other ending forgets it") {
+  CHECK(ended_with(agents::Asked{"q1", false, said("?")}).turn->ask == "q1");
+  CHECK(ended_with(agents::Done{}).turn->ask == "");
+}
+
+TEST_CASE("Turn ending: the agent's words get an id and the agent's role") {
+  const auto change = ended_with(agents::Done{said("bye")});
+  const auto& message = std::get<task::StatusChanged>(change.events.back()).status.message;
+  REQUIRE(message);
+  CHECK(message->role == task::Role::agent);
+  CHECK_FALSE(message->id.empty());
+}
+
+TEST_CASE("Turn ending: after a cancel everything but completed work is canceled") {
+  TurnEnding canceled;
+  canceled.cancel_requested = true;
+  CHECK(last_state(ended_with(agents::Done{}, canceled)) == State::completed);
+  CHECK(last_state(ended_with(agents::Failed{"killed"}, canceled)) == State::canceled);
+  CHECK(last_state(ended_with(agents::Asked{"q", false, said("?")}, canceled)) == State::canceled);
+}
+
+TEST_CASE("Turn ending: with a message waiting the task goes on instead of completing") {
+  TurnEnding more;
+  more.next_message = task::EventNumber{9};
+  more.waiting_messages = 2;
+  const auto change = ended_with(agents::Done{said("first answer")}, more);
+  REQUIRE(change.events.size() == 2);
+  CHECK(std::holds_alternative<task::MessageAdded>(change.events[0]));
+  CHECK(last_state(change) == State::submitted);
+  CHECK(change.turn->state == store::TurnState::queued);
+  CHECK(change.turn->turn == task::TurnNumber{4});
+  CHECK(change.turn->message == task::EventNumber{9});
+  CHECK(change.turn->waiting_messages == 1);
+}
+
+TEST_CASE("Turn ending: a message that waits does not save a task that failed or was canceled") {
+  TurnEnding more;
+  more.next_message = task::EventNumber{9};
+  more.waiting_messages = 1;
+  CHECK(last_state(ended_with(agents::Failed{"no"}, more)) == State::failed);
+  more.cancel_requested = true;
+  CHECK(last_state(ended_with(agents::Done{}, more)) == State::completed);
+}

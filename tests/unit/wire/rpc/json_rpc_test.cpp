@@ -1,0 +1,65 @@
+#include "wire/rpc/json_rpc.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton;
+using base::ErrorCode;
+using wire::Document;
+
+namespace {
+
+struct Read {
+  std::string id;
+  std::string method;
+  std::optional<ErrorCode> refused;
+};
+
+Read read(const std::string& text) {
+  const auto document = Document::parse(text);
+  REQUIRE(document);
+  const auto request = wire::read_rpc_request(document->root());
+  if (!request) return {request.error().id, {}, request.error().error.code};
+  return {request->id, request->method, std::nullopt};
+}
+
+}  // namespace
+
+TEST_CASE("JSON-RPC: ids of every legal type come back as they were written") {
+  CHECK(read(R"({"jsonrpc":"2.0","id":"a\u00e9","method":"m"})").id == R"("a\u00e9")");
+  CHECK(read(R"({"jsonrpc":"2.0","id":12345678901234567890,"method":"m"})").id == "12345678901234567890");
+  CHECK(read(R"({"jsonrpc":"2.0","id":1.50,"method":"m"})").id == "1.50");
+  CHECK(read(R"({"jsonrpc":"2.0","id":null,"method":"m"})").id == "null");
+  CHECK(read(R"({"jsonrpc":"2.0","method":"m"})").id == "null");
+}
+
+TEST_CASE("JSON-RPC: what is not a request is refused, with the id where it could be read") {
+  const auto refused = [](const std::string& text, const std::string& id, ErrorCode code) {
+    CAPTURE(text);
+    const Read result = read(text);
+    REQUIRE(result.refused);
+    CHECK(*result.refused == code);
+    CHECK(result.id == id);
+  };
+  refused("[]", "null", ErrorCode::invalid_request);
+  refused(R"([{"jsonrpc":"2.0","id":1,"method":"m"}])", "null", ErrorCode::invalid_request);
+  refused("5", "null", ErrorCode::invalid_request);
+  refused("{}", "null", ErrorCode::invalid_request);
+  refused(R"({"id":{},"method":"m"})", "null", ErrorCode::invalid_request);
+  refused(R"({"id":true,"method":"m"})", "null", ErrorCode::invalid_request);
+  refused(R"({"id":1,"method":5})", "1", ErrorCode::invalid_request);
+  refused(R"({"id":1,"jsonrpc":"1.0","method":"m"})", "1", ErrorCode::invalid_request);
+  refused(R"({"id":1,"method":"m","params":5})", "1", ErrorCode::invalid_request);
+  refused(R"({"id":1,"method":"m","params":[]})", "1", ErrorCode::invalid_argument);
+  refused(R"({"id":1,"method":"m","method":"n"})", "1", ErrorCode::invalid_request);
+  refused(R"({"id":1,"id":2,"method":"m"})", "2", ErrorCode::invalid_request);
+}
+
+TEST_CASE("JSON-RPC: errors carry the canonical text and the detail apart") {
+  std::string out;
+  wire::write_rpc_error(out, "7", {ErrorCode::task_not_found, {}, "secret"});
+  CHECK(out == R"({"jsonrpc":"2.0","id":7,"error":{"code":-32001,"message":"Task not found"}})");
+  out.clear();
+  wire::write_rpc_error(out, "null", {ErrorCode::invalid_argument, "params.id: must be a string", {}});
+  CHECK(out == R"({"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"Invalid parameters",)"
+               R"("data":{"detail":"params.id: must be a string"}}})");
+}
