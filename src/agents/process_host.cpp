@@ -22,9 +22,12 @@ ProcessHost::ProcessHost() : loop_("agents") {
 
 ProcessHost::~ProcessHost() {
   loop_.stop();
-  for (const auto& [process, owner] : processes_) ::kill(-process->pid(), SIGKILL);
+  // One that has ended is reaped already, and its number may be somebody else's.
   for (const auto& [process, owner] : processes_) {
-    while (waitpid(process->pid(), nullptr, 0) < 0 && errno == EINTR) {
+    if (!process->ended_) ::kill(-process->pid(), SIGKILL);
+  }
+  for (const auto& [process, owner] : processes_) {
+    while (!process->ended_ && waitpid(process->pid(), nullptr, 0) < 0 && errno == EINTR) {
     }
     // Handlers hold their process, too.
     process->handler_ = nullptr;

@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -169,7 +169,8 @@ base::Result<Child> spawn(const Command& command) {
   }
   Child child;
   child.pid = pid;
-  child.pidfd.reset(pidfd_open(pid, 0));
+  // Not pidfd_open(): glibc 2.36 declares it without C linkage.
+  child.pidfd.reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!child.pidfd.valid()) {
     const int why = errno;
     reap(pid);

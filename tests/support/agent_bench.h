@@ -1,0 +1,88 @@
+// AgentBench: a ProcessHost, a folder with scripts, and the turns of one command agent, for tests.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agents/command/command_executor.h"
+#include "agents/process_host.h"
+#include "support/recording_sink.h"
+#include "support/temp_folder.h"
+
+namespace baton::test {
+
+struct RunningTest {
+  std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
+  std::unique_ptr<agents::RunningTurn> turn;
+};
+
+class AgentBench {
+ public:
+  AgentBench() {
+    settings.exit_grace = std::chrono::milliseconds(500);
+    settings.cancel_grace = std::chrono::milliseconds(300);
+  }
+
+  // The agent is this Python program.
+  void python(std::string_view text) {
+    folder.write("agent.py", text);
+    settings.command = {"python3", "-u", "agent.py"};
+  }
+  void shell(std::string text) { settings.command = {"sh", "-c", std::move(text)}; }
+
+  agents::CommandExecutor& executor() {
+    if (!executor_) {
+      executor_ =
+          std::make_unique<agents::CommandExecutor>(host, task::AgentName{"probe"}, settings, folder.path());
+    }
+    return *executor_;
+  }
+
+  static agents::Turn turn_of(std::string text, std::string id = "turn-1") {
+    agents::Turn turn;
+    turn.id = std::move(id);
+    turn.agent = {"probe"};
+    turn.task = {"task-1"};
+    turn.context = {"context-1"};
+    turn.message.id = {"m1"};
+    turn.message.parts = {task::Part::of_text(std::move(text))};
+    return turn;
+  }
+
+  RunningTest start(agents::Turn turn) {
+    return start_with(std::make_shared<RecordingSink>(), std::move(turn));
+  }
+  RunningTest start_with(std::shared_ptr<RecordingSink> sink, agents::Turn turn) {
+    RunningTest running{std::move(sink), nullptr};
+    running.turn = executor().start(std::move(turn), running.sink);
+    return running;
+  }
+  // Runs a turn to its end.
+  std::shared_ptr<RecordingSink> run(std::string text) {
+    RunningTest running = start(turn_of(std::move(text)));
+    running.sink->wait_finished();
+    return running.sink;
+  }
+
+  // Waits until there are no more than so many processes.
+  bool wait_processes(std::size_t at_most) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (host.process_count() > at_most) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::yield();
+    }
+    return true;
+  }
+
+  TempFolder folder;
+  agents::AgentSettings settings;
+  agents::ProcessHost host;
+
+ private:
+  std::unique_ptr<agents::CommandExecutor> executor_;
+};
+
+}  // namespace baton::test

@@ -1,0 +1,72 @@
+#include "support/recording_sink.h"
+
+namespace baton::test {
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};
+
+}  // namespace
+
+void RecordingSink::emit(task::EventBody body) {
+  change([&] { events_.push_back(std::move(body)); });
+}
+
+void RecordingSink::text(std::string delta) {
+  change([&] {
+    text_ += delta;
+    ++text_calls_;
+  });
+}
+
+bool RecordingSink::ready(std::function<void()> when_ready) {
+  bool room = true;
+  change([&] {
+    room = !full_;
+    if (!room) when_ready_ = std::move(when_ready);
+  });
+  return room;
+}
+
+void RecordingSink::delegate(agents::DelegateRequest request) {
+  change([&] { delegates_.push_back(std::move(request)); });
+}
+
+void RecordingSink::finish(agents::Outcome outcome) {
+  change([&] { outcomes_.push_back(std::move(outcome)); });
+}
+
+void RecordingSink::fill() {
+  change([this] { full_ = true; });
+}
+
+void RecordingSink::make_room() {
+  std::function<void()> waiting;
+  change([&] {
+    full_ = false;
+    waiting.swap(when_ready_);
+  });
+  if (waiting) waiting();
+}
+
+bool RecordingSink::wait_until(const std::function<bool(const RecordingSink&)>& condition) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, kPatience, [&] { return condition(*this); });
+}
+
+bool RecordingSink::wait_finished() {
+  return wait_until([](const RecordingSink& sink) { return sink.finished(); });
+}
+
+std::string RecordingSink::ending() const {
+  if (outcomes_.empty()) return "none";
+  if (const auto* failed = outcome_as<agents::Failed>()) return failed->error;
+  static constexpr const char* kNames[] = {"done", "failed", "rejected", "asked", "canceled"};
+  return kNames[outcomes_.front().index()];
+}
+
+std::string RecordingSink::text_now() {
+  std::lock_guard lock(mutex_);
+  return text_;
+}
+
+}  // namespace baton::test

@@ -1,0 +1,393 @@
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+#include "support/agent_bench.h"
+
+using namespace baton;
+using baton::test::AgentBench;
+
+namespace {
+
+constexpr const char* kEcho = R"PY(
+import json, sys
+turn = json.loads(sys.stdin.readline())
+text = turn["message"]["parts"][0]["text"]
+for word in text.split(" "):
+    print(json.dumps({"type": "text", "delta": word + " "}))
+print(json.dumps({"type": "done", "message": "said"}))
+)PY";
+
+// Whether this process has a child that has ended and was not reaped.
+bool has_zombie() {
+  siginfo_t info{};
+  return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("LineTurn: an echo agent streams text and is done with a message") {
+  AgentBench bench;
+  bench.python(kEcho);
+  const auto sink = bench.run("one two");
+  CHECK(sink->all_text() == "one two ");
+  const auto* done = sink->outcome_as<agents::Done>();
+  REQUIRE(done != nullptr);
+  REQUIRE(done->message);
+  CHECK(task::text_of(*done->message) == "said");
+  CHECK(done->message->role == task::Role::agent);
+  CHECK(bench.wait_processes(0));
+}
+
+TEST_CASE("LineTurn: the agent runs in its folder with Baton's environment less BATON_ plus its own") {
+  setenv("BATON_SECRET", "hidden", 1);
+  setenv("PROBE_PLAIN", "seen", 1);
+  AgentBench bench;
+  bench.settings.env = {{"PROBE_OWN", "mine"}};
+  bench.python(R"PY(
+import json, os, signal
+mask = open("/proc/self/status").read()
+facts = {"cwd": os.path.basename(os.getcwd()), "secret": os.environ.get("BATON_SECRET"),
+         "plain": os.environ.get("PROBE_PLAIN"), "own": os.environ.get("PROBE_OWN"),
+         "fds": sorted(int(f) for f in os.listdir("/proc/self/fd"))[:-1],
+         "blocked": [l.split()[1] for l in mask.splitlines() if l.startswith("SigBlk")][0],
+         "group": os.getpgrp() == os.getpid()}
+print(json.dumps({"type": "done", "message": json.dumps(facts, sort_keys=True)}))
+)PY");
+  const auto sink = bench.run("x");
+  unsetenv("BATON_SECRET");
+  unsetenv("PROBE_PLAIN");
+  const auto* done = sink->outcome_as<agents::Done>();
+  REQUIRE_MESSAGE(done != nullptr, sink->ending());
+  CHECK(task::text_of(*done->message) == "{\"blocked\": \"0000000000000000\", \"cwd\": \"" +
+                                             bench.folder.path().filename().string() +
+                                             "\", \"fds\": [0, 1, 2], \"group\": true, \"own\": \"mine\", "
+                                             "\"plain\": \"seen\", \"secret\": null}");
+}
+
+TEST_CASE("LineTurn: all kinds of events reach the sink in order") {
+  AgentBench bench;
+  bench.shell(R"SH(read line
+echo '{"type":"status","message":"half","progress":0.5}'
+echo '{"type":"artifact","artifact":{"artifactId":"a","parts":[{"text":"x"}]},"lastChunk":true}'
+echo '{"type":"tool-call","id":"c1","name":"own_tool","arguments":{"q":1}}'
+echo '{"type":"tool-result","id":"c1","content":[1]}'
+echo '{"type":"state","snapshot":{"n":1}}'
+echo '{"type":"state","delta":[]}'
+echo '{"type":"step","name":"s","phase":"start"}'
+echo '{"type":"reject","reason":"no"}')SH");
+  const auto sink = bench.run("x");
+  REQUIRE(sink->events().size() == 7);
+  const auto& status = std::get<task::StatusChanged>(sink->events()[0]);
+  CHECK(status.metadata.text == "{\"progress\":0.5}");
+  CHECK(task::text_of(*status.status.message) == "half");
+  CHECK(std::get<task::ArtifactChunk>(sink->events()[1]).last_chunk);
+  CHECK_FALSE(std::get<task::ToolCall>(sink->events()[2]).by_client);
+  CHECK(std::get<task::ToolResult>(sink->events()[3]).content.text == "[1]");
+  CHECK(std::get<task::StateSnapshot>(sink->events()[4]).snapshot.text == "{\"n\":1}");
+  CHECK(std::holds_alternative<task::StateDelta>(sink->events()[5]));
+  CHECK(std::get<task::Step>(sink->events()[6]).phase == task::Step::Phase::start);
+  REQUIRE(sink->outcome_as<agents::Rejected>() != nullptr);
+  CHECK(sink->outcome_as<agents::Rejected>()->reason == "no");
+}
+
+TEST_CASE("LineTurn: a call of a client's tool ends the turn as an ask, its result begins the next one") {
+  AgentBench bench;
+  bench.python(R"PY(
+import json, sys
+turn = json.loads(sys.stdin.readline())
+if "resume" in turn:
+    result = json.loads(sys.stdin.readline())
+    print(json.dumps({"type": "done", "message": turn["resume"]["ask"] + json.dumps(result["content"])}))
+else:
+    print(json.dumps({"type": "tool-call", "id": "c7", "name": "pick", "arguments": {"n": 1}}))
+)PY");
+  agents::Turn first = AgentBench::turn_of("x");
+  first.tools.text = R"([{"name":"pick"},{"name":"other"}])";
+  auto running = bench.start(std::move(first));
+  REQUIRE(running.sink->wait_finished());
+  REQUIRE(running.sink->events().size() == 1);
+  CHECK(std::get<task::ToolCall>(running.sink->events()[0]).by_client);
+  const auto* asked = running.sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK(asked->id == "c7");
+  CHECK(asked->message.parts[0].content.find("pick") != std::string::npos);
+  CHECK(asked->message.parts[1].content == R"({"toolCall":{"id":"c7","name":"pick","arguments":{"n": 1}}})");
+
+  agents::Turn second = AgentBench::turn_of("here", "turn-2");
+  second.resume_ask = "c7";
+  second.message.parts.push_back(task::Part::of_data({"{\"toolResult\":{\"id\":\"c7\",\n\"content\":[4]}}"}));
+  auto resumed = bench.start(std::move(second));
+  REQUIRE(resumed.sink->wait_finished());
+  const auto* done = resumed.sink->outcome_as<agents::Done>();
+  REQUIRE_MESSAGE(done != nullptr, resumed.sink->ending());
+  CHECK(task::text_of(*done->message) == "c7[4]");
+}
+
+TEST_CASE("LineTurn: ask and auth wait for the caller") {
+  AgentBench bench;
+  bench.shell(R"SH(echo '{"type":"ask","id":"q","message":"why?","schema":{"type":"string"}}')SH");
+  const auto sink = bench.run("x");
+  const auto* asked = sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK(asked->id == "q");
+  CHECK_FALSE(asked->for_auth);
+  CHECK(asked->message.parts[1].content == R"({"schema":{"type":"string"}})");
+
+  AgentBench auth_bench;
+  auth_bench.shell(R"SH(echo '{"type":"auth","message":"log in","url":"https://example.org/"}')SH");
+  const auto auth_sink = auth_bench.run("x");
+  const auto* auth = auth_sink->outcome_as<agents::Asked>();
+  REQUIRE(auth != nullptr);
+  CHECK(auth->for_auth);
+  CHECK_FALSE(auth->id.empty());
+  CHECK(auth->message.parts[1].content == R"({"url":"https://example.org/"})");
+}
+
+TEST_CASE("LineTurn: a delegated task's result comes back to the agent") {
+  AgentBench bench;
+  bench.python(R"PY(
+import json, sys
+sys.stdin.readline()
+print(json.dumps({"type": "delegate", "id": "d1", "agent": "helper", "message": "do it"}))
+answer = json.loads(sys.stdin.readline())
+print(json.dumps({"type": "delegate", "id": "d2", "agent": "nobody", "message": "do it"}))
+refusal = json.loads(sys.stdin.readline())
+print(json.dumps({"type": "done", "message": answer["task"]["status"]["state"] + " " + refusal["error"]}))
+)PY");
+  auto running = bench.start(AgentBench::turn_of("x"));
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 1; }));
+  CHECK(running.sink->delegates()[0].agent == "helper");
+  CHECK(running.sink->delegates()[0].message.role == task::Role::user);
+  task::Task child;
+  child.id = {"child"};
+  child.status.state = task::State::completed;
+  running.turn->deliver({"d1", child, {}});
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.delegates().size() == 2; }));
+  running.turn->deliver({"d2", std::nullopt, "no such agent"});
+  REQUIRE(running.sink->wait_finished());
+  const auto* done = running.sink->outcome_as<agents::Done>();
+  REQUIRE_MESSAGE(done != nullptr, running.sink->ending());
+  CHECK(task::text_of(*done->message) == "TASK_STATE_COMPLETED no such agent");
+}
+
+TEST_CASE("LineTurn: a cancelled agent that stops is canceled") {
+  AgentBench bench;
+  bench.python(R"PY(
+import json, sys
+sys.stdin.readline()
+print(json.dumps({"type": "text", "delta": "working"}))
+line = json.loads(sys.stdin.readline())
+print(json.dumps({"type": "fail", "error": line["type"]}))
+)PY");
+  auto running = bench.start(AgentBench::turn_of("x"));
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));
+  running.turn->cancel();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "canceled");
+}
+
+TEST_CASE("LineTurn: endings without an answer say why") {
+  struct Case {
+    const char* script;
+    const char* ending;
+  };
+  const Case cases[] = {
+      {"echo oops >&2; exit 3", "the agent ended without an answer (exit code 3: oops)"},
+      {"exit 0", "the agent ended without an answer (exit code 0)"},
+      {"kill -SEGV $$", "the agent ended without an answer (signal SEGV)"},
+      {"exec >&-; read a; exit 4", "the agent ended without an answer (exit code 4)"},
+      {"echo $PWD/agent.py is bad >&2; exit 1",
+       "the agent ended without an answer (exit code 1: agent.py is bad)"},
+      {"echo Hello; sleep 60", "the agent printed a line that is not JSON: \"Hello\""},
+      {"printf '\\303\\050\\n'; sleep 60", "the agent printed a line that is not JSON: \"\\xc3(\""},
+      {"echo '[1]'; sleep 60",
+       "the agent printed a line that is not of the line protocol: a line must be a JSON object"},
+      {"echo '{\"type\":\"dance\"}'; sleep 60",
+       "the agent printed a line that is not of the line protocol: unknown type \"dance\""},
+      {"echo '{\"type\":\"text\"}'; sleep 60",
+       "the agent printed a line that is not of the line protocol: text: \"delta\" is missing"},
+      {"echo '{\"type\":\"done\",\"turn\":\"other\"}'; sleep 60",
+       "the agent spoke of a turn that it was not given"},
+      {"printf '{\"type\":\"fail\",\"error\":\"own words\"}'", "own words"},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.script);
+    AgentBench bench;
+    bench.shell(one.script);
+    const auto sink = bench.run("x");
+    CHECK(sink->ending() == one.ending);
+    CHECK(sink->outcomes().size() == 1);
+    CHECK(bench.wait_processes(0));
+  }
+}
+
+TEST_CASE("LineTurn: a program that is not there fails the turn without a path") {
+  AgentBench bench;
+  bench.settings.command = {"/nowhere/agent-x"};
+  CHECK(bench.run("x")->ending() == "cannot start agent-x: No such file or directory");
+  AgentBench other;
+  other.settings.command = {"no-such-program-here"};
+  CHECK(other.run("x")->ending() == "cannot start no-such-program-here: No such file or directory");
+}
+
+TEST_CASE("LineTurn: a program beside the card is found") {
+  AgentBench bench;
+  const auto file = bench.folder.write("own-agent", "#!/bin/sh\necho '{\"type\":\"done\"}'\n");
+  std::filesystem::permissions(file, std::filesystem::perms::owner_all);
+  bench.settings.command = {"own-agent"};
+  CHECK(bench.run("x")->ending() == "done");
+}
+
+TEST_CASE("LineTurn: floods are ended") {
+  AgentBench lines;
+  lines.settings.output_max = 1 << 20;
+  lines.shell("while :; do echo '{\"type\":\"text\",\"delta\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}'; done");
+  CHECK(lines.run("x")->ending() == "the agent printed more than 1 MiB");
+  CHECK(lines.wait_processes(0));
+
+  AgentBench line;
+  line.settings.line_max = 1 << 20;
+  line.shell("cat /dev/zero");
+  CHECK(line.run("x")->ending() == "the agent printed a line longer than 1 MiB");
+  CHECK(line.wait_processes(0));
+}
+
+TEST_CASE("LineTurn: output after the end is ignored, and a process that stays is killed") {
+  AgentBench bench;
+  bench.settings.exit_grace = std::chrono::milliseconds(50);
+  bench.shell(R"SH(echo '{"type":"done"}'
+while :; do echo '{"type":"text","delta":"late"}'; done)SH");
+  const auto sink = bench.run("x");
+  CHECK(bench.wait_processes(0));
+  CHECK(sink->ending() == "done");
+  CHECK(sink->all_text().empty());
+  CHECK(sink->outcomes().size() == 1);
+}
+
+TEST_CASE("LineTurn: dropping a turn kills its whole process group and reaps it") {
+  AgentBench bench;
+  bench.shell("sleep 1000 & echo $! > child.pid; echo '{\"type\":\"text\",\"delta\":\"up\"}'; wait");
+  auto running = bench.start(AgentBench::turn_of("x"));
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));
+  const pid_t grandchild = std::stoi(test::TempFolder::read(bench.folder.path() / "child.pid"));
+  CHECK(kill(grandchild, 0) == 0);
+  running.turn.reset();
+  CHECK(bench.wait_processes(0));
+  CHECK_FALSE(running.sink->finished());
+  // The grandchild is reaped by init, in its own time; it may be a zombie of another process meanwhile.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const std::string status = "/proc/" + std::to_string(grandchild) + "/stat";
+  std::string text = test::TempFolder::read(status);
+  while (!text.empty() && text.find(") Z") == std::string::npos && std::chrono::steady_clock::now() < until) {
+    text = test::TempFolder::read(status);
+  }
+  CHECK((text.empty() || text.find(") Z") != std::string::npos));
+  CHECK_FALSE(has_zombie());
+}
+
+TEST_CASE("LineTurn: while the sink has no room the agent is not read") {
+  AgentBench bench;
+  // Far more than a pipe holds: the agent cannot end before it is read.
+  bench.python(R"PY(
+import json, sys
+sys.stdin.readline()
+for i in range(20000):
+    print(json.dumps({"type": "text", "delta": "%05d" % i}))
+open("through", "w").close()
+print(json.dumps({"type": "done"}))
+)PY");
+  auto sink = std::make_shared<test::RecordingSink>();
+  sink->fill();
+  auto running = bench.start_with(sink, AgentBench::turn_of("x"));
+  REQUIRE(sink->wait_until([](const auto& one) { return one.refused_room(); }));
+  CHECK(sink->text_now().size() < 65536);
+  CHECK_FALSE(std::filesystem::exists(bench.folder.path() / "through"));
+  sink->make_room();
+  REQUIRE(sink->wait_finished());
+  CHECK(sink->ending() == "done");
+  CHECK(sink->all_text().size() == 100000);
+}
+
+TEST_CASE("LineTurn: an agent that ends while the sink has no room is still heard to its end") {
+  AgentBench bench;
+  bench.shell("echo '{\"type\":\"text\",\"delta\":\"a\"}'; read line; echo '{\"type\":\"done\"}'");
+  auto sink = std::make_shared<test::RecordingSink>();
+  sink->fill();
+  auto running = bench.start_with(sink, AgentBench::turn_of("x"));
+  REQUIRE(sink->wait_until([](const auto& one) { return one.refused_room(); }));
+  sink->make_room();
+  REQUIRE(sink->wait_finished());
+  CHECK(sink->ending() == "done");
+}
+
+TEST_CASE("LineTurn: an agent that does not read its input fails once too much waits for it") {
+  AgentBench bench;
+  bench.shell("echo '{\"type\":\"text\",\"delta\":\"up\"}'; exec sleep 1000");
+  auto running = bench.start(AgentBench::turn_of(std::string(1 << 20, 'x')));
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));
+  task::Task child;
+  child.artifacts.push_back({{"a"}, 0, {}, {}, {task::Part::of_text(std::string(1 << 20, 'y'))}, {}, {}});
+  for (int i = 0; i < 20; ++i) running.turn->deliver({"d", child, {}});
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "the agent does not read its input");
+  CHECK(bench.wait_processes(0));
+}
+
+TEST_CASE("LineTurn: two hundred turns leave no process and no descriptor behind") {
+  AgentBench bench;
+  bench.shell("read line; echo '{\"type\":\"done\"}'");
+  bench.run("warm up");
+  REQUIRE(bench.wait_processes(0));
+  const std::size_t before = open_descriptors();
+  for (int round = 0; round < 10; ++round) {
+    std::vector<test::RunningTest> turns;
+    for (int i = 0; i < 20; ++i)
+      turns.push_back(bench.start(AgentBench::turn_of("x", "t" + std::to_string(i))));
+    for (auto& one : turns) {
+      REQUIRE(one.sink->wait_finished());
+      CHECK(one.sink->ending() == "done");
+    }
+  }
+  REQUIRE(bench.wait_processes(0));
+  CHECK(open_descriptors() == before);
+  CHECK_FALSE(has_zombie());
+}
+
+TEST_CASE("LineTurn: turns dropped at any moment leave nothing behind and their sinks alone") {
+  AgentBench bench;
+  bench.shell(
+      "read line; for i in 1 2 3 4 5 6 7 8; do echo '{\"type\":\"text\",\"delta\":\"x\"}'; done; sleep 1000");
+  std::vector<std::pair<std::shared_ptr<test::RecordingSink>, std::string>> heard;
+  for (int i = 0; i < 40; ++i) {
+    auto running = bench.start(AgentBench::turn_of("x"));
+    const auto wanted = static_cast<std::size_t>(i % 9);
+    running.sink->wait_until([&](const auto& sink) { return sink.text_calls() >= wanted; });
+    running.turn.reset();
+    heard.emplace_back(running.sink, running.sink->text_now());
+  }
+  CHECK(bench.wait_processes(0));
+  for (const auto& [sink, text] : heard) CHECK(sink->text_now() == text);
+  CHECK_FALSE(has_zombie());
+}
+
+TEST_CASE("ProcessHost: its end kills and reaps the processes of turns that still run") {
+  {
+    AgentBench bench;
+    bench.shell("echo $$ > own.pid; echo '{\"type\":\"text\",\"delta\":\"up\"}'; sleep 1000");
+    auto running = bench.start(AgentBench::turn_of("x"));
+    REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));
+    running.turn.reset();
+  }
+  CHECK_FALSE(has_zombie());
+}
