@@ -1,7 +1,6 @@
 #include "server/http/server_core.h"
 
 #include <algorithm>
-#include <exception>
 
 #include "server/http/http_text.h"
 #include "server/http/socket_io.h"
@@ -13,7 +12,7 @@ Reply ServerCore::refusal(int status, std::string_view reason) {
   Reply reply;
   try {
     if (error_body) reply = error_body(status, reason);
-  } catch (const std::exception&) {
+  } catch (...) {
     reply = Reply{};  // the status alone then
   }
   reply.status = status;

@@ -2,6 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include <exception>
+#include <optional>
 
 #include "server/http/connection_loop.h"
 
@@ -18,8 +19,21 @@ std::unique_ptr<StreamSource> make_source(const StreamOpener& opener,
     return opener([signal] { signal->wake(); });
   } catch (const std::exception& error) {
     spdlog::error("a stream could not be opened: {}", error.what());
-    return nullptr;
+  } catch (...) {
+    spdlog::error("a stream could not be opened");
   }
+  return nullptr;
+}
+
+std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& out) {
+  try {
+    return source.pull(out, kRoom);
+  } catch (const std::exception& error) {
+    spdlog::error("a stream broke off: {}", error.what());
+  } catch (...) {
+    spdlog::error("a stream broke off");
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -67,17 +81,14 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   EventStream& stream = *connection.stream;
   stream.signal->rearm();
   scratch_.clear();
-  StreamSource::Next next;
-  try {
-    next = stream.source->pull(scratch_, kRoom);
-  } catch (const std::exception& error) {
+  const auto next = pull_from(*stream.source, scratch_);
+  if (!next) {
     // Closed without the last chunk, so that the client knows that something is missing.
-    spdlog::error("a stream broke off: {}", error.what());
     close(connection);
     return Step::wait;
   }
-  stream.hungry = next == StreamSource::Next::more;
-  stream.ended = next == StreamSource::Next::end;
+  stream.hungry = *next == StreamSource::Next::more;
+  stream.ended = *next == StreamSource::Next::end;
   if (!scratch_.empty()) {
     write_events(scratch_, stream.chunked, connection.output);
     stream.last_event = now_;

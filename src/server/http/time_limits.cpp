@@ -52,28 +52,18 @@ void ConnectionLoop::check_time(Connection& connection) {
   }
   // The answer is written, and the letter that says so is on its way.
   if (connection.close_after) return;
-  switch (connection.gatherer.state()) {
-    case RequestGatherer::State::idle:
-      // Bytes not gathered yet are a request that has come in time.
-      if (connection.unread.empty() && (draining || age > limits.idle_time)) close(connection);
-      return;
-    case RequestGatherer::State::head:
-      if (draining) {
-        refuse(connection, {503, "the server is shutting down"});
-      } else if (age > limits.header_time) {
-        refuse(connection, {408, "the head of the request took too long"});
-      }
-      break;
-    case RequestGatherer::State::body:
-      if (draining) {
-        refuse(connection, {503, "the server is shutting down"});
-      } else if (is_body_too_slow(connection)) {
-        refuse(connection, {408, "the body of the request came too slowly"});
-      }
-      break;
-    case RequestGatherer::State::complete:
-    case RequestGatherer::State::refused:
-      break;
+  const RequestGatherer::State state = connection.gatherer.state();
+  if (state == RequestGatherer::State::idle) {
+    // Bytes not gathered yet are a request that has come in time.
+    if (connection.unread.empty() && (draining || age > limits.idle_time)) close(connection);
+    return;
+  }
+  if (draining) {
+    refuse(connection, {503, "the server is shutting down"});
+  } else if (state == RequestGatherer::State::head && age > limits.header_time) {
+    refuse(connection, {408, "the head of the request took too long"});
+  } else if (state == RequestGatherer::State::body && is_body_too_slow(connection)) {
+    refuse(connection, {408, "the body of the request came too slowly"});
   }
   advance(connection);
 }
