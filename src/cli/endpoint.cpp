@@ -49,6 +49,7 @@ class StreamReading {
   explicit StreamReading(const OnStreamEvent& on_event) : on_event_(on_event) {}
 
   bool take(std::string_view piece) {
+    opened_ = true;
     if (!seen_ && plain_.size() < kPlainMax) plain_.append(piece.substr(0, kPlainMax - plain_.size()));
     const auto going = reader_.feed(piece, [&](const wire::SseEvent& event) { return take_event(event); });
     if (!going) error_ = CallError{going.error().for_caller, 0, false};
@@ -62,7 +63,7 @@ class StreamReading {
     // No stream at all, but one JSON answer: an error from before the first event.
     const bool plain = answer && answer->content_type.find("event-stream") == std::string::npos;
     if (!error_ && plain && !seen_) error_ = from_answer(answer->status, plain_);
-    return {error_, number_of(reader_.last_id())};
+    return {error_, number_of(reader_.last_id()), opened_};
   }
 
  private:
@@ -84,6 +85,7 @@ class StreamReading {
   const OnStreamEvent& on_event_;
   wire::SseReader reader_;
   std::string plain_;
+  bool opened_ = false;
   bool seen_ = false;
   std::optional<CallError> error_;
 };

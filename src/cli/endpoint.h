@@ -29,6 +29,7 @@ struct StreamRequest {
 struct StreamEnd {
   std::optional<CallError> error;  // absent: the server, or `on_event`, ended it
   std::int64_t last_number = 0;    // of its blocks, also of those without an event
+  bool opened = false;             // the server said something on it
 };
 // Gets an event's number (0: none) and the JSON of its result; answers whether to go on.
 using OnStreamEvent = std::function<bool(std::int64_t number, std::string_view result)>;

@@ -36,7 +36,9 @@ class Following {
       if (over_ || is_over(end, world_.now() - opened)) return finish({});
       if (stopped(milliseconds(0))) return finish({});
       if (const auto error = hopeless(end)) return finish(error);
-      if (progress_) {
+      // A quiet stream that stood for a while was contact too; one that closes at once, again and again, is
+      // not.
+      if (progress_ || (end.opened && world_.now() - opened > kAtOnce)) {
         silent_since_ = world_.now();
         delay_ = kDelayFirst;
       }

@@ -1,0 +1,19 @@
+#include "cli/interrupt.h"
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+namespace baton::cli {
+namespace {
+
+TEST_CASE("Interrupt: Ctrl-C is something to wait for while one exists, and stays there to be seen") {
+  const Interrupt interrupt;
+  CHECK_FALSE(interrupt.pending());
+  REQUIRE(pthread_kill(pthread_self(), SIGINT) == 0);
+  CHECK(interrupt.wait(std::chrono::seconds(10)));
+  CHECK(interrupt.pending());
+}
+
+}  // namespace
+}  // namespace baton::cli

@@ -1,0 +1,129 @@
+#include "cli/terminal_view.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "wire/json/document.h"
+
+namespace baton::cli {
+namespace {
+
+wire::v0_1::Update update(std::string_view json) {
+  const auto document = wire::Document::parse_view(json);
+  REQUIRE(document.has_value());
+  auto read = wire::v0_1::read_update(document->root());
+  REQUIRE(read.has_value());
+  return *read;
+}
+
+std::string chunk(std::string_view text, bool append, bool last = false, int index = 0) {
+  return R"({"id":"t","artifact":{"index":)" + std::to_string(index) +
+         R"(,"parts":[{"type":"text","text":")" + std::string(text) + R"("}],"append":)" +
+         (append ? "true" : "false") + R"(,"lastChunk":)" + (last ? "true" : "false") + "}}";
+}
+
+std::string status(std::string_view state, std::string_view message = "", std::string_view metadata = "") {
+  std::string json = R"({"id":"t","status":{"state":")" + std::string(state) + R"(")";
+  if (!message.empty()) {
+    json +=
+        R"(,"message":{"role":"agent","parts":[{"type":"text","text":")" + std::string(message) + R"("}]})";
+  }
+  json += "}";
+  if (!metadata.empty()) json += R"(,"metadata":)" + std::string(metadata);
+  return json + "}";
+}
+
+TEST_CASE("TerminalView: streamed text joins up and ends with its line") {
+  TerminalView view(false);
+  CHECK(view.show(update(status("working"))) == "working\n");
+  CHECK(view.show(update(chunk("Hello ", false))) == "Hello ");
+  CHECK(view.show(update(chunk("world", true))) == "world");
+  CHECK(view.show(update(chunk("!", true, true))) == "!\n");
+  CHECK(view.show(update(status("completed"))) == "completed\n");
+  CHECK(view.end().empty());
+}
+
+TEST_CASE("TerminalView: what follows unfinished text begins on its own line") {
+  TerminalView view(false);
+  view.show(update(chunk("half", false)));
+  CHECK(view.show(update(status("failed", "no luck"))) == "\nfailed\nno luck\n");
+}
+
+TEST_CASE("TerminalView: a state is said once, and again with other words") {
+  TerminalView view(false);
+  CHECK(view.show(update(status("working", "step 1"))) == "working\nstep 1\n");
+  CHECK(view.show(update(status("working", "step 1"))).empty());
+  CHECK(view.show(update(status("working", "step 2"))) == "working\nstep 2\n");
+}
+
+TEST_CASE("TerminalView: progress is a bar that is wiped by what follows") {
+  TerminalView view(false);
+  CHECK(view.show(update(status("working", "reading", R"({"progress":0.5})"))) ==
+        "\r\x1b[K[############------------] 50% reading");
+  CHECK(view.show(update(status("working", "", R"({"progress":7})"))) ==
+        "\r\x1b[K[########################] 100%");
+  CHECK(view.show(update(status("completed"))) == "\r\x1b[Kcompleted\n");
+  CHECK(view.show(update(status("working", "", R"({"progress":"x"})"))) == "working\n");
+}
+
+TEST_CASE("TerminalView: states have colours only where they are wanted") {
+  TerminalView colour(true);
+  CHECK(colour.show(update(status("completed"))) == "\x1b[32mcompleted\x1b[0m\n");
+  CHECK(colour.show(update(status("failed"))) == "\x1b[31mfailed\x1b[0m\n");
+  CHECK(colour.show(update(status("input-required", "which?"))) == "\x1b[33minput-required\x1b[0m\nwhich?\n");
+}
+
+TEST_CASE("TerminalView: files are named and data is shown") {
+  TerminalView view(false);
+  CHECK(view.show(update(R"({"id":"t","artifact":{"name":"report","parts":[
+      {"type":"file","file":{"name":"a.svg","mimeType":"image/svg+xml","bytes":"aGkhaGkh"}},
+      {"type":"file","file":{"uri":"https://x.example/y"}},
+      {"type":"data","data":{"a":1,"b":[1,2]}}],"lastChunk":true}})")) ==
+        "[report]\n[file a.svg, image/svg+xml, 6 bytes]\n[file, at https://x.example/y]\n{\"a\": 1, \"b\": "
+        "[1, 2]}\n");
+}
+
+TEST_CASE("TerminalView: an artifact that begins anew says so") {
+  TerminalView view(false);
+  view.show(update(chunk("first try", false)));
+  CHECK(view.show(update(chunk("second try", false))) == "\n(begins anew)\nsecond try");
+}
+
+TEST_CASE("TerminalView: text of another artifact begins on its own line") {
+  TerminalView view(false);
+  view.show(update(chunk("a", false, false, 0)));
+  view.show(update(chunk("b", false, false, 1)));
+  CHECK(view.show(update(chunk("c", true, false, 0))) == "\nc");
+}
+
+TEST_CASE("TerminalView: a task is shown whole") {
+  TerminalView view(false);
+  CHECK(view.show(update(R"({"id":"t1","sessionId":"s","status":{"state":"completed"},
+      "history":[{"role":"user","parts":[{"type":"text","text":"do it"}]}],
+      "artifacts":[{"parts":[{"type":"text","text":"done"}]}]})")) ==
+        "task t1\nuser\ndo it\ndone\ncompleted\n");
+}
+
+TEST_CASE("TerminalView: nothing an agent says reaches the terminal as a command") {
+  TerminalView view(false);
+  const std::string evil = R"(\u001b]0;owned\u0007\u009b2J\r\u202Eabc)";
+  const std::string all =
+      view.show(update(chunk(evil, false, true))) + view.show(update(status("working", evil))) +
+      view.show(update(status("working", evil, R"({"progress":0.1})"))) +
+      view.show(update(R"({"id":"t","artifact":{"index":3,"name":")" + evil +
+                       R"(","parts":[{"type":"file","file":{"name":")" + evil + R"(","mimeType":")" + evil +
+                       R"(","uri":")" + evil + R"("}},{"type":"data","data":")" + evil + R"("}]}})"));
+  CHECK(all.find("\x1b]") == std::string::npos);
+  CHECK(all.find('\x07') == std::string::npos);
+  CHECK(all.find("\xC2\x9B") == std::string::npos);
+  CHECK(all.find("\xE2\x80\xAE") == std::string::npos);
+  // The one escape sequence there is wipes the line of the bar.
+  std::string rest = all;
+  for (std::size_t at; (at = rest.find("\r\x1b[K")) != std::string::npos;) rest.erase(at, 4);
+  CHECK(rest.find('\x1b') == std::string::npos);
+  CHECK(rest.find('\r') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace baton::cli
