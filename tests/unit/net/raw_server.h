@@ -18,7 +18,7 @@ namespace baton::test {
 
 class RawServer {
  public:
-  // `answer` gets each connection, once its request's head was read; it may use `say` and `drip`.
+  // `answer` gets each connection, once its request was read; it may use `say` and `drip`.
   using Answer = std::function<void(RawServer&, int connection)>;
 
   explicit RawServer(Answer answer) : answer_(std::move(answer)), stop_(eventfd(0, EFD_CLOEXEC)) {
@@ -41,8 +41,8 @@ class RawServer {
   RawServer& operator=(const RawServer&) = delete;
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/hook"; }
-  // The heads of the requests; for use after the call that made them is over.
-  const std::string& heads() const { return heads_; }
+  // The requests as they came; for use after the call that made them is over.
+  const std::string& requests() const { return requests_; }
 
   // False once nobody listens any more.
   static bool say(int connection, std::string_view bytes) {
@@ -60,7 +60,7 @@ class RawServer {
   }
   // Until the other side leaves or the test ends.
   void be_silent(int connection) {
-    std::array<pollfd, 2> fds{pollfd{stop_.get(), POLLIN, 0}, pollfd{connection, POLLIN, 0}};
+    std::array<pollfd, 2> fds{pollfd{stop_.get(), POLLIN, 0}, pollfd{connection, POLLRDHUP, 0}};
     ::poll(fds.data(), fds.size(), 20'000);
   }
 
@@ -76,27 +76,37 @@ class RawServer {
       ::poll(fds.data(), fds.size(), -1);
       if (fds[0].revents != 0) return;
       const base::UniqueFd connection(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-      read_head(connection.get());
+      read_request(connection.get());
       answer_(*this, connection.get());
     }
   }
 
-  void read_head(int connection) {
+  // The whole request: what is left unread when a connection is closed resets it, answer and all.
+  void read_request(int connection) {
     std::array<char, 4096> buffer;
-    std::string head;
-    while (head.find("\r\n\r\n") == std::string::npos) {
+    std::string request;
+    while (!is_complete(request)) {
       const ssize_t got = ::recv(connection, buffer.data(), buffer.size(), 0);
       if (got <= 0) break;
-      head.append(buffer.data(), static_cast<std::size_t>(got));
+      request.append(buffer.data(), static_cast<std::size_t>(got));
     }
-    heads_ += head;
+    requests_ += request;
+  }
+
+  static bool is_complete(const std::string& request) {
+    const std::size_t end = request.find("\r\n\r\n");
+    if (end == std::string::npos) return false;
+    constexpr std::string_view kLength = "Content-Length: ";
+    const std::size_t length = request.find(kLength);
+    const std::size_t body = length < end ? std::stoul(request.substr(length + kLength.size())) : 0;
+    return request.size() >= end + 4 + body;
   }
 
   const Answer answer_;
   base::UniqueFd stop_;
   base::UniqueFd listener_;
   int port_ = 0;
-  std::string heads_;
+  std::string requests_;
   std::thread thread_;
 };
 
