@@ -1,0 +1,45 @@
+// ConnectionPool: reader connections, lent to one thread at a time.
+//
+// Threads: any. With all connections lent, `lend` waits for one: reads are short.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "store/sqlite/connection.h"
+
+namespace baton::store::sqlite {
+
+class ConnectionPool {
+ public:
+  // Throws SQLite::Exception.
+  ConnectionPool(const std::string& path, int connections);
+
+  // Comes back to the pool when it goes out of scope.
+  class Lent {
+   public:
+    Lent(ConnectionPool& pool, Connection& connection) : pool_(pool), connection_(connection) {}
+    ~Lent() { pool_.give_back(connection_); }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    Connection& operator*() { return connection_; }
+
+   private:
+    ConnectionPool& pool_;
+    Connection& connection_;
+  };
+  Lent lend();
+
+ private:
+  void give_back(Connection& connection);
+
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<Connection*> free_;
+};
+
+}  // namespace baton::store::sqlite

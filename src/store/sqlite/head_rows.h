@@ -1,0 +1,35 @@
+// Rows of `tasks` and `contexts` to TaskHeads and back. Everything throws SQLite::Exception.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "store/sqlite/connection.h"
+#include "store/task_store.h"
+
+namespace baton::store::sqlite {
+
+// What the committing thread must know of a task beside its head.
+struct HeadRow {
+  TaskHead head;
+  task::EventNumber status_event;  // the last StatusChanged, 0 if there is none yet
+};
+
+std::optional<HeadRow> find_head(Connection& connection, task::TaskKey key);
+std::optional<HeadRow> find_head(Connection& connection, const task::TaskRef& ref);
+bool task_exists(Connection& connection, task::TaskKey key);
+std::vector<TaskHead> unfinished_heads(Connection& connection, task::TaskKey after, int limit);
+std::vector<TaskHead> open_child_heads(Connection& connection, task::TaskKey parent);
+
+task::ContextKey find_context(Connection& connection, const NewTask& task);
+task::ContextKey insert_context(Connection& connection, const NewTask& task, base::Timestamp now);
+
+// `row.head` without key: returns the key.
+task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task, base::Timestamp now);
+// Everything that changes of a head.
+void update_head(Connection& connection, const HeadRow& row, base::Timestamp now);
+// What output alone changes: where the log and the artifacts end.
+void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now);
+
+}  // namespace baton::store::sqlite

@@ -1,0 +1,49 @@
+// Lru: a map that keeps the entries used last, up to a number of them. Threads: one.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <unordered_map>
+#include <utility>
+
+namespace baton::store::sqlite {
+
+template <class Key, class Value>
+class Lru {
+ public:
+  explicit Lru(std::size_t size_max) : size_max_(size_max) {}
+
+  // Null if it is not there. The pointer is good until the next `put` or `clear`.
+  Value* find(const Key& key) {
+    const auto found = places_.find(key);
+    if (found == places_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, found->second);
+    return &found->second->second;
+  }
+
+  // The key must not be there yet.
+  Value& put(const Key& key, Value value) {
+    if (places_.size() >= size_max_ && !entries_.empty()) {
+      places_.erase(entries_.back().first);
+      entries_.pop_back();
+    }
+    entries_.emplace_front(key, std::move(value));
+    places_[key] = entries_.begin();
+    return entries_.front().second;
+  }
+
+  void clear() {
+    places_.clear();
+    entries_.clear();
+  }
+
+  std::size_t size() const { return places_.size(); }
+
+ private:
+  using Entries = std::list<std::pair<Key, Value>>;
+  const std::size_t size_max_;
+  Entries entries_;  // the one used last in front
+  std::unordered_map<Key, typename Entries::iterator> places_;
+};
+
+}  // namespace baton::store::sqlite

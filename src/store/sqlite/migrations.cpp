@@ -1,0 +1,71 @@
+#include "store/sqlite/migrations.h"
+
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace baton::store::sqlite {
+namespace {
+
+constexpr std::string_view kFolder = "sqlite/";
+constexpr int kApplicationId = 0x4261746f;  // "Bato"
+
+int pragma(Connection& connection, const char* name) {
+  return connection.database().execAndGet("PRAGMA " + std::string(name)).getInt();
+}
+
+// "sqlite/0001_initial.sql" is 1; 0 for any other file of schema/.
+int number_of(const base::EmbeddedFile& file) {
+  int number = 0;
+  if (!file.name.starts_with(kFolder) || !file.name.ends_with(".sql")) return 0;
+  const std::string_view digits = file.name.substr(kFolder.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+base::Result<void> check_owner(Connection& connection, int version, int newest) {
+  const bool empty = connection.database().execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+  if (empty && version == 0) return {};
+  if (pragma(connection, "application_id") != kApplicationId) {
+    return base::fail(base::ErrorCode::invalid_argument, "the database belongs to another program",
+                      "its application_id is not Baton's");
+  }
+  if (version > newest) {
+    return base::fail(base::ErrorCode::unsupported, "the database was written by a newer Baton",
+                      "schema " + std::to_string(version) + ", this program knows " + std::to_string(newest));
+  }
+  return {};
+}
+
+void apply(Connection& connection, const base::EmbeddedFile& file, int number, base::Timestamp now) {
+  connection.begin();
+  try {
+    SQLite::Database& database = connection.database();
+    database.exec(std::string(file.text));
+    database.exec("PRAGMA user_version=" + std::to_string(number));
+    database.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+    const std::string name(file.name.substr(kFolder.size()));
+    connection.run("INSERT INTO migrations (number, name, applied_ms) VALUES (?, ?, ?)", number, name,
+                   base::to_ms(now));
+    connection.commit();
+  } catch (...) {
+    connection.rollback();
+    throw;
+  }
+}
+
+}  // namespace
+
+base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
+                           base::Timestamp now) {
+  const int version = pragma(connection, "user_version");
+  int newest = 0;
+  for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
+  if (auto owner = check_owner(connection, version, newest); !owner) return owner;
+  for (const base::EmbeddedFile& file : files) {
+    if (number_of(file) > version) apply(connection, file, number_of(file), now);
+  }
+  return {};
+}
+
+}  // namespace baton::store::sqlite

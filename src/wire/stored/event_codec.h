@@ -1,0 +1,42 @@
+// The form in which the bodies of events are stored: a small number for the kind and compact JSON.
+//
+// Messages, parts and artifacts are in their A2A 1.0 shapes. What `encode` wrote, `decode` makes into the
+// equal value, the bytes of embedded JSON included. The numbers and names are on users' disks: they may be
+// added to, never changed.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "task/event.h"
+
+namespace baton::wire::stored {
+
+enum class Kind {
+  status = 1,
+  message = 2,
+  text = 3,
+  artifact = 4,
+  tool_call = 5,
+  tool_result = 6,
+  state_snapshot = 7,
+  state_delta = 8,
+  step = 9,
+  withdrawn = 10,
+  custom = 11,
+};
+
+Kind kind_of(const task::EventBody& body);
+
+std::string encode(const task::EventBody& body);
+
+// `internal` if the body is not what `encode` makes.
+base::Result<task::EventBody> decode(int kind, std::string_view body);
+
+// A list of strings as JSON, and back.
+std::string encode_strings(const std::vector<std::string>& strings);
+base::Result<std::vector<std::string>> decode_strings(std::string_view text);
+
+}  // namespace baton::wire::stored
