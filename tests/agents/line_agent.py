@@ -1,0 +1,144 @@
+"""Drives a shipped agent through pipes as Baton does: its card's command, in its folder, one JSON object a line."""
+
+import base64
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+import unittest
+from collections import deque
+from pathlib import Path
+
+AGENTS = Path(__file__).resolve().parents[2] / "agent-cards"
+LINE_WAIT_S = 30  # a bound for a broken agent; a good one answers at once
+ENDINGS = ("done", "fail", "reject", "ask", "auth")
+
+
+class LineAgent:
+    def __init__(self, name: str, env: dict[str, str] | None = None) -> None:
+        folder = AGENTS / name
+        baton = json.loads((folder / "card.json").read_text("utf-8"))["baton"]
+        environment = {**os.environ, **baton.get("env", {}), **(env or {})}
+        self.process = subprocess.Popen(
+            baton["command"], cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL)
+        self.memory_max_kib = 0
+        self._input = self.process.stdin.fileno()
+        self._output = self.process.stdout.fileno()
+        os.set_blocking(self._input, False)
+        self._lines: deque[bytes] = deque()
+        self._begun: list[bytes] = []  # pieces of the line that has not ended yet
+
+    def send(self, line: dict | bytes) -> None:
+        data = line if isinstance(line, bytes) else json.dumps(line, ensure_ascii=False).encode()
+        waiting = memoryview(data + b"\n")
+        # Reads while it writes, as Baton does: else both sides could wait for room in a full pipe.
+        while waiting:
+            readable, writable, _ = select.select([self._output], [self._input], [], LINE_WAIT_S)
+            if not readable and not writable:
+                raise TimeoutError("the agent does not read")
+            if readable and not self._read():
+                return
+            if writable:
+                waiting = waiting[os.write(self._input, waiting) :]
+
+    def line(self) -> dict | None:
+        """The agent's next line; None if it has closed its output."""
+        end = time.monotonic() + LINE_WAIT_S
+        while not self._lines:
+            if not select.select([self._output], [], [], max(end - time.monotonic(), 0))[0]:
+                raise TimeoutError("the agent wrote no line")
+            if not self._read():
+                return None
+        return json.loads(self._lines.popleft())
+
+    def until_end(self, turn: str | None = None) -> list[dict]:
+        """All lines up to the one that ends the turn."""
+        lines = []
+        while (line := self.line()) is not None:
+            if turn is None or line.get("turn") == turn:
+                lines.append(line)
+                if line["type"] in ENDINGS:
+                    break
+        return lines
+
+    def wait(self) -> int:
+        """Waits, with a bound, until the process has ended by itself; its exit status."""
+        end = time.monotonic() + LINE_WAIT_S
+        while (found := os.wait4(self.process.pid, os.WNOHANG))[0] == 0:
+            if time.monotonic() > end:
+                raise TimeoutError("the agent did not end")
+            select.select([], [], [], 0.005)
+        self.memory_max_kib = found[2].ru_maxrss
+        self.process.returncode = os.waitstatus_to_exitcode(found[1])
+        return self.process.returncode
+
+    def _read(self) -> bool:
+        data = os.read(self._output, 1 << 20)
+        *ended, rest = data.split(b"\n")
+        for line in ended:
+            self._lines.append(b"".join([*self._begun, line]))
+            self._begun.clear()
+        self._begun.append(rest)
+        return bool(data)
+
+    def close(self) -> None:
+        if self.process.returncode is None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            try:
+                pipe.close()
+            except BrokenPipeError:
+                pass
+
+
+class AgentTest(unittest.TestCase):
+    """Base of the agents' tests: `agent` is the folder's name."""
+
+    agent = ""
+
+    def start(self, env: dict[str, str] | None = None) -> LineAgent:
+        running = LineAgent(self.agent, env)
+        self.addCleanup(running.close)
+        return running
+
+    def run_turn(self, turn_line: dict | bytes, env: dict[str, str] | None = None) -> list[dict]:
+        """One turn of an agent in `turn` mode. Standard input stays open, as Baton leaves it."""
+        running = self.start(env)
+        running.send(turn_line)
+        lines = running.until_end()
+        self.assertIsNone(running.line(), "a line after the end")
+        self.assertEqual(running.wait(), 0)
+        return lines
+
+
+def turn(*parts: dict, turn_id: str = "t1", **members: object) -> dict:
+    """A turn line as Baton writes it."""
+    message = {"messageId": "m1", "role": "ROLE_USER", "parts": list(parts), "taskId": "k1", "contextId": "c1"}
+    metadata = members.pop("message_metadata", None)
+    if metadata is not None:
+        message["metadata"] = metadata
+    return {
+        "type": "turn", "protocol": 1, "turn": turn_id, "attempt": 1, "agent": "a",
+        "task": {"id": "k1", "contextId": "c1", "state": "TASK_STATE_WORKING"},
+        "message": message, "history": [], "artifacts": [], **members,
+    }
+
+
+def text(content: str) -> dict:
+    return {"text": content}
+
+
+def raw(content: bytes, filename: str = "table.csv") -> dict:
+    return {"raw": base64.b64encode(content).decode(), "filename": filename, "mediaType": "text/csv"}
+
+
+def of_type(lines: list[dict], kind: str) -> list[dict]:
+    return [line for line in lines if line["type"] == kind]
+
+
+def reply(lines: list[dict]) -> str:
+    return "".join(line["delta"] for line in of_type(lines, "text"))

@@ -1,0 +1,88 @@
+import json
+import unittest
+
+from line_agent import AGENTS, AgentTest, of_type, reply, text, turn
+
+SHOW_MAP = {"name": "show_map", "description": "Shows a map", "parameters": "{}"}
+RESUME = {"ask": "q1"}
+
+
+class Tools(AgentTest):
+    agent = "tools"
+
+    def test_weather_calls_the_agents_own_tool_and_answers(self):
+        lines = self.run_turn(turn(text("What is the weather in berlin today?")))
+        self.assertEqual([line["type"] for line in lines], ["tool-call", "tool-result", "text", "done"])
+        call, result = lines[:2]
+        self.assertEqual((call["name"], call["arguments"]), ("get_weather", {"city": "Berlin"}))
+        self.assertEqual(result["id"], call["id"])
+        self.assertEqual(result["content"]["temperature_c"], 14)
+        self.assertIn("Berlin: light rain, 14 °C", reply(lines))
+
+    def test_chinese_is_answered_in_chinese(self):
+        lines = self.run_turn(turn(text("北京天气怎么样？")))
+        self.assertEqual(lines[0]["arguments"], {"city": "Beijing"})
+        self.assertIn("北京：晴，22 °C", reply(lines))
+
+    def test_every_city_is_found_by_all_its_names(self):
+        cities = json.loads((AGENTS / "tools" / "weather.json").read_text("utf-8"))
+        self.assertEqual(len(cities), 12)
+        for city, facts in cities.items():
+            name = facts["also"][-1]
+            self.assertEqual(self.run_turn(turn(text(f"weather {name}")))[0]["arguments"], {"city": city})
+
+    def test_an_unknown_city_is_answered_with_those_it_knows(self):
+        lines = self.run_turn(turn(text("weather in Atlantis or Parisville")))
+        self.assertEqual([line["type"] for line in lines], ["text", "done"])
+        self.assertIn("Berlin, Cairo", reply(lines))
+        self.assertIn("北京、柏林", reply(self.run_turn(turn(text("火星天气")))))
+
+    def test_a_client_tool_that_the_text_names_is_called_with_the_texts_arguments(self):
+        lines = self.run_turn(turn(text('Call show_map with {"city": "Oslo", "zoom": {"level": 3}} now'), tools=[SHOW_MAP]))
+        self.assertEqual(len(lines), 1)
+        self.assertEqual(lines[0]["type"], "tool-call")
+        self.assertEqual((lines[0]["name"], lines[0]["arguments"]), ("show_map", {"city": "Oslo", "zoom": {"level": 3}}))
+
+    def test_without_a_json_object_the_arguments_are_empty(self):
+        for content in ("show_map", "show_map {not json}", "show_map " + "{" * 5000, 'show_map {"a":' * 5000, "show_map [1]"):
+            self.assertEqual(self.run_turn(turn(text(content), tools=[SHOW_MAP]))[0]["arguments"], {})
+
+    def test_a_tool_in_the_form_of_chat_endpoints_is_known_too(self):
+        tools = [{"type": "function", "function": {"name": "pay"}}]
+        self.assertEqual(self.run_turn(turn(text("please Pay"), tools=tools))[0]["name"], "pay")
+
+    def test_a_tool_is_called_only_by_its_whole_name(self):
+        lines = self.run_turn(turn(text("show_map_of Oslo"), tools=[SHOW_MAP, {"name": "map"}, {}, 3, {"name": ""}]))
+        self.assertEqual([line["type"] for line in lines], ["text", "done"])
+        self.assertIn("show_map, map", reply(lines))
+
+    def test_a_client_tool_of_the_same_name_is_the_clients_to_run(self):
+        lines = self.run_turn(turn(text("weather in Oslo"), tools=[{"name": "get_weather"}]))
+        self.assertEqual([line["type"] for line in lines], ["tool-call"])
+        self.assertEqual(lines[0]["arguments"], {"city": "Oslo"})
+
+    def test_the_clients_result_as_text_is_in_the_answer(self):
+        lines = self.run_turn(turn(text('weather "shown"\n'), tools=[SHOW_MAP], resume=RESUME))
+        self.assertEqual([line["type"] for line in lines], ["text", "done"])
+        self.assertIn('weather "shown"\n', reply(lines))
+
+    def test_the_clients_result_as_data_is_in_the_answer(self):
+        lines = self.run_turn(turn({"data": {"shown": True, "ort": "Köln"}}, resume=RESUME))
+        self.assertIn('{"shown": true, "ort": "Köln"}', reply(lines))
+
+    def test_a_result_without_content_is_answered(self):
+        self.assertIn("(nothing)", reply(self.run_turn(turn(resume=RESUME))))
+
+    def test_anything_else_is_told_what_can_be_asked(self):
+        for parts in ([text("hello")], [text("")], [{"url": "file:x"}], []):
+            lines = self.run_turn(turn(*parts))
+            self.assertIn("weather in Berlin", reply(lines))
+            self.assertEqual(lines[-1]["type"], "done")
+
+    def test_a_line_that_is_not_understood_is_a_clear_failure(self):
+        for line in (b"garbage", b"{}", b'{"message":{"parts":[{"text":3}]}}', b"\xff"):
+            self.assertEqual(self.run_turn(line), [{"type": "fail", "error": "The turn was not understood."}])
+
+
+if __name__ == "__main__":
+    unittest.main()
