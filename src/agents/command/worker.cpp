@@ -87,6 +87,7 @@ void Worker::deliver(WorkerTurn& turn, const DelegateResult& result) {
 
 void Worker::let_go(const std::shared_ptr<WorkerTurn>& turn) {
   if (!usable() || !turns_.contains(turn->id_)) return;
+  leaving_.insert(turn->id_);
   if (turn->cancelled_at_ == std::chrono::steady_clock::time_point{}) cancel(*turn);
   // Counted from the cancel line on: the engine may have waited for as long already.
   const auto& settings = facts_->settings;
@@ -202,6 +203,7 @@ void Worker::end_turn(const std::string& id) {
   if (found == turns_.end()) return;
   const std::shared_ptr<WorkerTurn> turn = found->second;
   turns_.erase(found);
+  leaving_.erase(id);
   touched_.erase(turn);
   not_ready_.erase(turn);
   turn->worker_.reset();

@@ -52,6 +52,8 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   base::Result<void> launch();
 
   bool usable() const { return process_ != nullptr && !dying_; }
+  // Takes further turns: not while one that was let go may still be what kills it.
+  bool accepting() const { return usable() && leaving_.empty(); }
   std::size_t load() const { return turns_.size(); }
   bool has(const std::string& turn) const { return turns_.contains(turn); }
   bool proved() const { return proved_; }
@@ -84,6 +86,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   LineSplitter lines_;
   std::shared_ptr<Process> process_;  // shared with the host
   std::unordered_map<std::string, std::shared_ptr<WorkerTurn>> turns_;
+  std::set<std::string> leaving_;  // of turns_, those that were let go
   std::deque<std::string> ended_;  // the last turns that ended here: a late line of theirs is no fault
   std::set<std::shared_ptr<WorkerTurn>> touched_;    // spoke in the piece of output at hand
   std::set<std::shared_ptr<WorkerTurn>> not_ready_;  // their sinks have no room: output is paused

@@ -47,7 +47,7 @@ std::shared_ptr<Worker> WorkerGroup::pick(WorkerTurn& turn) {
   std::shared_ptr<Worker> least;
   for (const Slot& slot : slots_) {
     // The same id twice: an earlier attempt was let go and is still winding up there.
-    if (slot.worker == nullptr || !slot.worker->usable() || slot.worker->has(turn.id_)) continue;
+    if (slot.worker == nullptr || !slot.worker->accepting() || slot.worker->has(turn.id_)) continue;
     if (slot.worker->load() < turns_max_ && (least == nullptr || slot.worker->load() < least->load())) {
       least = slot.worker;
     }

@@ -39,8 +39,9 @@ std::string_view last_token(const rapidjson::Pointer& pointer) {
   return {token.name, token.length};
 }
 
-rapidjson::Pointer parent_of(const rapidjson::Pointer& pointer) {
-  return {pointer.GetTokens(), pointer.GetTokenCount() - 1};
+// The first so many steps of a pointer, which they refer to.
+rapidjson::Pointer beginning_of(const rapidjson::Pointer& pointer, std::size_t steps) {
+  return {pointer.GetTokens(), steps};
 }
 
 std::string unknown_member(const Json& rules, std::string_view name) {
@@ -124,14 +125,13 @@ class Check {
   }
 
   // Elements are not taken out of lists, whose numbering would shift: the list goes as a whole.
-  bool set_aside(rapidjson::Pointer at) {
-    while (at.GetTokenCount() > 0) {
-      const Json* parent = parent_of(at).Get(document_);
-      if (parent != nullptr && parent->IsObject()) {
-        aside_.insert(text_of(at));
-        return at.Erase(document_);
-      }
-      at = parent_of(at);
+  bool set_aside(const rapidjson::Pointer& at) {
+    for (std::size_t steps = at.GetTokenCount(); steps > 0; --steps) {
+      const Json* parent = beginning_of(at, steps - 1).Get(document_);
+      if (parent == nullptr || !parent->IsObject()) continue;
+      const rapidjson::Pointer member = beginning_of(at, steps);
+      aside_.insert(text_of(member));
+      return member.Erase(document_);
     }
     return false;
   }

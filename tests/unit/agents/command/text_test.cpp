@@ -1,0 +1,82 @@
+#include "agents/command/text.h"
+
+#include <doctest/doctest.h>
+
+#include "agents/command/error_output.h"
+#include "agents/command/line_splitter.h"
+
+using namespace baton::agents;
+
+TEST_CASE("Utf8Stream: split at every place, text arrives whole") {
+  const std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x99\x82z";
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    Utf8Stream stream;
+    std::string joined = stream.take(text.substr(0, at));
+    joined += stream.take(text.substr(at));
+    joined += stream.finish();
+    CHECK(joined == text);
+  }
+}
+
+TEST_CASE("Utf8Stream: broken bytes become replacement characters and the rest stays") {
+  const std::string bad = "\xEF\xBF\xBD";
+  struct Case {
+    std::string bytes, text;
+  };
+  const Case cases[] = {
+      {"a\xFFz", "a" + bad + "z"},
+      {"\xC0\xAF", bad + bad},                      // overlong
+      {"\xED\xA0\x80", bad + bad + bad},            // a surrogate
+      {"\xF4\x90\x80\x80", bad + bad + bad + bad},  // beyond the last character
+      {"\xE2\x82z", bad + "z"},
+      {"\xE2\x82", bad},
+  };
+  for (const Case& one : cases) {
+    Utf8Stream stream;
+    const std::string text = stream.take(one.bytes);
+    CHECK(text + stream.finish() == one.text);
+  }
+}
+
+TEST_CASE("escaped: control characters and broken bytes are spelled, length is bounded") {
+  CHECK(escaped("a\tb\x1b[31m\xC3\xA9\xFF", 100) == "a\\x09b\\x1b[31m\xC3\xA9\\xff");
+  CHECK(escaped("abcdef", 4) == "abcd...");
+  CHECK(escaped("abc\xC3\xA9", 4) == "abc...");
+}
+
+TEST_CASE("LineSplitter: lines come whole, however they are cut") {
+  const std::string stream = "one\n\ntwo\r\n  \nthree";
+  for (std::size_t size = 1; size <= stream.size(); ++size) {
+    LineSplitter splitter(100);
+    std::string heard;
+    const auto hear = [&](std::string_view line) {
+      heard += std::string(line) + "|";
+      return true;
+    };
+    for (std::size_t at = 0; at < stream.size(); at += size)
+      CHECK(splitter.take(stream.substr(at, size), hear));
+    splitter.finish(hear);
+    CHECK(heard == "one|two\r|three|");
+  }
+}
+
+TEST_CASE("LineSplitter: a line over the bound is refused, begun or whole") {
+  const auto ignore = [](std::string_view) { return true; };
+  LineSplitter whole(4);
+  CHECK(whole.take("1234\n", ignore));
+  CHECK_FALSE(whole.take("12345\n", ignore));
+  LineSplitter begun(4);
+  CHECK(begun.take("123", ignore));
+  CHECK_FALSE(begun.take("45", ignore));
+}
+
+TEST_CASE("ErrorOutput: the last line with text is kept") {
+  ErrorOutput output("test");
+  CHECK(output.last_line().empty());
+  output.take("first\nlast");
+  output.take(" line\n\n");
+  output.finish();
+  CHECK(output.last_line() == "last line");
+  output.take(std::string(100000, 'x'));
+  CHECK(output.last_line().size() < 400);
+}

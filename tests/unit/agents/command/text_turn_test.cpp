@@ -1,0 +1,94 @@
+#include <doctest/doctest.h>
+
+#include "support/agent_bench.h"
+
+using namespace baton;
+using baton::test::AgentBench;
+
+namespace {
+
+struct TextBench : AgentBench {
+  explicit TextBench(std::string script) {
+    settings.io = agents::AgentSettings::Io::text;
+    shell(std::move(script));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("TextTurn: the message's text goes in, what is printed is the reply") {
+  TextBench bench("tr a-z A-Z");
+  const auto sink = bench.run("h\xC3\xA9llo\nworld");
+  CHECK(sink->all_text() == "H\xC3\xA9LLO\nWORLD");
+  CHECK(sink->ending() == "done");
+  CHECK(sink->outcome_as<agents::Done>()->message == std::nullopt);
+  CHECK(bench.wait_processes(0));
+}
+
+TEST_CASE("TextTurn: another exit code than 0 fails with the end of standard error") {
+  TextBench bench("echo part; echo first >&2; echo 'no such table' >&2; exit 2");
+  const auto sink = bench.run("x");
+  CHECK(sink->all_text() == "part\n");
+  CHECK(sink->ending() == "the agent failed (exit code 2: no such table)");
+}
+
+TEST_CASE("TextTurn: death by a signal fails") {
+  TextBench bench("kill -TERM $$");
+  CHECK(bench.run("x")->ending() == "the agent failed (signal TERM)");
+}
+
+TEST_CASE("TextTurn: a character split between two reads stays whole, broken bytes are replaced") {
+  // The program goes on only once the first half has arrived, or it would be one read.
+  TextBench bench("printf 'a\\303'; until [ -e go ]; do sleep 0.01; done; printf '\\251b\\377c\\342\\202'");
+  auto running = bench.start(AgentBench::turn_of("x"));
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.all_text() == "a"; }));
+  bench.folder.write("go", "");
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->all_text() ==
+        "a\xC3\xA9"
+        "b\xEF\xBF\xBD"
+        "c\xEF\xBF\xBD");
+  CHECK(running.sink->ending() == "done");
+}
+
+TEST_CASE("TextTurn: a program that does not read its input works") {
+  TextBench bench("exec 0<&-; echo fine");
+  const auto sink = bench.run(std::string(4 << 20, 'x'));
+  CHECK(sink->all_text() == "fine\n");
+  CHECK(sink->ending() == "done");
+}
+
+TEST_CASE("TextTurn: a large input and output pass while both pipes are full") {
+  TextBench bench("cat");
+  const std::string large(8 << 20, 'y');
+  const auto sink = bench.run(large);
+  CHECK(sink->all_text() == large);
+  CHECK(sink->ending() == "done");
+}
+
+TEST_CASE("TextTurn: cancel ends the program") {
+  TextBench bench("echo up; exec sleep 1000");
+  auto running = bench.start(AgentBench::turn_of("x"));
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));
+  running.turn->cancel();
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "canceled");
+  CHECK(bench.wait_processes(0));
+}
+
+TEST_CASE("TextTurn: a program deaf to cancel is killed when the turn is dropped") {
+  TextBench bench("trap '' TERM; echo up; while :; do sleep 0.05; done");
+  auto running = bench.start(AgentBench::turn_of("x"));
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));
+  running.turn->cancel();
+  running.turn.reset();
+  CHECK(bench.wait_processes(0));
+  CHECK_FALSE(running.sink->finished());
+}
+
+TEST_CASE("TextTurn: a flood is ended") {
+  TextBench bench("cat /dev/zero");
+  bench.settings.output_max = 1 << 20;
+  CHECK(bench.run("x")->ending() == "the agent printed more than 1 MiB");
+  CHECK(bench.wait_processes(0));
+}

@@ -1,0 +1,274 @@
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "support/agent_bench.h"
+
+using namespace baton;
+using baton::test::AgentBench;
+
+namespace {
+
+// Does what the message says, with any number of turns side by side.
+constexpr const char* kWorker = R"PY(
+import json, os, sys
+held = {}
+def say(turn, **what):
+    print(json.dumps(dict(what, turn=turn)))
+for line in sys.stdin:
+    line = json.loads(line)
+    turn = line["turn"]
+    if line["type"] == "cancel":
+        if turn in held and held.pop(turn) != "deaf":
+            say(turn, type="fail", error="stopped")
+        continue
+    if line["type"] == "delegate-result":
+        say(turn, type="done", message=line["error"])
+        continue
+    text = line["message"]["parts"][0]["text"]
+    if text in ("hold", "deaf"):
+        held[turn] = text
+        say(turn, type="text", delta="holding")
+    elif text == "release":
+        for other in list(held):
+            say(other, type="done", message="released")
+        held.clear()
+        say(turn, type="done")
+    elif text == "die":
+        print("worker says no", file=sys.stderr)
+        os._exit(7)
+    elif text == "garbage":
+        print("not json")
+    elif text == "unknown":
+        say(turn, type="dance")
+        say(turn, type="done")
+    elif text == "stranger":
+        say("nobody", type="done")
+    elif text == "late":
+        say(turn, type="done")
+        say(turn, type="text", delta="late")
+    elif text == "delegate":
+        say(turn, type="delegate", id="d", agent="a", message="m")
+    elif text == "flood":
+        while True:
+            say(turn, type="text", delta="x" * 1000)
+    else:
+        say(turn, type="text", delta=text)
+        say(turn, type="done", message=str(os.getpid()))
+)PY";
+
+struct WorkerBench : AgentBench {
+  explicit WorkerBench(int workers = 1) {
+    settings.mode = agents::AgentSettings::Mode::worker;
+    settings.workers = workers;
+    python(kWorker);
+  }
+
+  test::RunningTest begin(std::string text) {
+    return start(turn_of(std::move(text), "turn-" + std::to_string(++next_)));
+  }
+  std::shared_ptr<test::RecordingSink> work(std::string text) {
+    auto running = begin(std::move(text));
+    running.sink->wait_finished();
+    return running.sink;
+  }
+  // A turn that its worker holds.
+  test::RunningTest hold(std::string text = "hold") {
+    auto running = begin(std::move(text));
+    REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.all_text().empty(); }));
+    return running;
+  }
+
+ private:
+  int next_ = 0;
+};
+
+std::string message_of(const test::RecordingSink& sink) {
+  const auto* done = sink.outcome_as<agents::Done>();
+  return done != nullptr && done->message ? task::text_of(*done->message) : sink.ending();
+}
+
+}  // namespace
+
+TEST_CASE("Worker: one process takes many turns") {
+  WorkerBench bench;
+  std::set<std::string> pids;
+  for (int i = 0; i < 50; ++i) {
+    const auto sink = bench.work("t" + std::to_string(i));
+    CHECK(sink->all_text() == "t" + std::to_string(i));
+    pids.insert(message_of(*sink));
+  }
+  CHECK(pids.size() == 1);
+  CHECK(bench.host.process_count() == 1);
+}
+
+TEST_CASE("Worker: no process before the first turn, a second one while the first is busy") {
+  WorkerBench bench(2);
+  bench.executor();
+  CHECK(bench.host.process_count() == 0);
+  auto held = bench.hold();
+  CHECK(bench.host.process_count() == 1);
+  CHECK(bench.work("x")->ending() == "done");
+  CHECK(bench.host.process_count() == 2);
+}
+
+TEST_CASE("Worker: several turns at once in one process") {
+  WorkerBench bench;
+  auto first = bench.hold();
+  auto second = bench.hold();
+  CHECK(bench.work("x")->ending() == "done");
+  CHECK_FALSE(first.sink->finished());
+  bench.work("release");
+  REQUIRE(first.sink->wait_finished());
+  REQUIRE(second.sink->wait_finished());
+  CHECK(message_of(*first.sink) == "released");
+  CHECK(message_of(*second.sink) == "released");
+}
+
+TEST_CASE("Worker: a turn beyond what the workers may take waits for its place") {
+  WorkerBench bench;
+  bench.settings.concurrency = 1;
+  auto held = bench.hold();
+  auto waiting = bench.begin("x");
+  auto dropped = bench.begin("y");
+  auto canceled = bench.begin("z");
+  dropped.turn.reset();
+  canceled.turn->cancel();
+  REQUIRE(canceled.sink->wait_finished());
+  CHECK(canceled.sink->ending() == "canceled");
+  CHECK_FALSE(waiting.sink->finished());
+  held.turn->cancel();
+  REQUIRE(held.sink->wait_finished());
+  CHECK(held.sink->ending() == "canceled");
+  REQUIRE(waiting.sink->wait_finished());
+  CHECK(waiting.sink->ending() == "done");
+  CHECK(dropped.sink->outcomes().empty());
+}
+
+TEST_CASE("Worker: turns in a worker that dies fail with the reason, the next gets a new worker") {
+  WorkerBench bench;
+  const std::string first = message_of(*bench.work("x"));
+  auto held = bench.hold();
+  CHECK(bench.work("die")->ending() == "the agent's worker process ended (exit code 7: worker says no)");
+  REQUIRE(held.sink->wait_finished());
+  CHECK(held.sink->ending() == "the agent's worker process ended (exit code 7: worker says no)");
+  const std::string second = message_of(*bench.work("x"));
+  CHECK(second != first);
+}
+
+TEST_CASE("Worker: workers that die at their start fail turns in the end and do not spin") {
+  WorkerBench bench;
+  bench.python("import sys; print('no licence', file=sys.stderr); sys.exit(2)");
+  const auto sink = bench.work("x");
+  CHECK(sink->ending() == "the agent's worker process ended (exit code 2: no licence)");
+}
+
+TEST_CASE("Worker: a program that is not there fails the turn at once") {
+  WorkerBench bench;
+  bench.settings.command = {"no-such-program-here"};
+  CHECK(bench.work("x")->ending() == "cannot start no-such-program-here: No such file or directory");
+}
+
+TEST_CASE("Worker: faults of the protocol") {
+  WorkerBench bench;
+  SUBCASE("garbage fails all its turns") {
+    auto held = bench.hold();
+    CHECK(bench.work("garbage")->ending() == "the agent printed a line that is not JSON: \"not json\"");
+    REQUIRE(held.sink->wait_finished());
+    CHECK(held.sink->ending() == "the agent printed a line that is not JSON: \"not json\"");
+  }
+  SUBCASE("an unknown type fails that turn only") {
+    auto held = bench.hold();
+    CHECK(bench.work("unknown")->ending() ==
+          "the agent printed a line that is not of the line protocol: unknown type \"dance\"");
+    CHECK(bench.work("release")->ending() == "done");
+    REQUIRE(held.sink->wait_finished());
+    CHECK(message_of(*held.sink) == "released");
+  }
+  SUBCASE("a turn that was never given fails all its turns") {
+    auto held = bench.hold();
+    auto stranger = bench.begin("stranger");
+    REQUIRE(held.sink->wait_finished());
+    CHECK(held.sink->ending() == "the agent spoke of a turn that it was not given");
+    REQUIRE(stranger.sink->wait_finished());
+    CHECK(stranger.sink->ending() == "the agent spoke of a turn that it was not given");
+  }
+  SUBCASE("something late from a turn that has ended is ignored") {
+    const auto late = bench.work("late");
+    CHECK(bench.work("x")->ending() == "done");
+    CHECK(late->ending() == "done");
+    CHECK(late->all_text().empty());
+  }
+  SUBCASE("a flood ends the worker") {
+    bench.settings.output_max = 1 << 20;
+    CHECK(bench.work("flood")->ending() == "the agent printed more than 1 MiB");
+  }
+  CHECK(bench.work("x")->ending() == "done");
+}
+
+TEST_CASE("Worker: a delegated task's result comes back to its turn") {
+  WorkerBench bench;
+  auto running = bench.begin("delegate");
+  REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.delegates().empty(); }));
+  running.turn->deliver({"d", std::nullopt, "nobody there"});
+  REQUIRE(running.sink->wait_finished());
+  CHECK(message_of(*running.sink) == "nobody there");
+}
+
+TEST_CASE("Worker: a dropped turn that its worker stops leaves the worker alone") {
+  WorkerBench bench;
+  const std::string pid = message_of(*bench.work("x"));
+  auto other = bench.hold();
+  auto dropped = bench.hold();
+  dropped.turn.reset();
+  CHECK(message_of(*bench.work("x")) == pid);
+  CHECK_FALSE(other.sink->finished());
+  CHECK_FALSE(dropped.sink->finished());
+  other.turn->cancel();
+  REQUIRE(other.sink->wait_finished());
+  CHECK(other.sink->ending() == "canceled");
+}
+
+TEST_CASE("Worker: a dropped turn that its worker does not stop ends the worker") {
+  WorkerBench bench;
+  auto other = bench.hold();
+  auto dropped = bench.hold("deaf");
+  dropped.turn.reset();
+  REQUIRE(other.sink->wait_finished());
+  CHECK(other.sink->ending() == "its worker was ended because another turn did not stop");
+  CHECK(bench.work("x")->ending() == "done");
+  CHECK(bench.host.process_count() == 1);
+}
+
+TEST_CASE("Worker: while a sink has no room its worker is not read") {
+  WorkerBench bench;
+  auto sink = std::make_shared<test::RecordingSink>();
+  sink->fill();
+  auto running = bench.start_with(sink, AgentBench::turn_of("flood", "big"));
+  REQUIRE(sink->wait_until([](const auto& one) { return one.refused_room(); }));
+  CHECK(sink->text_now().size() < 70000);
+  sink->make_room();
+  REQUIRE(sink->wait_until([](const auto& one) { return one.all_text().size() > 500000; }));
+  running.turn.reset();
+  CHECK(bench.work("x")->ending() == "done");
+}
+
+TEST_CASE("Worker: the executor's end ends its workers") {
+  agents::ProcessHost host;
+  test::TempFolder folder;
+  folder.write("agent.py", kWorker);
+  agents::AgentSettings settings;
+  settings.mode = agents::AgentSettings::Mode::worker;
+  settings.command = {"python3", "-u", "agent.py"};
+  auto executor =
+      std::make_unique<agents::CommandExecutor>(host, task::AgentName{"probe"}, settings, folder.path());
+  auto sink = std::make_shared<test::RecordingSink>();
+  auto turn = executor->start(AgentBench::turn_of("x"), sink);
+  REQUIRE(sink->wait_finished());
+  turn.reset();
+  CHECK(host.process_count() == 1);
+  executor.reset();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (host.process_count() > 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  CHECK(host.process_count() == 0);
+}

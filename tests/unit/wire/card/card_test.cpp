@@ -1,0 +1,52 @@
+#include "wire/card/card.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton;
+
+namespace {
+
+constexpr const char* kCard = R"({
+  "name": "Probe", "description": "Tries", "version": "1.2.3",
+  "url": "http://ignored/", "capabilities": {"streaming": true},
+  "provider": {"organization": "Us", "url": "https://example.org/"},
+  "documentationUrl": "https://example.org/doc", "iconUrl": "https://example.org/icon",
+  "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain", "application/json"],
+  "securitySchemes": {"b": {"type": "http"}},
+  "skills": [{"id": "s", "name": "Skill", "description": "Does", "tags": ["t"], "examples": ["e"],
+              "inputModes": ["text/csv"]}],
+  "baton": {"executor": "command", "command": ["true"]}
+})";
+
+}  // namespace
+
+TEST_CASE("Card: all members are read, what Baton fills in is left out, the rest is kept") {
+  REQUIRE(wire::check_card(kCard).empty());
+  const auto document = wire::Document::parse(kCard);
+  REQUIRE(document.has_value());
+  const task::AgentCard card = wire::read_card(document->root());
+  CHECK(card.name == "Probe");
+  CHECK(card.description == "Tries");
+  CHECK(card.version == "1.2.3");
+  CHECK(card.provider == task::Provider{"Us", "https://example.org/"});
+  CHECK(card.documentation_url == "https://example.org/doc");
+  CHECK(card.icon_url == "https://example.org/icon");
+  CHECK(card.default_output_modes == std::vector<std::string>{"text/plain", "application/json"});
+  REQUIRE(card.skills.size() == 1);
+  CHECK(card.skills[0] == task::Skill{"s", "Skill", "Does", {"t"}, {"e"}, {"text/csv"}, {}});
+  CHECK(card.extra.text == R"({"securitySchemes":{"b": {"type": "http"}}})");
+}
+
+TEST_CASE("Card: wrong members are found with their pointer") {
+  const auto problems = wire::check_card(R"({"name":"","description":"","version":"1","skills":[{"id":"s"}],
+    "defaultInputModes":["a"],"defaultOutputModes":["a"],"baton":{"executor":"a2a","comand":["x"]}})");
+  const std::vector<wire::SchemaProblem> expected = {
+      {"/name", "must not be empty"},
+      {"/skills/0", "\"name\" is missing"},
+      {"/skills/0", "\"description\" is missing"},
+      {"/skills/0", "\"tags\" is missing"},
+      {"/baton/executor", "must be one of \"command\", \"builtin\""},
+      {"/baton/comand", "is unknown; did you mean \"command\"?"},
+  };
+  CHECK(problems == expected);
+}

@@ -1,0 +1,188 @@
+#include <doctest/doctest.h>
+
+#include "wire/json/document.h"
+#include "wire/line/from_agent.h"
+#include "wire/line/to_agent.h"
+
+using namespace baton;
+namespace line = wire::line;
+
+namespace {
+
+std::string why(std::string_view text) {
+  const auto decoded = line::decode(text);
+  return decoded ? "" : decoded.error().for_caller;
+}
+
+template <class T>
+T decoded_as(std::string_view text) {
+  auto decoded = line::decode(text);
+  REQUIRE_MESSAGE(decoded.has_value(), text);
+  auto* message = std::get_if<T>(&decoded->message);
+  REQUIRE(message != nullptr);
+  return std::move(*message);
+}
+
+template <class T>
+T event_of(std::string_view text) {
+  return std::get<T>(decoded_as<task::EventBody>(text));
+}
+
+}  // namespace
+
+TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
+  const task::AgentName agent{"echo"};
+  const task::TaskId id{"t"};
+  const task::ContextId context{"c"};
+  task::Message message;
+  message.id = {"m"};
+  message.parts = {task::Part::of_text("two\nlines"), task::Part::of_data({"{\"a\":\n1}"})};
+  const task::Json spread{"{\n  \"k\": \"v\\n\"\r\n}"};
+  const task::Json tools{R"([{"name":"x"}])"};
+  const task::Artifact artifact{{"a"}, 0, "n", {}, {task::Part::of_text("p")}, {}, {}};
+  const std::string text = line::encode_turn({"turn-1",
+                                              2,
+                                              agent,
+                                              id,
+                                              context,
+                                              task::State::working,
+                                              spread,
+                                              message,
+                                              {message},
+                                              {artifact},
+                                              tools,
+                                              spread,
+                                              spread,
+                                              "ask-1",
+                                              "00-trace"});
+  CHECK(text.find('\n') == text.size() - 1);
+  CHECK(text.find('\r') == std::string::npos);
+  const auto document = wire::Document::parse(text);
+  REQUIRE(document.has_value());
+  const wire::Value turn = document->root();
+  CHECK(turn["type"].string() == "turn");
+  CHECK(turn["protocol"].integer() == 1);
+  CHECK(turn["turn"].string() == "turn-1");
+  CHECK(turn["attempt"].integer() == 2);
+  CHECK(turn["agent"].string() == "echo");
+  CHECK(turn["task"]["id"].string() == "t");
+  CHECK(turn["task"]["contextId"].string() == "c");
+  CHECK(turn["task"]["state"].string() == "TASK_STATE_WORKING");
+  CHECK(turn["task"]["metadata"]["k"].string() == "v\n");
+  CHECK(turn["message"]["messageId"].string() == "m");
+  CHECK((*turn["message"]["parts"].begin())["text"].string() == "two\nlines");
+  CHECK(turn["history"].size() == 1);
+  CHECK((*turn["artifacts"].begin())["artifactId"].string() == "a");
+  CHECK(turn["tools"].size() == 1);
+  CHECK(turn["state"].is_object());
+  CHECK(turn["metadata"].is_object());
+  CHECK(turn["resume"]["ask"].string() == "ask-1");
+  CHECK(turn["trace"].string() == "00-trace");
+}
+
+TEST_CASE("line: cancel, tool-result and delegate-result") {
+  CHECK(line::encode_cancel("t\"1") == "{\"type\":\"cancel\",\"turn\":\"t\\\"1\"}\n");
+  CHECK(line::encode_tool_result("t", {"c", {"[1,\n2]"}, {}}) ==
+        "{\"type\":\"tool-result\",\"turn\":\"t\",\"id\":\"c\",\"content\":[1, 2]}\n");
+  CHECK(line::encode_tool_result("t", {"c", {}, "broken"}) ==
+        "{\"type\":\"tool-result\",\"turn\":\"t\",\"id\":\"c\",\"error\":\"broken\"}\n");
+  CHECK(line::encode_delegate_result("t", "d", nullptr, "no such agent") ==
+        "{\"type\":\"delegate-result\",\"turn\":\"t\",\"id\":\"d\",\"error\":\"no such agent\"}\n");
+  task::Task child;
+  child.id = {"child"};
+  child.status.state = task::State::completed;
+  const auto document = wire::Document::parse(line::encode_delegate_result("t", "d", &child, {}));
+  REQUIRE(document.has_value());
+  CHECK(document->root()["task"]["id"].string() == "child");
+  CHECK(document->root()["error"].missing());
+}
+
+TEST_CASE("line: results of client tools are found in a message") {
+  task::Message message;
+  message.parts = {task::Part::of_text("x"), task::Part::of_data({R"({"other":1})"}),
+                   task::Part::of_data({R"({"toolResult":{"id":"a","content":{"n":1}}})"}),
+                   task::Part::of_data({R"({"toolResult":{"id":"b","error":"gone"}})"}),
+                   task::Part::of_data({R"({"toolResult":{"content":1}})"})};
+  const auto results = line::tool_results_in(message);
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].id == "a");
+  CHECK(results[0].content.text == R"({"n":1})");
+  CHECK(results[1].error == "gone");
+}
+
+TEST_CASE("line: each type of an agent's line is read") {
+  CHECK(decoded_as<line::Text>(R"({"type":"text","delta":"d"})").delta == "d");
+  CHECK(line::decode(R"({"type":"text","delta":"d","turn":"t"})")->turn == "t");
+
+  const auto status = event_of<task::StatusChanged>(R"({"type":"status","message":"m","progress":0.40})");
+  CHECK(status.status.state == task::State::working);
+  CHECK(task::text_of(*status.status.message) == "m");
+  CHECK(status.metadata.text == R"({"progress":0.40})");
+  CHECK_FALSE(event_of<task::StatusChanged>(R"({"type":"status","progress":1})").status.message);
+
+  const auto chunk = event_of<task::ArtifactChunk>(
+      R"({"type":"artifact","artifact":{"artifactId":"a","name":"n","parts":[{"data":[1]}]},"append":true})");
+  CHECK(chunk.artifact.id.value == "a");
+  CHECK(chunk.append);
+  CHECK_FALSE(chunk.last_chunk);
+
+  const auto call =
+      event_of<task::ToolCall>(R"({"type":"tool-call","id":"c","name":"n","arguments":{"x": 1}})");
+  CHECK(call.arguments.text == R"({"x": 1})");
+  CHECK(event_of<task::ToolCall>(R"({"type":"tool-call","id":"c","name":"n"})").arguments.text == "{}");
+  CHECK(event_of<task::ToolResult>(R"({"type":"tool-result","id":"c","error":"e"})").error == "e");
+  CHECK(event_of<task::StateSnapshot>(R"({"type":"state","snapshot":null})").snapshot.text == "null");
+  CHECK(event_of<task::StateDelta>(R"({"type":"state","delta":[{}]})").patch.text == "[{}]");
+  CHECK(event_of<task::Step>(R"({"type":"step","name":"s","phase":"finish"})").phase ==
+        task::Step::Phase::finish);
+
+  const auto delegate = decoded_as<line::Delegate>(
+      R"({"type":"delegate","id":"d","agent":"a","message":{"role":"ROLE_AGENT","parts":[{"text":"x"}]},"task":"k"})");
+  CHECK(delegate.message.role == task::Role::user);
+  CHECK(delegate.task.value == "k");
+
+  const auto ask = decoded_as<line::Ask>(
+      R"({"type":"ask","message":{"parts":[{"text":"q"}],"metadata":{"m":1}},"schema":{"type": "string"}})");
+  CHECK(ask.id.empty());
+  CHECK(ask.message.metadata.text == R"({"m":1})");
+  CHECK(ask.message.parts[1].content == R"({"schema":{"type": "string"}})");
+  CHECK(decoded_as<line::Auth>(R"({"type":"auth","message":"m","url":"https://x/"})").message.parts.size() ==
+        2);
+  CHECK_FALSE(decoded_as<line::Done>(R"({"type":"done"})").message);
+  CHECK(task::text_of(*decoded_as<line::Done>(R"({"type":"done","message":"m"})").message) == "m");
+  CHECK(decoded_as<line::Fail>(R"({"type":"fail","error":"e"})").error == "e");
+  CHECK(decoded_as<line::Reject>(R"({"type":"reject","reason":"r"})").reason == "r");
+}
+
+TEST_CASE("line: what is wrong with a line is named") {
+  CHECK(line::decode("nonsense").error().code == base::ErrorCode::parse_error);
+  CHECK(line::decode(R"({"type":"text","delta":"a"} x)").error().code == base::ErrorCode::parse_error);
+  CHECK(line::decode("{}").error().code == base::ErrorCode::invalid_argument);
+  CHECK(why("[]") == "a line must be a JSON object");
+  CHECK(why("{}") == "\"type\" is missing");
+  CHECK(why(R"({"type":3})") == "\"type\" must be a string");
+  CHECK(why(R"({"type":"sing"})") == "unknown type \"sing\"");
+  CHECK(why(R"({"type":"text"})") == "text: \"delta\" is missing");
+  CHECK(why(R"({"type":"text","delta":1})") == "text: \"delta\" must be a string");
+  CHECK(why(R"({"type":"text","delta":"x","turn":5})") == "text: \"turn\" must be a string");
+  CHECK(why(R"({"type":"status"})") == "status: \"message\" or \"progress\" is needed");
+  CHECK(why(R"({"type":"status","progress":1.5})") == "status: \"progress\" must be a number from 0 to 1");
+  CHECK(why(R"({"type":"status","progress":"1"})") == "status: \"progress\" must be a number from 0 to 1");
+  CHECK(why(R"({"type":"status","message":4})") ==
+        "status: \"message\" must be text or an object with parts");
+  CHECK(why(R"({"type":"artifact"})") == "artifact: \"artifact\" is missing");
+  CHECK(why(R"({"type":"artifact","artifact":{"parts":[{}]}})").starts_with("artifact: parts[0]: "));
+  CHECK(why(R"({"type":"artifact","artifact":{"parts":[]},"append":1})") ==
+        "artifact: \"append\" must be true or false");
+  CHECK(why(R"({"type":"tool-call","id":"","name":"n"})") == "tool-call: \"id\" must not be empty");
+  CHECK(why(R"({"type":"tool-result","id":"c"})") == "tool-result: \"content\" or \"error\" is needed");
+  CHECK(why(R"({"type":"state"})") == "state: exactly one of \"snapshot\" and \"delta\" is needed");
+  CHECK(why(R"({"type":"state","delta":{}})") == "state: \"delta\" must be a list of JSON Patch operations");
+  CHECK(why(R"({"type":"step","name":"s","phase":"x"})") ==
+        "step: \"phase\" must be \"start\" or \"finish\"");
+  CHECK(why(R"({"type":"delegate","id":"d","agent":"a"})") == "delegate: \"message\" is missing");
+  CHECK(why(R"({"type":"ask","message":"m","schema":[]})") == "ask: \"schema\" must be an object");
+  CHECK(why(R"({"type":"fail"})") == "fail: \"error\" is missing");
+  CHECK(line::turn_of(R"({"type":"sing","turn":"t"})") == "t");
+  CHECK(line::turn_of("nonsense").empty());
+}
