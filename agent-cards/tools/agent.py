@@ -27,13 +27,25 @@ def message_text(message: dict) -> str:
 
 
 def result_text(message: dict) -> str:
-    """What the client's tool gave back, whether it came as text or as data."""
-    contents = (
-        part["text"] if "text" in part else json.dumps(part["data"], ensure_ascii=False)
-        for part in message["parts"]
-        if "text" in part or "data" in part
-    )
+    """What the client's tool gave back, whether it came as text, as data, or as {"toolResult": ...} in data."""
+    contents = []
+    for part in message["parts"]:
+        if "text" in part:
+            contents.append(part["text"])
+        elif "data" in part:
+            contents.append(as_text(unwrapped(part["data"])))
     return "\n".join(contents)
+
+
+def unwrapped(data: object) -> object:
+    result = data.get("toolResult") if isinstance(data, dict) else None
+    if not isinstance(result, dict):
+        return data
+    return result["content"] if "content" in result else f"error: {result.get('error')}"
+
+
+def as_text(content: object) -> str:
+    return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
 
 
 def tool_names(tools: list) -> list[str]:

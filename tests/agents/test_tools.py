@@ -70,6 +70,11 @@ class Tools(AgentTest):
         lines = self.run_turn(turn({"data": {"shown": True, "ort": "Köln"}}, resume=RESUME))
         self.assertIn('{"shown": true, "ort": "Köln"}', reply(lines))
 
+    def test_a_tool_result_in_data_is_unwrapped(self):
+        for result, expected in (({"id": "c1", "content": "shown"}, "answered: shown"), ({"id": "c1", "content": [1]}, "answered: [1]"),
+                                 ({"id": "c1", "error": "no map"}, "answered: error: no map")):
+            self.assertTrue(reply(self.run_turn(turn({"data": {"toolResult": result}}, resume=RESUME))).endswith(expected))
+
     def test_a_result_without_content_is_answered(self):
         self.assertIn("(nothing)", reply(self.run_turn(turn(resume=RESUME))))
 
