@@ -28,9 +28,9 @@ struct SaveOptions {
 struct SendOptions {
   ClientOptions client;
   OutgoingParts parts;
-  std::string task;     // empty: a new one
-  std::string session;  // empty: a new one, or the task's
-  bool stream = true;
+  std::string task;        // empty: a new one
+  std::string session;     // empty: a new one, or the task's
+  bool no_stream = false;  // wait for the end instead
   SaveOptions save;
   int give_up_after_s = 60;
 };

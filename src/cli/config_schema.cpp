@@ -44,12 +44,15 @@ void write_setting(Writer& out, const Setting& setting) {
   const auto write_type = [&](auto target) {
     Config config;
     using T = std::decay_t<decltype(target(config))>;
-    if constexpr (std::is_same_v<T, std::size_t>) return write_size(out, setting);
+    if constexpr (std::is_same_v<T, std::size_t>) {
+      if (!setting.counts) return write_size(out, setting);
+    }
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>)
       out.member("type", "boolean");
-    if constexpr (std::is_same_v<T, int>) out.member("type", "integer");
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::size_t>) out.member("type", "integer");
     if constexpr (std::is_same_v<T, std::chrono::milliseconds>) out.member("type", "number");
-    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::chrono::milliseconds>) {
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::size_t> ||
+                  std::is_same_v<T, std::chrono::milliseconds>) {
       write_bounds(out, setting, "imum");
     }
     if constexpr (std::is_same_v<T, std::string>) out.member("type", "string");

@@ -43,7 +43,8 @@ class Following {
         delay_ = kDelayFirst;
       }
       if (gave_up()) return finish(lost(end));
-      if (world_.on_trouble) world_.on_trouble(lost(end).text);
+      // Once for each time without contact.
+      if (world_.on_trouble && delay_ == kDelayFirst) world_.on_trouble(lost(end).text);
       if (stopped(delay_)) return finish({});
       delay_ = std::min(delay_ * 2, kDelayMax);
     }

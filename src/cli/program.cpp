@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/load_config.h"
+#include "cli/nearest.h"
 #include "cli/serve.h"
 #include "cli/settings.h"
 #include "cli/version.h"
@@ -110,6 +111,8 @@ class Program {
   int run(int argc, char** argv) {
     try {
       app_.parse(argc, argv);
+    } catch (const CLI::ExtrasError&) {
+      return report_unknown();
     } catch (const CLI::ParseError& error) {
       return app_.exit(error) == 0 ? kExitDone : kExitUsage;
     }
@@ -117,6 +120,20 @@ class Program {
   }
 
  private:
+  // Names what no command knows, with the nearest right name.
+  int report_unknown() const {
+    std::vector<std::string> known;
+    for (const CLI::App* command : app_.get_subcommands()) {
+      for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
+    }
+    for (const std::string& word : app_.remaining(true)) {
+      const std::string near = nearest_name(word.substr(0, word.find('=')), known);
+      const std::string hint = near.empty() ? "see --help" : "did you mean " + near + "?";
+      std::fprintf(stderr, "baton: unknown: %s; %s\n", word.c_str(), hint.c_str());
+    }
+    return kExitUsage;
+  }
+
   template <class Command>
   void on_run(CLI::App* command, Command run_it) {
     command->callback([this, run_it] { exit_code_ = run_it(); });
@@ -145,7 +162,7 @@ class Program {
     command->add_option("--data", send_.parts.data, "JSON to send; may be repeated")->expected(1);
     command->add_option("--task", send_.task, "Task to answer or continue; without it, a new one");
     command->add_option("--session", send_.session, "Session of a new task");
-    command->add_flag("!--no-stream", send_.stream, "Wait for the end and print the task");
+    command->add_flag("--no-stream", send_.no_stream, "Wait for the end and print the task");
     command->add_option("--give-up-after", send_.give_up_after_s, "Seconds without contact (60)")
         ->check(CLI::Range(0, 86'400));
     add_save(*command, send_.save);

@@ -116,7 +116,7 @@ struct Assign {
   Problem operator()(std::size_t& to) const {
     const double* number = std::get_if<double>(&plain);
     if (!number || std::trunc(*number) != *number || !in_range(setting, *number)) {
-      return out_of_range(setting, setting.path.ends_with("queue_max") ? "a whole number" : "a size");
+      return out_of_range(setting, setting.counts ? "a whole number" : "a size");
     }
     to = static_cast<std::size_t>(*number);
     return std::nullopt;
@@ -170,6 +170,11 @@ bool holds(const Setting& setting) {
   return std::holds_alternative<T& (*)(Config&)>(setting.target);
 }
 
+// A number of bytes, which may have a unit behind it.
+bool is_size(const Setting& setting) {
+  return holds<std::size_t>(setting) && !setting.counts;
+}
+
 std::optional<Plain> plain_of(wire::Value value, bool size) {
   if (value.is_bool()) return value.boolean();
   if (value.is_string() && size) return parse_size(value.string());
@@ -193,14 +198,14 @@ std::optional<std::string> set_from_text(Config& config, const Setting& setting,
     const auto truth = parse_bool(text);
     return assign(config, setting, truth ? Plain(*truth) : Plain(std::string(text)));
   }
-  const auto number = holds<std::size_t>(setting) ? parse_size(text) : parse_number(text);
+  const auto number = is_size(setting) ? parse_size(text) : parse_number(text);
   return assign(config, setting, number ? Plain(*number) : Plain(std::string(text)));
 }
 
 std::optional<std::string> set_from_json(Config& config, const Setting& setting, wire::Value value) {
   // What no setting takes becomes a value that this one does not take, so that the reason is its own.
   const Plain nothing = holds<std::string>(setting) ? Plain(0.0) : Plain(std::string());
-  return assign(config, setting, plain_of(value, holds<std::size_t>(setting)).value_or(nothing));
+  return assign(config, setting, plain_of(value, is_size(setting)).value_or(nothing));
 }
 
 std::string default_text(const Setting& setting) {
@@ -211,7 +216,8 @@ std::string default_text(const Setting& setting) {
     if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
     if constexpr (std::is_same_v<T, std::optional<bool>>) return "";
     if constexpr (std::is_same_v<T, int>) return std::to_string(value);
-    if constexpr (std::is_same_v<T, std::size_t>) return size_text(value);
+    if constexpr (std::is_same_v<T, std::size_t>)
+      return setting.counts ? std::to_string(value) : size_text(value);
     if constexpr (std::is_same_v<T, std::chrono::milliseconds>) return number_text(seconds(value));
     if constexpr (std::is_same_v<T, std::string>) return value;
     if constexpr (std::is_same_v<T, std::vector<std::string>>) {

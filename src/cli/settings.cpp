@@ -1,6 +1,7 @@
 #include "cli/settings.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 
 namespace baton::cli {
@@ -28,95 +29,96 @@ constexpr auto webhooks = &in<&Config::webhooks, Member>;
 constexpr double kKib = 1024, kMib = 1024 * kKib, kGib = 1024 * kMib;
 constexpr double kDay = 86'400;
 
+constexpr std::array<std::string_view, 6> kLogLevels{"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::array<std::string_view, 2> kLogFormats{"json", "text"};
+
 // The rules of the table are in settings.h. Order: as in the help text.
-const std::vector<Setting>& table() {
-  static const std::vector<Setting> rows{
-      {"host", &top<&Config::host>, "Address to listen on", 1, 255},
-      {"port", &top<&Config::port>, "Port to listen on; 0 picks a free one", 0, 65'535},
-      {"db", &top<&Config::db>, "SQLite file with tasks, events and deliveries", 1, 4096},
-      {"agents", &top<&Config::agents>, "Folder with one folder for each agent", 1, 4096},
-      {"public_url", &top<&Config::public_url>,
-       "URL of this server as agent cards show it; without it, what the caller used", 0, 2048},
-      {"allow_anonymous", &top<&Config::allow_anonymous>,
-       "Whether calls without a token are served; without it, only if no token is configured"},
+constexpr Setting kSettings[] = {
+    {"host", &top<&Config::host>, "Address to listen on", 1, 255},
+    {"port", &top<&Config::port>, "Port to listen on; 0 picks a free one", 0, 65'535},
+    {"db", &top<&Config::db>, "SQLite file with tasks, events and deliveries", 1, 4096},
+    {"agents", &top<&Config::agents>, "Folder with one folder for each agent", 1, 4096},
+    {"public_url", &top<&Config::public_url>,
+     "URL of this server as agent cards show it; without it, what the caller used", 0, 2048},
+    {"allow_anonymous", &top<&Config::allow_anonymous>,
+     "Whether calls without a token are served; without it, only if no token is configured"},
 
-      {"cors.enabled", &in<&Config::cors, &Cors::enabled>, "Whether pages of other origins may call"},
-      {"cors.origins", &in<&Config::cors, &Cors::origins>, "Those origins; * is any", 1, 100},
+    {"cors.enabled", &in<&Config::cors, &Cors::enabled>, "Whether pages of other origins may call"},
+    {"cors.origins", &in<&Config::cors, &Cors::origins>, "Those origins; * is any", 1, 100},
 
-      {"http.body_max", http<&Limits::body_max>, "Bytes of a request body", kKib, kGib},
-      {"http.header_bytes_max", http<&Limits::header_bytes_max>, "Bytes of a request's head", kKib, kMib},
-      {"http.header_lines_max", http<&Limits::header_lines_max>, "Header lines of a request", 10, 10'000},
-      {"http.connections_max", http<&Limits::connections_max>, "Open connections", 1, 1'000'000},
-      {"http.streams_max", http<&Limits::streams_max>, "Open event streams", 0, 1'000'000},
-      {"http.connections_per_address_max", http<&Limits::connections_per_address_max>,
-       "Open connections of one address; 0 is no limit", 0, 1'000'000},
-      {"http.header_time_s", http<&Limits::header_time>, "Seconds for a request's head", 0.1, 3600},
-      {"http.body_grace_s", http<&Limits::body_grace>, "Seconds before a body's rate counts", 0.1, 3600},
-      {"http.body_rate_min", http<&Limits::body_rate_min>, "Bytes a second a body must average", 0, kGib},
-      {"http.idle_time_s", http<&Limits::idle_time>, "Seconds between two requests of a connection", 0.1,
-       kDay},
-      {"http.stall_time_s", http<&Limits::stall_time>, "Seconds a reader may take nothing", 0.1, kDay},
-      {"http.keep_awake_s", http<&Limits::keep_awake>, "Seconds of silence before a stream's comment", 0.1,
-       kDay},
-      {"http.worker_threads", http<&Limits::worker_threads>, "Threads that run requests", 1, 256},
-      {"http.work_queue_max", http<&Limits::work_queue_max>, "Requests that wait for a thread", 1, 1'000'000},
+    {"http.body_max", http<&Limits::body_max>, "Bytes of a request body", kKib, kGib},
+    {"http.header_bytes_max", http<&Limits::header_bytes_max>, "Bytes of a request's head", kKib, kMib},
+    {"http.header_lines_max", http<&Limits::header_lines_max>, "Header lines of a request", 10, 10'000},
+    {"http.connections_max", http<&Limits::connections_max>, "Open connections", 1, 1'000'000},
+    {"http.streams_max", http<&Limits::streams_max>, "Open event streams", 0, 1'000'000},
+    {"http.connections_per_address_max", http<&Limits::connections_per_address_max>,
+     "Open connections of one address; 0 is no limit", 0, 1'000'000},
+    {"http.header_time_s", http<&Limits::header_time>, "Seconds for a request's head", 0.1, 3600},
+    {"http.body_grace_s", http<&Limits::body_grace>, "Seconds before a body's rate counts", 0.1, 3600},
+    {"http.body_rate_min", http<&Limits::body_rate_min>, "Bytes a second a body must average", 0, kGib},
+    {"http.idle_time_s", http<&Limits::idle_time>, "Seconds between two requests of a connection", 0.1, kDay},
+    {"http.stall_time_s", http<&Limits::stall_time>, "Seconds a reader may take nothing", 0.1, kDay},
+    {"http.keep_awake_s", http<&Limits::keep_awake>, "Seconds of silence before a stream's comment", 0.1,
+     kDay},
+    {"http.worker_threads", http<&Limits::worker_threads>, "Threads that run requests", 1, 256},
+    {"http.work_queue_max",
+     http<&Limits::work_queue_max>,
+     "Requests that wait for a thread",
+     1,
+     1'000'000,
+     {},
+     {},
+     true},
 
-      {"limits.part_max", limits<&TaskLimits::part_max>, "Bytes of one part", kKib, kGib},
-      {"limits.artifact_max", limits<&TaskLimits::artifact_max>, "Bytes of one artifact", kKib, 16 * kGib},
-      {"limits.history_max", limits<&TaskLimits::history_max>, "Messages of one task", 1, 10'000'000},
-      {"limits.webhooks_max", limits<&TaskLimits::webhooks_max>, "Webhooks of one task", 0, 1000},
+    {"limits.part_max", limits<&TaskLimits::part_max>, "Bytes of one part", kKib, kGib},
+    {"limits.artifact_max", limits<&TaskLimits::artifact_max>, "Bytes of one artifact", kKib, 16 * kGib},
+    {"limits.history_max", limits<&TaskLimits::history_max>, "Messages of one task", 1, 10'000'000},
+    {"limits.webhooks_max", limits<&TaskLimits::webhooks_max>, "Webhooks of one task", 0, 1000},
 
-      {"engine.slots", engine<&EngineSettings::slots>, "Turns that run at the same time", 1, 100'000},
-      {"engine.queue_max", engine<&EngineSettings::queue_max>, "Turns that wait for a slot", 1, 10'000'000},
-      {"engine.turn_timeout_s", engine<&EngineSettings::turn_timeout>, "Seconds for one turn", 0.1, 7 * kDay},
-      {"engine.cancel_grace_s", engine<&EngineSettings::cancel_grace>,
-       "Seconds an agent has to stop when its task is cancelled", 0, 3600},
-      {"engine.reply_wait_s", engine<&EngineSettings::reply_wait>,
-       "Seconds a waiting send waits before it answers with the current state", 0.1, kDay},
-      {"engine.drain_grace_s", engine<&EngineSettings::drain_grace>,
-       "Seconds running turns have when the server stops", 0, 3600},
-      {"engine.conversation_max", engine<&EngineSettings::conversation_max>,
-       "Earlier messages of a context an agent is given", 0, 10'000},
-      {"engine.delegate_depth_max", engine<&EngineSettings::delegate_depth_max>,
-       "How deep agents may delegate to agents", 0, 100},
+    {"engine.slots", engine<&EngineSettings::slots>, "Turns that run at the same time", 1, 100'000},
+    {"engine.queue_max", engine<&EngineSettings::queue_max>, "Turns that wait for a slot", 1, 10'000'000},
+    {"engine.turn_timeout_s", engine<&EngineSettings::turn_timeout>, "Seconds for one turn", 0.1, 7 * kDay},
+    {"engine.cancel_grace_s", engine<&EngineSettings::cancel_grace>,
+     "Seconds an agent has to stop when its task is cancelled", 0, 3600},
+    {"engine.reply_wait_s", engine<&EngineSettings::reply_wait>,
+     "Seconds a waiting send waits before it answers with the current state", 0.1, kDay},
+    {"engine.drain_grace_s", engine<&EngineSettings::drain_grace>,
+     "Seconds running turns have when the server stops", 0, 3600},
+    {"engine.conversation_max", engine<&EngineSettings::conversation_max>,
+     "Earlier messages of a context an agent is given", 0, 10'000},
+    {"engine.delegate_depth_max", engine<&EngineSettings::delegate_depth_max>,
+     "How deep agents may delegate to agents", 0, 100},
 
-      {"webhooks.enabled", webhooks<&WebhookSettings::enabled>, "Whether webhooks are offered"},
-      {"webhooks.allow_private",
-       webhooks<&WebhookSettings::allow_private>,
-       "Whether webhooks may go to private and loopback addresses",
-       0,
-       0,
-       {},
-       "--allow-private-webhooks"},
-      {"webhooks.timeout_s", webhooks<&WebhookSettings::timeout>, "Seconds for one delivery", 0.1, 600},
-      {"webhooks.retry_first_s", webhooks<&WebhookSettings::retry_first>, "Seconds before the first retry",
-       0.01, kDay},
-      {"webhooks.retry_max_s", webhooks<&WebhookSettings::retry_max>, "Seconds between retries at most", 0.01,
-       kDay},
-      {"webhooks.give_up_after_s", webhooks<&WebhookSettings::give_up_after>,
-       "Seconds after which a delivery is given up", 0.1, 365 * kDay},
-      {"webhooks.senders", webhooks<&WebhookSettings::senders>, "Deliveries at the same time", 1, 256},
+    {"webhooks.enabled", webhooks<&WebhookSettings::enabled>, "Whether webhooks are offered"},
+    {"webhooks.allow_private",
+     webhooks<&WebhookSettings::allow_private>,
+     "Whether webhooks may go to private and loopback addresses",
+     0,
+     0,
+     {},
+     "--allow-private-webhooks"},
+    {"webhooks.timeout_s", webhooks<&WebhookSettings::timeout>, "Seconds for one delivery", 0.1, 600},
+    {"webhooks.retry_first_s", webhooks<&WebhookSettings::retry_first>, "Seconds before the first retry",
+     0.01, kDay},
+    {"webhooks.retry_max_s", webhooks<&WebhookSettings::retry_max>, "Seconds between retries at most", 0.01,
+     kDay},
+    {"webhooks.give_up_after_s", webhooks<&WebhookSettings::give_up_after>,
+     "Seconds after which a delivery is given up", 0.1, 365 * kDay},
+    {"webhooks.senders", webhooks<&WebhookSettings::senders>, "Deliveries at the same time", 1, 256},
 
-      {"log.level",
-       &in<&Config::log, &LogSettings::level>,
-       "What is logged",
-       1,
-       16,
-       {"trace", "debug", "info", "warn", "error", "off"}},
-      {"log.format", &in<&Config::log, &LogSettings::format>, "How", 1, 16, {"json", "text"}},
-  };
-  return rows;
-}
+    {"log.level", &in<&Config::log, &LogSettings::level>, "What is logged", 1, 16, kLogLevels},
+    {"log.format", &in<&Config::log, &LogSettings::format>, "How", 1, 16, kLogFormats},
+};
 
 }  // namespace
 
 std::span<const Setting> settings() {
-  return table();
+  return kSettings;
 }
 
 const Setting* find_setting(std::string_view path) {
-  const auto found = std::ranges::find(table(), path, &Setting::path);
-  return found == table().end() ? nullptr : &*found;
+  const auto found = std::ranges::find(kSettings, path, &Setting::path);
+  return found == std::end(kSettings) ? nullptr : &*found;
 }
 
 std::string flag_of(const Setting& setting) {

@@ -31,8 +31,9 @@ struct Setting {
   std::string_view help;
   double min = 0;  // of a number, or of a text's length
   double max = 0;
-  std::vector<std::string_view> choices = {};
+  std::span<const std::string_view> choices = {};
   std::string_view flag = {};  // where it is not the path in its usual form
+  bool counts = false;         // a std::size_t of things, not of bytes
 };
 
 std::span<const Setting> settings();

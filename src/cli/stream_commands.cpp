@@ -78,8 +78,10 @@ class Session {
     if (end.stopped) return report_interrupt(end.last_number);
     if (!end.error) return report_state(end.state.value_or(task::State::working));
     report_error(*end.error);
-    const bool unknown_task = end.error->rpc_code != 0;
-    if (!unknown_task) console_.error("to go on: " + watch_line(end.last_number));
+    if (!end.error->lost) return kExitNoAnswer;
+    const bool heard = end.state || end.last_number > 0;
+    console_.error(heard ? "to go on: " + watch_line(end.last_number)
+                         : "to see whether it is there: " + command_line(client_, {"get", task_}));
     return kExitNoAnswer;
   }
 
@@ -134,7 +136,7 @@ int send_command(const SendOptions& options) {
   params.session.value = options.session;
   params.message = *message;
   Session session(options.client, options.save, params.task.value);
-  if (!options.stream) return session.send_plain(wire::v0_1::write_send("tasks/send", 1, params));
+  if (options.no_stream) return session.send_plain(wire::v0_1::write_send("tasks/send", 1, params));
   if (session.console().for_people()) session.console().note("task " + printable_line(params.task.value));
   FollowPlan plan;
   plan.task = params.task;
