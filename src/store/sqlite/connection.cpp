@@ -8,8 +8,8 @@ namespace {
 constexpr int kBusyMs = 5000;
 
 int flags_of(Connection::Mode mode) {
-  const int access = mode == Connection::Mode::write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
-                                                     : SQLite::OPEN_READONLY;
+  const int access =
+      mode == Connection::Mode::write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READONLY;
   return access | SQLite::OPEN_NOMUTEX;
 }
 

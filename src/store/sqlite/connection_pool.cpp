@@ -4,9 +4,10 @@
 
 namespace baton::store::sqlite {
 
-ConnectionPool::ConnectionPool(const std::string& path, int connections) {
+ConnectionPool::ConnectionPool(const std::string& path, int connections, const char* pragmas) {
   for (int i = 0; i < std::max(connections, 1); ++i) {
     connections_.push_back(std::make_unique<Connection>(path, Connection::Mode::read));
+    connections_.back()->database().exec(pragmas);
     free_.push_back(connections_.back().get());
   }
 }

@@ -15,8 +15,8 @@ namespace baton::store::sqlite {
 
 class ConnectionPool {
  public:
-  // Throws SQLite::Exception.
-  ConnectionPool(const std::string& path, int connections);
+  // Runs `pragmas` on each connection. Throws SQLite::Exception.
+  ConnectionPool(const std::string& path, int connections, const char* pragmas);
 
   // Comes back to the pool when it goes out of scope.
   class Lent {

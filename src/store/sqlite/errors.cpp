@@ -34,6 +34,15 @@ base::Error error_of(const SQLite::Exception& exception, std::string_view doing)
   return {base::ErrorCode::internal, "internal error", std::move(for_log)};
 }
 
+base::Error error_at_open(const SQLite::Exception& exception) {
+  base::Error error = error_of(exception, "opening");
+  if ((exception.getErrorCode() & 0xff) == SQLITE_NOTADB) {
+    error.code = base::ErrorCode::invalid_argument;
+    error.for_caller = "the file is no database";
+  }
+  return error;
+}
+
 base::Error damaged(std::string for_log) {
   return {base::ErrorCode::internal, "internal error", "damaged store: " + std::move(for_log)};
 }

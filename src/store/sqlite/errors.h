@@ -17,6 +17,9 @@ base::Error error_of(const SQLite::Exception& exception, std::string_view doing)
 // is not at fault.
 bool is_outage(const SQLite::Exception& exception);
 
+// The same for a database that is being opened: what is no database is invalid_argument.
+base::Error error_at_open(const SQLite::Exception& exception);
+
 // A row whose content does not decode, or that ought to be there and is not.
 base::Error damaged(std::string for_log);
 

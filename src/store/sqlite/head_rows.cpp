@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kTurnStates{"none", "queued", "running"};
 
-std::string name_of(TurnState state) { return std::string(kTurnStates[static_cast<std::size_t>(state)]); }
+std::string name_of(TurnState state) {
+  return std::string(kTurnStates[static_cast<std::size_t>(state)]);
+}
 
 TurnState turn_state_named(std::string_view name) {
   for (std::size_t i = 0; i < kTurnStates.size(); ++i) {
@@ -19,7 +21,8 @@ TurnState turn_state_named(std::string_view name) {
 }
 
 std::string select_heads(std::string_view rest) {
-  return "SELECT t.task_key, t.public_id, t.agent, t.caller, t.context_key, c.public_id, t.parent_key, t.version, "
+  return "SELECT t.task_key, t.public_id, t.agent, t.caller, t.context_key, c.public_id, t.parent_key, "
+         "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
          "t.cancel_requested, t.ask, t.artifact_count, t.status_event "
          "FROM tasks t JOIN contexts c ON c.context_key = t.context_key " +
@@ -102,17 +105,19 @@ task::ContextKey find_context(Connection& connection, const NewTask& task) {
 }
 
 task::ContextKey insert_context(Connection& connection, const NewTask& task, base::Timestamp now) {
-  connection.run("INSERT INTO contexts (agent, caller, public_id, created_ms) VALUES (?, ?, ?, ?)", task.agent,
-                 task.caller, task.context, base::to_ms(now));
+  connection.run("INSERT INTO contexts (agent, caller, public_id, created_ms) VALUES (?, ?, ?, ?)",
+                 task.agent, task.caller, task.context, base::to_ms(now));
   return {connection.last_key()};
 }
 
-task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task, base::Timestamp now) {
+task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task,
+                          base::Timestamp now) {
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, trace, created_ms, "
       "updated_ms, version, state, status_event, last_event, turn, turn_state, attempt, turn_message, "
       "waiting_messages, cancel_requested, ask, artifact_count) "
-      "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+      "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+      "?18, "
       "?19, ?20)";
   const TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, head.context_key, task.parent,
@@ -129,13 +134,15 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
 
 void update_head(Connection& connection, const HeadRow& row, base::Timestamp now) {
   static constexpr char kSql[] =
-      "UPDATE tasks SET updated_ms = ?2, version = ?3, state = ?4, status_event = ?5, last_event = ?6, turn = ?7, "
+      "UPDATE tasks SET updated_ms = ?2, version = ?3, state = ?4, status_event = ?5, last_event = ?6, turn "
+      "= ?7, "
       "turn_state = ?8, attempt = ?9, turn_message = ?10, waiting_messages = ?11, cancel_requested = ?12, "
       "ask = ?13, artifact_count = ?14 WHERE task_key = ?1";
   const TaskHead& head = row.head;
   connection.run(kSql, head.key, base::to_ms(now), head.version, std::string(task::name_of(head.state)),
                  row.status_event, head.last_event, head.turn, name_of(head.turn_state), head.attempt,
-                 head.turn_message, head.waiting_messages, head.cancel_requested, head.ask, head.artifact_count);
+                 head.turn_message, head.waiting_messages, head.cancel_requested, head.ask,
+                 head.artifact_count);
 }
 
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now) {

@@ -26,7 +26,8 @@ task::ContextKey find_context(Connection& connection, const NewTask& task);
 task::ContextKey insert_context(Connection& connection, const NewTask& task, base::Timestamp now);
 
 // `row.head` without key: returns the key.
-task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task, base::Timestamp now);
+task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task,
+                          base::Timestamp now);
 // Everything that changes of a head.
 void update_head(Connection& connection, const HeadRow& row, base::Timestamp now);
 // What output alone changes: where the log and the artifacts end.

@@ -1,0 +1,176 @@
+#include "store/sqlite/apply_change.h"
+
+#include <utility>
+
+#include "store/sqlite/push_rows.h"
+#include "wire/stored/event_codec.h"
+
+namespace baton::store::sqlite {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+// A task holds so many artifacts in memory; past that they are looked up again.
+constexpr std::size_t kKnownArtifactsMax = 64;
+// Well under what SQLite takes in one row (1 GB).
+constexpr std::size_t kBodyMax = 512u << 20;
+
+void write_messages(Connection& connection, const TaskHead& head, task::EventNumber number,
+                    const EventPlan& plan, base::Timestamp at) {
+  static constexpr char kInsert[] =
+      "INSERT INTO conversation (context_key, at_ms, task_key, number, reply_ordinal) VALUES (?, ?, ?, ?, ?)";
+  if (plan.said) {
+    connection.run("INSERT INTO messages (task_key, number, role) VALUES (?, ?, ?)", head.key, number,
+                   static_cast<int>(*plan.said));
+    connection.run(kInsert, head.context_key, base::to_ms(at), head.key, number, nullptr);
+  }
+  if (plan.reply_begins) {
+    connection.run(kInsert, head.context_key, base::to_ms(at), head.key, number, *plan.reply_begins);
+  }
+}
+
+void write_events(Connection& connection, const TaskHead& head, task::EventNumber before,
+                  const ChangePlan& plan, const std::vector<task::EventBody>& bodies,
+                  const std::vector<std::string>& encoded, base::Timestamp at) {
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
+    connection.run("INSERT INTO events (task_key, number, kind, at_ms, body) VALUES (?, ?, ?, ?, ?)",
+                   head.key, number, static_cast<int>(wire::stored::kind_of(bodies[i])), base::to_ms(at),
+                   encoded[i]);
+    for (const EventPlan::ArtifactMark& mark : plan.events[i].marks) {
+      connection.run("INSERT INTO artifact_parts (task_key, ordinal, number, mark) VALUES (?, ?, ?, ?)",
+                     head.key, mark.ordinal, number, static_cast<int>(mark.mark));
+    }
+    write_messages(connection, head, number, plan.events[i], at);
+  }
+}
+
+void write_request(Connection& connection, task::TaskKey key, task::EventNumber message,
+                   const TurnRequest& request) {
+  if (request.metadata.empty() && request.tools.empty() && request.client_state.empty()) return;
+  connection.run(
+      "INSERT INTO turn_requests (task_key, number, metadata, tools, client_state) VALUES (?, ?, ?, ?, ?)",
+      key, message, request.metadata.text, request.tools.text, request.client_state.text);
+}
+
+// Everything of the plan but the task's own row.
+int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, const ChangePlan& plan,
+               const Change& change, const std::vector<std::string>& encoded, base::Timestamp now) {
+  Connection& connection = state.connection();
+  const TaskHead& head = plan.row.head;
+  if (change.push) put_config(state, task, *change.push);
+  for (const task::ArtifactId& id : plan.new_artifacts) {
+    connection.run("INSERT INTO artifacts (task_key, ordinal, public_id) VALUES (?, ?, ?)", head.key,
+                   plan.artifacts.at(id).ordinal, id);
+  }
+  write_events(connection, head, before, plan, change.events, encoded, now);
+  if (change.request) write_request(connection, head.key, plan.message, *change.request);
+  int deliveries = 0;
+  for (std::size_t i = 0; i < change.events.size(); ++i) {
+    if (!std::holds_alternative<task::StatusChanged>(change.events[i])) continue;
+    const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
+    deliveries += add_deliveries(state, task, number, now);
+  }
+  return deliveries;
+}
+
+Committed committed(const TaskHead& head, std::vector<task::EventBody>&& bodies, int deliveries,
+                    base::Timestamp now) {
+  Committed result{head, {}, deliveries};
+  std::int64_t number = head.last_event.value - static_cast<std::int64_t>(bodies.size());
+  result.events.reserve(bodies.size());
+  for (task::EventBody& body : bodies) result.events.push_back({{++number}, now, std::move(body)});
+  return result;
+}
+
+// Before anything is written: a change that turns out too large must leave no trace.
+Result<std::vector<std::string>> encode(const std::vector<task::EventBody>& bodies) {
+  std::vector<std::string> encoded;
+  encoded.reserve(bodies.size());
+  for (const task::EventBody& body : bodies) {
+    encoded.push_back(wire::stored::encode(body));
+    if (encoded.back().size() > kBodyMax) return fail(ErrorCode::too_large, "too large to be stored");
+  }
+  return encoded;
+}
+
+void remember(KnownTask& task, ChangePlan&& plan) {
+  task.row = std::move(plan.row);
+  if (task.artifacts.size() + plan.artifacts.size() > kKnownArtifactsMax) task.artifacts.clear();
+  for (const auto& [id, known] : plan.artifacts) task.artifacts.insert_or_assign(id, known);
+}
+
+Result<void> check_new(WriteState& state, const NewTask& task) {
+  if (task.id.empty() || task.context.empty()) {
+    return fail(ErrorCode::invalid_argument, "a task needs an id and a context");
+  }
+  Connection& connection = state.connection();
+  if (find_head(connection, {task.caller, task.agent, task.id})) {
+    return fail(ErrorCode::already_exists, "the task id is taken");
+  }
+  if (task.parent && !task_exists(connection, task.parent)) {
+    return fail(ErrorCode::task_not_found, "there is no such parent task");
+  }
+  return {};
+}
+
+Result<Committed> create(WriteState& state, Change& change) {
+  const NewTask& task = *change.create;
+  if (auto checked = check_new(state, task); !checked) return fail(checked.error());
+  HeadRow empty;
+  empty.head.id = task.id;
+  empty.head.agent = task.agent;
+  empty.head.caller = task.caller;
+  empty.head.context = task.context;
+  empty.head.parent = task.parent;
+  const base::Timestamp now = state.now();
+  auto plan = plan_change(empty, change, now, [](const task::ArtifactId&) { return std::nullopt; });
+  if (!plan) return fail(plan.error());
+  const auto encoded = encode(change.events);
+  if (!encoded) return fail(encoded.error());
+
+  TaskHead& head = plan->row.head;
+  head.context_key = state.context(task);
+  head.key = insert_task(state.connection(), plan->row, task, now);
+  KnownTask known{plan->row, {}, std::vector<KnownConfig>{}};
+  const int deliveries = write_plan(state, known, {}, *plan, change, *encoded, now);
+  auto result = committed(head, std::move(change.events), deliveries, now);
+  remember(known, std::move(*plan));
+  state.remember(std::move(known));
+  return result;
+}
+
+Result<Committed> advance(WriteState& state, Change& change) {
+  KnownTask* task = state.task(change.task);
+  if (task == nullptr) return fail(ErrorCode::task_not_found, "task not found");
+  const base::Timestamp now = state.now();
+  auto plan = plan_change(task->row, change, now,
+                          [&](const task::ArtifactId& id) { return state.artifact(*task, id); });
+  if (!plan) return fail(plan.error());
+  const auto encoded = encode(change.events);
+  if (!encoded) return fail(encoded.error());
+
+  const task::EventNumber before = task->row.head.last_event;
+  const int deliveries = write_plan(state, *task, before, *plan, change, *encoded, now);
+  if (plan->decides) {
+    update_head(state.connection(), plan->row, now);
+  } else if (!change.events.empty()) {
+    update_head_ends(state.connection(), plan->row, now);
+  }
+  auto result = committed(plan->row.head, std::move(change.events), deliveries, now);
+  remember(*task, std::move(*plan));
+  return result;
+}
+
+}  // namespace
+
+Result<Committed> apply_change(WriteState& state, Change& change) {
+  if (change.create.has_value() == static_cast<bool>(change.task)) {
+    return fail(ErrorCode::invalid_argument, "a change is about one task: a new one or an old one");
+  }
+  return change.create ? create(state, change) : advance(state, change);
+}
+
+}  // namespace baton::store::sqlite

@@ -1,0 +1,84 @@
+#include "store/sqlite/artifact_reader.h"
+
+#include <iterator>
+#include <utility>
+
+#include "store/sqlite/change_plan.h"
+#include "store/sqlite/event_rows.h"
+
+namespace baton::store::sqlite {
+namespace {
+
+template <class Field>
+void fill(Field& field, Field&& from) {
+  if (field.empty()) field = std::move(from);
+}
+
+// The pieces of a reply are one text.
+void append(task::Artifact& artifact, task::TextDelta&& delta) {
+  fill(artifact.id, std::move(delta.reply));
+  if (artifact.parts.empty()) artifact.parts.push_back(task::Part::of_text({}));
+  artifact.parts.back().content += delta.text;
+}
+
+// The first chunk that says something about the artifact as a whole is right.
+void append(task::Artifact& artifact, task::ArtifactChunk&& chunk) {
+  task::Artifact& from = chunk.artifact;
+  fill(artifact.id, std::move(from.id));
+  fill(artifact.name, std::move(from.name));
+  fill(artifact.description, std::move(from.description));
+  fill(artifact.metadata, std::move(from.metadata));
+  fill(artifact.extensions, std::move(from.extensions));
+  artifact.parts.insert(artifact.parts.end(), std::make_move_iterator(from.parts.begin()),
+                        std::make_move_iterator(from.parts.end()));
+}
+
+template <class Other>
+void append(task::Artifact&, Other&&) {}
+
+// Where the content of an artifact begins as of an event; 0 if it had none then or was withdrawn.
+task::EventNumber begin_of(Connection& connection, task::TaskKey key, int ordinal, task::EventNumber as_of) {
+  Query query = connection.query(
+      "SELECT number, mark FROM artifact_parts WHERE task_key = ? AND ordinal = ? AND number <= ? AND mark > "
+      "0 "
+      "ORDER BY number DESC LIMIT 1",
+      key, ordinal, as_of);
+  if (!query.step() || query.small(1) == static_cast<int>(Mark::withdrawn)) return {};
+  return {query.integer(0)};
+}
+
+}  // namespace
+
+base::Result<task::Artifact> read_artifact(Connection& connection, task::TaskKey key, int ordinal,
+                                           task::EventNumber begin, task::EventNumber as_of) {
+  task::Artifact artifact;
+  artifact.ordinal = ordinal;
+  Query query = connection.query(
+      "SELECT e.number, e.kind, e.at_ms, e.body FROM artifact_parts p "
+      "JOIN events e ON e.task_key = p.task_key AND e.number = p.number "
+      "WHERE p.task_key = ? AND p.ordinal = ? AND p.number BETWEEN ? AND ? ORDER BY p.number",
+      key, ordinal, begin, as_of);
+  while (query.step()) {
+    auto event = event_at(query, 0);
+    if (!event) return base::fail(event.error());
+    std::visit([&](auto& body) { append(artifact, std::move(body)); }, event->body);
+  }
+  return artifact;
+}
+
+base::Result<std::vector<task::Artifact>> read_artifacts(Connection& connection, task::TaskKey key,
+                                                         task::EventNumber as_of) {
+  std::vector<task::Artifact> artifacts;
+  Query query = connection.query("SELECT ordinal FROM artifacts WHERE task_key = ? ORDER BY ordinal", key);
+  while (query.step()) {
+    const int ordinal = query.small(0);
+    const task::EventNumber begin = begin_of(connection, key, ordinal, as_of);
+    if (!begin) continue;
+    auto artifact = read_artifact(connection, key, ordinal, begin, as_of);
+    if (!artifact) return base::fail(artifact.error());
+    artifacts.push_back(std::move(*artifact));
+  }
+  return artifacts;
+}
+
+}  // namespace baton::store::sqlite

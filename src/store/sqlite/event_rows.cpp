@@ -1,0 +1,30 @@
+#include "store/sqlite/event_rows.h"
+
+#include <string>
+#include <utility>
+
+#include "store/sqlite/errors.h"
+#include "wire/stored/event_codec.h"
+
+namespace baton::store::sqlite {
+
+base::Result<task::Event> event_at(const Query& query, int column) {
+  task::Event event;
+  event.number = {query.integer(column)};
+  event.at = base::from_ms(query.integer(column + 2));
+  auto body = wire::stored::decode(query.small(column + 1), query.text(column + 3));
+  if (!body)
+    return base::fail(damaged("event " + std::to_string(event.number.value) + ": " + body.error().for_log));
+  event.body = std::move(*body);
+  return event;
+}
+
+base::Result<task::Message> message_of(task::Event&& event) {
+  if (auto* added = std::get_if<task::MessageAdded>(&event.body)) return std::move(added->message);
+  if (auto* changed = std::get_if<task::StatusChanged>(&event.body); changed && changed->status.message) {
+    return std::move(*changed->status.message);
+  }
+  return base::fail(damaged("event " + std::to_string(event.number.value) + " has no message"));
+}
+
+}  // namespace baton::store::sqlite

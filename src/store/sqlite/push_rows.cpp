@@ -1,0 +1,184 @@
+#include "store/sqlite/push_rows.h"
+
+#include <algorithm>
+#include <string>
+
+#include "store/sqlite/errors.h"
+#include "wire/stored/event_codec.h"
+
+namespace baton::store::sqlite {
+namespace {
+
+namespace stored = wire::stored;
+
+// Reads the columns "public_id, url, token, schemes, credentials, authentication_extra, generation" that
+// begin at `column`.
+base::Result<task::PushConfig> config_at(const Query& query, int column) {
+  task::PushConfig config;
+  config.id = {query.text(column)};
+  config.url = query.text(column + 1);
+  config.token = query.text(column + 2);
+  auto schemes = stored::decode_strings(query.text(column + 3));
+  if (!schemes) return base::fail(schemes.error());
+  config.schemes = std::move(*schemes);
+  config.credentials = query.text(column + 4);
+  config.authentication_extra = {query.text(column + 5)};
+  config.generation = static_cast<task::Generation>(query.small(column + 6));
+  return config;
+}
+
+const KnownConfig* find_config(const std::vector<KnownConfig>& configs, const task::PushConfigId& id) {
+  const auto found = std::find_if(configs.begin(), configs.end(), [&](const auto& c) { return c.id == id; });
+  return found == configs.end() ? nullptr : &*found;
+}
+
+// The waiting deliveries of a config are its last ones, so the very last tells whether there is any.
+bool has_waiting(Connection& connection, PushConfigKey config) {
+  Query query = connection.query(
+      "SELECT state = 'waiting' FROM deliveries WHERE config_key = ? ORDER BY event_number DESC LIMIT 1",
+      config);
+  return query.step() && query.truth(0);
+}
+
+// The next of the config, if there is one, is now its first.
+void advance(Connection& connection, std::int64_t config, std::int64_t event, base::Timestamp now) {
+  connection.run(
+      "UPDATE deliveries SET due_ms = ?3 WHERE delivery_key = (SELECT delivery_key FROM deliveries "
+      "WHERE config_key = ?1 AND event_number > ?2 ORDER BY event_number LIMIT 1)",
+      config, event, base::to_ms(now));
+}
+
+}  // namespace
+
+void put_config(WriteState& state, KnownTask& task, const task::PushConfig& config) {
+  Connection& connection = state.connection();
+  std::vector<KnownConfig>& configs = state.configs(task);
+  const std::string schemes = stored::encode_strings(config.schemes);
+  const int generation = static_cast<int>(config.generation);
+  if (const KnownConfig* known = find_config(configs, config.id)) {
+    connection.run(
+        "UPDATE push_configs SET url = ?, token = ?, schemes = ?, credentials = ?, authentication_extra = ?, "
+        "generation = ? WHERE config_key = ?",
+        config.url, config.token, schemes, config.credentials, config.authentication_extra.text, generation,
+        known->key);
+    return;
+  }
+  connection.run(
+      "INSERT INTO push_configs (task_key, public_id, url, token, schemes, credentials, "
+      "authentication_extra, "
+      "generation) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      task.row.head.key, config.id, config.url, config.token, schemes, config.credentials,
+      config.authentication_extra.text, generation);
+  configs.push_back({{connection.last_key()}, config.id});
+}
+
+base::Result<void> set_config(WriteState& state, task::TaskKey key, const task::PushConfig& config,
+                              int configs_max) {
+  KnownTask* task = state.task(key);
+  if (task == nullptr) return base::fail(base::ErrorCode::task_not_found, "task not found");
+  const std::vector<KnownConfig>& configs = state.configs(*task);
+  const bool full = static_cast<int>(configs.size()) >= configs_max;
+  if (full && find_config(configs, config.id) == nullptr) {
+    return base::fail(base::ErrorCode::too_large,
+                      "a task can have " + std::to_string(configs_max) + " push notification configs");
+  }
+  put_config(state, *task, config);
+  return {};
+}
+
+base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, task::TaskKey key) {
+  Query query = connection.query(
+      "SELECT public_id, url, token, schemes, credentials, authentication_extra, generation FROM "
+      "push_configs "
+      "WHERE task_key = ? ORDER BY config_key",
+      key);
+  std::vector<task::PushConfig> configs;
+  while (query.step()) {
+    auto config = config_at(query, 0);
+    if (!config) return base::fail(config.error());
+    configs.push_back(std::move(*config));
+  }
+  return configs;
+}
+
+int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, base::Timestamp at) {
+  Connection& connection = state.connection();
+  const std::vector<KnownConfig>& configs = state.configs(task);
+  for (const KnownConfig& config : configs) {
+    const bool first = !has_waiting(connection, config.key);
+    connection.run(
+        "INSERT INTO deliveries (config_key, task_key, event_number, state, due_ms, created_ms, attempts, "
+        "error) "
+        "VALUES (?1, ?2, ?3, 'waiting', iif(?4, ?5, NULL), ?5, 0, '')",
+        config.key, task.row.head.key, event, first, base::to_ms(at));
+  }
+  return static_cast<int>(configs.size());
+}
+
+base::Result<void> record_result(WriteState& state, const DeliveryResult& result) {
+  Connection& connection = state.connection();
+  std::int64_t config = 0;
+  std::int64_t event = 0;
+  {
+    Query query = connection.query(
+        "SELECT config_key, event_number FROM deliveries WHERE delivery_key = ? AND due_ms IS NOT NULL",
+        result.key);
+    if (!query.step()) return base::fail(base::ErrorCode::not_found, "no such delivery is waiting");
+    config = query.integer(0);
+    event = query.integer(1);
+  }
+  if (result.kind == DeliveryResult::Kind::retry) {
+    connection.run(
+        "UPDATE deliveries SET attempts = attempts + 1, due_ms = ?2, error = ?3 WHERE delivery_key = ?1",
+        result.key, base::to_ms(result.next_due), result.error);
+    return {};
+  }
+  const std::string outcome = result.kind == DeliveryResult::Kind::delivered ? "delivered" : "given-up";
+  connection.run(
+      "UPDATE deliveries SET attempts = attempts + 1, due_ms = NULL, state = ?2, error = ?3 "
+      "WHERE delivery_key = ?1",
+      result.key, outcome, result.error);
+  advance(connection, config, event, state.now());
+  return {};
+}
+
+base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base::Timestamp now, int limit) {
+  Query query = connection.query(
+      "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
+      "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.generation "
+      "FROM deliveries d JOIN push_configs c ON c.config_key = d.config_key "
+      "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? ORDER BY d.due_ms, d.delivery_key LIMIT ?",
+      base::to_ms(now), limit);
+  std::vector<Delivery> due;
+  while (query.step()) {
+    auto config = config_at(query, 7);
+    if (!config) return base::fail(config.error());
+    Delivery delivery;
+    delivery.key = {query.integer(0)};
+    delivery.task = {query.integer(1)};
+    delivery.config_key = {query.integer(2)};
+    delivery.event = {query.integer(3)};
+    delivery.config = std::move(*config);
+    delivery.attempts = query.small(4);
+    delivery.created_at = base::from_ms(query.integer(5));
+    delivery.due = base::from_ms(query.integer(6));
+    due.push_back(std::move(delivery));
+  }
+  return due;
+}
+
+std::optional<base::Timestamp> next_due(Connection& connection) {
+  Query query = connection.query("SELECT min(due_ms) FROM deliveries WHERE due_ms IS NOT NULL");
+  if (!query.step() || query.is_null(0)) return std::nullopt;
+  return base::from_ms(query.integer(0));
+}
+
+DeliveryStore::Counts delivery_counts(Connection& connection) {
+  Query query = connection.query(
+      "SELECT (SELECT count(*) FROM deliveries WHERE state = 'waiting' AND state <> 'delivered'), "
+      "(SELECT count(*) FROM deliveries WHERE state = 'given-up' AND state <> 'delivered')");
+  query.step();
+  return {query.integer(0), query.integer(1)};
+}
+
+}  // namespace baton::store::sqlite

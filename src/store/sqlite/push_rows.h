@@ -1,0 +1,29 @@
+// Rows of `push_configs` and `deliveries`. Everything throws SQLite::Exception.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "store/sqlite/write_state.h"
+#include "store/task_store.h"
+
+namespace baton::store::sqlite {
+
+// Sets a config of the task, replacing the one of the same id, whose key it then has.
+void put_config(WriteState& state, KnownTask& task, const task::PushConfig& config);
+// too_large if it were one more than `configs_max`; task_not_found.
+base::Result<void> set_config(WriteState& state, task::TaskKey key, const task::PushConfig& config,
+                              int configs_max);
+base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, task::TaskKey key);
+
+// Writes a delivery of this event for each config of the task. Returns how many.
+int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, base::Timestamp at);
+// not_found if it is not the first waiting one of its config.
+base::Result<void> record_result(WriteState& state, const DeliveryResult& result);
+
+base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base::Timestamp now, int limit);
+std::optional<base::Timestamp> next_due(Connection& connection);
+DeliveryStore::Counts delivery_counts(Connection& connection);
+
+}  // namespace baton::store::sqlite

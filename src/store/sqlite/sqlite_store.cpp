@@ -1,0 +1,210 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <fcntl.h>
+
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "store/sqlite/connection_pool.h"
+#include "store/sqlite/errors.h"
+#include "store/sqlite/file_lock.h"
+#include "store/sqlite/migrations.h"
+#include "store/sqlite/task_reader.h"
+#include "store/sqlite/writes.h"
+
+namespace baton::store {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+namespace {
+
+// The writer's checkpoints are in larger steps than SQLite's own, 16 MiB of log; a log that once grew is cut
+// back to 64 MiB.
+constexpr char kWriterPragmas[] =
+    "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-65536;";
+constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
+
+// Webhook credentials are in it: nobody else may read it. SQLite gives its side files the same mode.
+void make_private(const std::string& path) {
+  const base::UniqueFd created(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+}
+
+// What the operator reads at start names the file.
+base::Error at_start(const std::string& path, base::Error error) {
+  error.for_log = path + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
+  return error;
+}
+
+Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, const base::Clock& clock) {
+  SQLite::Database& database = writer.database();
+  // Looked at before anything is written: it may be somebody else's file.
+  auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now());
+  if (!migrated) return migrated;
+  if (database.execAndGet("PRAGMA journal_mode=WAL").getString() != "wal") {
+    return fail(ErrorCode::unavailable, "the database cannot be opened",
+                "no write-ahead log on this file system");
+  }
+  const bool full = options.synchronous == SqliteOptions::Synchronous::full;
+  database.exec(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
+  database.exec(kWriterPragmas);
+  return {};
+}
+
+}  // namespace
+
+struct SqliteStore::Parts {
+  Parts(sqlite::FileLock held, const SqliteOptions& options, const base::Clock& clock)
+      : lock(std::move(held)),
+        writer(options.path, sqlite::Connection::Mode::write),
+        state(writer, clock, options.remembered_tasks_max) {}
+
+  void start(const SqliteOptions& options) {
+    readers.emplace(options.path, options.readers, kReaderPragmas);
+    sqlite::CommitterLimits limits;
+    limits.writes_max = options.queue_max;
+    limits.bytes_max = options.queue_bytes_max;
+    committer.emplace(state, limits);
+  }
+
+  sqlite::FileLock lock;
+  sqlite::Connection writer;
+  sqlite::WriteState state;
+  std::optional<sqlite::ConnectionPool> readers;
+  std::optional<sqlite::Committer> committer;
+};
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options,
+                                                       const base::Clock& clock) {
+  auto lock = sqlite::FileLock::take(options.path);
+  if (!lock) return fail(at_start(options.path, lock.error()));
+  try {
+    make_private(options.path);
+    auto parts = std::make_unique<Parts>(std::move(*lock), options, clock);
+    if (auto ready = set_up(parts->writer, options, clock); !ready) {
+      return fail(at_start(options.path, ready.error()));
+    }
+    parts->start(options);
+    return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
+  } catch (const SQLite::Exception& exception) {
+    return fail(at_start(options.path, sqlite::error_at_open(exception)));
+  }
+}
+
+SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+SqliteStore::~SqliteStore() = default;
+
+// Runs `work` on a reader connection, inside one snapshot.
+template <class F>
+auto SqliteStore::reading(const char* doing, F&& work) const {
+  return sqlite::catching(doing, [&] {
+    auto lent = parts_->readers->lend();
+    const sqlite::Snapshot snapshot(*lent);
+    return work(*lent);
+  });
+}
+
+void SqliteStore::commit(Change change, CommitCallback done) {
+  const std::size_t weight = sqlite::weight_of(change);
+  parts_->committer->push(std::make_unique<sqlite::CommitChange>(std::move(change), std::move(done)), weight);
+}
+
+void SqliteStore::set_push(task::TaskKey key, task::PushConfig config, int configs_max,
+                           std::function<void(Result<task::PushConfig>)> done) {
+  const std::size_t weight = sizeof(config) + config.url.size() + config.authentication_extra.text.size();
+  parts_->committer->push(
+      std::make_unique<sqlite::SetPush>(key, std::move(config), configs_max, std::move(done)), weight);
+}
+
+void SqliteStore::record(DeliveryResult result, std::function<void(Result<void>)> done) {
+  const std::size_t weight = sizeof(result) + result.error.size();
+  parts_->committer->push(std::make_unique<sqlite::RecordDelivery>(std::move(result), std::move(done)),
+                          weight);
+}
+
+Result<TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
+  return reading("finding a task", [&](sqlite::Connection& connection) -> Result<TaskHead> {
+    auto row = sqlite::find_head(connection, ref);
+    if (!row) return fail(ErrorCode::task_not_found, "task not found");
+    return std::move(row->head);
+  });
+}
+
+Result<TaskHead> SqliteStore::head(task::TaskKey key) const {
+  return reading("finding a task", [&](sqlite::Connection& connection) -> Result<TaskHead> {
+    auto row = sqlite::find_head(connection, key);
+    if (!row) return fail(ErrorCode::task_not_found, "task not found");
+    return std::move(row->head);
+  });
+}
+
+Result<task::Task> SqliteStore::read(task::TaskKey key, const task::Depth& depth,
+                                     std::optional<task::EventNumber> as_of) const {
+  return reading("reading a task",
+                 [&](auto& connection) { return sqlite::read_task(connection, key, depth, as_of); });
+}
+
+Result<std::vector<task::Event>> SqliteStore::events(task::TaskKey key, task::EventNumber after,
+                                                     int limit) const {
+  return reading("reading events",
+                 [&](auto& connection) { return sqlite::read_events(connection, key, after, limit); });
+}
+
+Result<TurnInput> SqliteStore::turn_input(task::TaskKey key, task::EventNumber message) const {
+  return reading("reading a turn's input",
+                 [&](auto& connection) { return sqlite::read_turn_input(connection, key, message); });
+}
+
+Result<task::EventNumber> SqliteStore::next_message(task::TaskKey key, task::EventNumber after) const {
+  return reading("finding a message", [&](sqlite::Connection& connection) -> Result<task::EventNumber> {
+    const auto number = sqlite::next_user_message(connection, key, after);
+    if (!number) return fail(ErrorCode::not_found, "no further message");
+    return *number;
+  });
+}
+
+Result<std::vector<task::Message>> SqliteStore::conversation(task::ContextKey context,
+                                                             task::TaskKey before_task,
+                                                             task::EventNumber before, int limit) const {
+  return reading("reading a conversation", [&](auto& connection) {
+    return sqlite::read_conversation(connection, context, before_task, before, limit);
+  });
+}
+
+Result<std::vector<TaskHead>> SqliteStore::unfinished(task::TaskKey after, int limit) const {
+  return reading("finding unfinished tasks", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+    return sqlite::unfinished_heads(connection, after, limit);
+  });
+}
+
+Result<std::vector<TaskHead>> SqliteStore::open_children(task::TaskKey parent) const {
+  return reading("finding child tasks", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+    return sqlite::open_child_heads(connection, parent);
+  });
+}
+
+Result<std::vector<task::PushConfig>> SqliteStore::push_configs(task::TaskKey key) const {
+  return reading("reading push configs",
+                 [&](auto& connection) { return sqlite::configs_of(connection, key); });
+}
+
+Result<std::vector<Delivery>> SqliteStore::due_deliveries(base::Timestamp now, int limit) const {
+  return reading("finding due deliveries",
+                 [&](auto& connection) { return sqlite::due_deliveries(connection, now, limit); });
+}
+
+Result<std::optional<base::Timestamp>> SqliteStore::next_due() const {
+  return reading("finding the next delivery",
+                 [&](auto& connection) -> Result<std::optional<base::Timestamp>> {
+                   return sqlite::next_due(connection);
+                 });
+}
+
+Result<DeliveryStore::Counts> SqliteStore::delivery_counts() const {
+  return reading("counting deliveries",
+                 [&](auto& connection) -> Result<Counts> { return sqlite::delivery_counts(connection); });
+}
+
+}  // namespace baton::store

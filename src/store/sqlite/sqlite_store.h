@@ -1,0 +1,76 @@
+// SqliteStore: the embedded store, one SQLite file in WAL mode.
+//
+// One thread writes, grouping what is waiting into one transaction; reads use connections of their own and
+// see what was committed when they began. schema/README.md describes the tables.
+// A full or failing disk: the changes concerned get `unavailable`, nothing acknowledged is lost, and the
+// store goes on when the disk does.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/task_store.h"
+
+namespace baton::store {
+
+struct SqliteOptions {
+  enum class Synchronous {
+    full,    // a commit is on the disk before anybody hears of it
+    normal,  // a power failure may lose the last commits, a crash of the program may not
+  };
+
+  std::string path;
+  Synchronous synchronous = Synchronous::full;
+  int readers = 3;
+  std::size_t queue_max = 20'000;             // changes that wait for the disk
+  std::size_t queue_bytes_max = 256u << 20;   // and what they hold
+  std::size_t remembered_tasks_max = 10'000;  // heads the committing thread keeps in memory
+};
+
+class SqliteStore final : public TaskStore, public DeliveryStore {
+ public:
+  // Makes or upgrades the database. Fails with already_exists (another Baton has it open), unsupported (a
+  // newer Baton wrote it), invalid_argument (no database, or another program's), unavailable. `clock` must
+  // outlive the store.
+  static base::Result<std::unique_ptr<SqliteStore>> open(const SqliteOptions& options,
+                                                         const base::Clock& clock);
+
+  // Commits what is waiting. No method may be under way.
+  ~SqliteStore() override;
+
+  void commit(Change change, CommitCallback done) override;
+  base::Result<TaskHead> head(const task::TaskRef& ref) const override;
+  base::Result<TaskHead> head(task::TaskKey key) const override;
+  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                std::optional<task::EventNumber> as_of = {}) const override;
+  base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
+                                                int limit) const override;
+  base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override;
+  base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const override;
+  base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey before_task,
+                                                        task::EventNumber before, int limit) const override;
+  base::Result<std::vector<TaskHead>> unfinished(task::TaskKey after, int limit) const override;
+  base::Result<std::vector<TaskHead>> open_children(task::TaskKey parent) const override;
+  void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
+                std::function<void(base::Result<task::PushConfig>)> done) override;
+  base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const override;
+
+  base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const override;
+  base::Result<std::optional<base::Timestamp>> next_due() const override;
+  void record(DeliveryResult result, std::function<void(base::Result<void>)> done) override;
+  base::Result<Counts> delivery_counts() const override;
+
+ private:
+  struct Parts;
+  explicit SqliteStore(std::unique_ptr<Parts> parts);
+
+  template <class F>
+  auto reading(const char* doing, F&& work) const;
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace baton::store

@@ -1,0 +1,178 @@
+#include "store/sqlite/task_reader.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "store/sqlite/artifact_reader.h"
+#include "store/sqlite/errors.h"
+#include "store/sqlite/event_rows.h"
+#include "store/sqlite/head_rows.h"
+
+namespace baton::store::sqlite {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+Result<task::Event> read_event(Connection& connection, task::TaskKey key, task::EventNumber number) {
+  Query query = connection.query(
+      "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number = ?", key, number);
+  if (!query.step()) return fail(ErrorCode::not_found, "no such event");
+  return event_at(query, 0);
+}
+
+// The last StatusChanged up to `as_of`, 0 if there is none.
+task::EventNumber status_event(Connection& connection, const HeadRow& row, task::EventNumber as_of) {
+  if (row.status_event <= as_of) return row.status_event;
+  Query query = connection.query(
+      "SELECT number FROM events WHERE task_key = ? AND number <= ? AND kind = 1 ORDER BY number DESC LIMIT "
+      "1",
+      row.head.key, as_of);
+  return query.step() ? task::EventNumber{query.integer(0)} : task::EventNumber{};
+}
+
+Result<task::Status> read_status(Connection& connection, const HeadRow& row, task::EventNumber as_of,
+                                 base::Timestamp created) {
+  const task::EventNumber number = status_event(connection, row, as_of);
+  if (!number) return task::Status{task::State::submitted, std::nullopt, created};
+  auto event = read_event(connection, row.head.key, number);
+  if (!event) return fail(event.error());
+  auto* changed = std::get_if<task::StatusChanged>(&event->body);
+  if (changed == nullptr) return fail(damaged("event " + std::to_string(number.value) + " is no status"));
+  return std::move(changed->status);
+}
+
+Result<std::vector<task::Message>> read_history(Connection& connection, task::TaskKey key,
+                                                task::EventNumber as_of, std::optional<int> count) {
+  std::vector<task::Message> history;
+  Query query = connection.query(
+      "SELECT e.number, e.kind, e.at_ms, e.body FROM messages m "
+      "JOIN events e ON e.task_key = m.task_key AND e.number = m.number "
+      "WHERE m.task_key = ? AND m.number <= ? ORDER BY m.number DESC LIMIT ?",
+      key, as_of, count ? std::max(*count, 0) : std::numeric_limits<int>::max());
+  while (query.step()) {
+    auto event = event_at(query, 0);
+    if (!event) return fail(event.error());
+    auto message = message_of(std::move(*event));
+    if (!message) return fail(message.error());
+    history.push_back(std::move(*message));
+  }
+  std::reverse(history.begin(), history.end());
+  return history;
+}
+
+// A streamed reply, as the message the agent said by it.
+Result<task::Message> read_reply(Connection& connection, task::TaskKey key, int ordinal,
+                                 task::EventNumber begin, task::EventNumber as_of) {
+  auto artifact = read_artifact(connection, key, ordinal, begin, as_of);
+  if (!artifact) return fail(artifact.error());
+  task::Message message;
+  message.id = {artifact->id.value};
+  message.role = task::Role::agent;
+  message.parts = std::move(artifact->parts);
+  return message;
+}
+
+}  // namespace
+
+Result<task::Task> read_task(Connection& connection, task::TaskKey key, const task::Depth& depth,
+                             std::optional<task::EventNumber> as_of) {
+  auto row = find_head(connection, key);
+  if (!row) return fail(ErrorCode::task_not_found, "task not found");
+  task::Task task;
+  base::Timestamp created;
+  {
+    Query query = connection.query(
+        "SELECT t.created_ms, m.metadata FROM tasks t LEFT JOIN task_metadata m ON m.task_key = t.task_key "
+        "WHERE t.task_key = ?",
+        key);
+    if (!query.step()) return fail(ErrorCode::task_not_found, "task not found");
+    created = base::from_ms(query.integer(0));
+    task.metadata = {query.text(1)};
+  }
+  task.id = std::move(row->head.id);
+  task.context = std::move(row->head.context);
+  task.last_event = std::min(as_of.value_or(row->head.last_event), row->head.last_event);
+  auto status = read_status(connection, *row, task.last_event, created);
+  if (!status) return fail(status.error());
+  task.status = std::move(*status);
+  if (depth.artifacts) {
+    auto artifacts = read_artifacts(connection, key, task.last_event);
+    if (!artifacts) return fail(artifacts.error());
+    task.artifacts = std::move(*artifacts);
+  }
+  auto history = read_history(connection, key, task.last_event, depth.history);
+  if (!history) return fail(history.error());
+  task.history = std::move(*history);
+  return task;
+}
+
+Result<std::vector<task::Event>> read_events(Connection& connection, task::TaskKey key,
+                                             task::EventNumber after, int limit) {
+  std::vector<task::Event> events;
+  Query query = connection.query(
+      "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number > ? ORDER BY number LIMIT "
+      "?",
+      key, after, std::max(limit, 0));
+  while (query.step()) {
+    auto event = event_at(query, 0);
+    if (!event) return fail(event.error());
+    events.push_back(std::move(*event));
+  }
+  return events;
+}
+
+Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, task::EventNumber number) {
+  auto event = read_event(connection, key, number);
+  if (!event) return fail(event.error());
+  auto* added = std::get_if<task::MessageAdded>(&event->body);
+  if (added == nullptr) return fail(ErrorCode::not_found, "no such message");
+  TurnInput input;
+  input.message = std::move(added->message);
+  Query query = connection.query(
+      "SELECT metadata, tools, client_state FROM turn_requests WHERE task_key = ? AND number = ?", key,
+      number);
+  if (query.step()) input.request = {{query.text(0)}, {query.text(1)}, {query.text(2)}};
+  return input;
+}
+
+std::optional<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
+                                                   task::EventNumber after) {
+  Query query = connection.query(
+      "SELECT number FROM messages WHERE task_key = ? AND number > ? AND role = 0 ORDER BY number LIMIT 1",
+      key, after);
+  if (!query.step()) return std::nullopt;
+  return task::EventNumber{query.integer(0)};
+}
+
+Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
+                                                     task::TaskKey before_task, task::EventNumber before,
+                                                     int limit) {
+  // A reply counts while nothing later made it begin anew or withdrew it, as far as the reader looks.
+  static constexpr char kSql[] =
+      "SELECT c.task_key, c.reply_ordinal, e.number, e.kind, e.at_ms, e.body FROM conversation c "
+      "JOIN events e ON e.task_key = c.task_key AND e.number = c.number "
+      "WHERE c.context_key = ?1 AND NOT (c.task_key = ?2 AND c.number >= ?3) AND (c.reply_ordinal IS NULL OR "
+      "NOT EXISTS (SELECT 1 FROM artifact_parts p WHERE p.task_key = c.task_key AND p.ordinal = "
+      "c.reply_ordinal "
+      "AND p.number > c.number AND p.mark > 0 AND NOT (p.task_key = ?2 AND p.number >= ?3))) "
+      "ORDER BY c.at_ms DESC, c.task_key DESC, c.number DESC LIMIT ?4";
+  std::vector<task::Message> said;
+  Query query = connection.query(kSql, context, before_task, before, std::max(limit, 0));
+  while (query.step()) {
+    const task::TaskKey key{query.integer(0)};
+    auto event = event_at(query, 2);
+    if (!event) return fail(event.error());
+    const task::EventNumber end = key == before_task ? task::EventNumber{before.value - 1} : kLogEnd;
+    auto message = query.is_null(1) ? message_of(std::move(*event))
+                                    : read_reply(connection, key, query.small(1), event->number, end);
+    if (!message) return fail(message.error());
+    said.push_back(std::move(*message));
+  }
+  std::reverse(said.begin(), said.end());
+  return said;
+}
+
+}  // namespace baton::store::sqlite

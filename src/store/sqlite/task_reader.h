@@ -1,0 +1,29 @@
+// Puts tasks, events and conversations together from the log and its index tables. Each function reads inside
+// the snapshot its caller has begun. Everything throws SQLite::Exception.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "store/sqlite/connection.h"
+#include "store/task_store.h"
+
+namespace baton::store::sqlite {
+
+base::Result<task::Task> read_task(Connection& connection, task::TaskKey key, const task::Depth& depth,
+                                   std::optional<task::EventNumber> as_of);
+
+base::Result<std::vector<task::Event>> read_events(Connection& connection, task::TaskKey key,
+                                                   task::EventNumber after, int limit);
+
+base::Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, task::EventNumber message);
+
+std::optional<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
+                                                   task::EventNumber after);
+
+base::Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
+                                                           task::TaskKey before_task,
+                                                           task::EventNumber before, int limit);
+
+}  // namespace baton::store::sqlite

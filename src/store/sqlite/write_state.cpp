@@ -1,0 +1,54 @@
+#include "store/sqlite/write_state.h"
+
+namespace baton::store::sqlite {
+namespace {
+
+// One text for the three; lengths keep ("a", "bc") and ("ab", "c") apart.
+std::string context_name(const NewTask& task) {
+  return std::to_string(task.agent.value.size()) + ' ' + std::to_string(task.caller.value.size()) + ' ' +
+         task.agent.value + task.caller.value + task.context.value;
+}
+
+}  // namespace
+
+KnownTask* WriteState::task(task::TaskKey key) {
+  if (KnownTask* known = tasks_.find(key)) return known;
+  auto row = find_head(connection_, key);
+  if (!row) return nullptr;
+  return &tasks_.put(key, KnownTask{std::move(*row), {}, std::nullopt});
+}
+
+std::optional<KnownArtifact> WriteState::artifact(KnownTask& task, const task::ArtifactId& id) {
+  const auto found = task.artifacts.find(id);
+  if (found != task.artifacts.end()) return found->second;
+  if (task.artifacts.size() == static_cast<std::size_t>(task.row.head.artifact_count)) return std::nullopt;
+  Query query = connection_.query(
+      "SELECT a.ordinal, (SELECT p.mark FROM artifact_parts p WHERE p.task_key = a.task_key AND "
+      "p.ordinal = a.ordinal AND p.mark > 0 ORDER BY p.number DESC LIMIT 1) "
+      "FROM artifacts a WHERE a.task_key = ? AND a.public_id = ?",
+      task.row.head.key, id);
+  if (!query.step()) return std::nullopt;
+  const KnownArtifact known{query.small(0), query.small(1) == static_cast<int>(Mark::withdrawn)};
+  task.artifacts.try_emplace(id, known);
+  return known;
+}
+
+std::vector<KnownConfig>& WriteState::configs(KnownTask& task) {
+  if (task.configs) return *task.configs;
+  task.configs.emplace();
+  Query query = connection_.query(
+      "SELECT config_key, public_id FROM push_configs WHERE task_key = ? ORDER BY config_key",
+      task.row.head.key);
+  while (query.step()) task.configs->push_back({{query.integer(0)}, {query.text(1)}});
+  return *task.configs;
+}
+
+task::ContextKey WriteState::context(const NewTask& task) {
+  const std::string name = context_name(task);
+  if (const task::ContextKey* known = contexts_.find(name)) return *known;
+  task::ContextKey key = find_context(connection_, task);
+  if (!key) key = insert_context(connection_, task, now());
+  return contexts_.put(name, key);
+}
+
+}  // namespace baton::store::sqlite

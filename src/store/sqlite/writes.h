@@ -1,0 +1,64 @@
+// The three kinds of Write: a change, a push config, what became of a delivery.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "store/sqlite/apply_change.h"
+#include "store/sqlite/committer.h"
+#include "store/sqlite/push_rows.h"
+#include "store/task_store.h"
+
+namespace baton::store::sqlite {
+
+// About what the change holds in memory.
+std::size_t weight_of(const Change& change);
+
+class CommitChange final : public Write {
+ public:
+  CommitChange(Change change, CommitCallback done) : change_(std::move(change)), done_(std::move(done)) {}
+  void apply(WriteState& state) override { result_ = apply_change(state, change_); }
+  void undo() override;
+  void refuse(const base::Error& error) override;
+  void finish() override { done_(std::move(*result_)); }
+
+ private:
+  Change change_;
+  CommitCallback done_;
+  std::optional<base::Result<Committed>> result_;
+};
+
+class SetPush final : public Write {
+ public:
+  using Done = std::function<void(base::Result<task::PushConfig>)>;
+  SetPush(task::TaskKey key, task::PushConfig config, int configs_max, Done done)
+      : key_(key), config_(std::move(config)), configs_max_(configs_max), done_(std::move(done)) {}
+  void apply(WriteState& state) override { result_ = set_config(state, key_, config_, configs_max_); }
+  void undo() override { result_ = {}; }
+  void refuse(const base::Error& error) override { result_ = base::fail(error); }
+  void finish() override;
+
+ private:
+  const task::TaskKey key_;
+  task::PushConfig config_;
+  const int configs_max_;
+  Done done_;
+  base::Result<void> result_;
+};
+
+class RecordDelivery final : public Write {
+ public:
+  using Done = std::function<void(base::Result<void>)>;
+  RecordDelivery(DeliveryResult outcome, Done done) : outcome_(std::move(outcome)), done_(std::move(done)) {}
+  void apply(WriteState& state) override { result_ = record_result(state, outcome_); }
+  void undo() override { result_ = {}; }
+  void refuse(const base::Error& error) override { result_ = base::fail(error); }
+  void finish() override { done_(std::move(result_)); }
+
+ private:
+  const DeliveryResult outcome_;
+  Done done_;
+  base::Result<void> result_;
+};
+
+}  // namespace baton::store::sqlite
