@@ -28,7 +28,7 @@ CallError from_net(const base::Error& error) {
 // An answer that is not what was asked for: the protocol's error if it is one, else the HTTP status.
 CallError from_answer(int status, std::string_view body) {
   if (const auto document = wire::Document::parse_view(body)) {
-    const auto answer = wire::v0_1::read_answer(document->root());
+    const auto answer = wire::v0_1_client::read_answer(document->root());
     if (answer && answer->error) return {answer->error->message, answer->error->code, false};
   }
   const bool busy = status == 429 || status == 502 || status == 503 || status == 504;
@@ -71,7 +71,7 @@ class StreamReading {
     seen_ = true;
     const auto document = wire::Document::parse_view(event.data);
     if (!document) return refuse({"an event of the stream is not JSON", 0, false});
-    const auto answer = wire::v0_1::read_answer(document->root());
+    const auto answer = wire::v0_1_client::read_answer(document->root());
     if (!answer) return refuse({answer.error().for_caller, 0, false});
     if (answer->error) return refuse({answer->error->message, answer->error->code, false});
     return on_event_(event.numbered ? number_of(reader_.last_id()) : 0, answer->result.raw());
@@ -114,7 +114,7 @@ tl::expected<task::Json, CallError> Endpoint::call(std::string body, millisecond
   if (!answer) return tl::unexpected(from_net(answer.error()));
   const auto document = wire::Document::parse_view(answer->body);
   if (!document) return tl::unexpected(from_answer(answer->status, answer->body));
-  const auto result = wire::v0_1::read_answer(document->root());
+  const auto result = wire::v0_1_client::read_answer(document->root());
   if (!result || result->error) return tl::unexpected(from_answer(answer->status, answer->body));
   return result->result.json();
 }

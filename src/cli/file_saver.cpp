@@ -53,7 +53,7 @@ std::string safe_file_name(std::string_view wanted, std::string_view fallback) {
   return name.empty() ? std::string(fallback) : name;
 }
 
-std::vector<std::string> FileSaver::take(const wire::v0_1::Update& update) {
+std::vector<std::string> FileSaver::take(const wire::v0_1_client::Update& update) {
   std::vector<std::string> lines;
   const auto take_artifact = [&](const task::Artifact& artifact, bool append) {
     std::size_t& position = parts_so_far_[artifact.ordinal];
@@ -65,7 +65,7 @@ std::vector<std::string> FileSaver::take(const wire::v0_1::Update& update) {
       lines.push_back(save(part, wanted, place));
     }
   };
-  if (const auto* chunk = std::get_if<wire::v0_1::ArtifactUpdate>(&update))
+  if (const auto* chunk = std::get_if<wire::v0_1_client::ArtifactUpdate>(&update))
     take_artifact(chunk->artifact, chunk->append);
   if (const auto* task = std::get_if<task::Task>(&update)) {
     for (const task::Artifact& artifact : task->artifacts) take_artifact(artifact, false);

@@ -20,7 +20,7 @@ class FileSaver {
   FileSaver(std::string folder, bool force) : folder_(std::move(folder)), force_(force) {}
 
   // Saves what an event brings. Answers one line for each file: what was saved, or why it was not.
-  std::vector<std::string> take(const wire::v0_1::Update& update);
+  std::vector<std::string> take(const wire::v0_1_client::Update& update);
 
   // Whether every file so far was saved.
   bool all_saved() const { return all_saved_; }

@@ -53,7 +53,7 @@ class Following {
  private:
   StreamRequest next_request() const {
     if (sending_) return {plan_.first_request, {}};
-    return {wire::v0_1::write_task_request("tasks/resubscribe", 1, plan_.task), after_};
+    return {wire::v0_1_client::write_task_request("tasks/resubscribe", 1, plan_.task), after_};
   }
 
   // One event; false when nothing more is wanted.
@@ -63,7 +63,8 @@ class Following {
     const bool snapshot = number == 0 && !sending_ && std::exchange(first_on_connection_, false);
     if (snapshot && result == snapshot_) return true;
     const auto document = wire::Document::parse_view(result);
-    const auto update = document ? wire::v0_1::read_update(document->root()) : base::fail(document.error());
+    const auto update =
+        document ? wire::v0_1_client::read_update(document->root()) : base::fail(document.error());
     if (!update) {
       broken_ = CallError{"an event of the stream makes no sense: " + update.error().for_caller, 0, false};
       return false;
@@ -76,9 +77,9 @@ class Following {
     return !over_;
   }
 
-  void note_state(const wire::v0_1::Update& update) {
+  void note_state(const wire::v0_1_client::Update& update) {
     if (const auto* task = std::get_if<task::Task>(&update)) end_.state = task->status.state;
-    if (const auto* status = std::get_if<wire::v0_1::StatusUpdate>(&update))
+    if (const auto* status = std::get_if<wire::v0_1_client::StatusUpdate>(&update))
       end_.state = status->status.state;
     // A subscription may tell of an earlier end of a task that was reopened: there the server says when it is
     // over.
@@ -104,7 +105,7 @@ class Following {
     if (broken_) return broken_;
     const bool lost = !end.error || end.error->lost;
     if (!lost && !sending_ && !heard_ && plan_.may_send_again &&
-        end.error->rpc_code == wire::v0_1::kTaskNotFound) {
+        end.error->rpc_code == wire::v0_1_client::kTaskNotFound) {
       sending_ = true;
       return std::nullopt;
     }

@@ -35,7 +35,7 @@ struct FollowWorld {
   std::function<StreamEnd(const StreamRequest&, const OnStreamEvent&)> open;
   std::function<std::chrono::steady_clock::time_point()> now;
   std::function<bool(std::chrono::milliseconds)> wait;
-  std::function<void(std::string_view result, const wire::v0_1::Update&)> on_event;
+  std::function<void(std::string_view result, const wire::v0_1_client::Update&)> on_event;
   std::function<void(const std::string&)> on_trouble;  // told when a connection is lost
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using wire::v0_1::Update;
+using wire::v0_1_client::Update;
 
 // A little more than the ten minutes that a server lets a send wait.
 constexpr seconds kPlainSendTimeout{660};
@@ -56,7 +56,8 @@ class Session {
       return kExitNoAnswer;
     }
     const auto document = wire::Document::parse_view(result->text);
-    const auto task = document ? wire::v0_1::read_task(document->root()) : base::fail(document.error());
+    const auto task =
+        document ? wire::v0_1_client::read_task(document->root()) : base::fail(document.error());
     if (!task) {
       console_.error("the server's answer makes no sense: " + printable_line(task.error().for_caller));
       return kExitNoAnswer;
@@ -131,16 +132,16 @@ int send_command(const SendOptions& options) {
     Console(options.client.json).error(printable_line(message.error().for_caller));
     return kExitUsage;
   }
-  wire::v0_1::SendParams params;
+  wire::v0_1_client::SendParams params;
   params.task.value = options.task.empty() ? base::make_uuid() : options.task;
   params.session.value = options.session;
   params.message = *message;
   Session session(options.client, options.save, params.task.value);
-  if (options.no_stream) return session.send_plain(wire::v0_1::write_send("tasks/send", 1, params));
+  if (options.no_stream) return session.send_plain(wire::v0_1_client::write_send("tasks/send", 1, params));
   if (session.console().for_people()) session.console().note("task " + printable_line(params.task.value));
   FollowPlan plan;
   plan.task = params.task;
-  plan.first_request = wire::v0_1::write_send("tasks/sendSubscribe", 1, params);
+  plan.first_request = wire::v0_1_client::write_send("tasks/sendSubscribe", 1, params);
   plan.may_send_again = options.task.empty();
   plan.until_waiting = true;
   plan.give_up_after = seconds(options.give_up_after_s);

@@ -26,15 +26,16 @@ std::string describe(const CallError& error, const std::string& url) {
 tl::expected<task::State, int> ask_for_task(const TaskOptions& options, std::string_view method,
                                             Console& console) {
   const Endpoint endpoint(endpoint_url(options.client.url, options.client.agent), options.client.token);
-  const auto body = wire::v0_1::write_task_request(method, 1, task::TaskId{options.task}, options.history);
+  const auto body =
+      wire::v0_1_client::write_task_request(method, 1, task::TaskId{options.task}, options.history);
   const auto result = endpoint.call(body, kTimeout);
   if (!result) {
     console.error(describe(result.error(), endpoint.url()));
-    const bool ended = result.error().rpc_code == wire::v0_1::kTaskNotCancelable;
+    const bool ended = result.error().rpc_code == wire::v0_1_client::kTaskNotCancelable;
     return tl::unexpected<int>(ended ? kExitFailed : kExitNoAnswer);
   }
   const auto document = wire::Document::parse_view(result->text);
-  const auto task = document ? wire::v0_1::read_task(document->root()) : base::fail(document.error());
+  const auto task = document ? wire::v0_1_client::read_task(document->root()) : base::fail(document.error());
   if (!task) {
     console.error("the server's answer makes no sense: " + printable_line(task.error().for_caller));
     return tl::unexpected<int>(kExitNoAnswer);

@@ -56,9 +56,10 @@ std::string data_text(const std::string& json) {
 
 }  // namespace
 
-std::string TerminalView::show(const wire::v0_1::Update& update) {
-  if (const auto* status = std::get_if<wire::v0_1::StatusUpdate>(&update)) show_status(*status);
-  if (const auto* artifact = std::get_if<wire::v0_1::ArtifactUpdate>(&update)) show_artifact(*artifact);
+std::string TerminalView::show(const wire::v0_1_client::Update& update) {
+  if (const auto* status = std::get_if<wire::v0_1_client::StatusUpdate>(&update)) show_status(*status);
+  if (const auto* artifact = std::get_if<wire::v0_1_client::ArtifactUpdate>(&update))
+    show_artifact(*artifact);
   if (const auto* task = std::get_if<task::Task>(&update)) show_task(*task);
   return std::exchange(out_, {});
 }
@@ -73,7 +74,7 @@ std::string TerminalView::end() {
   return std::exchange(out_, {});
 }
 
-void TerminalView::show_status(const wire::v0_1::StatusUpdate& update) {
+void TerminalView::show_status(const wire::v0_1_client::StatusUpdate& update) {
   const task::State state = update.status.state;
   const std::string said = update.status.message ? task::text_of(*update.status.message) : std::string();
   const bool changed = state_ != state;
@@ -86,7 +87,7 @@ void TerminalView::show_status(const wire::v0_1::StatusUpdate& update) {
   if (update.status.message) show_message(*update.status.message);
 }
 
-void TerminalView::show_artifact(const wire::v0_1::ArtifactUpdate& update) {
+void TerminalView::show_artifact(const wire::v0_1_client::ArtifactUpdate& update) {
   const task::Artifact& artifact = update.artifact;
   const bool known = artifacts_.contains(artifact.ordinal);
   if (!update.append || !known) {

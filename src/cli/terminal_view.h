@@ -17,7 +17,7 @@ class TerminalView {
  public:
   explicit TerminalView(bool colour) : colour_(colour) {}
 
-  std::string show(const wire::v0_1::Update& update);
+  std::string show(const wire::v0_1_client::Update& update);
 
   // A line of our own, on a line of its own.
   std::string note(std::string_view text);
@@ -26,8 +26,8 @@ class TerminalView {
   std::string end();
 
  private:
-  void show_status(const wire::v0_1::StatusUpdate& update);
-  void show_artifact(const wire::v0_1::ArtifactUpdate& update);
+  void show_status(const wire::v0_1_client::StatusUpdate& update);
+  void show_artifact(const wire::v0_1_client::ArtifactUpdate& update);
   void show_task(const task::Task& task);
   void show_message(const task::Message& message);
   void show_part(const task::Part& part);

@@ -3,7 +3,7 @@
 #include "wire/base64.h"
 #include "wire/json/writer.h"
 
-namespace baton::wire::v0_1 {
+namespace baton::wire::v0_1_client {
 namespace {
 
 using base::ErrorCode;
@@ -237,4 +237,4 @@ Result<task::Task> read_task(Value value) {
   return task;
 }
 
-}  // namespace baton::wire::v0_1
+}  // namespace baton::wire::v0_1_client

@@ -14,7 +14,7 @@
 #include "task/task.h"
 #include "wire/json/document.h"
 
-namespace baton::wire::v0_1 {
+namespace baton::wire::v0_1_client {
 
 // What goes into tasks/send and tasks/sendSubscribe.
 struct SendParams {
@@ -62,4 +62,4 @@ base::Result<Update> read_update(Value result);
 
 base::Result<task::Task> read_task(Value task);
 
-}  // namespace baton::wire::v0_1
+}  // namespace baton::wire::v0_1_client

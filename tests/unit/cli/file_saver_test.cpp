@@ -28,9 +28,9 @@ struct TemporaryFolder {
   std::string path;
 };
 
-wire::v0_1::ArtifactUpdate file(const std::string& name, const std::string& bytes, int index = 0,
-                                bool append = false) {
-  wire::v0_1::ArtifactUpdate update;
+wire::v0_1_client::ArtifactUpdate file(const std::string& name, const std::string& bytes, int index = 0,
+                                       bool append = false) {
+  wire::v0_1_client::ArtifactUpdate update;
   update.artifact.ordinal = index;
   update.artifact.parts = {{task::Part::Kind::raw, wire::encode_base64(bytes), name, "text/plain", {}}};
   update.append = append;

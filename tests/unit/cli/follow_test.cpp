@@ -25,7 +25,7 @@ struct Connection {
 };
 
 const CallError kLost{"the connection was reset", 0, true};
-const CallError kNotFound{"Task not found", wire::v0_1::kTaskNotFound, false};
+const CallError kNotFound{"Task not found", wire::v0_1_client::kTaskNotFound, false};
 
 std::string status(std::string_view state, std::string_view more = "") {
   return R"({"id":"t","status":{"state":")" + std::string(state) + R"("})" + std::string(more) + "}";
@@ -63,7 +63,9 @@ struct Script {
       now += time;
       return stop_on_wait && time.count() > 0;
     };
-    world.on_event = [&](std::string_view result, const wire::v0_1::Update&) { events.emplace_back(result); };
+    world.on_event = [&](std::string_view result, const wire::v0_1_client::Update&) {
+      events.emplace_back(result);
+    };
     world.on_trouble = [&](const std::string&) { ++troubles; };
     return follow(plan, world);
   }
@@ -166,7 +168,7 @@ TEST_CASE("Follow: an error of the protocol ends it at once") {
   unknown.connections = {{{}, kNotFound}};
   const FollowEnd watched = unknown.run(watch_plan());
   REQUIRE(watched.error.has_value());
-  CHECK(watched.error->rpc_code == wire::v0_1::kTaskNotFound);
+  CHECK(watched.error->rpc_code == wire::v0_1_client::kTaskNotFound);
   CHECK(unknown.requests.size() == 1);
 }
 

@@ -9,10 +9,10 @@
 namespace baton::cli {
 namespace {
 
-wire::v0_1::Update update(std::string_view json) {
+wire::v0_1_client::Update update(std::string_view json) {
   const auto document = wire::Document::parse_view(json);
   REQUIRE(document.has_value());
-  auto read = wire::v0_1::read_update(document->root());
+  auto read = wire::v0_1_client::read_update(document->root());
   REQUIRE(read.has_value());
   return *read;
 }

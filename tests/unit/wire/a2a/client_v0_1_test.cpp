@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace baton::wire::v0_1 {
+namespace baton::wire::v0_1_client {
 namespace {
 
 using task::State;
@@ -177,4 +177,4 @@ TEST_CASE("A2A 0.1 client: what makes no sense is refused with the member's name
 }
 
 }  // namespace
-}  // namespace baton::wire::v0_1
+}  // namespace baton::wire::v0_1_client

@@ -1,0 +1,114 @@
+#include "support/engine_bench.h"
+
+#include "base/id.h"
+
+namespace baton::test {
+namespace {
+
+agents::Agent agent_named(const std::string& name, const agents::AgentSettings& settings,
+                          std::unique_ptr<agents::Executor> executor) {
+  agents::Agent agent;
+  agent.name.value = name;
+  agent.card.name = name;
+  agent.settings = settings;
+  agent.executor = std::move(executor);
+  return agent;
+}
+
+}  // namespace
+
+EngineBench::EngineBench(Options options)
+    : options_(std::move(options)),
+      folder_(std::filesystem::temp_directory_path() / ("baton-engine-" + base::random_hex(8))) {
+  std::filesystem::create_directories(folder_);
+  build();
+}
+
+EngineBench::~EngineBench() {
+  engine_.reset();
+  catalogue_.reset();
+  store_.reset();
+  std::filesystem::remove_all(folder_);
+}
+
+void EngineBench::build() {
+  store::SqliteOptions store_options;
+  store_options.path = (folder_ / "baton.db").string();
+  auto opened = store::SqliteStore::open(store_options, clock_);
+  if (!opened) throw std::runtime_error(opened.error().for_log);
+  store_ = std::move(*opened);
+  auto scripted = std::make_unique<ScriptedExecutor>();
+  auto helper = std::make_unique<ScriptedExecutor>();
+  scripted_ = scripted.get();
+  helper_ = helper.get();
+  std::vector<agents::Agent> all;
+  all.push_back(agent_named("scripted", options_.settings, std::move(scripted)));
+  all.push_back(agent_named("helper", options_.settings, std::move(helper)));
+  catalogue_ = std::make_unique<agents::Catalogue>(std::move(all));
+  engine_ = std::make_unique<engine::Engine>(*store_, *catalogue_, clock_, options_.engine, [] {});
+  const auto started = engine_->start();
+  if (!started) throw std::runtime_error(started.error().for_log);
+}
+
+void EngineBench::restart() {
+  engine_.reset();
+  catalogue_.reset();
+  store_.reset();
+  build();
+}
+
+base::Result<engine::Accepted> EngineBench::submit(task::Submission submission) {
+  std::promise<base::Result<engine::Accepted>> promise;
+  engine_->tasks().submit(std::move(submission), [&](base::Result<engine::Accepted> accepted) {
+    promise.set_value(std::move(accepted));
+  });
+  return promise.get_future().get();
+}
+
+std::future<base::Result<task::TaskKey>> EngineBench::cancel_later(const task::TaskId& id) {
+  auto promise = std::make_shared<std::promise<base::Result<task::TaskKey>>>();
+  engine_->tasks().cancel(ref(id.value), [promise](base::Result<task::TaskKey> canceled) {
+    promise->set_value(std::move(canceled));
+  });
+  return promise->get_future();
+}
+
+base::Result<task::TaskKey> EngineBench::cancel(const task::TaskId& id) {
+  return cancel_later(id).get();
+}
+
+std::optional<engine::Stop> EngineBench::wait(task::TaskKey key, std::int64_t after) {
+  auto promise = std::make_shared<std::promise<std::optional<engine::Stop>>>();
+  auto once = std::make_shared<std::atomic<bool>>(false);
+  auto answer = [promise, once](std::optional<engine::Stop> stop) {
+    if (!once->exchange(true)) promise->set_value(stop);
+  };
+  engine_->tasks().wait(key, {after}, std::chrono::seconds(20), answer);
+  // It may have stopped before the wait began.
+  for (const task::Event& event : log(key)) {
+    const task::StatusChanged* status = task::status_in(event);
+    if (status && event.number.value > after && task::is_stopped(status->status.state)) {
+      answer(engine::Stop{status->status.state, event.number});
+      break;
+    }
+  }
+  return promise->get_future().get();
+}
+
+std::vector<task::Event> EngineBench::log(task::TaskKey key) {
+  auto events = store_->events(key, {0}, 100'000);
+  return events ? std::move(*events) : std::vector<task::Event>{};
+}
+
+task::Submission EngineBench::message(const std::string& text, const std::string& id) {
+  task::Submission submission;
+  submission.caller = task::kAnonymous;
+  submission.agent.value = "scripted";
+  submission.task.value = id;
+  submission.message.parts.push_back(task::Part::of_text(text));
+  submission.when_unknown = task::WhenUnknown::create;
+  submission.when_ended = task::WhenEnded::reopen;
+  return submission;
+}
+
+}  // namespace baton::test

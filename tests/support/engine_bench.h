@@ -1,0 +1,60 @@
+// EngineBench: an engine on a store in a folder of its own, with one scripted agent ("scripted") and a second
+// one ("helper"); started anew on the same folder it is a restart.
+#pragma once
+
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <optional>
+
+#include "agents/catalogue.h"
+#include "engine/engine.h"
+#include "store/sqlite/sqlite_store.h"
+#include "support/scripted_executor.h"
+
+namespace baton::test {
+
+class EngineBench {
+ public:
+  struct Options {
+    engine::EngineOptions engine;
+    agents::AgentSettings settings;
+  };
+
+  EngineBench() : EngineBench(Options{}) {}
+  explicit EngineBench(Options options);
+  ~EngineBench();
+
+  // Takes everything down and builds it again on the same folder. `drain`: in order; otherwise as a crash
+  // would leave it, as far as one process can show that.
+  void restart();
+
+  ScriptedExecutor& scripted() { return *scripted_; }
+  ScriptedExecutor& helper() { return *helper_; }
+  engine::Engine& engine() { return *engine_; }
+  store::SqliteStore& store() { return *store_; }
+
+  // Each waits for the answer.
+  base::Result<engine::Accepted> submit(task::Submission submission);
+  base::Result<task::TaskKey> cancel(const task::TaskId& id);
+  std::future<base::Result<task::TaskKey>> cancel_later(const task::TaskId& id);
+  std::optional<engine::Stop> wait(task::TaskKey key, std::int64_t after = 0);
+  std::vector<task::Event> log(task::TaskKey key);
+
+  static task::Submission message(const std::string& text, const std::string& id = {});
+  static task::TaskRef ref(const std::string& id) { return {task::kAnonymous, {"scripted"}, {id}}; }
+
+ private:
+  void build();
+
+  const Options options_;
+  const std::filesystem::path folder_;
+  const base::SystemClock clock_;
+  std::unique_ptr<store::SqliteStore> store_;
+  ScriptedExecutor* scripted_ = nullptr;
+  ScriptedExecutor* helper_ = nullptr;
+  std::unique_ptr<agents::Catalogue> catalogue_;
+  std::unique_ptr<engine::Engine> engine_;
+};
+
+}  // namespace baton::test

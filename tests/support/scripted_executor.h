@@ -1,0 +1,92 @@
+// ScriptedExecutor: an agent whose every move the test makes. Each turn that begins is put into a list; the
+// test takes it and calls its sink.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "agents/executor.h"
+
+namespace baton::test {
+
+class ScriptedExecutor final : public agents::Executor {
+ public:
+  // A turn under way, as the test sees it.
+  struct Running {
+    agents::Turn turn;
+    std::shared_ptr<agents::TurnSink> sink;
+    bool canceled = false;
+    bool let_go = false;
+    std::vector<agents::DelegateResult> delivered;
+  };
+  using RunningPtr = std::shared_ptr<Running>;
+
+  std::unique_ptr<agents::RunningTurn> start(agents::Turn turn,
+                                             std::shared_ptr<agents::TurnSink> sink) override {
+    auto running = std::make_shared<Running>();
+    running->turn = std::move(turn);
+    running->sink = std::move(sink);
+    auto handle = std::make_unique<Handle>(*this, running);
+    change([&] { begun_.push_back(running); });
+    return handle;
+  }
+
+  // The next turn that begins; null if none does in time.
+  RunningPtr next() {
+    RunningPtr running;
+    wait_for([&] { return !begun_.empty(); });
+    std::lock_guard lock(mutex_);
+    if (begun_.empty()) return nullptr;
+    running = begun_.front();
+    begun_.pop_front();
+    return running;
+  }
+
+  // Waits until `condition` holds, looked at under the executor's lock. False: it did not in time.
+  template <class F>
+  bool wait_for(F&& condition) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(20), std::forward<F>(condition));
+  }
+
+  std::size_t waiting() {
+    std::lock_guard lock(mutex_);
+    return begun_.size();
+  }
+
+ private:
+  class Handle final : public agents::RunningTurn {
+   public:
+    Handle(ScriptedExecutor& owner, RunningPtr running) : owner_(owner), running_(std::move(running)) {}
+    ~Handle() override {
+      owner_.change([&] { running_->let_go = true; });
+    }
+    void cancel() override {
+      owner_.change([&] { running_->canceled = true; });
+    }
+    void deliver(agents::DelegateResult result) override {
+      owner_.change([&] { running_->delivered.push_back(std::move(result)); });
+    }
+
+   private:
+    ScriptedExecutor& owner_;
+    const RunningPtr running_;
+  };
+
+  template <class F>
+  void change(F&& f) {
+    std::lock_guard lock(mutex_);
+    f();
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<RunningPtr> begun_;
+};
+
+}  // namespace baton::test

@@ -1,0 +1,119 @@
+#include "engine/recovery.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "support/engine_bench.h"
+
+using namespace baton;
+using task::State;
+using test::EngineBench;
+
+namespace {
+
+EngineBench::Options without_grace() {
+  EngineBench::Options options;
+  options.engine.drain_grace = std::chrono::milliseconds(0);
+  return options;
+}
+
+// Waits until the task's log has so many events.
+void wait_for_events(EngineBench& bench, task::TaskKey key, std::size_t count) {
+  while (bench.log(key).size() < count) std::this_thread::yield();
+}
+
+}  // namespace
+
+TEST_CASE("Recovery: a broken-off turn runs again and only the second attempt shows") {
+  EngineBench bench(without_grace());
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto first = bench.scripted().next();
+  REQUIRE(first);
+  task::ArtifactChunk chunk;
+  chunk.artifact.id.value = "made once";
+  chunk.artifact.parts.push_back(task::Part::of_text("old"));
+  first->sink->emit(chunk);
+  first->sink->text("half an ans");
+  wait_for_events(bench, accepted->key, 5);
+  bench.restart();
+  const auto second = bench.scripted().next();
+  REQUIRE(second);
+  CHECK(second->turn.attempt == 2);
+  CHECK(second->turn.id == first->turn.id);
+  CHECK(second->turn.artifacts.empty());
+  CHECK(task::text_of(second->turn.message) == "x");
+  second->sink->text("whole");
+  second->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key)->state == State::completed);
+  const auto task = bench.engine().tasks().read(accepted->key, {});
+  REQUIRE(task->artifacts.size() == 1);
+  CHECK(task->artifacts[0].parts.at(0).content == "whole");
+  const auto log = bench.log(accepted->key);
+  for (std::size_t i = 0; i < log.size(); ++i) CHECK(log[i].number.value == static_cast<std::int64_t>(i) + 1);
+}
+
+TEST_CASE("Recovery: an agent whose rule is to fail has its broken-off turn failed with a reason") {
+  auto options = without_grace();
+  options.settings.recovery = agents::AgentSettings::Recovery::fail;
+  EngineBench bench(options);
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  REQUIRE(bench.scripted().next());
+  bench.restart();
+  CHECK(bench.wait(accepted->key)->state == State::failed);
+  const auto task = bench.engine().tasks().read(accepted->key, {});
+  CHECK(task::text_of(*task->status.message) == "the agent was interrupted by a restart");
+}
+
+TEST_CASE("Recovery: a turn that is broken off again and again is given up") {
+  auto options = without_grace();
+  options.engine.attempts_max = 2;
+  EngineBench bench(options);
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    const auto turn = bench.scripted().next();
+    REQUIRE(turn);
+    CHECK(turn->turn.attempt == attempt);
+    bench.restart();
+  }
+  CHECK(bench.wait(accepted->key)->state == State::failed);
+}
+
+TEST_CASE("Recovery: queued turns are queued again, waiting tasks wait, ended ones stay ended") {
+  auto options = without_grace();
+  options.settings.concurrency = 1;
+  EngineBench bench(options);
+  const auto ended = bench.submit(EngineBench::message("ends", "t1"));
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(ended->key));
+  const auto waits = bench.submit(EngineBench::message("asks", "t2"));
+  task::Message question;
+  question.parts.push_back(task::Part::of_text("?"));
+  bench.scripted().next()->sink->finish(agents::Asked{"a", false, question});
+  REQUIRE(bench.wait(waits->key));
+  const auto blocks = bench.submit(EngineBench::message("blocks", "t3"));
+  REQUIRE(bench.scripted().next());
+  const auto queued = bench.submit(EngineBench::message("queued", "t4"));
+  bench.restart();
+  for (const char* text : {"blocks", "queued"}) {
+    const auto turn = bench.scripted().next();
+    REQUIRE(turn);
+    CHECK(task::text_of(turn->turn.message) == text);
+    turn->sink->finish(agents::Done{});
+  }
+  CHECK(bench.wait(blocks->key)->state == State::completed);
+  CHECK(bench.wait(queued->key)->state == State::completed);
+  CHECK(bench.store().head(waits->key)->state == State::input_required);
+  CHECK(bench.log(ended->key).size() == 4);
+}
+
+TEST_CASE("Recovery: a task whose cancel was stored is canceled, whatever its agent's rule") {
+  EngineBench bench(without_grace());
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  auto canceled = bench.cancel_later({"t1"});
+  REQUIRE(bench.scripted().wait_for([&] { return turn->canceled; }));
+  bench.restart();
+  CHECK(bench.wait(accepted->key)->state == State::canceled);
+  CHECK(bench.scripted().waiting() == 0);
+}
