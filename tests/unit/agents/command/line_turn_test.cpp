@@ -321,14 +321,24 @@ print(json.dumps({"type": "done"}))
 
 TEST_CASE("LineTurn: an agent that ends while the sink has no room is still heard to its end") {
   AgentBench bench;
-  bench.shell("echo '{\"type\":\"text\",\"delta\":\"a\"}'; read line; echo '{\"type\":\"done\"}'");
+  bench.shell(R"SH(echo $$ > own.pid
+echo '{"type":"text","delta":"a"}'
+until [ -e go ]; do sleep 0.01; done
+echo '{"type":"done"}')SH");
   auto sink = std::make_shared<test::RecordingSink>();
   sink->fill();
   auto running = bench.start_with(sink, AgentBench::turn_of("x"));
   REQUIRE(sink->wait_until([](const auto& one) { return one.refused_room(); }));
+  bench.folder.write("go", "");
+  const pid_t agent = std::stoi(test::TempFolder::read(bench.folder.path() / "own.pid"));
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (kill(agent, 0) == 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
+  CHECK(kill(agent, 0) != 0);
+  CHECK_FALSE(sink->finished());
   sink->make_room();
   REQUIRE(sink->wait_finished());
   CHECK(sink->ending() == "done");
+  CHECK(bench.wait_processes(0));
 }
 
 TEST_CASE("LineTurn: an agent that does not read its input fails once too much waits for it") {
