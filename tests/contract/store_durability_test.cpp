@@ -1,0 +1,177 @@
+// What no store may lose: acknowledged changes, when the program is killed or the disk is full.
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "base/unique_fd.h"
+#include "contract/store_bench.h"
+
+using namespace baton;
+using namespace baton::test;
+using base::ErrorCode;
+
+namespace {
+
+struct Acknowledged {
+  std::int64_t task;
+  std::int64_t number;
+};
+
+// Commits from several threads until it is killed; each acknowledgement goes into the pipe once it is heard.
+[[noreturn]] void commit_for_ever(const std::string& path, int pipe) {
+  const base::SystemClock clock;
+  store::SqliteOptions options;
+  options.path = path;
+  auto opened = store::SqliteStore::open(options, clock);
+  if (!opened) _exit(1);
+  store::SqliteStore& store = **opened;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&store, pipe, t] {
+      task::TaskKey key;
+      for (int i = 0;; ++i) {
+        store::Change change;
+        if (i % 50 == 0) {
+          change = StoreBench::creation(
+              std::to_string(getpid()) + "-" + std::to_string(t) + "-" + std::to_string(i),
+              {status(task::State::submitted)});
+        } else {
+          change.task = key;
+          change.events = {delta("r", std::string(100, 'x')), user("m")};
+        }
+        std::promise<void> heard;
+        store.commit(std::move(change), [&](auto result) {
+          if (!result) _exit(2);
+          key = result->head.key;
+          const Acknowledged acknowledged{key.value, result->head.last_event.value};
+          if (::write(pipe, &acknowledged, sizeof acknowledged) != sizeof acknowledged) _exit(3);
+          heard.set_value();
+        });
+        heard.get_future().wait();
+      }
+    });
+  }
+  threads.clear();
+  _exit(4);
+}
+
+// Lets a child commit until it has acknowledged `count` changes, kills it, and returns the highest number
+// acknowledged for each task.
+std::map<std::int64_t, std::int64_t> commit_and_kill(const std::string& path, int count) {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const base::UniqueFd from(ends[0]);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) commit_for_ever(path, ends[1]);
+  ::close(ends[1]);
+
+  std::map<std::int64_t, std::int64_t> heard;
+  Acknowledged next;
+  for (int i = 0; ::read(from.get(), &next, sizeof next) == sizeof next; ++i) {
+    heard[next.task] = std::max(heard[next.task], next.number);
+    if (i == count) ::kill(child, SIGKILL);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFSIGNALED(status));
+  return heard;
+}
+
+// No file of this process may grow past `bytes` while it lives: a disk that is full.
+class FullDisk {
+ public:
+  explicit FullDisk(std::uintmax_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    old_handler_ = ::signal(SIGXFSZ, SIG_IGN);
+    rlimit now = before_;
+    now.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, old_handler_);
+  }
+  FullDisk(const FullDisk&) = delete;
+  FullDisk& operator=(const FullDisk&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*old_handler_)(int) = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("TaskStore: what was acknowledged before a kill is there after it") {
+  StoreBench bench;
+  for (int round = 0; round < 4; ++round) {
+    bench.close();
+    const auto heard = commit_and_kill(bench.path(), 100 + 130 * round);
+    bench.open();
+    CHECK(heard.size() >= 4);
+    for (const auto& [key, number] : heard) {
+      const auto head = bench.store->head(task::TaskKey{key});
+      REQUIRE(head.has_value());
+      CHECK(head->last_event.value >= number);
+      const std::vector<task::Event> log = bench.log(*head);
+      CHECK(consecutive(log));
+      CHECK(static_cast<std::int64_t>(log.size()) == head->last_event.value);
+    }
+  }
+}
+
+TEST_CASE("TaskStore: a full disk loses nothing acknowledged, and the store recovers") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  int acknowledged = 0;
+  const auto append = [&] {
+    return bench.commit(StoreBench::change(head, {chunk("a", std::string(9'000, 'x'), true)}));
+  };
+  ErrorCode refusal{};
+  {
+    const FullDisk full(std::filesystem::file_size(bench.path() + "-wal") + 200'000);
+    for (int i = 0; i < 200; ++i) {
+      const auto result = append();
+      if (result) {
+        ++acknowledged;
+        continue;
+      }
+      refusal = result.error().code;
+      CHECK(result.error().for_caller.find("/") == std::string::npos);
+      if (i > 100) break;
+    }
+    CHECK(acknowledged > 5);
+    CHECK(refusal == ErrorCode::unavailable);
+    CHECK(bench.read(head).artifacts.at(0).parts.size() >= static_cast<std::size_t>(acknowledged));
+  }
+  for (int i = 0; i < 10; ++i) {
+    CHECK(append().has_value());
+    ++acknowledged;
+  }
+  for (int pass = 0; pass < 2; ++pass) {
+    const std::vector<task::Event> log = bench.log(head);
+    CHECK(consecutive(log));
+    CHECK(static_cast<int>(log.size()) == 2 + acknowledged);
+    CHECK(static_cast<int>(bench.read(head).artifacts.at(0).parts.size()) == acknowledged);
+    bench.reopen();
+  }
+}
+
+TEST_CASE("TaskStore: closing commits what was handed over") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  std::atomic<int> stored{0};
+  for (int i = 0; i < 300; ++i) {
+    bench.store->commit(StoreBench::change(head, {delta("r", "x")}),
+                        [&](auto result) { stored += result ? 1 : 0; });
+  }
+  bench.reopen();
+  CHECK(stored == 300);
+  CHECK(bench.log(head).size() == 302);
+}

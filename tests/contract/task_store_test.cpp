@@ -1,0 +1,360 @@
+// What every TaskStore promises of writing: store/task_store.h, sentence by sentence.
+#include "contract/store_bench.h"
+
+using namespace baton;
+using namespace baton::test;
+using base::ErrorCode;
+using task::State;
+
+TEST_CASE("TaskStore: a new task has what it was made with") {
+  StoreBench bench;
+  store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
+  change.create->metadata = {R"({ "a" :1})"};
+  change.create->trace = "00-trace";
+  change.turn.emplace();
+  change.turn->turn = task::TurnNumber{1};
+  change.turn->state = store::TurnState::queued;
+  change.turn->message_is_new = true;
+  const store::Committed made = bench.must(std::move(change));
+
+  CHECK(made.head.key.value > 0);
+  CHECK(made.head.context_key.value > 0);
+  CHECK(made.head.version.value == 1);
+  CHECK(made.head.last_event.value == 2);
+  CHECK(made.head.turn_state == store::TurnState::queued);
+  CHECK(made.head.turn_message.value == 2);
+  REQUIRE(made.events.size() == 2);
+  CHECK(made.events[0].number.value == 1);
+  CHECK(made.events[1].number.value == 2);
+  CHECK(made.events[0].at == bench.clock.now());
+  CHECK(made.deliveries == 0);
+
+  const task::Task task = bench.read(made.head);
+  CHECK(task.id.value == "t1");
+  CHECK(task.context.value == "c1");
+  CHECK(task.metadata.text == R"({ "a" :1})");
+  CHECK(task.status.state == State::submitted);
+  CHECK(task.status.at == bench.clock.now());
+  CHECK(texts(task.history) == Texts{"hi"});
+  CHECK(task.last_event.value == 2);
+}
+
+TEST_CASE("TaskStore: the head read by id and by key is the head that was committed") {
+  StoreBench bench;
+  store::TaskHead head = bench.create("t1");
+  store::Change change = StoreBench::change(head, {status(State::working)});
+  change.turn.emplace();
+  change.turn->turn = task::TurnNumber{3};
+  change.turn->state = store::TurnState::running;
+  change.turn->attempt = 2;
+  change.turn->message = task::EventNumber{2};
+  change.turn->waiting_messages = 4;
+  change.turn->cancel_requested = true;
+  change.turn->ask = "ask-1";
+  head = bench.must(std::move(change)).head;
+
+  const auto by_id = bench.store->head({{"ann"}, {"echo"}, {"t1"}});
+  const auto by_key = bench.store->head(head.key);
+  REQUIRE(by_id.has_value());
+  REQUIRE(by_key.has_value());
+  for (const store::TaskHead& read : {head, *by_id, *by_key}) {
+    CHECK(read.key == head.key);
+    CHECK(read.id.value == "t1");
+    CHECK(read.agent.value == "echo");
+    CHECK(read.caller.value == "ann");
+    CHECK(read.context_key == head.context_key);
+    CHECK(read.context.value == "c1");
+    CHECK_FALSE(read.parent);
+    CHECK(read.version.value == 2);
+    CHECK(read.state == State::working);
+    CHECK(read.last_event.value == 3);
+    CHECK(read.turn.value == 3);
+    CHECK(read.turn_state == store::TurnState::running);
+    CHECK(read.attempt == 2);
+    CHECK(read.turn_message.value == 2);
+    CHECK(read.waiting_messages == 4);
+    CHECK(read.cancel_requested);
+    CHECK(read.ask == "ask-1");
+    CHECK(read.artifact_count == 0);
+  }
+}
+
+TEST_CASE("TaskStore: a task of another caller or agent is not found") {
+  StoreBench bench;
+  bench.create("t1");
+  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t1"}}).has_value());
+  CHECK(bench.store->head({{"bob"}, {"echo"}, {"t1"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.store->head({{"ann"}, {"tools"}, {"t1"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.store->head(task::TaskKey{77}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.store->read({77}, {}).error().code == ErrorCode::task_not_found);
+}
+
+TEST_CASE("TaskStore: a taken id is refused for its caller and agent and free for others") {
+  StoreBench bench;
+  const store::TaskHead first = bench.create("t1");
+  auto again = bench.commit(StoreBench::creation("t1", {user("m2")}, "another context"));
+  CHECK(again.error().code == ErrorCode::already_exists);
+
+  store::Change other = StoreBench::creation("t1", {status(State::submitted)});
+  other.create->caller = {"bob"};
+  const store::TaskHead of_bob = bench.must(std::move(other)).head;
+  CHECK(of_bob.key != first.key);
+  CHECK(of_bob.context_key != first.context_key);
+  CHECK(bench.log(first).size() == 2);
+}
+
+TEST_CASE("TaskStore: two tasks of one context share its key") {
+  StoreBench bench;
+  const store::TaskHead first = bench.create("t1", "c1");
+  const store::TaskHead second = bench.create("t2", "c1");
+  const store::TaskHead third = bench.create("t3", "c2");
+  CHECK(first.context_key == second.context_key);
+  CHECK(first.context_key != third.context_key);
+  bench.reopen();
+  CHECK(bench.create("t4", "c2").context_key == third.context_key);
+}
+
+TEST_CASE("TaskStore: a change must be about exactly one task that exists") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  CHECK(bench.commit({}).error().code == ErrorCode::invalid_argument);
+  store::Change both = StoreBench::creation("t2", {});
+  both.task = head.key;
+  CHECK(bench.commit(std::move(both)).error().code == ErrorCode::invalid_argument);
+  store::Change nowhere;
+  nowhere.task = {999};
+  CHECK(bench.commit(std::move(nowhere)).error().code == ErrorCode::task_not_found);
+  store::Change orphan = StoreBench::creation("t3", {});
+  orphan.create->parent = {999};
+  CHECK(bench.commit(std::move(orphan)).error().code == ErrorCode::task_not_found);
+  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t3"}}).error().code == ErrorCode::task_not_found);
+}
+
+TEST_CASE("TaskStore: a stale version changes nothing") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  store::Change change = StoreBench::change(head, {status(State::working)});
+  change.expected = head.version;
+  CHECK(bench.must(std::move(change)).head.version.value == head.version.value + 1);
+
+  store::Change stale = StoreBench::change(head, {status(State::completed), user("m2")});
+  stale.expected = head.version;
+  stale.push.emplace();
+  stale.turn.emplace();
+  stale.turn->ask = "never";
+  CHECK(bench.commit(std::move(stale)).error().code == ErrorCode::conflict);
+  CHECK(bench.log(head).size() == 3);
+  CHECK(bench.store->head(head.key)->ask.empty());
+  CHECK(bench.store->push_configs(head.key)->empty());
+  CHECK(bench.read(head).status.state == State::working);
+}
+
+TEST_CASE("TaskStore: decisions raise the version, output does not") {
+  StoreBench bench;
+  store::TaskHead head = bench.create("t1");
+  const auto version_after = [&](store::Change change) {
+    return bench.must(std::move(change)).head.version.value;
+  };
+  const std::int64_t before = head.version.value;
+  CHECK(version_after(StoreBench::change(head, {delta("r1", "x")})) == before);
+  CHECK(version_after(StoreBench::change(
+            head, {chunk("a1", "x", false), task::ToolCall{"1", "f", {}, false}})) == before);
+  CHECK(version_after(StoreBench::change(head, {status(State::working), status(State::working)})) ==
+        before + 1);
+  CHECK(version_after(StoreBench::change(head, {user("m2")})) == before + 2);
+  store::Change turn = StoreBench::change(head, {});
+  turn.turn.emplace();
+  CHECK(version_after(std::move(turn)) == before + 3);
+}
+
+TEST_CASE("TaskStore: the fence lets only the running turn write") {
+  StoreBench bench;
+  store::TaskHead head = bench.create("t1");
+  const auto write_as = [&](std::int64_t turn) {
+    store::Change change = StoreBench::change(head, {delta("r1", "x")});
+    change.fence = task::TurnNumber{turn};
+    return bench.commit(std::move(change));
+  };
+  const auto set_turn = [&](std::int64_t number, store::TurnState state) {
+    store::Change change = StoreBench::change(head, {});
+    change.turn.emplace();
+    change.turn->turn = task::TurnNumber{number};
+    change.turn->state = state;
+    bench.must(std::move(change));
+  };
+  CHECK(write_as(0).error().code == ErrorCode::conflict);
+  set_turn(1, store::TurnState::queued);
+  CHECK(write_as(1).error().code == ErrorCode::conflict);
+  set_turn(1, store::TurnState::running);
+  CHECK(write_as(1).has_value());
+  CHECK(write_as(2).error().code == ErrorCode::conflict);
+  set_turn(2, store::TurnState::running);
+  CHECK(write_as(1).error().code == ErrorCode::conflict);
+  set_turn(2, store::TurnState::none);
+  CHECK(write_as(2).error().code == ErrorCode::conflict);
+  CHECK(bench.log(head).size() == 3);
+}
+
+TEST_CASE("TaskStore: an illegal move is refused with all its change") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  bench.must(head, {status(State::input_required)});
+  auto refused = bench.commit(StoreBench::change(head, {user("m2"), status(State::auth_required)}));
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK(bench.log(head).size() == 3);
+  CHECK(bench.commit(StoreBench::creation("t2", {status(State::submitted), status(State::submitted)}))
+            .error()
+            .code == ErrorCode::invalid_argument);
+  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
+}
+
+TEST_CASE("TaskStore: a task that has ended takes no further event") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  auto refused = bench.commit(StoreBench::change(head, {status(State::completed), delta("r1", "late")}));
+  CHECK(refused.error().code == ErrorCode::conflict);
+  bench.must(head, {status(State::completed)});
+  for (const task::EventBody& body :
+       std::vector<task::EventBody>{status(State::canceled), status(State::submitted), user("m2"),
+                                    delta("r1", "x"), chunk("a", "x", false)}) {
+    CHECK(bench.commit(StoreBench::change(head, {body})).error().code == ErrorCode::conflict);
+  }
+  CHECK(bench.log(head).size() == 3);
+  store::Change turn = StoreBench::change(head, {});
+  turn.turn.emplace();
+  turn.turn->state = store::TurnState::none;
+  CHECK(bench.commit(std::move(turn)).has_value());
+}
+
+TEST_CASE("TaskStore: reopening leads from an end to submitted and nowhere else") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  bench.must(head, {status(State::failed)});
+  const auto reopen = [&](std::vector<task::EventBody> events) {
+    store::Change change = StoreBench::change(head, std::move(events));
+    change.reopen = true;
+    return bench.commit(std::move(change));
+  };
+  CHECK(reopen({status(State::working)}).error().code == ErrorCode::invalid_argument);
+  CHECK(reopen({user("m2")}).error().code == ErrorCode::invalid_argument);
+  CHECK(reopen({status(State::submitted), status(State::completed), user("m3")}).error().code ==
+        ErrorCode::conflict);
+  const auto opened = reopen({user("m2", "again"), status(State::submitted)});
+  REQUIRE(opened.has_value());
+  CHECK(opened->head.last_event.value == 5);
+  bench.must(head, {status(State::working), status(State::completed)});
+  CHECK(texts(bench.read(head).history) == Texts{"hello", "again"});
+}
+
+TEST_CASE("TaskStore: a turn's input is its message and what came with it") {
+  StoreBench bench;
+  store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "first")});
+  change.request = store::TurnRequest{{R"({"k": 1})"}, {"[ ]"}, {"null"}};
+  const store::TaskHead head = bench.must(std::move(change)).head;
+  bench.must(head, {user("m2", "second")});
+
+  const auto first = bench.store->turn_input(head.key, {2});
+  REQUIRE(first.has_value());
+  CHECK(first->message == message(task::Role::user, "m1", "first"));
+  CHECK(first->request.metadata.text == R"({"k": 1})");
+  CHECK(first->request.tools.text == "[ ]");
+  CHECK(first->request.client_state.text == "null");
+  const auto second = bench.store->turn_input(head.key, {3});
+  REQUIRE(second.has_value());
+  CHECK(second->message.id.value == "m2");
+  CHECK(second->request.metadata.empty());
+  CHECK(bench.store->turn_input(head.key, {1}).error().code == ErrorCode::not_found);
+  CHECK(bench.store->turn_input(head.key, {9}).error().code == ErrorCode::not_found);
+
+  store::Change bare = StoreBench::change(head, {});
+  bare.request.emplace();
+  CHECK(bench.commit(std::move(bare)).error().code == ErrorCode::invalid_argument);
+  store::Change no_message = StoreBench::change(head, {});
+  no_message.turn.emplace();
+  no_message.turn->message_is_new = true;
+  CHECK(bench.commit(std::move(no_message)).error().code == ErrorCode::invalid_argument);
+}
+
+TEST_CASE("TaskStore: the next message is the first user message after a number") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  bench.must(head, {task::MessageAdded{message(task::Role::agent, "a1", "agent")}, user("m2"), user("m3")});
+  CHECK(bench.store->next_message(head.key, {0})->value == 2);
+  CHECK(bench.store->next_message(head.key, {2})->value == 4);
+  CHECK(bench.store->next_message(head.key, {4})->value == 5);
+  CHECK(bench.store->next_message(head.key, {5}).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("TaskStore: unfinished tasks are those whose turn is queued or running, oldest first") {
+  StoreBench bench;
+  std::vector<store::TaskHead> heads;
+  for (int i = 0; i < 6; ++i) {
+    heads.push_back(bench.create("t" + std::to_string(i)));
+    store::Change change = StoreBench::change(heads.back(), {});
+    change.turn.emplace();
+    change.turn->state = static_cast<store::TurnState>(i % 3);
+    bench.must(std::move(change));
+  }
+  const auto ids = [](const base::Result<std::vector<store::TaskHead>>& found) {
+    Texts names;
+    for (const store::TaskHead& head : found.value()) names.push_back(head.id.value);
+    return names;
+  };
+  CHECK(ids(bench.store->unfinished({}, 10)) == Texts{"t1", "t2", "t4", "t5"});
+  CHECK(ids(bench.store->unfinished({}, 2)) == Texts{"t1", "t2"});
+  CHECK(ids(bench.store->unfinished(heads[2].key, 2)) == Texts{"t4", "t5"});
+  bench.reopen();
+  CHECK(ids(bench.store->unfinished({}, 10)) == Texts{"t1", "t2", "t4", "t5"});
+}
+
+TEST_CASE("TaskStore: open children are those of the parent that have not ended") {
+  StoreBench bench;
+  const store::TaskHead parent = bench.create("parent");
+  const store::TaskHead stranger = bench.create("stranger");
+  std::vector<store::TaskHead> children;
+  for (const char* id : {"a", "b", "c"}) {
+    store::Change change = StoreBench::creation(id, {status(State::submitted)});
+    change.create->parent = parent.key;
+    children.push_back(bench.must(std::move(change)).head);
+  }
+  CHECK(children[0].parent == parent.key);
+  bench.must(children[1], {status(State::canceled)});
+  const auto open = bench.store->open_children(parent.key);
+  REQUIRE(open.has_value());
+  REQUIRE(open->size() == 2);
+  CHECK((*open)[0].id.value == "a");
+  CHECK((*open)[0].parent == parent.key);
+  CHECK((*open)[1].id.value == "c");
+  CHECK(bench.store->open_children(stranger.key)->empty());
+}
+
+TEST_CASE("TaskStore: events come in order, above a number, as many as asked for") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  for (int i = 0; i < 10; ++i) bench.must(head, {delta("r1", std::to_string(i))});
+  CHECK(consecutive(bench.log(head)));
+  CHECK(bench.log(head).size() == 12);
+  const auto some = bench.store->events(head.key, {5}, 3);
+  REQUIRE(some->size() == 3);
+  CHECK((*some)[0].number.value == 6);
+  CHECK(std::get<task::TextDelta>((*some)[0].body).text == "3");
+  CHECK(bench.store->events(head.key, {12}, 3)->empty());
+  CHECK(bench.store->events(head.key, {0}, 0)->empty());
+}
+
+TEST_CASE("TaskStore: opening the store again finds everything") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  bench.must(head,
+             {status(State::working), delta("r1", "Hel"), delta("r1", "lo"), chunk("a1", "one", false)});
+  bench.reopen();
+  const task::Task before = bench.read(head);
+  CHECK(before.artifacts.size() == 2);
+  const store::Committed next = bench.must(head, {delta("r1", "!"), chunk("a1", "two", true)});
+  CHECK(next.events[0].number.value == 7);
+  CHECK(next.head.artifact_count == 2);
+  const task::Task after = bench.read(head);
+  CHECK(texts(after.artifacts[0]) == Texts{"Hello!"});
+  CHECK(texts(after.artifacts[1]) == Texts{"one", "two"});
+}
