@@ -149,6 +149,12 @@ class Server(client.Client):
         """Lets a test agent that waits for this gate go on (see agents/*/agent.py)."""
         (self.agents_folder / agent / f"gate-{name}").touch()
 
+    def metric(self, name):
+        for line in self.http("GET", "/metrics").raw.decode().splitlines():
+            if line.rsplit(" ", 1)[0] == name:
+                return float(line.rsplit(" ", 1)[1])
+        raise AssertionError(f"no metric {name}")
+
     def threads(self):
         return len(os.listdir(f"/proc/{self.pid}/task"))
 
@@ -184,8 +190,8 @@ class ServerCase(unittest.TestCase):
         return answer.body["error"]
 
     def wait_state(self, task, *states, agent=None, seconds=20, token=None):
-        """Polls until the task is in one of these states, and returns it."""
+        """Polls until the task is there and in one of these states, and returns it."""
         def look():
-            found = self.server.call("tasks/get", {"id": task}, agent=agent, token=token)
-            return found if found["status"]["state"] in states else None
+            found = self.server.rpc("tasks/get", {"id": task}, agent=agent, token=token).body.get("result")
+            return found if found and found["status"]["state"] in states else None
         return wait_for(look, seconds, f"{task} to be {' or '.join(states)}")

@@ -83,7 +83,7 @@ class ShippedAgents(harness.ServerCase):
         artifacts = {a["name"]: a for a in self.server.get(task, agent="table-report")["artifacts"]}
         columns = {column["name"]: column for column in
                    artifacts["statistics"]["parts"][0]["data"]["columns"]}
-        chart = artifacts["chart.svg"]["parts"][0]["file"]
+        chart = artifacts["chart"]["parts"][0]["file"]
         self.assertEqual(chart["mimeType"], "image/svg+xml")
         self.assertIn(b"<svg", base64.b64decode(chart["bytes"]))
         return columns

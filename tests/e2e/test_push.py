@@ -132,9 +132,8 @@ class PushGivesUp(harness.ServerCase):
     def test_giving_up_is_visible(self):
         with webhooks.Receiver(lambda path, count: 500) as receiver:
             task = self.server.send("x", pushNotification=config(receiver.url()))["id"]
-            harness.wait_for(lambda: any(
-                line.startswith(b"baton_") and b"given_up" in line and float(line.rsplit(b" ", 1)[1]) > 0
-                for line in self.server.http("GET", "/metrics").raw.splitlines()), what="the metric of given up ones")
+            harness.wait_for(lambda: self.server.metric('baton_webhooks_total{outcome="given_up"}') > 0,
+                             what="the metric of given up ones")
             self.assertIn(task, self.server.log_text())
             self.assertGreaterEqual(len(receiver.refused), 2)
 
@@ -154,8 +153,5 @@ class PrivateTargets(harness.ServerCase):
                         "pushNotification": config(f"http://{host}:{port}/hook")})
                     if "error" in answer.body:
                         self.assert_error(answer, -32602)
-            metric = lambda: any(
-                line.startswith(b"baton_") and b"waiting" in line and b"deliver" in line and line.endswith(b" 0")
-                for line in self.server.http("GET", "/metrics").raw.splitlines())
-            harness.wait_for(metric, what="the end of all deliveries")
+            harness.wait_for(lambda: self.server.metric("baton_webhooks_waiting") == 0, what="the end of all deliveries")
             self.assertEqual(receiver.deliveries + receiver.refused, [])

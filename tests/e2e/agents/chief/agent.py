@@ -14,6 +14,8 @@ for line in sys.stdin:
     result = json.loads(line)
     if result["type"] == "delegate-result":
         break
+    if result["type"] == "cancel":
+        sys.exit()
 child = result.get("task")
 if not child:
     say(type="fail", error="no child: " + str(result.get("error")))
