@@ -14,7 +14,7 @@ using base::Result;
 class Planner {
  public:
   Planner(const HeadRow& before, const Change& change, base::Timestamp now, const FindArtifact& find_artifact)
-      : may_reopen_(change.reopen),
+      : may_reopen_(change.reopen && task::is_terminal(before.head.state)),
         created_(change.create.has_value()),
         now_(now),
         find_artifact_(find_artifact) {

@@ -1,0 +1,184 @@
+#include "store/sqlite/committer.h"
+
+#include <doctest/doctest.h>
+
+#include <future>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "support/manual_clock.h"
+#include "support/temp_folder.h"
+
+using namespace baton;
+using base::ErrorCode;
+using store::sqlite::Committer;
+using store::sqlite::CommitterLimits;
+using store::sqlite::Connection;
+using store::sqlite::Write;
+using store::sqlite::WriteState;
+
+namespace {
+
+struct Finished {
+  int id;
+  std::optional<ErrorCode> error;
+};
+
+// Inserts its id into a table where ids are unique and positive.
+class Insert final : public Write {
+ public:
+  Insert(int id, std::vector<Finished>& finished, std::shared_future<void> hold = {})
+      : id_(id), finished_(finished), hold_(std::move(hold)) {}
+
+  void apply(WriteState& state) override {
+    CHECK_FALSE(error_.has_value());
+    applied_ = true;
+    state.connection().run("INSERT INTO ids (id) VALUES (?)", id_);
+  }
+  void undo() override { applied_ = false; }
+  void refuse(const base::Error& error) override { error_ = error.code; }
+  void finish() override {
+    CHECK(applied_ != error_.has_value());
+    finished_.push_back({id_, error_});
+    if (hold_.valid()) hold_.wait();
+  }
+
+ private:
+  const int id_;
+  std::vector<Finished>& finished_;  // the committing thread only, until the committer is gone
+  const std::shared_future<void> hold_;
+  bool applied_ = false;
+  std::optional<ErrorCode> error_;
+};
+
+struct Bench {
+  Bench() { connection.database().exec("CREATE TABLE ids (id INTEGER PRIMARY KEY CHECK (id > 0))"); }
+  int count() { return connection.database().execAndGet("SELECT count(*) FROM ids").getInt(); }
+
+  test::TempFolder folder;
+  test::ManualClock clock;
+  Connection connection{(folder.path() / "test.db").string(), Connection::Mode::write};
+  WriteState state{connection, clock, 10};
+  std::vector<Finished> finished;
+  std::promise<void> release;
+};
+
+}  // namespace
+
+TEST_CASE("Committer: past its bound writes are refused, and finish in their turn") {
+  Bench bench;
+  CommitterLimits limits;
+  limits.writes_max = 3;
+  {
+    Committer committer(bench.state, limits);
+    const std::shared_future<void> hold = bench.release.get_future().share();
+    committer.push(std::make_unique<Insert>(1, bench.finished, hold), 1);
+    // At most three of these find room, whether or not the first is under way already.
+    for (int id = 2; id <= 10; ++id) committer.push(std::make_unique<Insert>(id, bench.finished), 1);
+    bench.release.set_value();
+  }
+  REQUIRE(bench.finished.size() == 10);
+  int stored = 0;
+  for (int i = 0; i < 10; ++i) {
+    const Finished& one = bench.finished[static_cast<std::size_t>(i)];
+    CHECK(one.id == i + 1);
+    if (one.error) CHECK(*one.error == ErrorCode::overloaded);
+    stored += one.error ? 0 : 1;
+  }
+  CHECK(stored >= 3);
+  CHECK(stored <= 4);
+  CHECK(bench.count() == stored);
+}
+
+TEST_CASE("Committer: the bound is on bytes too, but one write alone is let in") {
+  Bench bench;
+  CommitterLimits limits;
+  limits.bytes_max = 100;
+  {
+    Committer committer(bench.state, limits);
+    const std::shared_future<void> hold = bench.release.get_future().share();
+    std::promise<void> under_way;
+    class Signal final : public Write {
+     public:
+      Signal(std::promise<void>& reached, std::shared_future<void> until)
+          : reached_(reached), until_(std::move(until)) {}
+      void apply(WriteState&) override {}
+      void undo() override {}
+      void refuse(const base::Error&) override {}
+      void finish() override {
+        reached_.set_value();
+        until_.wait();
+      }
+
+     private:
+      std::promise<void>& reached_;
+      std::shared_future<void> until_;
+    };
+    committer.push(std::make_unique<Signal>(under_way, hold), 1);
+    under_way.get_future().wait();  // now nothing is waiting
+    committer.push(std::make_unique<Insert>(1, bench.finished), 1000);
+    committer.push(std::make_unique<Insert>(2, bench.finished), 1);
+    bench.release.set_value();
+  }
+  REQUIRE(bench.finished.size() == 2);
+  CHECK_FALSE(bench.finished[0].error.has_value());
+  CHECK(bench.finished[1].error == ErrorCode::overloaded);
+}
+
+TEST_CASE("Committer: a write that cannot be written fails alone") {
+  Bench bench;
+  {
+    Committer committer(bench.state, {});
+    const std::shared_future<void> hold = bench.release.get_future().share();
+    committer.push(std::make_unique<Insert>(1, bench.finished, hold), 1);
+    // These three share a transaction: they wait while the first one finishes.
+    committer.push(std::make_unique<Insert>(2, bench.finished), 1);
+    committer.push(std::make_unique<Insert>(-1, bench.finished), 1);
+    committer.push(std::make_unique<Insert>(3, bench.finished), 1);
+    bench.release.set_value();
+  }
+  REQUIRE(bench.finished.size() == 4);
+  CHECK_FALSE(bench.finished[1].error.has_value());
+  CHECK(bench.finished[2].error == ErrorCode::internal);
+  CHECK_FALSE(bench.finished[3].error.has_value());
+  CHECK(bench.count() == 3);
+}
+
+TEST_CASE("Committer: with a full disk every write of the transaction is unavailable, afterwards they work") {
+  Bench bench;
+  const int pages = bench.connection.database().execAndGet("PRAGMA page_count").getInt();
+  bench.connection.database().exec("CREATE TABLE filler (x)");
+  bench.connection.database().exec("PRAGMA max_page_count=" + std::to_string(pages + 1));
+  class Fill final : public Write {
+   public:
+    explicit Fill(std::optional<ErrorCode>& error) : error_(error) {}
+    void apply(WriteState& state) override {
+      state.connection().run("INSERT INTO filler VALUES (?)", std::string(100'000, 'x'));
+    }
+    void undo() override {}
+    void refuse(const base::Error& error) override { error_ = error.code; }
+    void finish() override {}
+
+   private:
+    std::optional<ErrorCode>& error_;
+  };
+  std::optional<ErrorCode> filling;
+  {
+    Committer committer(bench.state, {});
+    const std::shared_future<void> hold = bench.release.get_future().share();
+    committer.push(std::make_unique<Insert>(1, bench.finished, hold), 1);
+    committer.push(std::make_unique<Insert>(2, bench.finished), 1);
+    committer.push(std::make_unique<Fill>(filling), 1);
+    bench.release.set_value();
+  }
+  {
+    Committer committer(bench.state, {});
+    committer.push(std::make_unique<Insert>(3, bench.finished), 1);
+  }
+  CHECK(filling == ErrorCode::unavailable);
+  REQUIRE(bench.finished.size() == 3);
+  CHECK_FALSE(bench.finished[2].error.has_value());
+  // Together with the filler or before it, depending on when the thread woke: what was told is what is there.
+  CHECK(bench.count() == (bench.finished[0].error ? 1 : bench.finished[1].error ? 2 : 3));
+}

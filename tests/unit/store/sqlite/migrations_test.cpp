@@ -1,0 +1,82 @@
+#include "store/sqlite/migrations.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "store/sqlite/errors.h"
+#include "support/temp_folder.h"
+
+using namespace baton;
+using base::EmbeddedFile;
+using base::ErrorCode;
+using store::sqlite::Connection;
+using store::sqlite::migrate;
+
+namespace {
+
+const EmbeddedFile kOther{"config.schema.json", "{}"};
+const EmbeddedFile kFirst{
+    "sqlite/0001_first.sql",
+    "CREATE TABLE migrations (number INTEGER PRIMARY KEY, name TEXT, applied_ms INTEGER);"
+    "CREATE TABLE a (x);"};
+const EmbeddedFile kSecond{"sqlite/0002_second.sql",
+                           "ALTER TABLE a ADD COLUMN y; INSERT INTO a VALUES (1, 2);"};
+const EmbeddedFile kBroken{"sqlite/0002_broken.sql", "INSERT INTO a VALUES (7); SELECT nonsense;"};
+
+struct Bench {
+  test::TempFolder folder;
+  std::string path = (folder.path() / "test.db").string();
+  Connection connection{path, Connection::Mode::write};
+
+  int number(const std::string& sql) { return connection.database().execAndGet(sql).getInt(); }
+};
+
+}  // namespace
+
+TEST_CASE("Migrations: all that are missing are applied, in order, once") {
+  Bench bench;
+  REQUIRE(migrate(bench.connection, {kOther, kFirst}, base::from_ms(5)).has_value());
+  CHECK(bench.number("PRAGMA user_version") == 1);
+  REQUIRE(migrate(bench.connection, {kOther, kFirst, kSecond}, base::from_ms(6)).has_value());
+  REQUIRE(migrate(bench.connection, {kOther, kFirst, kSecond}, base::from_ms(7)).has_value());
+  CHECK(bench.number("PRAGMA user_version") == 2);
+  CHECK(bench.number("SELECT count(*) FROM a") == 1);
+  CHECK(bench.number("SELECT applied_ms FROM migrations WHERE number = 1") == 5);
+  CHECK(bench.number("SELECT applied_ms FROM migrations WHERE name = '0002_second.sql'") == 6);
+}
+
+TEST_CASE("Migrations: one that fails leaves nothing of itself") {
+  Bench bench;
+  REQUIRE(migrate(bench.connection, {kFirst}, {}).has_value());
+  CHECK_THROWS_AS((void)migrate(bench.connection, {kFirst, kBroken}, {}), SQLite::Exception);
+  CHECK(bench.number("PRAGMA user_version") == 1);
+  CHECK(bench.number("SELECT count(*) FROM a") == 0);
+  CHECK(migrate(bench.connection, {kFirst, kSecond}, {}).has_value());
+}
+
+TEST_CASE("Migrations: a database of a newer program is refused and left alone") {
+  Bench bench;
+  REQUIRE(migrate(bench.connection, {kFirst, kSecond}, {}).has_value());
+  const auto refused = migrate(bench.connection, {kFirst}, {});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::unsupported);
+  CHECK(bench.number("PRAGMA user_version") == 2);
+}
+
+TEST_CASE("Migrations: a database of another program is refused and left alone") {
+  Bench bench;
+  bench.connection.database().exec("CREATE TABLE theirs (x)");
+  const auto refused = migrate(bench.connection, {kFirst}, {});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK(bench.number("SELECT count(*) FROM sqlite_schema") == 1);
+}
+
+TEST_CASE("Migrations: the shipped ones make every table, and foreign keys hold") {
+  Bench bench;
+  REQUIRE(migrate(bench.connection, base::embedded_files(), {}).has_value());
+  CHECK(bench.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table'") == 12);
+  CHECK_THROWS_AS(bench.connection.run("INSERT INTO events VALUES (1, 1, 1, 1, '')"), SQLite::Exception);
+}

@@ -1,0 +1,86 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+
+#include "store/sqlite/connection.h"
+#include "support/manual_clock.h"
+#include "support/temp_folder.h"
+
+using namespace baton;
+using base::ErrorCode;
+using store::SqliteStore;
+
+namespace {
+
+struct Bench {
+  test::TempFolder folder;
+  test::ManualClock clock;
+  std::string path = (folder.path() / "test.db").string();
+
+  base::Result<std::unique_ptr<SqliteStore>> open() {
+    store::SqliteOptions options;
+    options.path = path;
+    return SqliteStore::open(options, clock);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("SqliteStore: only one can have a database open") {
+  Bench bench;
+  {
+    const auto first = bench.open();
+    REQUIRE(first.has_value());
+    const auto second = bench.open();
+    REQUIRE_FALSE(second.has_value());
+    CHECK(second.error().code == ErrorCode::already_exists);
+    CHECK(second.error().for_log.find(bench.path) != std::string::npos);
+    CHECK(second.error().for_caller.find(bench.path) == std::string::npos);
+  }
+  CHECK(bench.open().has_value());
+}
+
+TEST_CASE("SqliteStore: a file that is no database is refused and left alone") {
+  Bench bench;
+  const std::string text(5000, 'x');
+  bench.folder.write("test.db", text);
+  const auto opened = bench.open();
+  REQUIRE_FALSE(opened.has_value());
+  CHECK(opened.error().code == ErrorCode::invalid_argument);
+  CHECK(opened.error().for_log.find(bench.path) != std::string::npos);
+  CHECK(test::TempFolder::read(bench.path) == text);
+}
+
+TEST_CASE("SqliteStore: a database of a newer program is refused") {
+  Bench bench;
+  REQUIRE(bench.open().has_value());
+  store::sqlite::Connection(bench.path, store::sqlite::Connection::Mode::write)
+      .database()
+      .exec("PRAGMA user_version=9999");
+  const auto opened = bench.open();
+  REQUIRE_FALSE(opened.has_value());
+  CHECK(opened.error().code == ErrorCode::unsupported);
+}
+
+TEST_CASE("SqliteStore: a folder that is not there is an error") {
+  Bench bench;
+  bench.path = (bench.folder.path() / "none" / "test.db").string();
+  const auto opened = bench.open();
+  REQUIRE_FALSE(opened.has_value());
+  CHECK(opened.error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("SqliteStore: the database is readable for its owner only") {
+  Bench bench;
+  const auto opened = bench.open();
+  REQUIRE(opened.has_value());
+  for (const char* suffix : {"", "-wal", "-shm", ".lock"}) {
+    struct stat found {};
+    REQUIRE(::stat((bench.path + suffix).c_str(), &found) == 0);
+    CHECK((found.st_mode & 0077) == 0);
+  }
+}
