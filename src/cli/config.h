@@ -34,8 +34,6 @@ struct TaskLimits {
 struct EngineSettings {
   int slots = 256;         // turns that run at the same time
   int queue_max = 10'000;  // turns that wait for a slot
-  std::chrono::milliseconds turn_timeout{600'000};
-  std::chrono::milliseconds cancel_grace{10'000};
   std::chrono::milliseconds reply_wait{600'000};
   std::chrono::milliseconds drain_grace{10'000};
   int conversation_max = 50;  // earlier messages of a context that an agent is given

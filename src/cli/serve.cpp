@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <iostream>
@@ -104,6 +105,14 @@ std::string url_of(const std::string& host, int port) {
   return "http://" + (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+// Each connection is a descriptor: as many as the system lets us have.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 // Listens, serves until a signal, drains.
 int run(const Config& config, engine::Engine& engine, server::Router& router, notify::Notifier& notifier,
         const sigset_t& signals) {
@@ -144,6 +153,7 @@ int serve(const Config& config) {
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  raise_descriptor_limit();
 
   // In the order of need; taken down in reverse.
   const base::SystemClock clock;

@@ -77,9 +77,6 @@ constexpr Setting kSettings[] = {
 
     {"engine.slots", engine<&EngineSettings::slots>, "Turns that run at the same time", 1, 100'000},
     {"engine.queue_max", engine<&EngineSettings::queue_max>, "Turns that wait for a slot", 1, 10'000'000},
-    {"engine.turn_timeout_s", engine<&EngineSettings::turn_timeout>, "Seconds for one turn", 0.1, 7 * kDay},
-    {"engine.cancel_grace_s", engine<&EngineSettings::cancel_grace>,
-     "Seconds an agent has to stop when its task is cancelled", 0, 3600},
     {"engine.reply_wait_s", engine<&EngineSettings::reply_wait>,
      "Seconds a waiting send waits before it answers with the current state", 0.1, kDay},
     {"engine.drain_grace_s", engine<&EngineSettings::drain_grace>,

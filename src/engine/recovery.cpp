@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 
+#include "base/loggable.h"
 #include "engine/turn_ending.h"
 
 namespace baton::engine {

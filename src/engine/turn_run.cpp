@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/id.h"
+#include "base/loggable.h"
 #include "engine/turn_ending.h"
 
 namespace baton::engine {
@@ -67,12 +68,15 @@ void TurnRun::started(store::TaskHead head) {
 }
 
 void TurnRun::attach(std::unique_ptr<agents::RunningTurn> running) {
-  std::shared_ptr<agents::RunningTurn> shared = std::move(running);
+  const std::shared_ptr<agents::RunningTurn> shared = std::move(running);
+  std::vector<agents::DelegateResult> undelivered;
   const bool cancel = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
     state.running = shared;
+    undelivered.swap(state.undelivered);
     return state.cancel_requested;
   });
+  for (agents::DelegateResult& result : undelivered) shared->deliver(std::move(result));
   if (cancel) shared->cancel();
 }
 
@@ -93,8 +97,9 @@ void TurnRun::deliver(agents::DelegateResult result) {
     bool resumes = false;
     task::AgentName agent;
   };
-  const Next next = state_.with([](State& state) {
+  const Next next = state_.with([&](State& state) {
     if (state.phase == Phase::over) return Next{};
+    if (!state.running && !state.outcome) state.undelivered.push_back(std::move(result));
     return Next{state.running, --state.children == 0, state.head.agent};
   });
   if (next.resumes) services_.waiting_for_children(next.agent, false);
@@ -312,15 +317,15 @@ void TurnRun::refused(const base::Error& error) {
       return services_.background.run([self = shared_from_this()] { self->decide_again(); });
     case base::ErrorCode::unavailable:
     case base::ErrorCode::overloaded:
-      spdlog::warn("task={} the store refused a turn's output, trying again: {}", head().id.value,
-                   error.for_log);
+      spdlog::warn("task={} the store refused a turn's output, trying again: {}",
+                   base::loggable_word(head().id.value), error.for_log);
       return store_again(services_.options.disk_retry);
     default:
       break;
   }
   // Output that cannot be stored at all: the turn fails, and if even that cannot be stored, it is let go.
-  spdlog::error("task={} a turn's output cannot be stored: {} {}", head().id.value, error.for_caller,
-                error.for_log);
+  spdlog::error("task={} a turn's output cannot be stored: {} {}", base::loggable_word(head().id.value),
+                error.for_caller, error.for_log);
   const bool hopeless = state_.with([](State& state) {
     state.flying.clear();
     state.pending.clear();

@@ -85,6 +85,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     int artifacts = 0;
     std::unordered_map<std::string, std::size_t> artifact_bytes;
     int children = 0;
+    std::vector<agents::DelegateResult> undelivered;  // that came before the executor was attached
     std::shared_ptr<agents::RunningTurn> running;  // also held by a call into it that is under way
     base::EventLoop::TimerId deadline = 0;
     base::EventLoop::TimerId grace = 0;

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "base/loggable.h"
 #include "engine/turn_ending.h"
 
 namespace baton::engine {
@@ -13,6 +14,12 @@ std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& cata
   std::unordered_map<task::AgentName, int> limits;
   for (const agents::Agent& agent : catalogue.all()) limits[agent.name] = agent.settings.concurrency;
   return limits;
+}
+
+// What every line of the log about a task begins with.
+std::string facts_of(const store::TaskHead& head) {
+  return "task=" + base::loggable_word(head.id.value) +
+         " context=" + base::loggable_word(head.context.value) + " agent=" + head.agent.value;
 }
 
 }  // namespace
@@ -100,9 +107,11 @@ void Turns::fail_unknown_agent(const store::TaskHead& head) {
 }
 
 void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent) {
-  auto turn = describe(run->head());
+  const store::TaskHead head = run->head();
+  spdlog::debug("{} turn {} begins, attempt {}", facts_of(head), head.turn.value, head.attempt);
+  auto turn = describe(head);
   if (!turn) {
-    spdlog::error("task={} its turn cannot be read: {}", run->head().id.value, turn.error().for_log);
+    spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
     return run->finish(agents::Failed{"the turn could not be read from the store"});
   }
   run->attach(agent.executor->start(std::move(*turn), run));
@@ -151,6 +160,8 @@ void Turns::forget(task::TaskKey task) {
 
 void Turns::over(const store::TaskHead& head, bool slot_held) {
   forget(head.key);
+  spdlog::info("{} turn {} is over, the task is {}", facts_of(head), head.turn.value,
+               task::name_of(head.state));
   hooks_.ended(head);
   if (head.turn_state == store::TurnState::queued) scheduler_.enqueue_again(head.key, head.agent);
   if (slot_held) scheduler_.finished(head.agent);

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <exception>
 
+#include "base/loggable.h"
+
 namespace baton::notify {
 namespace {
 
@@ -42,9 +44,9 @@ void log_result(const store::Delivery& delivery, const std::string& task,
   const auto level = result.kind == Kind::delivered ? spdlog::level::info
                      : result.kind == Kind::retry   ? spdlog::level::warn
                                                     : spdlog::level::err;
-  spdlog::log(level, "webhook {}: task={} config={} event={} attempt={}{}{}", name_of(result.kind),
-              loggable(task), loggable(delivery.config.id.value), delivery.event.value, delivery.attempts + 1,
-              result.error.empty() ? "" : " reason=", loggable(result.error));
+  spdlog::log(level, "task={} config={} event={} attempt={} webhook {}{}{}", base::loggable_word(task),
+              base::loggable_word(delivery.config.id.value), delivery.event.value, delivery.attempts + 1,
+              name_of(result.kind), result.error.empty() ? "" : ": ", base::loggable(result.error));
 }
 
 }  // namespace

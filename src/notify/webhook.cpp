@@ -104,19 +104,4 @@ store::DeliveryResult settle(const store::Delivery& delivery, const Outcome& out
   return result;
 }
 
-std::string loggable(const std::string& text) {
-  constexpr std::size_t kMax = 200;
-  std::string result;
-  for (const char byte : text.substr(0, kMax)) {
-    const auto c = static_cast<unsigned char>(byte);
-    if (c < 0x20 || c == 0x7f) {
-      result += {'\\', 'x', kHex[c >> 4], kHex[c & 0x0f]};
-    } else {
-      result += byte;
-    }
-  }
-  if (text.size() > kMax) result += "...";
-  return result;
-}
-
 }  // namespace baton::notify

@@ -37,7 +37,4 @@ Outcome judge(const base::Result<net::HttpAnswer>& answer, base::Timestamp now);
 store::DeliveryResult settle(const store::Delivery& delivery, const Outcome& outcome, base::Timestamp now,
                              const Backoff& backoff, base::Duration give_up_after, double random);
 
-// Text from outside as a log line may show it: bounded, control characters escaped.
-std::string loggable(const std::string& text);
-
 }  // namespace baton::notify

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "wire/a2a/v0_1.h"
 #include "wire/base64.h"
 
@@ -9,6 +11,7 @@ using base::fail;
 using base::Result;
 
 constexpr int kHistoryMax = 1'000'000;
+constexpr std::size_t kIdMax = 256;  // bytes of an id that a client makes
 
 tl::unexpected<base::Error> wrong(std::string text) {
   return fail(ErrorCode::invalid_argument, std::move(text));
@@ -40,7 +43,7 @@ Result<task::TaskId> read_task_id(Value params) {
   if (id.is_number() && id.integer()) return task::TaskId{std::string(id.raw())};
   if (!id.is_string()) return wrong("params.id: must be a string");
   if (id.string().empty()) return wrong("params.id: must not be empty");
-  constexpr std::size_t kIdMax = 256;
+
   if (id.string().size() > kIdMax) return wrong("params.id: must not be longer than 256 bytes");
   return task::TaskId{id.str()};
 }
@@ -80,7 +83,9 @@ Result<task::Part> read_file(Value file) {
 }
 
 Result<task::Part> read_content(Value part) {
-  std::string_view type = first_of(part, "type", "kind").string();
+  const Value tag = first_of(part, "type", "kind");
+  if (!tag.absent() && !tag.is_string()) return wrong("type: must be a string");
+  std::string_view type = tag.string();
   if (type.empty()) type = !part["text"].missing() ? "text" : !part["file"].missing() ? "file" : "data";
   if (type == "text") {
     if (!part["text"].is_string()) return wrong("text: must be a string");
@@ -138,6 +143,20 @@ Result<std::vector<std::string>> read_strings(Value list, const std::string& nam
   return strings;
 }
 
+// Whether a webhook could be sent there at all; where it may be sent is decided when it is.
+bool is_http_url(std::string_view url) {
+  const std::size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
+  if (scheme == 0) return false;
+  const std::string_view host = url.substr(scheme, url.find_first_of("/?#", scheme) - scheme);
+  const bool printable =
+      std::none_of(url.begin(), url.end(), [](unsigned char c) { return c <= ' ' || c == 0x7f; });
+  return printable && !host.empty() && host.find('@') == std::string_view::npos;
+}
+
+bool has_control_character(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; });
+}
+
 Result<void> read_authentication(Value authentication, const std::string& name, task::PushConfig& config) {
   if (authentication.absent()) return {};
   if (!authentication.is_object()) return wrong(name + ": must be an object");
@@ -151,6 +170,9 @@ Result<void> read_authentication(Value authentication, const std::string& name, 
   }
   auto credentials = read_string(authentication["credentials"], name + ".credentials");
   if (!credentials) return fail(credentials.error());
+  if (has_control_character(*credentials)) {
+    return wrong(name + ".credentials: must not have control characters");
+  }
   config.credentials = std::move(*credentials);
   config.authentication_extra = authentication.json();
   return {};
@@ -163,11 +185,11 @@ Result<task::PushConfig> read_config(Value config, const task::TaskId& id, const
   read.id.value = id.value;
   auto url = read_string(config["url"], name + ".url");
   if (!url) return fail(url.error());
-  const bool is_http = url->starts_with("http://") || url->starts_with("https://");
-  if (!is_http) return wrong(name + ".url: must be an http or https URL");
+  if (!is_http_url(*url)) return wrong(name + ".url: must be an http or https URL");
   read.url = std::move(*url);
   auto token = read_string(config["token"], name + ".token");
   if (!token) return fail(token.error());
+  if (has_control_character(*token)) return wrong(name + ".token: must not have control characters");
   read.token = std::move(*token);
   if (auto done = read_authentication(config["authentication"], name + ".authentication", read); !done) {
     return fail(done.error());
@@ -186,6 +208,7 @@ Result<SendParams> read_send(Value params) {
   submission.task = std::move(*id);
   auto session = read_string(params["sessionId"], "params.sessionId");
   if (!session) return fail(session.error());
+  if (session->size() > kIdMax) return wrong("params.sessionId: must not be longer than 256 bytes");
   submission.context.value = std::move(*session);
   auto message = read_message(params["message"]);
   if (!message) return fail(message.error());
@@ -218,6 +241,7 @@ Result<QueryParams> read_query(Value params) {
   auto history = read_history_length(params);
   if (!history) return fail(history.error());
   read.history_length = *history;
+  if (auto metadata = read_metadata(params, "params.metadata"); !metadata) return fail(metadata.error());
   const Value last = params["metadata"]["lastEventId"];
   if (last.absent()) return read;
   const auto number = last.integer();

@@ -16,6 +16,53 @@ constexpr std::size_t kTextMax = std::size_t{1} << 31;  // offsets are 32 bits w
 constexpr unsigned kStrict = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
                              rapidjson::kParseNumbersAsStringsFlag;
 
+// A JSON number at the beginning of the text: its length, or 0.
+std::size_t number_length(std::string_view text) {
+  std::size_t at = 0;
+  const auto digits = [&] {
+    const std::size_t begin = at;
+    while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
+    return at - begin;
+  };
+  const auto next_is = [&](std::string_view any) {
+    return at < text.size() && any.find(text[at]) != any.npos;
+  };
+  if (next_is("-")) ++at;
+  const std::size_t whole_begin = at;
+  const std::size_t whole = digits();
+  if (whole == 0 || (whole > 1 && text[whole_begin] == '0')) return 0;
+  if (next_is(".") && (++at, digits() == 0)) return 0;
+  if (next_is("eE")) {
+    ++at;
+    if (next_is("+-")) ++at;
+    if (digits() == 0) return 0;
+  }
+  return at;
+}
+
+// The text with every number outside strings replaced by a small one of the same length. RapidJSON's reader
+// refuses numbers that no double can hold even where it is asked not to convert them.
+std::string with_small_numbers(std::string_view text) {
+  std::string masked(text);
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_string && text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (text[i] == '-' || (text[i] >= '0' && text[i] <= '9'))) {
+      const std::size_t length = number_length(text.substr(i));
+      if (length == 0) continue;
+      // "1.000": one digit, a point, zeros; a sign stays.
+      const std::size_t digit = text[i] == '-' ? i + 1 : i;
+      for (std::size_t j = digit; j < i + length; ++j) masked[j] = j == digit + 1 ? '.' : '0';
+      if (i + length == digit + 2) masked[digit + 1] = '0', masked[digit] = '1';
+      i += length - 1;
+    }
+  }
+  return masked;
+}
+
 }  // namespace
 
 // RapidJSON's events, made into nodes. The reader's stream tells where each value ends; where it begins
@@ -157,16 +204,28 @@ base::Result<Document> Document::parse(std::string text, ParseOptions options) {
 
 base::Result<Document> Document::parse_view(std::string_view text, ParseOptions options) {
   if (text.size() > kTextMax) return base::fail(base::ErrorCode::too_large, "the JSON text is too long");
+  bool number_too_big = false;
+  auto document = read(text, text, options, number_too_big);
+  if (!number_too_big) return document;
+  const std::string masked = with_small_numbers(text);
+  return read(text, masked, options, number_too_big);
+}
+
+// Builds the document of `text` from what the reader finds in `readable`, which has the same values in the
+// same places.
+base::Result<Document> Document::read(std::string_view text, std::string_view readable, ParseOptions options,
+                                      bool& number_too_big) {
   Document document;
   document.text_ = text;
   document.nodes_.reserve(16 + text.size() / 32);
-  rapidjson::MemoryStream stream(text.data(), text.size());
+  rapidjson::MemoryStream stream(readable.data(), readable.size());
   rapidjson::Reader reader;
   DocumentBuilder builder(document, stream, options);
   const rapidjson::ParseResult result =
       options.comments ? reader.Parse<kStrict | rapidjson::kParseCommentsFlag>(stream, builder)
                        : reader.Parse<kStrict>(stream, builder);
   if (!result) {
+    number_too_big = result.Code() == rapidjson::kParseErrorNumberTooBig;
     std::string reason = builder.too_deep() ? "nested deeper than " + std::to_string(options.depth_max)
                                             : std::string(rapidjson::GetParseError_En(result.Code()));
     return base::fail(base::ErrorCode::parse_error,

@@ -105,6 +105,8 @@ class Document {
   friend class Value;
   friend class DocumentBuilder;
   Document() = default;
+  static base::Result<Document> read(std::string_view text, std::string_view readable, ParseOptions options,
+                                     bool& number_too_big);
 
   struct Node {
     Value::Type type;

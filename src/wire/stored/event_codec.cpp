@@ -17,9 +17,12 @@ using task::EventBody;
 constexpr ParseOptions kParse{.depth_max = 1000};
 
 tl::unexpected<base::Error> broken(std::string what) {
-  return base::fail(base::ErrorCode::internal, "stored data cannot be read", "stored event: " + std::move(what));
+  return base::fail(base::ErrorCode::internal, "stored data cannot be read",
+                    "stored event: " + std::move(what));
 }
-tl::unexpected<base::Error> broken(const base::Error& error) { return broken(error.for_caller); }
+tl::unexpected<base::Error> broken(const base::Error& error) {
+  return broken(error.for_caller);
+}
 
 // A message without parts is no A2A message, but a status may carry one: it is stored with a part that is
 // not there and a flag that says so.
@@ -50,7 +53,9 @@ void write(Writer& out, const task::StatusChanged& event) {
   out.optional("md", event.metadata);
 }
 
-void write(Writer& out, const task::MessageAdded& event) { write_message(out, event.message); }
+void write(Writer& out, const task::MessageAdded& event) {
+  write_message(out, event.message);
+}
 
 void write(Writer& out, const task::TextDelta& event) {
   out.member("i", event.reply.value).member("o", event.ordinal).member("t", event.text);
@@ -75,9 +80,13 @@ void write(Writer& out, const task::ToolResult& event) {
   out.member("i", event.id).optional("r", event.content).optional("err", event.error);
 }
 
-void write(Writer& out, const task::StateSnapshot& event) { out.optional("v", event.snapshot); }
+void write(Writer& out, const task::StateSnapshot& event) {
+  out.optional("v", event.snapshot);
+}
 
-void write(Writer& out, const task::StateDelta& event) { out.optional("v", event.patch); }
+void write(Writer& out, const task::StateDelta& event) {
+  out.optional("v", event.patch);
+}
 
 void write(Writer& out, const task::Step& event) {
   out.member("n", event.name);
@@ -90,7 +99,9 @@ void write(Writer& out, const task::Withdrawn& event) {
   });
 }
 
-void write(Writer& out, const task::Custom& event) { out.member("n", event.name).optional("v", event.value); }
+void write(Writer& out, const task::Custom& event) {
+  out.member("n", event.name).optional("v", event.value);
+}
 
 // ---- Reading.
 
@@ -133,7 +144,8 @@ Result<EventBody> read_text(Value root) {
   auto text = need_string(root, "t");
   const auto ordinal = need_ordinal(root);
   if (!id || !text || !ordinal) return broken("text without id, ordinal or text");
-  return task::TextDelta{{std::move(*id)}, *ordinal, std::move(*text), root["f"].boolean(), root["l"].boolean()};
+  return task::TextDelta{
+      {std::move(*id)}, *ordinal, std::move(*text), root["f"].boolean(), root["l"].boolean()};
 }
 
 Result<EventBody> read_chunk(Value root) {
@@ -158,9 +170,13 @@ Result<EventBody> read_tool_result(Value root) {
   return task::ToolResult{std::move(*id), root["r"].json(), root["err"].str()};
 }
 
-Result<EventBody> read_snapshot(Value root) { return task::StateSnapshot{root["v"].json()}; }
+Result<EventBody> read_snapshot(Value root) {
+  return task::StateSnapshot{root["v"].json()};
+}
 
-Result<EventBody> read_delta(Value root) { return task::StateDelta{root["v"].json()}; }
+Result<EventBody> read_delta(Value root) {
+  return task::StateDelta{root["v"].json()};
+}
 
 Result<EventBody> read_step(Value root) {
   auto name = need_string(root, "n");
@@ -187,7 +203,7 @@ Result<EventBody> read_custom(Value root) {
 
 // In the order of both EventBody's alternatives and of Kind.
 using Read = Result<EventBody> (*)(Value);
-constexpr std::array<Read, 11> kReaders{read_status,    read_message_added, read_text,  read_chunk,
+constexpr std::array<Read, 11> kReaders{read_status,    read_message_added, read_text,     read_chunk,
                                         read_tool_call, read_tool_result,   read_snapshot, read_delta,
                                         read_step,      read_withdrawn,     read_custom};
 static_assert(kReaders.size() == std::variant_size_v<EventBody>);
@@ -195,7 +211,9 @@ static_assert(static_cast<int>(Kind::custom) == static_cast<int>(kReaders.size()
 
 }  // namespace
 
-Kind kind_of(const EventBody& body) { return static_cast<Kind>(body.index() + 1); }
+Kind kind_of(const EventBody& body) {
+  return static_cast<Kind>(body.index() + 1);
+}
 
 std::string encode(const EventBody& body) {
   std::string text;

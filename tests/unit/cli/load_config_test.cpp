@@ -45,7 +45,7 @@ TEST_CASE("Configuration: without sources the defaults hold and nothing is wrong
   CHECK(loaded.config.host == "127.0.0.1");
   CHECK(loaded.config.port == 8080);
   CHECK(loaded.config.limits.part_max == 4u << 20);
-  CHECK(loaded.config.engine.turn_timeout == milliseconds(600'000));
+  CHECK(loaded.config.engine.reply_wait == milliseconds(600'000));
   CHECK(loaded.config.anonymous_allowed());
 }
 
@@ -90,11 +90,11 @@ TEST_CASE("Configuration: sizes and seconds are read in every form") {
 
 TEST_CASE("Configuration: an unknown key is named with its place and the nearest right name") {
   const LoadedConfig loaded = from_file(
-      R"({"prot": 1, "http": {"body_mx": 5}, "turn_timeout_s": 3, "http.body_max": 9, "zzzzzzzz": 1})");
+      R"({"prot": 1, "http": {"body_mx": 5}, "reply_wait_s": 3, "http.body_max": 9, "zzzzzzzz": 1})");
   CHECK(loaded.problems.size() == 5);
   CHECK(has_problem(loaded, "baton.json /prot: is unknown; did you mean port?"));
   CHECK(has_problem(loaded, "baton.json /http/body_mx: is unknown; did you mean body_max?"));
-  CHECK(has_problem(loaded, "/turn_timeout_s: is unknown; did you mean /engine/turn_timeout_s?"));
+  CHECK(has_problem(loaded, "/reply_wait_s: is unknown; did you mean /engine/reply_wait_s?"));
   CHECK(has_problem(loaded, "/http.body_max: is unknown; did you mean /http/body_max?"));
   CHECK(std::ranges::find(loaded.problems, "baton.json /zzzzzzzz: is unknown") != loaded.problems.end());
 }

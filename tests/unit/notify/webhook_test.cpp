@@ -9,7 +9,6 @@ using baton::base::Timestamp;
 using baton::net::HttpAnswer;
 using baton::notify::Backoff;
 using baton::notify::judge;
-using baton::notify::loggable;
 using baton::notify::Outcome;
 using baton::notify::settle;
 using baton::notify::webhook_request;
@@ -128,8 +127,3 @@ TEST_CASE("settle: what failed when its time is over is given up with the reason
   CHECK(settle(delivery, judge_status(500), kNow, Backoff{}, 24h, 0.5).kind == Kind::retry);
 }
 
-TEST_CASE("loggable: control characters cannot begin a line and length is bounded") {
-  CHECK(loggable("a b") == "a b");
-  CHECK(loggable("a\nb\x1b[") == "a\\x0Ab\\x1B[");
-  CHECK(loggable(std::string(1000, 'a')).size() == 203);
-}

@@ -85,8 +85,16 @@ TEST_CASE("A2A 0.1 send: what is wrong is named") {
   CHECK(send_error(R"({"id":"a","historyLength":-1,)" + message + "}") ==
         "params.historyLength: must be a whole number from 0");
   CHECK(send_error(R"({"id":"a","metadata":[],)" + message + "}") == "params.metadata: must be an object");
-  CHECK(send_error(R"({"id":"a","pushNotification":{"url":"ftp://x"},)" + message + "}") ==
-        "params.pushNotification.url: must be an http or https URL");
+  CHECK(send_error(R"({"id":"a","message":{"parts":[{"type":5,"text":"x"}]}})") ==
+        "params.message.parts[0].type: must be a string");
+  for (const std::string url :
+       {"ftp://x", "http://", "https:///x", "http://u:p@h/", "http://h/\\r\\nX: y", "http://h /"}) {
+    CAPTURE(url);
+    CHECK(send_error(R"({"id":"a","pushNotification":{"url":")" + url + R"("},)" + message + "}") ==
+          "params.pushNotification.url: must be an http or https URL");
+  }
+  CHECK(send_error(R"({"id":"a","pushNotification":{"url":"http://h","token":"a\r\nb"},)" + message + "}") ==
+        "params.pushNotification.token: must not have control characters");
 }
 
 TEST_CASE("A2A 0.1 task: is written in the schema's shape") {

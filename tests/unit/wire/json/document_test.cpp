@@ -89,7 +89,10 @@ TEST_CASE("Document: what is not JSON is refused") {
                                                           "[1}",
                                                           "{a:1}",
                                                           "\"\\ud800\"",
-                                                          "1e999",
+                                                          "01e999",
+                                                          "1e999e",
+                                                          "[1e999",
+                                                          "1e999 x",
                                                           std::string("1\0", 2),
                                                           std::string("1\0{}", 4),
                                                           "// c\n1",
@@ -114,4 +117,21 @@ TEST_CASE("Document: comments are read where they are allowed") {
   REQUIRE(document);
   CHECK(document->root()["a"].raw() == "5");
   CHECK(document->root()["b"].raw() == "[ /*x*/ 1 ]");
+}
+
+TEST_CASE("Document: numbers that no machine number can hold are kept as they are") {
+  const std::string digits(400, '9');
+  const std::string text =
+      R"({"a":1e999,"b":[-)" + digits + R"(,-2E+999,7],"c":"1e999 \"2e999","d":12,"e":1e5})";
+  const auto document = Document::parse(text);
+  REQUIRE_MESSAGE(document, document.error().for_caller);
+  const Value root = document->root();
+  CHECK(root.raw() == text);
+  CHECK(root["a"].raw() == "1e999");
+  CHECK(root["b"].raw() == "[-" + digits + ",-2E+999,7]");
+  CHECK(root["c"].string() == "1e999 \"2e999");
+  CHECK(root["d"].integer() == 12);
+  CHECK(root["e"].integer() == 100000);
+  CHECK_FALSE(root["a"].integer());
+  CHECK_FALSE(root["a"].real());
 }

@@ -1,0 +1,15 @@
+#include "base/loggable.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton::base;
+
+TEST_CASE("loggable: control characters cannot begin a line and length is bounded") {
+  CHECK(loggable("a b") == "a b");
+  CHECK(loggable("a\nb\x1b[") == "a\\x0Ab\\x1B[");
+  CHECK(loggable(std::string(1000, 'x')).size() == 203);
+}
+
+TEST_CASE("loggable_word: what a caller chose cannot look like another fact") {
+  CHECK(loggable_word("t1 task=t2") == "t1\\x20task=t2");
+}
