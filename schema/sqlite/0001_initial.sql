@@ -38,7 +38,8 @@ CREATE TABLE tasks (
   waiting_messages INTEGER NOT NULL,
   cancel_requested INTEGER NOT NULL,
   ask              TEXT    NOT NULL,
-  artifact_count   INTEGER NOT NULL
+  artifact_count   INTEGER NOT NULL,
+  message_count    INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX tasks_by_id ON tasks (agent, caller, public_id);
 CREATE INDEX tasks_by_parent ON tasks (parent_key) WHERE parent_key IS NOT NULL;

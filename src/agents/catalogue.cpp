@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "agents/command/command_executor.h"
+#include "agents/read_settings.h"
 #include "wire/card/card.h"
 #include "wire/json/document.h"
 

@@ -2,13 +2,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "wire/json/document.h"
-#include "wire/json/schema.h"
 
 namespace baton::agents {
 
@@ -36,9 +34,5 @@ struct AgentSettings {
   std::size_t line_max = (8u << 20) + (256u << 10);  // bytes of one line from the agent
   std::uint64_t output_max = 256u << 20;             // bytes of all lines of one turn
 };
-
-// Reads what wire::check_card found nothing wrong with. What the schema cannot say is checked here; problems
-// are added to `problems`, with pointers from the root of the card.
-AgentSettings read_settings(wire::Value baton, std::vector<wire::SchemaProblem>& problems);
 
 }  // namespace baton::agents

@@ -145,6 +145,10 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
   if (ended && submission.when_ended == task::WhenEnded::refuse) {
     return fail(ErrorCode::unsupported, "the task has ended");
   }
+  if (head.message_count >= options_.history_max) {
+    return fail(ErrorCode::too_large,
+                "a task may have " + std::to_string(options_.history_max) + " messages at most");
+  }
   Decision decision;
   store::Change& change = decision.change;
   change.task = head.key;

@@ -44,6 +44,7 @@ struct TaskHead {
   bool cancel_requested = false;
   std::string ask;  // the ask the task waits on, or empty
   int artifact_count = 0;
+  int message_count = 0;  // of its history
 };
 
 // A task to be made by a change.

@@ -108,7 +108,8 @@ void Worker::kill(std::string why) {
   if (!usable()) return;
   dying_ = true;
   why_ = std::move(why);
-  spdlog::warn("agent={} worker={} killed: {}", facts_->agent.value, slot_, why_);
+  const auto level = turns_.empty() ? spdlog::level::info : spdlog::level::warn;
+  spdlog::log(level, "agent={} worker={} killed: {}", facts_->agent.value, slot_, why_);
   process_->kill();
 }
 

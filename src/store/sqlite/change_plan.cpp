@@ -49,7 +49,7 @@ class Planner {
     plan_.decides = true;
     // Progress notes are not history.
     const bool note = to == task::State::submitted || to == task::State::working;
-    if (event.status.message && !note) plan_.events.back().said = event.status.message->role;
+    if (event.status.message && !note) say(event.status.message->role);
     return {};
   }
 
@@ -62,8 +62,14 @@ class Planner {
   Result<void> plan(task::MessageAdded& event) {
     plan_.message = plan_.row.head.last_event;
     plan_.decides = true;
-    plan_.events.back().said = event.message.role;
+    say(event.message.role);
     return {};
+  }
+
+  // This event is a message of the history.
+  void say(task::Role role) {
+    plan_.events.back().said = role;
+    ++plan_.row.head.message_count;
   }
 
   Result<void> plan(task::TextDelta& event) {

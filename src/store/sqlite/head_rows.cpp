@@ -24,7 +24,7 @@ std::string select_heads(std::string_view rest) {
   return "SELECT t.task_key, t.public_id, t.agent, t.caller, t.context_key, c.public_id, t.parent_key, "
          "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
-         "t.cancel_requested, t.ask, t.artifact_count, t.status_event "
+         "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count "
          "FROM tasks t JOIN contexts c ON c.context_key = t.context_key " +
          std::string(rest);
 }
@@ -53,6 +53,7 @@ HeadRow row_of(const Query& query) {
   head.ask = query.text(16);
   head.artifact_count = query.small(17);
   row.status_event = {query.integer(18)};
+  head.message_count = query.small(19);
   return row;
 }
 
@@ -115,16 +116,16 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, trace, created_ms, "
       "updated_ms, version, state, status_event, last_event, turn, turn_state, attempt, turn_message, "
-      "waiting_messages, cancel_requested, ask, artifact_count) "
+      "waiting_messages, cancel_requested, ask, artifact_count, message_count) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
       "?18, "
-      "?19, ?20)";
+      "?19, ?20, ?21)";
   const TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, head.context_key, task.parent,
                  static_cast<int>(task.origin), task.trace, base::to_ms(now), head.version,
                  std::string(task::name_of(head.state)), row.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
-                 head.cancel_requested, head.ask, head.artifact_count);
+                 head.cancel_requested, head.ask, head.artifact_count, head.message_count);
   const task::TaskKey key{connection.last_key()};
   if (!task.metadata.empty()) {
     connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key, task.metadata.text);
@@ -137,12 +138,12 @@ void update_head(Connection& connection, const HeadRow& row, base::Timestamp now
       "UPDATE tasks SET updated_ms = ?2, version = ?3, state = ?4, status_event = ?5, last_event = ?6, turn "
       "= ?7, "
       "turn_state = ?8, attempt = ?9, turn_message = ?10, waiting_messages = ?11, cancel_requested = ?12, "
-      "ask = ?13, artifact_count = ?14 WHERE task_key = ?1";
+      "ask = ?13, artifact_count = ?14, message_count = ?15 WHERE task_key = ?1";
   const TaskHead& head = row.head;
   connection.run(kSql, head.key, base::to_ms(now), head.version, std::string(task::name_of(head.state)),
                  row.status_event, head.last_event, head.turn, name_of(head.turn_state), head.attempt,
                  head.turn_message, head.waiting_messages, head.cancel_requested, head.ask,
-                 head.artifact_count);
+                 head.artifact_count, head.message_count);
 }
 
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now) {

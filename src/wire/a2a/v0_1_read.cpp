@@ -43,7 +43,6 @@ Result<task::TaskId> read_task_id(Value params) {
   if (id.is_number() && id.integer()) return task::TaskId{std::string(id.raw())};
   if (!id.is_string()) return wrong("params.id: must be a string");
   if (id.string().empty()) return wrong("params.id: must not be empty");
-
   if (id.string().size() > kIdMax) return wrong("params.id: must not be longer than 256 bytes");
   return task::TaskId{id.str()};
 }

@@ -265,6 +265,20 @@ TEST_CASE("TaskService: a full queue refuses, and what it took still runs") {
   }
 }
 
+TEST_CASE("TaskService: a task's history has a bound") {
+  EngineBench::Options options;
+  options.engine.history_max = 2;
+  EngineBench bench(options);
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(bench.submit(EngineBench::message("x", "t1")));
+    bench.scripted().next()->sink->finish(agents::Done{});
+    while (bench.store().head(EngineBench::ref("t1"))->state != State::completed) std::this_thread::yield();
+  }
+  const auto refused = bench.submit(EngineBench::message("x", "t1"));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::too_large);
+}
+
 TEST_CASE("TaskService: cancel during completion ends in exactly one state, and the caller is told which") {
   EngineBench bench;
   std::mt19937 random(7);

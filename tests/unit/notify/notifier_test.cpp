@@ -214,9 +214,9 @@ TEST_CASE("Notifier: token and credentials arrive, and the log shows neither") {
   }
   spdlog::set_default_logger(before);
   CHECK(
-      text.str().find("webhook failed: task=task-1 config=my-config event=1 attempt=1 reason=answered 500") !=
+      text.str().find("task=task-1 config=my-config event=1 attempt=1 webhook failed: answered 500") !=
       std::string::npos);
-  CHECK(text.str().find("webhook delivered: task=task-1 config=my-config event=1 attempt=2") !=
+  CHECK(text.str().find("task=task-1 config=my-config event=1 attempt=2 webhook delivered") !=
         std::string::npos);
   CHECK(text.str().find("secret") == std::string::npos);
 }

@@ -1,4 +1,4 @@
-#include "agents/settings.h"
+#include "agents/read_settings.h"
 
 #include <cmath>
 
