@@ -41,6 +41,8 @@ void go_on(store::Change& change, const store::TaskHead& head, StatusChanged sta
     change.events.push_back(std::move(status));
   }
   change.events.push_back(StatusChanged{{State::submitted, std::nullopt, ending.now}, {}});
+  // What was said before the question was asked does not answer it.
+  change.turn->ask.emplace();
   change.turn->state = store::TurnState::queued;
   change.turn->turn = task::TurnNumber{head.turn.value + 1};
   change.turn->attempt = 0;

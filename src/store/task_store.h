@@ -140,11 +140,11 @@ class TaskStore {
   // The first user message after `after` that no turn was given, or not_found.
   virtual base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const = 0;
 
-  // What was said in a context before an event of one of its tasks, oldest first: messages and streamed
-  // replies of all its tasks, at most `limit` of the newest.
-  virtual base::Result<std::vector<task::Message>> conversation(task::ContextKey context,
-                                                                task::TaskKey before_task,
-                                                                task::EventNumber before,
+  // What has been said in a context, oldest first: messages and streamed replies of all its tasks, at most
+  // `limit` of the newest. Of `task`, the caller's messages from event `unanswered` on are left out: they are
+  // what a turn is about, or wait for one; what the agent said since then is not.
+  virtual base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey task,
+                                                                task::EventNumber unanswered,
                                                                 int limit) const = 0;
 
   // Tasks whose turn is queued or running, oldest first, at most `limit` with a key above `after`.

@@ -13,10 +13,18 @@ using namespace baton::test;
 using base::ErrorCode;
 using task::State;
 
+namespace {
+
+std::string numbered(std::string name, int number) {
+  return name.append(std::to_string(number));
+}
+
+}  // namespace
+
 TEST_CASE("TaskStore: numbers are consecutive under commits from many threads") {
   StoreBench bench;
   std::vector<store::TaskHead> heads;
-  for (int i = 0; i < 4; ++i) heads.push_back(bench.create("t" + std::to_string(i)));
+  for (int i = 0; i < 4; ++i) heads.push_back(bench.create(numbered("t", i)));
   constexpr int kThreads = 8, kEach = 100;
   std::latch all_stored(kThreads * kEach);
   std::atomic<int> failed{0};
@@ -24,7 +32,7 @@ TEST_CASE("TaskStore: numbers are consecutive under commits from many threads") 
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kEach; ++i) {
-        auto events = std::vector<task::EventBody>{delta("r" + std::to_string(t), std::to_string(i) + ";")};
+        auto events = std::vector<task::EventBody>{delta(numbered("r", t), std::to_string(i) + ";")};
         bench.store->commit(
             StoreBench::change(heads[static_cast<std::size_t>(i) % heads.size()], std::move(events)),
             [&](auto result) {
@@ -92,9 +100,9 @@ TEST_CASE("TaskStore: a refused change does not disturb the others in its transa
   };
   for (int i = 0; i < kRounds; ++i) {
     bench.store->commit(StoreBench::change(head, {delta("r", "a")}), count);
-    bench.store->commit(
-        StoreBench::change(head, {delta("new" + std::to_string(i), "b"), status(State::submitted)}), count);
-    bench.store->commit(StoreBench::creation("t1", {user("m")}, "context " + std::to_string(i)), count);
+    bench.store->commit(StoreBench::change(head, {delta(numbered("new", i), "b"), status(State::submitted)}),
+                        count);
+    bench.store->commit(StoreBench::creation("t1", {user("m")}, numbered("context ", i)), count);
     bench.store->commit(StoreBench::change(other, {delta("r", "c")}), count);
   }
   done.wait();
@@ -115,7 +123,7 @@ TEST_CASE("TaskStore: of two that decide on the same version one wins") {
   std::atomic<int> won{0}, lost{0};
   std::latch done(kTasks * 2);
   std::vector<store::TaskHead> heads;
-  for (int i = 0; i < kTasks; ++i) heads.push_back(bench.create("t" + std::to_string(i)));
+  for (int i = 0; i < kTasks; ++i) heads.push_back(bench.create(numbered("t", i)));
   const auto decide = [&](State state) {
     for (const store::TaskHead& head : heads) {
       store::Change change = StoreBench::change(head, {status(state)});

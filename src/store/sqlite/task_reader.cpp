@@ -148,26 +148,26 @@ std::optional<task::EventNumber> next_user_message(Connection& connection, task:
 }
 
 Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
-                                                     task::TaskKey before_task, task::EventNumber before,
+                                                     task::TaskKey task, task::EventNumber unanswered,
                                                      int limit) {
-  // A reply counts while nothing later made it begin anew or withdrew it, as far as the reader looks.
+  // A reply counts while nothing later made it begin anew or withdrew it.
   static constexpr char kSql[] =
       "SELECT c.task_key, c.reply_ordinal, e.number, e.kind, e.at_ms, e.body FROM conversation c "
       "JOIN events e ON e.task_key = c.task_key AND e.number = c.number "
-      "WHERE c.context_key = ?1 AND NOT (c.task_key = ?2 AND c.number >= ?3) AND (c.reply_ordinal IS NULL OR "
-      "NOT EXISTS (SELECT 1 FROM artifact_parts p WHERE p.task_key = c.task_key AND p.ordinal = "
-      "c.reply_ordinal "
-      "AND p.number > c.number AND p.mark > 0 AND NOT (p.task_key = ?2 AND p.number >= ?3))) "
+      "WHERE c.context_key = ?1 "
+      "AND NOT (c.task_key = ?2 AND c.number >= ?3 AND c.reply_ordinal IS NULL AND EXISTS (SELECT 1 FROM "
+      "messages m WHERE m.task_key = c.task_key AND m.number = c.number AND m.role = 0)) "
+      "AND (c.reply_ordinal IS NULL OR NOT EXISTS (SELECT 1 FROM artifact_parts p WHERE p.task_key = "
+      "c.task_key AND p.ordinal = c.reply_ordinal AND p.number > c.number AND p.mark > 0)) "
       "ORDER BY c.at_ms DESC, c.task_key DESC, c.number DESC LIMIT ?4";
   std::vector<task::Message> said;
-  Query query = connection.query(kSql, context, before_task, before, std::max(limit, 0));
+  Query query = connection.query(kSql, context, task, unanswered, std::max(limit, 0));
   while (query.step()) {
     const task::TaskKey key{query.integer(0)};
     auto event = event_at(query, 2);
     if (!event) return fail(event.error());
-    const task::EventNumber end = key == before_task ? task::EventNumber{before.value - 1} : kLogEnd;
     auto message = query.is_null(1) ? message_of(std::move(*event))
-                                    : read_reply(connection, key, query.small(1), event->number, end);
+                                    : read_reply(connection, key, query.small(1), event->number, kLogEnd);
     if (!message) return fail(message.error());
     said.push_back(std::move(*message));
   }

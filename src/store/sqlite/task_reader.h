@@ -23,7 +23,7 @@ std::optional<task::EventNumber> next_user_message(Connection& connection, task:
                                                    task::EventNumber after);
 
 base::Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
-                                                           task::TaskKey before_task,
-                                                           task::EventNumber before, int limit);
+                                                           task::TaskKey task, task::EventNumber before,
+                                                           int limit);
 
 }  // namespace baton::store::sqlite

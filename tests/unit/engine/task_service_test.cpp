@@ -112,11 +112,16 @@ TEST_CASE("TaskService: a message to a running task waits for the turn's end and
   REQUIRE(bench.submit(EngineBench::message("two", "t1")));
   REQUIRE(bench.submit(EngineBench::message("three", "t1")));
   CHECK(bench.scripted().waiting() == 0);
+  first->sink->text("answer to one");
   first->sink->finish(agents::Done{});
+  std::size_t said = 2;
   for (const char* text : {"two", "three"}) {
     const auto turn = bench.scripted().next();
     REQUIRE(turn);
     CHECK(task::text_of(turn->turn.message) == text);
+    // It knows what was answered before, and nothing of what waits behind it.
+    CHECK(turn->turn.history.size() == said++);
+    CHECK(task::text_of(turn->turn.history[1]) == (said == 3 ? "answer to one" : "two"));
     turn->sink->finish(agents::Done{});
   }
   CHECK(bench.wait(accepted->key)->state == State::completed);

@@ -73,6 +73,17 @@ TEST_CASE("Turn ending: with a message waiting the task goes on instead of compl
   CHECK(change.turn->waiting_messages == 1);
 }
 
+TEST_CASE("Turn ending: a message that was waiting when the agent asked is no answer to it") {
+  TurnEnding more;
+  more.next_message = task::EventNumber{9};
+  more.waiting_messages = 1;
+  const auto change = ended_with(agents::Asked{"q", false, said("sure?")}, more);
+  REQUIRE(change.events.size() == 2);
+  CHECK(std::get<task::StatusChanged>(change.events[0]).status.state == State::input_required);
+  CHECK(last_state(change) == State::submitted);
+  CHECK(change.turn->ask == "");
+}
+
 TEST_CASE("Turn ending: a message that waits does not save a task that failed or was canceled") {
   TurnEnding more;
   more.next_message = task::EventNumber{9};
