@@ -42,7 +42,8 @@ CREATE TABLE tasks (
   message_count    INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX tasks_by_id ON tasks (agent, caller, public_id);
-CREATE INDEX tasks_by_parent ON tasks (parent_key) WHERE parent_key IS NOT NULL;
+CREATE INDEX tasks_open_children ON tasks (parent_key)
+  WHERE parent_key IS NOT NULL AND state NOT IN ('completed', 'canceled', 'failed', 'rejected');
 CREATE INDEX tasks_unfinished ON tasks (task_key) WHERE turn_state <> 'none';
 
 -- Apart from tasks, because a head is rewritten often and metadata may be long.

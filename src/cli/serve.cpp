@@ -141,6 +141,7 @@ int run(const Config& config, engine::Engine& engine, server::Router& router, no
     std::jthread closing([&] { http.stop(config.engine.drain_grace + std::chrono::seconds(1)); });
     engine.drain();
   }
+  engine.settle();
   notifier.stop();
   spdlog::info("stopped");
   return 0;

@@ -37,9 +37,15 @@ void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest req
                           [this, run, id = std::move(request.id)](base::Result<Accepted> accepted) mutable {
                             if (!accepted)
                               return deliver_error(run, std::move(id), accepted.error().for_caller);
+                            // Its parent may have ended before the child was stored.
+                            if (run->is_over()) return cancel_late(accepted->key);
                             follow(run, std::move(id), *accepted);
                           });
   });
+}
+
+void Delegation::cancel_late(task::TaskKey child) {
+  background_.run([this, child] { service_.cancel(child, [](const base::Result<task::TaskKey>&) {}); });
 }
 
 void Delegation::follow(std::shared_ptr<TurnRun> run, std::string id, const Accepted& child) {

@@ -23,6 +23,7 @@ class Delegation {
 
  private:
   bool too_deep(const store::TaskHead& head) const;
+  void cancel_late(task::TaskKey child);
   void follow(std::shared_ptr<TurnRun> run, std::string id, const Accepted& child);
 
   store::TaskStore& store_;

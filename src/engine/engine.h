@@ -23,6 +23,9 @@ class Engine {
   // on after a restart.
   void drain();
 
+  // Waits until no write is under way. Once nobody calls any more, after this nothing is called back.
+  void settle() { ledger_.settle(); }
+
   TaskService& tasks() { return tasks_; }
   Feed& feed() { return feed_; }
   store::TaskStore& store() { return store_; }

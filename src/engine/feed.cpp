@@ -9,31 +9,8 @@ constexpr std::size_t kTailEventsMax = 128;
 constexpr std::size_t kTailBytesMax = 256 << 10;
 // Active tasks that nobody watches are remembered too, since most are watched a moment later; but not all.
 constexpr std::size_t kIdleEntriesMax = 4096;
-
-std::size_t weight(const std::vector<task::Part>& parts) {
-  std::size_t bytes = 0;
-  for (const task::Part& part : parts) bytes += part.content.size() + part.metadata.text.size() + 64;
-  return bytes;
-}
-
-// About what an event weighs in memory.
-std::size_t weight(const task::Event& event) {
-  constexpr std::size_t kBase = 256;
-  if (const auto* message = std::get_if<task::MessageAdded>(&event.body))
-    return kBase + weight(message->message.parts);
-  if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body))
-    return kBase + weight(chunk->artifact.parts);
-  if (const auto* text = std::get_if<task::TextDelta>(&event.body)) return kBase + text->text.size();
-  if (const auto* status = std::get_if<task::StatusChanged>(&event.body)) {
-    return kBase + (status->status.message ? weight(status->status.message->parts) : 0);
-  }
-  if (const auto* state = std::get_if<task::StateSnapshot>(&event.body))
-    return kBase + state->snapshot.text.size();
-  if (const auto* delta = std::get_if<task::StateDelta>(&event.body)) return kBase + delta->patch.text.size();
-  if (const auto* result = std::get_if<task::ToolResult>(&event.body))
-    return kBase + result->content.text.size();
-  return kBase;
-}
+// Of all tails together; past it no event is remembered and readers go to the store.
+constexpr std::size_t kBytesMax = 256 << 20;
 
 // The first stop among these events past `after`.
 std::optional<Stop> first_stop(const std::vector<Feed::EventPtr>& events, task::EventNumber after) {
@@ -98,7 +75,7 @@ void Feed::remove(task::TaskKey task, std::uint64_t id) {
     if (entry->second.active && state.idle < kIdleEntriesMax) {
       ++state.idle;
     } else {
-      state.tasks.erase(entry);
+      erase(state, entry);
     }
   });
 }
@@ -119,15 +96,24 @@ Feed::Tail Feed::after(task::TaskKey task, task::EventNumber number, std::size_t
   });
 }
 
-void Feed::extend(Entry& entry, const std::vector<EventPtr>& events) {
+void Feed::extend(State& state, Entry& entry, const std::vector<EventPtr>& events) {
+  const std::size_t before = entry.tail_bytes;
   for (const EventPtr& event : events) {
     entry.tail.push_back(event);
-    entry.tail_bytes += weight(*event);
+    entry.tail_bytes += task::weight_of(event->body);
   }
-  while (entry.tail.size() > 1 && (entry.tail.size() > kTailEventsMax || entry.tail_bytes > kTailBytesMax)) {
-    entry.tail_bytes -= weight(*entry.tail.front());
+  const bool all_full = state.bytes - before + entry.tail_bytes > kBytesMax;
+  while (!entry.tail.empty() &&
+         (all_full || entry.tail.size() > kTailEventsMax || entry.tail_bytes > kTailBytesMax)) {
+    entry.tail_bytes -= task::weight_of(entry.tail.front()->body);
     entry.tail.pop_front();
   }
+  state.bytes = state.bytes - before + entry.tail_bytes;
+}
+
+void Feed::erase(State& state, Entries::iterator entry) {
+  state.bytes -= entry->second.tail_bytes;
+  state.tasks.erase(entry);
 }
 
 void Feed::publish(const store::TaskHead& head, std::vector<task::Event> events) {
@@ -148,7 +134,7 @@ void Feed::publish(const store::TaskHead& head, std::vector<task::Event> events)
     }
     Entry& entry = found->second;
     entry.active = active;
-    extend(entry, shared);
+    extend(state, entry, shared);
     for (auto& [id, subscriber] : entry.subscribers) {
       if (subscriber.news) {
         news.push_back(subscriber.news);
@@ -159,7 +145,7 @@ void Feed::publish(const store::TaskHead& head, std::vector<task::Event> events)
       }
     }
     if (entry.subscribers.empty() && !active) {
-      state.tasks.erase(found);
+      erase(state, found);
       --state.idle;
     }
   });

@@ -84,8 +84,10 @@ class Feed {
     std::unordered_map<std::uint64_t, Subscriber> subscribers;
     bool active = false;
   };
+  using Entries = std::unordered_map<task::TaskKey, Entry>;
   struct State {
-    std::unordered_map<task::TaskKey, Entry> tasks;
+    Entries tasks;
+    std::size_t bytes = 0;  // of all tails
     std::uint64_t next_id = 1;
     std::size_t subscriptions = 0;
     std::size_t idle = 0;  // entries nobody is subscribed to
@@ -93,7 +95,8 @@ class Feed {
 
   Subscription add(task::TaskKey task, Subscriber subscriber);
   void remove(task::TaskKey task, std::uint64_t id);
-  static void extend(Entry& entry, const std::vector<EventPtr>& events);
+  static void extend(State& state, Entry& entry, const std::vector<EventPtr>& events);
+  static void erase(State& state, Entries::iterator entry);
 
   base::Guarded<State> state_;
 };

@@ -29,62 +29,107 @@ Recovery::Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler
       options_(options) {}
 
 base::Result<int> Recovery::run() {
-  int found = 0;
-  task::TaskKey after;
+  auto found = all_unfinished();
+  if (!found) return base::fail(std::move(found.error()));
+  std::vector<const store::TaskHead*> queued;
+  for (const store::TaskHead& head : *found) {
+    const auto stays = recover(head);
+    if (!stays) return base::fail(stays.error());
+    if (*stays) queued.push_back(&head);
+  }
+  if (auto ended = end_orphans(); !ended) return base::fail(std::move(ended.error()));
+  // Only now: a turn that begins may make tasks that must not be taken for broken ones.
+  for (const store::TaskHead* head : queued) scheduler_.enqueue_again(head->key, head->agent);
+  return static_cast<int>(found->size());
+}
+
+base::Result<std::vector<store::TaskHead>> Recovery::all_unfinished() const {
+  std::vector<store::TaskHead> all;
   while (true) {
-    const auto page = store_.unfinished(after, kPage);
-    if (!page) return base::fail(page.error());
-    for (const store::TaskHead& head : *page) {
-      if (auto done = recover(head); !done) return base::fail(std::move(done.error()));
-      after = head.key;
-      ++found;
-    }
-    if (page->size() < static_cast<std::size_t>(kPage)) return found;
+    auto page = store_.unfinished(all.empty() ? task::TaskKey{} : all.back().key, kPage);
+    if (!page) return page;
+    all.insert(all.end(), page->begin(), page->end());
+    if (page->size() < static_cast<std::size_t>(kPage)) return all;
   }
 }
 
-base::Result<void> Recovery::recover(const store::TaskHead& head) {
-  if (head.turn_state == store::TurnState::running) {
-    auto change = change_for(head);
-    if (!change) return base::fail(std::move(change.error()));
-    const bool queued = change->turn->state == store::TurnState::queued;
-    std::promise<base::Result<Ledger::Written>> written;
-    ledger_.commit(std::move(*change),
-                   [&](base::Result<Ledger::Written> result) { written.set_value(std::move(result)); });
-    if (auto result = written.get_future().get(); !result) return base::fail(std::move(result.error()));
-    if (!queued) return {};
-  }
-  scheduler_.enqueue_again(head.key, head.agent);
+// Whether the task has a turn to be queued.
+base::Result<bool> Recovery::recover(const store::TaskHead& found) {
+  // As it is now: as a child it may have been ended with its parent's broken turn.
+  const auto head = store_.head(found.key);
+  if (!head) return base::fail(head.error());
+  if (head->turn_state != store::TurnState::running) return head->turn_state == store::TurnState::queued;
+  // The turn that waited for these is gone; run again, it makes its own.
+  if (auto ended = end_children(head->key); !ended) return base::fail(std::move(ended.error()));
+  auto change = change_for(*head);
+  if (!change) return base::fail(std::move(change.error()));
+  const bool queued = change->turn->state == store::TurnState::queued;
+  if (auto done = commit(std::move(*change)); !done) return base::fail(std::move(done.error()));
+  return queued;
+}
+
+base::Result<void> Recovery::commit(store::Change change) {
+  std::promise<base::Result<Ledger::Written>> written;
+  ledger_.commit(std::move(change),
+                 [&](base::Result<Ledger::Written> result) { written.set_value(std::move(result)); });
+  if (auto result = written.get_future().get(); !result) return base::fail(std::move(result.error()));
   return {};
 }
 
-base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) const {
+base::Result<void> Recovery::end_children(task::TaskKey parent) {
+  const auto children = store_.open_children(parent);
+  if (!children) return base::fail(children.error());
+  for (const store::TaskHead& child : *children) {
+    if (auto ended = end_children(child.key); !ended) return ended;
+    if (auto ended = commit(end_of(child, task::State::canceled, {})); !ended) return ended;
+  }
+  return {};
+}
+
+// Children whose parent ended while they could not be told.
+base::Result<void> Recovery::end_orphans() {
+  const auto orphans = store_.orphans();
+  if (!orphans) return base::fail(orphans.error());
+  for (const store::TaskHead& orphan : *orphans) {
+    if (auto ended = end_children(orphan.key); !ended) return ended;
+    if (auto ended = commit(end_of(orphan, task::State::canceled, {})); !ended) return ended;
+  }
+  return {};
+}
+
+store::Change Recovery::end_of(const store::TaskHead& head, task::State state,
+                               const std::string& reason) const {
   store::Change change;
   change.task = head.key;
   change.expected = head.version;
   change.turn.emplace();
   change.turn->state = store::TurnState::none;
   change.turn->waiting_messages = 0;
+  change.events.push_back(status_with_text(state, reason, clock_.now()));
+  return change;
+}
+
+base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) const {
   const agents::Agent* agent = catalogue_.find(head.agent);
-  const auto end = [&](task::State state, const std::string& reason) {
-    change.events.push_back(status_with_text(state, reason, clock_.now()));
-    return change;
-  };
-  if (head.cancel_requested) return end(task::State::canceled, {});
-  if (!agent) return end(task::State::failed, "this agent is no longer served");
+  if (head.cancel_requested) return end_of(head, task::State::canceled, {});
+  if (!agent) return end_of(head, task::State::failed, "this agent is no longer served");
   if (agent->settings.recovery == agents::AgentSettings::Recovery::fail) {
-    return end(task::State::failed, "the agent was interrupted by a restart");
+    return end_of(head, task::State::failed, "the agent was interrupted by a restart");
   }
   if (head.attempt >= options_.attempts_max) {
-    return end(task::State::failed, "the agent was interrupted " + std::to_string(head.attempt) + " times");
+    return end_of(head, task::State::failed,
+                  "the agent was interrupted " + std::to_string(head.attempt) + " times");
   }
   auto shown = shown_by_broken_turn(head);
   if (!shown) return base::fail(std::move(shown.error()));
-  if (!shown->empty()) change.events.push_back(task::Withdrawn{std::move(*shown)});
+  store::Change change;
+  change.task = head.key;
+  change.expected = head.version;
+  change.turn.emplace();
   change.turn->state = store::TurnState::queued;
-  change.turn->waiting_messages = head.waiting_messages;
-  spdlog::info("task={} agent={} its turn was broken off; attempt {} follows", head.id.value,
-               head.agent.value, head.attempt + 1);
+  if (!shown->empty()) change.events.push_back(task::Withdrawn{std::move(*shown)});
+  spdlog::info("task={} agent={} its turn was broken off; attempt {} follows",
+               base::loggable_word(head.id.value), head.agent.value, head.attempt + 1);
   return change;
 }
 

@@ -2,7 +2,7 @@
 //
 // Queued turns are queued again. A broken-off turn follows its agent's rule: `resume` withdraws what the
 // broken attempt had shown and queues the turn again, `fail` ends the task with a clear reason. A task whose
-// cancel had been asked for is canceled.
+// cancel had been asked for is canceled, and so are the open children of broken-off turns and ended tasks.
 // Threads: `run` from one thread, before new tasks are taken. Blocks.
 #pragma once
 
@@ -23,7 +23,12 @@ class Recovery {
   base::Result<int> run();
 
  private:
-  base::Result<void> recover(const store::TaskHead& head);
+  base::Result<std::vector<store::TaskHead>> all_unfinished() const;
+  base::Result<bool> recover(const store::TaskHead& found);
+  base::Result<void> commit(store::Change change);
+  base::Result<void> end_children(task::TaskKey parent);
+  base::Result<void> end_orphans();
+  store::Change end_of(const store::TaskHead& head, task::State state, const std::string& reason) const;
   base::Result<store::Change> change_for(const store::TaskHead& head) const;
   base::Result<std::vector<task::ArtifactId>> shown_by_broken_turn(const store::TaskHead& head) const;
 

@@ -15,7 +15,7 @@ int Scheduler::limit_of(const task::AgentName& agent) const {
 
 bool Scheduler::reserve() {
   return state_.with([&](State& state) {
-    if (state.closed || state.queued + state.reserved >= queue_max_) return false;
+    if (state.closed || static_cast<int>(state.queued.size()) + state.reserved >= queue_max_) return false;
     ++state.reserved;
     return true;
   });
@@ -26,9 +26,9 @@ void Scheduler::release() {
 }
 
 void Scheduler::put(State& state, task::TaskKey task, const task::AgentName& agent) {
+  if (!state.queued.insert(task).second) return;
   Lane& lane = state.lanes[agent];
   lane.queue.push_back(task);
-  ++state.queued;
   if (!std::exchange(lane.in_rotation, true)) state.rotation.push_back(agent);
 }
 
@@ -43,6 +43,17 @@ void Scheduler::enqueue(task::TaskKey task, const task::AgentName& agent) {
 void Scheduler::enqueue_again(task::TaskKey task, const task::AgentName& agent) {
   state_.with([&](State& state) { put(state, task, agent); });
   start_what_fits();
+}
+
+void Scheduler::remove(task::TaskKey task, const task::AgentName& agent) {
+  state_.with([&](State& state) {
+    if (state.queued.erase(task) == 0) return;
+    Lane& lane = state.lanes[agent];
+    std::erase(lane.queue, task);
+    if (!lane.queue.empty()) return;
+    lane.in_rotation = false;
+    std::erase(state.rotation, agent);
+  });
 }
 
 void Scheduler::finished(const task::AgentName& agent) {
@@ -79,8 +90,8 @@ void Scheduler::start_what_fits() {
         continue;
       }
       starting.emplace_back(lane.queue.front(), agent);
+      state.queued.erase(lane.queue.front());
       lane.queue.pop_front();
-      --state.queued;
       ++lane.running;
       ++state.running;
       passed = 0;
@@ -95,7 +106,9 @@ void Scheduler::start_what_fits() {
 }
 
 Scheduler::Counts Scheduler::counts() const {
-  return state_.with([](const State& state) { return Counts{state.queued, state.running}; });
+  return state_.with([](const State& state) {
+    return Counts{static_cast<int>(state.queued.size()), state.running};
+  });
 }
 
 }  // namespace baton::engine

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/guarded.h"
 #include "task/ids.h"
@@ -27,6 +28,8 @@ class Scheduler {
   void enqueue(task::TaskKey task, const task::AgentName& agent);
   // What was queued before a restart needs no reservation: it was acknowledged.
   void enqueue_again(task::TaskKey task, const task::AgentName& agent);
+  // A queued turn is not wanted any more.
+  void remove(task::TaskKey task, const task::AgentName& agent);
 
   // A turn that was started gives its slot back: it ended, or it waits for children.
   void finished(const task::AgentName& agent);
@@ -51,8 +54,8 @@ class Scheduler {
   };
   struct State {
     std::unordered_map<task::AgentName, Lane> lanes;
-    std::deque<task::AgentName> rotation;  // agents with something queued
-    int queued = 0;
+    std::deque<task::AgentName> rotation;      // agents with something queued
+    std::unordered_set<task::TaskKey> queued;  // in one of the lanes; each at most once
     int reserved = 0;
     int running = 0;
     bool closed = false;

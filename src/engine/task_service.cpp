@@ -1,7 +1,6 @@
 #include "engine/task_service.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
 #include "base/id.h"
@@ -41,10 +40,14 @@ struct TaskService::Pending {
 };
 
 struct TaskService::Wait {
+  // What is let go of when the wait is over, which it may be before both are there.
+  struct Handles {
+    Feed::Subscription subscription;
+    base::EventLoop::TimerId timer = 0;
+    bool over = false;
+  };
   std::function<void(std::optional<Stop>)> done;
-  Feed::Subscription subscription;
-  base::EventLoop::TimerId timer = 0;
-  std::atomic<bool> over{false};
+  base::Guarded<Handles> handles;
 };
 
 TaskService::TaskService(store::TaskStore& store, Ledger& ledger, Feed& feed, Turns& turns,
@@ -193,28 +196,48 @@ void TaskService::stored(const PendingPtr& pending, bool queues_turn, base::Resu
 
 void TaskService::wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
                        std::function<void(std::optional<Stop>)> done) {
-  auto wait = std::make_shared<Wait>();
-  wait->done = std::move(done);
-  waits_.with([&](auto& waits) { waits[wait.get()] = wait; });
-  const std::weak_ptr<Wait> weak = wait;
-  wait->timer = background_.timers().after(bound, [this, weak] {
-    if (const auto alive = weak.lock()) end_wait(alive, std::nullopt);
-  });
-  // The registry, not the feed, owns the wait: the feed's callback only points at it.
-  wait->subscription = feed_.on_stop(task, after, [this, weak](Stop stop) {
-    if (const auto alive = weak.lock()) end_wait(alive, stop);
-  });
+  begin_wait(task, after, bound, std::move(done));
 }
 
-void TaskService::end_wait(const std::shared_ptr<Wait>& wait, std::optional<Stop> stop) {
-  if (wait->over.exchange(true)) return;
-  background_.timers().cancel(wait->timer);
+TaskService::WaitPtr TaskService::begin_wait(task::TaskKey task, task::EventNumber after,
+                                             std::chrono::milliseconds bound,
+                                             std::function<void(std::optional<Stop>)> done) {
+  const auto wait = std::make_shared<Wait>();
+  wait->done = std::move(done);
+  waits_.with([&](auto& waits) { waits[wait.get()] = wait; });
+  // The registry, not the feed or the timer, owns the wait: their callbacks only point at it.
+  const std::weak_ptr<Wait> weak = wait;
+  const auto timer = background_.timers().after(bound, [this, weak] {
+    if (const auto alive = weak.lock()) end_wait(alive, std::nullopt);
+  });
+  auto subscription = feed_.on_stop(task, after, [this, weak](Stop stop) {
+    if (const auto alive = weak.lock()) end_wait(alive, stop);
+  });
+  const bool over = wait->handles.with([&](Wait::Handles& handles) {
+    handles.timer = timer;
+    if (!handles.over) handles.subscription = std::move(subscription);
+    return handles.over;
+  });
+  if (over) background_.timers().cancel(timer);
+  return wait;
+}
+
+void TaskService::end_wait(const WaitPtr& wait, std::optional<Stop> stop) {
+  Feed::Subscription subscription;  // ends outside the lock
+  base::EventLoop::TimerId timer = 0;
+  const bool was_over = wait->handles.with([&](Wait::Handles& handles) {
+    subscription = std::move(handles.subscription);
+    timer = handles.timer;
+    return std::exchange(handles.over, true);
+  });
+  if (was_over) return;
+  background_.timers().cancel(timer);
   waits_.with([&](auto& waits) { waits.erase(wait.get()); });
   wait->done(stop);
 }
 
 void TaskService::release_waits() {
-  std::vector<std::shared_ptr<Wait>> left;
+  std::vector<WaitPtr> left;
   waits_.with([&](auto& waits) {
     for (const auto& [address, wait] : waits) left.push_back(wait);
   });
@@ -248,43 +271,52 @@ void TaskService::cancel_head(const store::TaskHead& head, int tries,
     change.turn->waiting_messages = 0;
     change.events.push_back(task::StatusChanged{{task::State::canceled, std::nullopt, clock_.now()}, {}});
   }
-  ledger_.commit(std::move(change), [this, running, tries, key = head.key,
-                                     done = std::move(done)](base::Result<Ledger::Written> result) mutable {
-    if (result && !running) {
-      cancel_children(key);
-      return done(key);
-    }
-    if (result) {
-      // From the commit callback no stop can be missed.
-      await_cancel(key, result->head.last_event, std::move(done));
-      turns_.cancel(key);
-      return;
-    }
-    if (result.error().code != ErrorCode::conflict || tries >= kTriesMax)
-      return done(fail(std::move(result.error())));
-    background_.run([this, key, tries, done = std::move(done)]() mutable {
-      const auto again = store_.head(key);
-      if (!again) return done(fail(again.error()));
-      cancel_head(*again, tries + 1, std::move(done));
-    });
-  });
+  ledger_.commit(std::move(change),
+                 [this, head, tries, done = std::move(done)](base::Result<Ledger::Written> result) mutable {
+                   if (result) return cancel_stored(head, std::move(*result), std::move(done));
+                   if (result.error().code != ErrorCode::conflict || tries >= kTriesMax) {
+                     return done(fail(std::move(result.error())));
+                   }
+                   background_.run([this, key = head.key, tries, done = std::move(done)]() mutable {
+                     const auto again = store_.head(key);
+                     if (!again) return done(fail(again.error()));
+                     cancel_head(*again, tries + 1, std::move(done));
+                   });
+                 });
+}
+
+void TaskService::cancel_stored(const store::TaskHead& before, Ledger::Written written,
+                                std::function<void(base::Result<task::TaskKey>)> done) {
+  if (task::is_terminal(written.head.state)) {
+    if (before.turn_state == store::TurnState::queued) turns_.scheduler().remove(before.key, before.agent);
+    cancel_children(before.key);
+    return done(before.key);
+  }
+  // From the commit callback no stop can be missed.
+  await_cancel(before.key, written.head.last_event, std::move(done));
+  if (turns_.cancel(before.key)) return;
+  // No turn of it is at work here, whatever its head says: nobody else will end it.
+  store::Change end;
+  end.task = before.key;
+  end.expected = written.head.version;
+  end.events.push_back(task::StatusChanged{{task::State::canceled, std::nullopt, clock_.now()}, {}});
+  end.turn.emplace();
+  end.turn->state = store::TurnState::none;
+  ledger_.commit(std::move(end), [](const base::Result<Ledger::Written>&) {});
 }
 
 void TaskService::await_cancel(task::TaskKey key, task::EventNumber after,
                                std::function<void(base::Result<task::TaskKey>)> done) {
-  auto once = std::make_shared<std::atomic<bool>>(false);  // shared by the wait and the look at the head
-  auto answer = [once, key, done = std::move(done)](std::optional<task::State> state) {
-    if (once->exchange(true)) return;
-    if (state == task::State::canceled) return done(key);
-    if (state) return done(fail(ErrorCode::not_cancelable, "the task ended before it could be canceled"));
-    done(fail(ErrorCode::unavailable, "the task has not ended yet; it will be canceled"));
-  };
-  wait(key, after, options_.reply_wait,
-       [answer](std::optional<Stop> stop) { answer(stop ? std::optional(stop->state) : std::nullopt); });
+  const auto waiting =
+      begin_wait(key, after, options_.reply_wait, [key, done = std::move(done)](std::optional<Stop> stop) {
+        if (stop && stop->state == task::State::canceled) return done(key);
+        if (stop) return done(fail(ErrorCode::not_cancelable, "the task ended before it could be canceled"));
+        done(fail(ErrorCode::unavailable, "the task has not ended yet; it will be canceled"));
+      });
   // It may have stopped before the wait began.
-  background_.run([this, key, answer] {
+  background_.run([this, key, waiting] {
     const auto head = store_.head(key);
-    if (head && task::is_terminal(head->state)) answer(head->state);
+    if (head && task::is_terminal(head->state)) end_wait(waiting, Stop{head->state, head->last_event});
   });
 }
 

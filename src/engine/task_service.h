@@ -78,6 +78,7 @@ class TaskService {
     bool queues_turn = false;
   };
   using PendingPtr = std::shared_ptr<Pending>;
+  using WaitPtr = std::shared_ptr<Wait>;  // owned by waits_, held by whoever is ending it
 
   base::Result<void> check(const task::Submission& submission) const;
   void attempt(const PendingPtr& pending);
@@ -89,7 +90,11 @@ class TaskService {
                    std::function<void(base::Result<task::TaskKey>)> done);
   void await_cancel(task::TaskKey key, task::EventNumber after,
                     std::function<void(base::Result<task::TaskKey>)> done);
-  void end_wait(const std::shared_ptr<Wait>& wait, std::optional<Stop> stop);
+  void cancel_stored(const store::TaskHead& before, Ledger::Written written,
+                     std::function<void(base::Result<task::TaskKey>)> done);
+  WaitPtr begin_wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
+                     std::function<void(std::optional<Stop>)> done);
+  void end_wait(const WaitPtr& wait, std::optional<Stop> stop);
 
   store::TaskStore& store_;
   Ledger& ledger_;

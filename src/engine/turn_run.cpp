@@ -12,26 +12,12 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{0};
+constexpr std::size_t kArtifactsMax = 10'000;  // of one turn
 
 std::size_t bytes_of(const std::vector<task::Part>& parts) {
   std::size_t bytes = 0;
   for (const task::Part& part : parts) bytes += part.content.size() + part.metadata.text.size();
   return bytes;
-}
-
-// What an event makes the turn hold in memory until it is stored.
-std::size_t bytes_of(const task::EventBody& body) {
-  constexpr std::size_t kBase = 128;
-  if (const auto* text = std::get_if<task::TextDelta>(&body)) return kBase + text->text.size();
-  if (const auto* chunk = std::get_if<task::ArtifactChunk>(&body))
-    return kBase + bytes_of(chunk->artifact.parts);
-  if (const auto* message = std::get_if<task::MessageAdded>(&body))
-    return kBase + bytes_of(message->message.parts);
-  if (const auto* call = std::get_if<task::ToolCall>(&body)) return kBase + call->arguments.text.size();
-  if (const auto* result = std::get_if<task::ToolResult>(&body)) return kBase + result->content.text.size();
-  if (const auto* state = std::get_if<task::StateSnapshot>(&body)) return kBase + state->snapshot.text.size();
-  if (const auto* delta = std::get_if<task::StateDelta>(&body)) return kBase + delta->patch.text.size();
-  return kBase;
 }
 
 // Notes about the work do not interrupt a reply that is being streamed; what has content does.
@@ -51,6 +37,10 @@ TurnRun::TurnRun(const Services& services, store::TaskHead queued, std::chrono::
 
 store::TaskHead TurnRun::head() const {
   return state_.with([](const State& state) { return state.head; });
+}
+
+bool TurnRun::is_over() const {
+  return state_.with([](const State& state) { return state.phase == Phase::over; });
 }
 
 void TurnRun::started(store::TaskHead head) {
@@ -93,17 +83,26 @@ void TurnRun::cancel() {
 
 void TurnRun::deliver(agents::DelegateResult result) {
   struct Next {
-    std::shared_ptr<agents::RunningTurn> running;
     bool resumes = false;
     task::AgentName agent;
   };
-  const Next next = state_.with([&](State& state) {
+  const Next next = state_.with([](State& state) {
     if (state.phase == Phase::over) return Next{};
-    if (!state.running && !state.outcome) state.undelivered.push_back(std::move(result));
-    return Next{state.running, --state.children == 0, state.head.agent};
+    const bool last = --state.children == 0;
+    return Next{last && std::exchange(state.slot_released, false), state.head.agent};
   });
-  if (next.resumes) services_.waiting_for_children(next.agent, false);
-  if (next.running) next.running->deliver(std::move(result));
+  if (next.resumes) services_.resume(next.agent);
+  tell(std::move(result));
+}
+
+// Hands a result to the executor, or keeps it until there is one.
+void TurnRun::tell(agents::DelegateResult result) {
+  const auto running = state_.with([&](State& state) {
+    const bool starts = state.phase != Phase::over && !state.outcome && !state.running;
+    if (starts) state.undelivered.push_back(std::move(result));
+    return state.running;
+  });
+  if (running) running->deliver(std::move(result));
 }
 
 void TurnRun::delegate(agents::DelegateRequest request) {
@@ -116,7 +115,17 @@ void TurnRun::delegate(agents::DelegateRequest request) {
     return Next{true, ++state.children == 1, state.head.agent};
   });
   if (!next.goes) return;
-  if (next.pauses) services_.waiting_for_children(next.agent, true);
+  if (next.pauses && !services_.pause(next.agent)) {
+    state_.with([](State& state) { --state.children; });
+    return tell({std::move(request.id), std::nullopt, "too many tasks wait for others; try again later"});
+  }
+  if (next.pauses) {
+    const bool late = state_.with([](State& state) {
+      state.slot_released = state.phase != Phase::over;
+      return !state.slot_released;
+    });
+    if (late) return services_.resume(next.agent);  // it ended meanwhile and gives its slot back itself
+  }
   services_.delegate(shared_from_this(), std::move(request));
 }
 
@@ -135,6 +144,11 @@ void TurnRun::prepare_artifact(State& state, task::ArtifactChunk& chunk) {
   if (chunk.artifact.id.empty()) {
     chunk.artifact.id.value = state.head.id.value + "-a" + std::to_string(state.head.turn.value) + "." +
                               std::to_string(++state.artifacts);
+  }
+  if (state.artifact_bytes.size() >= kArtifactsMax && !state.outcome) {
+    state.outcome =
+        agents::Failed{"the agent made more than " + std::to_string(kArtifactsMax) + " artifacts"};
+    return;
   }
   std::size_t& total = state.artifact_bytes[chunk.artifact.id.value];
   if (!chunk.append) total = 0;
@@ -164,7 +178,7 @@ void TurnRun::emit(task::EventBody body) {
     if (state.phase == Phase::over || state.outcome) return false;
     prepare(state, body);
     if (state.outcome) return true;  // too much: the turn ends instead
-    state.pending_bytes += bytes_of(body);
+    state.pending_bytes += task::weight_of(body);
     state.pending.push_back(std::move(body));
     return true;
   });
@@ -297,7 +311,7 @@ void TurnRun::written(base::Result<Ledger::Written> result) {
     state.flying.clear();
     state.head = std::move(result->head);
     state.pending_bytes = 0;
-    for (const task::EventBody& body : state.pending) state.pending_bytes += bytes_of(body);
+    for (const task::EventBody& body : state.pending) state.pending_bytes += task::weight_of(body);
     if (state.pending_bytes < services_.options.turn_bytes_max)
       when_ready = std::exchange(state.when_ready, nullptr);
     // An abandoned turn is over already.
@@ -323,20 +337,18 @@ void TurnRun::refused(const base::Error& error) {
     default:
       break;
   }
-  // Output that cannot be stored at all: the turn fails, and if even that cannot be stored, it is let go.
+  // Output that cannot be stored at all: the turn fails without it.
   spdlog::error("task={} a turn's output cannot be stored: {} {}", base::loggable_word(head().id.value),
                 error.for_caller, error.for_log);
-  const bool hopeless = state_.with([](State& state) {
+  const bool bare = state_.with([](State& state) {
+    const bool was_bare = state.ending && state.flying.empty();
     state.flying.clear();
     state.pending.clear();
     state.open_reply.clear();
-    const bool was_ending =
-        std::exchange(state.ending, false) && std::holds_alternative<agents::Failed>(*state.outcome);
     state.outcome = agents::Failed{"the agent's output could not be stored"};
-    return was_ending && std::exchange(state.phase, Phase::over) != Phase::over;
+    return was_bare;
   });
-  if (hopeless) return end();
-  store_again(kAtOnce);
+  store_again(bare ? services_.options.disk_retry : kAtOnce);
 }
 
 // Somebody else wrote first: a message arrived, a cancel was asked for, or the turn was ended.
@@ -378,21 +390,19 @@ void TurnRun::store_again(std::chrono::milliseconds delay) {
 void TurnRun::end() {
   struct Last {
     std::shared_ptr<agents::RunningTurn> running;
-    store::TaskHead head;
     base::EventLoop::TimerId deadline = 0, grace = 0;
     bool slot_held = true;
     std::function<void()> when_ready;
   };
   Last last = state_.with([](State& state) {
-    return Last{
-        std::exchange(state.running, nullptr),   state.head, state.deadline, state.grace, state.children == 0,
-        std::exchange(state.when_ready, nullptr)};
+    return Last{std::exchange(state.running, nullptr), state.deadline, state.grace, !state.slot_released,
+                std::exchange(state.when_ready, nullptr)};
   });
   services_.background.timers().cancel(last.deadline);
   services_.background.timers().cancel(last.grace);
   services_.background.run([self = shared_from_this(), last = std::move(last)]() mutable {
     last.running.reset();
-    self->services_.ended(last.head, last.slot_held);
+    self->services_.ended(self, last.slot_held);
   });
 }
 

@@ -38,10 +38,12 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     const base::Clock& clock;
     const EngineOptions& options;
     // The turn is over and its executor let go; `slot_held` says whether its slot must be given back.
-    std::function<void(const store::TaskHead&, bool slot_held)> ended;
+    std::function<void(const std::shared_ptr<TurnRun>&, bool slot_held)> ended;
     std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
-    // The turn gives up its slot while it waits for children (true), or goes on (false).
-    std::function<void(const task::AgentName&, bool waiting)> waiting_for_children;
+    // The turn would give up its slot while it waits for children. False: too many do, it may not wait.
+    std::function<bool(const task::AgentName&)> pause;
+    // It goes on.
+    std::function<void(const task::AgentName&)> resume;
   };
 
   TurnRun(const Services& services, store::TaskHead queued, std::chrono::milliseconds time_max,
@@ -59,6 +61,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   void deliver(agents::DelegateResult result);
 
   store::TaskHead head() const;
+  bool is_over() const;
 
   void emit(task::EventBody body) override;
   void text(std::string delta) override;
@@ -85,8 +88,9 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     int artifacts = 0;
     std::unordered_map<std::string, std::size_t> artifact_bytes;
     int children = 0;
+    bool slot_released = false;                       // while it waits for them
     std::vector<agents::DelegateResult> undelivered;  // that came before the executor was attached
-    std::shared_ptr<agents::RunningTurn> running;  // also held by a call into it that is under way
+    std::shared_ptr<agents::RunningTurn> running;     // also held by a call into it that is under way
     base::EventLoop::TimerId deadline = 0;
     base::EventLoop::TimerId grace = 0;
   };
@@ -94,6 +98,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   void prepare(State& state, task::EventBody& body);
   void prepare_artifact(State& state, task::ArtifactChunk& chunk);
   static void close_reply(State& state);
+  void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   void flush();
   std::optional<store::Change> next_change(State& state, bool& look_for_message);

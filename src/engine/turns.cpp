@@ -16,6 +16,8 @@ std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& cata
   return limits;
 }
 
+constexpr std::chrono::milliseconds kLettingGo{5};
+
 // What every line of the log about a task begins with.
 std::string facts_of(const store::TaskHead& head) {
   return "task=" + base::loggable_word(head.id.value) +
@@ -37,12 +39,14 @@ Turns::Turns(store::TaskStore& store, Ledger& ledger, const agents::Catalogue& c
                 background,
                 clock,
                 options,
-                [this](const store::TaskHead& head, bool slot_held) { over(head, slot_held); },
+                [this](const std::shared_ptr<TurnRun>& run, bool slot_held) { over(run, slot_held); },
                 [this](std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
                   hooks_.delegate(std::move(run), std::move(request));
                 },
-                [this](const task::AgentName& agent, bool waiting) {
-                  waiting ? scheduler_.finished(agent) : scheduler_.resumed(agent);
+                [this](const task::AgentName& agent) { return pause(agent); },
+                [this](const task::AgentName& agent) {
+                  --paused_;
+                  scheduler_.resumed(agent);
                 }},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }) {}
@@ -62,7 +66,12 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
   // Known before its beginning is stored: a cancel that finds the turn running must find it here.
   const auto run =
       std::make_shared<TurnRun>(services_, *head, agent->settings.turn_timeout, agent->settings.cancel_grace);
-  running_.with([&](auto& running) { running[task] = run; });
+  const bool alone = running_.with([&](auto& running) { return running.try_emplace(task, run).second; });
+  if (!alone) {
+    // The turn before it is just being let go.
+    background_.timers().after(kLettingGo, [this, task, agent_name] { begin(task, agent_name); });
+    return;
+  }
 
   store::Change change;
   change.task = task;
@@ -74,7 +83,7 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
   ledger_.commit(std::move(change), [this, run, agent](base::Result<Ledger::Written> result) {
     if (!result) {
       const store::TaskHead old = run->head();
-      forget(old.key);
+      forget(run);
       return refused(old.key, old.agent, result.error());
     }
     background_.run([this, run, agent, now = std::move(result->head)]() mutable {
@@ -154,17 +163,36 @@ bool Turns::cancel(task::TaskKey task) {
   return run != nullptr;
 }
 
-void Turns::forget(task::TaskKey task) {
-  running_.with([&](auto& running) { running.erase(task); });
+void Turns::forget(const std::shared_ptr<TurnRun>& run) {
+  const task::TaskKey task = run->head().key;
+  running_.with([&](auto& running) {
+    const auto found = running.find(task);
+    if (found != running.end() && found->second == run) running.erase(found);
+  });
 }
 
-void Turns::over(const store::TaskHead& head, bool slot_held) {
-  forget(head.key);
+void Turns::over(const std::shared_ptr<TurnRun>& run, bool slot_held) {
+  forget(run);
+  const store::TaskHead head = run->head();
   spdlog::info("{} turn {} is over, the task is {}", facts_of(head), head.turn.value,
                task::name_of(head.state));
   hooks_.ended(head);
   if (head.turn_state == store::TurnState::queued) scheduler_.enqueue_again(head.key, head.agent);
-  if (slot_held) scheduler_.finished(head.agent);
+  if (slot_held) {
+    scheduler_.finished(head.agent);
+  } else {
+    --paused_;
+  }
+}
+
+// Waiting for children costs no slot, but it costs the agent's process: it has a bound, too.
+bool Turns::pause(const task::AgentName& agent) {
+  if (++paused_ > options_.slots) {
+    --paused_;
+    return false;
+  }
+  scheduler_.finished(agent);
+  return true;
 }
 
 std::size_t Turns::running() const {

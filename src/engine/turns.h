@@ -3,6 +3,7 @@
 // Threads: any. Beginning a turn reads the store, on the background pool.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <unordered_map>
@@ -47,8 +48,9 @@ class Turns {
   void fail_unknown_agent(const store::TaskHead& head);
   void execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent);
   base::Result<agents::Turn> describe(const store::TaskHead& head) const;
-  void over(const store::TaskHead& head, bool slot_held);
-  void forget(task::TaskKey task);
+  void over(const std::shared_ptr<TurnRun>& run, bool slot_held);
+  void forget(const std::shared_ptr<TurnRun>& run);
+  bool pause(const task::AgentName& agent);
 
   store::TaskStore& store_;
   Ledger& ledger_;
@@ -59,6 +61,7 @@ class Turns {
   Hooks hooks_;
   const TurnRun::Services services_;
   Scheduler scheduler_;
+  std::atomic<int> paused_{0};  // turns that wait for children
   base::Guarded<std::unordered_map<task::TaskKey, std::shared_ptr<TurnRun>>> running_;
 };
 

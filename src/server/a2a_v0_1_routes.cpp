@@ -58,7 +58,7 @@ struct A2aV01Routes::Call {
   std::shared_ptr<http::Exchange> exchange;
   const agents::Agent& agent;
   task::Caller caller;
-  wire::Document document;
+  std::optional<wire::Document> document;  // let go of once its params are read
   wire::RpcRequest rpc;
 
   task::TaskRef ref(const task::TaskId& id) const { return {caller, agent.name, id}; }
@@ -82,16 +82,20 @@ const A2aV01Routes::Method* A2aV01Routes::find_method(std::string_view name) {
 
 void A2aV01Routes::handle(std::shared_ptr<http::Exchange> exchange, const agents::Agent& agent,
                           task::Caller caller) const {
+  const auto refuse = [&](std::string_view id, const base::Error& error, int status) {
+    http::Reply reply = rpc_error(id, error, status);
+    reply.headers = cors_headers(services_.options, exchange->request());
+    exchange->reply(std::move(reply));
+  };
   if (!is_json(exchange->request().header("Content-Type"))) {
-    return exchange->reply(
-        rpc_error("null", {ErrorCode::invalid_request, "Content-Type: must be application/json", {}}, 415));
+    return refuse("null", {ErrorCode::invalid_request, "Content-Type: must be application/json", {}}, 415);
   }
   auto document = wire::Document::parse(exchange->take_body());
-  if (!document) return exchange->reply(rpc_error("null", document.error(), 400));
+  if (!document) return refuse("null", document.error(), 400);
   const auto call = std::make_shared<Call>(
-      Call{std::move(exchange), agent, std::move(caller), std::move(*document), wire::RpcRequest{}});
-  auto request = wire::read_rpc_request(call->document.root());
-  if (!request) return call->exchange->reply(rpc_error(request.error().id, request.error().error));
+      Call{exchange, agent, std::move(caller), std::move(*document), wire::RpcRequest{}});
+  auto request = wire::read_rpc_request(call->document->root());
+  if (!request) return refuse(request.error().id, request.error().error, 200);
   call->rpc = std::move(*request);
   const Method* method = find_method(call->rpc.method);
   if (!method) return reply_error(call, {ErrorCode::method_not_found, {}, {}});
@@ -130,11 +134,20 @@ void A2aV01Routes::reply_task_later(const CallPtr& call, task::TaskKey key, int 
   if (!taken) reply_error(call, {ErrorCode::overloaded, "too many answers are waiting; use tasks/get", {}});
 }
 
-void A2aV01Routes::send(const CallPtr& call) const {
+// The submission of a send. The request's text is let go of: the call may wait for long.
+base::Result<wire::v0_1::SendParams> A2aV01Routes::read_send(const CallPtr& call) const {
   auto params = v0_1::read_send(call->rpc.params);
-  if (!params) return reply_error(call, params.error());
+  call->rpc.params = {};
+  call->document.reset();
+  if (!params) return params;
   params->submission.caller = call->caller;
   params->submission.agent = call->agent.name;
+  return params;
+}
+
+void A2aV01Routes::send(const CallPtr& call) const {
+  auto params = read_send(call);
+  if (!params) return reply_error(call, params.error());
   const bool waits = call->agent.settings.reply == agents::AgentSettings::Reply::blocking;
   services_.engine.tasks().submit(
       std::move(params->submission),
@@ -150,10 +163,8 @@ void A2aV01Routes::send(const CallPtr& call) const {
 }
 
 void A2aV01Routes::send_subscribe(const CallPtr& call) const {
-  auto params = v0_1::read_send(call->rpc.params);
+  auto params = read_send(call);
   if (!params) return reply_error(call, params.error());
-  params->submission.caller = call->caller;
-  params->submission.agent = call->agent.name;
   services_.engine.tasks().submit(
       std::move(params->submission), [this, call](base::Result<engine::Accepted> accepted) {
         if (!accepted) return reply_error(call, accepted.error());

@@ -8,6 +8,7 @@
 
 #include "server/http/http_server.h"
 #include "server/services.h"
+#include "wire/a2a/v0_1.h"
 
 namespace baton::server {
 
@@ -28,6 +29,7 @@ class A2aV01Routes {
   };
   static const Method* find_method(std::string_view name);
 
+  base::Result<wire::v0_1::SendParams> read_send(const CallPtr& call) const;
   void send(const CallPtr& call) const;
   void send_subscribe(const CallPtr& call) const;
   void get(const CallPtr& call) const;

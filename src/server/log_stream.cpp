@@ -113,11 +113,13 @@ http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
   }
   if (log_is_read && !shared_->news) return has_ended() ? Next::end : Next::wait;
   if (page.fetching) return Next::wait;
-  if (shared_->news.exchange(false) || has_ended()) fetch();
+  const bool reads = shared_->news.exchange(false) || has_ended();
+  // Refused by a full pool: the reader comes back with the last number it has.
+  if (reads && !fetch()) return Next::end;
   return Next::wait;
 }
 
-void LogStream::fetch() {
+bool LogStream::fetch() {
   shared_->page.with([](Shared::Page& page) { page.fetching = true; });
   auto work = [shared = shared_, &tasks = services_.engine.tasks(), key = start_.task, after = position_] {
     auto events = tasks.events(key, after, kPage);
@@ -131,11 +133,7 @@ void LogStream::fetch() {
     });
     shared->wake();
   };
-  // The pool's queue holds one read for each stream there may be; it can only refuse at shutdown.
-  if (!services_.readers.try_submit(std::move(work))) {
-    shared_->page.with([](Shared::Page& page) { page.fetching = false; });
-    shared_->news = true;
-  }
+  return services_.readers.try_submit(std::move(work));
 }
 
 }  // namespace baton::server

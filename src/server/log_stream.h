@@ -46,7 +46,7 @@ class LogStream final : public http::StreamSource {
   bool append_all(const Events& events, std::string& out, std::size_t room);
   void append(const task::Event& event, std::string& out);
   bool has_ended() const;
-  void fetch();
+  bool fetch();
 
   const Services& services_;
   Start start_;

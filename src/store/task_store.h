@@ -151,6 +151,8 @@ class TaskStore {
   virtual base::Result<std::vector<TaskHead>> unfinished(task::TaskKey after, int limit) const = 0;
   // Tasks delegated by this one that have not ended.
   virtual base::Result<std::vector<TaskHead>> open_children(task::TaskKey parent) const = 0;
+  // Delegated tasks that have not ended though their parent has.
+  virtual base::Result<std::vector<TaskHead>> orphans() const = 0;
 
   // Replaces the config of the same id. Fails with too_large past `configs_max` for a task.
   virtual void set_push(task::TaskKey key, task::PushConfig config, int configs_max,

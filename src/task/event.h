@@ -94,6 +94,9 @@ struct Event {
   EventBody body;
 };
 
+// About what an event holds in memory, in bytes: what bounds on waiting or remembered events count.
+std::size_t weight_of(const EventBody& body);
+
 // The status an event brings, or nothing.
 inline const StatusChanged* status_in(const Event& event) {
   return std::get_if<StatusChanged>(&event.body);

@@ -327,6 +327,11 @@ TEST_CASE("TaskStore: open children are those of the parent that have not ended"
   CHECK((*open)[0].parent == parent.key);
   CHECK((*open)[1].id.value == "c");
   CHECK(bench.store->open_children(stranger.key)->empty());
+  CHECK(bench.store->orphans()->empty());
+  bench.must(parent, {status(State::failed)});
+  REQUIRE(bench.store->orphans().has_value());
+  REQUIRE(bench.store->orphans()->size() == 2);
+  CHECK(bench.store->orphans()->front().id.value == "a");
 }
 
 TEST_CASE("TaskStore: events come in order, above a number, as many as asked for") {

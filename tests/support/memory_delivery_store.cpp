@@ -158,6 +158,10 @@ base::Result<std::vector<store::TaskHead>> MemoryTasks::unfinished(task::TaskKey
 base::Result<std::vector<store::TaskHead>> MemoryTasks::open_children(task::TaskKey) const {
   return not_here();
 }
+
+base::Result<std::vector<store::TaskHead>> MemoryTasks::orphans() const {
+  return not_here();
+}
 void MemoryTasks::set_push(task::TaskKey, task::PushConfig, int,
                            std::function<void(base::Result<task::PushConfig>)> done) {
   done(not_here());

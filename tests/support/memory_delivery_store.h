@@ -72,6 +72,7 @@ class MemoryTasks final : public store::TaskStore {
                                                         task::EventNumber before, int limit) const override;
   base::Result<std::vector<store::TaskHead>> unfinished(task::TaskKey after, int limit) const override;
   base::Result<std::vector<store::TaskHead>> open_children(task::TaskKey parent) const override;
+  base::Result<std::vector<store::TaskHead>> orphans() const override;
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                 std::function<void(base::Result<task::PushConfig>)> done) override;
   base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const override;

@@ -98,6 +98,16 @@ std::vector<TaskHead> open_child_heads(Connection& connection, task::TaskKey par
   return all_of(query);
 }
 
+std::vector<TaskHead> orphan_heads(Connection& connection) {
+  // The condition is that of the index tasks_open_children: the search is as long as there are open children.
+  static const std::string kSql = select_heads(
+      "JOIN tasks p ON p.task_key = t.parent_key "
+      "WHERE t.parent_key IS NOT NULL AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
+      "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') ORDER BY t.task_key");
+  Query query = connection.query(kSql.c_str());
+  return all_of(query);
+}
+
 task::ContextKey find_context(Connection& connection, const NewTask& task) {
   Query query =
       connection.query("SELECT context_key FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?",

@@ -21,6 +21,7 @@ std::optional<HeadRow> find_head(Connection& connection, const task::TaskRef& re
 bool task_exists(Connection& connection, task::TaskKey key);
 std::vector<TaskHead> unfinished_heads(Connection& connection, task::TaskKey after, int limit);
 std::vector<TaskHead> open_child_heads(Connection& connection, task::TaskKey parent);
+std::vector<TaskHead> orphan_heads(Connection& connection);
 
 task::ContextKey find_context(Connection& connection, const NewTask& task);
 task::ContextKey insert_context(Connection& connection, const NewTask& task, base::Timestamp now);

@@ -185,6 +185,12 @@ Result<std::vector<TaskHead>> SqliteStore::open_children(task::TaskKey parent) c
   });
 }
 
+Result<std::vector<TaskHead>> SqliteStore::orphans() const {
+  return reading("finding orphans", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+    return sqlite::orphan_heads(connection);
+  });
+}
+
 Result<std::vector<task::PushConfig>> SqliteStore::push_configs(task::TaskKey key) const {
   return reading("reading push configs",
                  [&](auto& connection) { return sqlite::configs_of(connection, key); });

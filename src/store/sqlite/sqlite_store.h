@@ -54,6 +54,7 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
                                                         task::EventNumber before, int limit) const override;
   base::Result<std::vector<TaskHead>> unfinished(task::TaskKey after, int limit) const override;
   base::Result<std::vector<TaskHead>> open_children(task::TaskKey parent) const override;
+  base::Result<std::vector<TaskHead>> orphans() const override;
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                 std::function<void(base::Result<task::PushConfig>)> done) override;
   base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const override;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "support/engine_bench.h"
 
 using namespace baton;
@@ -117,4 +119,25 @@ TEST_CASE("Delegation: when the parent ends its open children are canceled") {
   REQUIRE(bench.helper().wait_for([&] { return child->canceled; }));
   child->sink->finish(agents::Canceled{});
   while (!bench.store().open_children(accepted->key)->empty()) std::this_thread::yield();
+}
+
+TEST_CASE("Delegation: a child that was asked for with the turn's last word does not outlive its parent") {
+  EngineBench bench;
+  for (int i = 0; i < 20; ++i) {
+    const auto accepted = bench.submit(EngineBench::message("parent", "t" + std::to_string(i)));
+    const auto parent = bench.scripted().next();
+    REQUIRE(parent);
+    parent->sink->delegate(request_to("helper", "too late"));
+    parent->sink->finish(agents::Done{});
+    REQUIRE(bench.wait(accepted->key)->state == State::completed);
+  }
+  // Whether a child's turn had begun or not: it is told to stop or never starts.
+  while (bench.store().unfinished({}, 100)->size() > 0) {
+    if (const auto child = bench.helper().waiting() > 0 ? bench.helper().next() : nullptr) {
+      REQUIRE(bench.helper().wait_for([&] { return child->canceled || child->let_go; }));
+      child->sink->finish(agents::Canceled{});
+    }
+    std::this_thread::yield();
+  }
+  CHECK(bench.store().orphans()->empty());
 }

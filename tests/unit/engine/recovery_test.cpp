@@ -117,3 +117,23 @@ TEST_CASE("Recovery: a task whose cancel was stored is canceled, whatever its ag
   CHECK(bench.wait(accepted->key)->state == State::canceled);
   CHECK(bench.scripted().waiting() == 0);
 }
+
+TEST_CASE("Recovery: a parent's broken turn runs again with new children, the old ones are canceled") {
+  EngineBench bench(without_grace());
+  const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
+  const auto parent = bench.scripted().next();
+  REQUIRE(parent);
+  agents::DelegateRequest request;
+  request.agent = "helper";
+  request.message.parts.push_back(task::Part::of_text("work"));
+  parent->sink->delegate(request);
+  REQUIRE(bench.helper().next());
+  const auto child = bench.store().open_children(accepted->key)->at(0);
+  bench.restart();
+  const auto again = bench.scripted().next();
+  REQUIRE(again);
+  CHECK(bench.store().head(child.key)->state == State::canceled);
+  CHECK(bench.helper().waiting() == 0);
+  again->sink->finish(agents::Done{});
+  CHECK(bench.wait(accepted->key)->state == State::completed);
+}

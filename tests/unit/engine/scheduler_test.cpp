@@ -67,6 +67,30 @@ TEST_CASE("Scheduler: a full queue refuses and a released reservation makes room
   CHECK(bench.scheduler.reserve());
 }
 
+TEST_CASE("Scheduler: a turn that is not wanted any more gives its place in the queue back") {
+  Bench bench(1, 1);
+  bench.enqueue(1, kBusy);
+  bench.enqueue(2, kQuiet);
+  CHECK_FALSE(bench.scheduler.reserve());
+  bench.scheduler.remove({2}, kQuiet);
+  bench.scheduler.remove({2}, kQuiet);
+  bench.enqueue(3, kQuiet);
+  bench.scheduler.finished(kBusy);
+  CHECK(bench.started.back().first == 3);
+  CHECK(bench.started.size() == 2);
+}
+
+TEST_CASE("Scheduler: a task stands in the queue once") {
+  Bench bench(1, 10);
+  bench.enqueue(1, kBusy);
+  bench.enqueue(2, kBusy);
+  bench.enqueue(2, kBusy);
+  CHECK(bench.scheduler.counts().queued == 1);
+  bench.scheduler.finished(kBusy);
+  bench.scheduler.finished(kBusy);
+  CHECK(bench.started.size() == 2);
+}
+
 TEST_CASE("Scheduler: a parent that waits for children gives its slot away and gets one back at once") {
   Bench bench(1, 10);
   bench.enqueue(1, kBusy);

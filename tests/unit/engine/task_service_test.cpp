@@ -284,6 +284,30 @@ TEST_CASE("TaskService: a task's history has a bound") {
   CHECK(refused.error().code == ErrorCode::too_large);
 }
 
+TEST_CASE("TaskService: a queued task that is canceled gives its place back, and may be sent again") {
+  EngineBench::Options options;
+  options.engine.queue_max = 1;
+  options.settings.concurrency = 1;
+  EngineBench bench(options);
+  REQUIRE(bench.submit(EngineBench::message("runs", "t1")));
+  const auto running = bench.scripted().next();
+  REQUIRE(running);
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(bench.submit(EngineBench::message("waits", "t2")));
+    CHECK(bench.cancel({"t2"}));
+  }
+  const auto last = bench.submit(EngineBench::message("waits", "t2"));
+  REQUIRE(last);
+  running->sink->finish(agents::Done{});
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  auto canceled = bench.cancel_later({"t2"});
+  REQUIRE(bench.scripted().wait_for([&] { return turn->canceled; }));
+  turn->sink->finish(agents::Canceled{});
+  CHECK(canceled.get());
+  CHECK(bench.scripted().waiting() == 0);
+}
+
 TEST_CASE("TaskService: cancel during completion ends in exactly one state, and the caller is told which") {
   EngineBench bench;
   std::mt19937 random(7);

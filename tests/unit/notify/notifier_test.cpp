@@ -213,9 +213,8 @@ TEST_CASE("Notifier: token and credentials arrive, and the log shows neither") {
     CHECK(receiver.received()[1].headers.at("authorization") == "Bearer secret-credentials");
   }
   spdlog::set_default_logger(before);
-  CHECK(
-      text.str().find("task=task-1 config=my-config event=1 attempt=1 webhook failed: answered 500") !=
-      std::string::npos);
+  CHECK(text.str().find("task=task-1 config=my-config event=1 attempt=1 webhook failed: answered 500") !=
+        std::string::npos);
   CHECK(text.str().find("task=task-1 config=my-config event=1 attempt=2 webhook delivered") !=
         std::string::npos);
   CHECK(text.str().find("secret") == std::string::npos);

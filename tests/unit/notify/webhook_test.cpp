@@ -126,4 +126,3 @@ TEST_CASE("settle: what failed when its time is over is given up with the reason
   delivery.created_at = kNow - 24h + 1ms;
   CHECK(settle(delivery, judge_status(500), kNow, Backoff{}, 24h, 0.5).kind == Kind::retry);
 }
-
