@@ -85,7 +85,7 @@ def wrong_params():
         yield f"part {json.dumps(part)[:50]}", send, {"id": "t", "message": {"role": "user", "parts": [part]}}
     yield "message metadata", send, {"id": "t", "message": {**MESSAGE, "metadata": "x"}}
     for session in (5, True, [], {}, "x" * 5000):
-        yield f"sessionId {str(session)[:10]!r}", send, {**good, "sessionId": session}
+        yield f"sessionId {str(session)[:10]!r}", send, {**good, "id": "s", "sessionId": session}
     for length in (-1, -2**63, "3", 1.5, True, [], {}, 2**64):
         for method in ("tasks/send", "tasks/get"):
             yield f"{method} historyLength {length!r}", method, {**good, "historyLength": length}

@@ -44,7 +44,7 @@ class KillTest(unittest.TestCase):
         self.random = random.Random(SEED)
         self.receiver = await aclient.Receiver(lambda: self.random.random() < 0.05).start()
         self.going = True
-        self.subscribers = []
+        self.subscribers, self.failures = [], []
         actors = [asyncio.create_task(self.keep_going()) for _ in range(TASKS)]
         await self.kill_often()
         self.going = False
@@ -83,6 +83,8 @@ class KillTest(unittest.TestCase):
         deliveries = sum(len(taken) for taken in self.receiver.taken.values())
         say(f"{len(acknowledged)} tasks acknowledged of {len(self.subscribers)}, ended {ends}, "
             f"{resumed} streams resumed, {deliveries} deliveries, {self.receiver.refused} refused")
+        for failure in self.failures[:5]:
+            say(failure)
         self.assertGreaterEqual(len(acknowledged), TASKS + 5 * KILLS, "too few requests got through")
         self.assertGreaterEqual(ends.get("completed", 0), len(acknowledged) // 3, ends)
         self.assertGreaterEqual(resumed, 2 * KILLS, "the kills hit too few streams")
@@ -114,6 +116,8 @@ class KillTest(unittest.TestCase):
         self.assertIn("result", answer, f"{label} was acknowledged and is not there")
         state = answer["result"]["status"]["state"]
         self.assertIn(state, (*ENDED, "input-required"), label)
+        if state == "failed":
+            self.failures.append(f"{label}: {client.text_of(answer['result']['status']['message'])}")
         subscriber.log = await subscriber.whole_log(state)
         numbers = [number for number, _ in subscriber.log]
         self.assertEqual(numbers, list(range(1, len(numbers) + 1)), label)

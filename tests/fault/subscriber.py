@@ -75,7 +75,7 @@ class Subscriber:
         if "error" in answer:
             raise AssertionError(f"refused: {answer['error']}")
 
-    async def take(self, blocks):
+    async def take(self, blocks, resumed=0):
         """Reads a stream to its end and goes on from the state it ended in."""
         state = ""
         async for number, result in blocks:
@@ -83,6 +83,7 @@ class Subscriber:
                 self.expect_result(result)
                 continue
             self.acknowledged = True
+            self.resumed, resumed = self.resumed + resumed, 0
             self.seen.append((number, result))
             if result and "status" in result:
                 state = result["status"]["state"]
@@ -96,9 +97,8 @@ class Subscriber:
 
     async def follow(self):
         """Resumes after the last number seen."""
-        self.resumed += 1
         after = self.seen[-1][0] if self.seen else 0
-        await self.take(aclient.stream(self.port, self.agent, "tasks/resubscribe", {"id": self.task}, after))
+        await self.take(aclient.stream(self.port, self.agent, "tasks/resubscribe", {"id": self.task}, after), 1)
 
     async def poll(self):
         answer = await aclient.call(self.port, self.agent, "tasks/get", {"id": self.task})
