@@ -1,0 +1,97 @@
+#include "server/access.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton;
+using base::ErrorCode;
+
+namespace {
+
+server::http::Request request_with(std::vector<std::pair<std::string, std::string>> headers) {
+  server::http::Request request;
+  request.headers = std::move(headers);
+  return request;
+}
+
+server::ServerOptions two_callers() {
+  server::ServerOptions options;
+  options.anonymous = false;
+  options.tokens = {{"alice-secret", {"alice"}, {}}, {"bob-secret", {"bob"}, {"echo"}}};
+  return options;
+}
+
+std::string value_of(const std::vector<std::pair<std::string, std::string>>& headers,
+                     const std::string& name) {
+  for (const auto& [key, value] : headers) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("Access: a token stands for its caller, whatever the case of the scheme") {
+  const auto options = two_callers();
+  for (const char* scheme : {"Bearer ", "bearer ", "BEARER "}) {
+    const auto caller = server::authenticate(
+        options, request_with({{"Authorization", scheme + std::string("alice-secret")}}), {"tools"});
+    REQUIRE(caller);
+    CHECK(caller->value == "alice");
+  }
+}
+
+TEST_CASE("Access: without a known token nobody gets in where tokens are configured") {
+  const auto options = two_callers();
+  for (const char* header : {"", "Bearer", "Bearer ", "Bearer alice", "Bearer alice-secretx", "alice-secret",
+                             "Basic alice-secret", "Bearer  alice-secret"}) {
+    CAPTURE(header);
+    const auto caller = server::authenticate(options, request_with({{"Authorization", header}}), {"echo"});
+    REQUIRE_FALSE(caller);
+    CHECK(caller.error().code == ErrorCode::unauthenticated);
+  }
+  CHECK_FALSE(server::authenticate(options, request_with({}), {"echo"}));
+}
+
+TEST_CASE("Access: a token is good for its agents only") {
+  const auto options = two_callers();
+  const auto request = request_with({{"Authorization", "Bearer bob-secret"}});
+  CHECK(server::authenticate(options, request, {"echo"}));
+  const auto elsewhere = server::authenticate(options, request, {"tools"});
+  REQUIRE_FALSE(elsewhere);
+  CHECK(elsewhere.error().code == ErrorCode::permission_denied);
+}
+
+TEST_CASE(
+    "Access: a server without tokens does not mind one, a wrong one beside anonymous callers is refused") {
+  server::ServerOptions open;
+  const auto request = request_with({{"Authorization", "Bearer whatever"}});
+  CHECK(server::authenticate(open, request, {"echo"})->value == "anonymous");
+  auto mixed = two_callers();
+  mixed.anonymous = true;
+  CHECK(server::authenticate(mixed, request_with({}), {"echo"})->value == "anonymous");
+  CHECK_FALSE(server::authenticate(mixed, request, {"echo"}));
+}
+
+TEST_CASE("Access: pages of allowed origins may read answers, others may not, credentials never go along") {
+  server::ServerOptions options;
+  options.cors_origins = {"https://chat.example"};
+  const auto allowed = server::cors_headers(options, request_with({{"Origin", "https://chat.example"}}));
+  CHECK(value_of(allowed, "Access-Control-Allow-Origin") == "https://chat.example");
+  CHECK(value_of(allowed, "Access-Control-Allow-Credentials").empty());
+  CHECK(server::cors_headers(options, request_with({{"Origin", "https://chat.example.evil"}})).empty());
+  CHECK(server::cors_headers(options, request_with({})).empty());
+  options.cors_origins = {"*"};
+  CHECK_FALSE(server::cors_headers(options, request_with({{"Origin", "null"}})).empty());
+  options.cors = false;
+  CHECK(server::cors_headers(options, request_with({{"Origin", "https://chat.example"}})).empty());
+}
+
+TEST_CASE("Access: a preflight names methods and headers to allowed origins only") {
+  server::ServerOptions options;
+  options.cors_origins = {"https://chat.example"};
+  const auto yes = server::preflight(options, request_with({{"Origin", "https://chat.example"}}));
+  CHECK(yes.status == 204);
+  CHECK(value_of(yes.headers, "Access-Control-Allow-Headers").find("Last-Event-ID") != std::string::npos);
+  const auto no = server::preflight(options, request_with({{"Origin", "https://other.example"}}));
+  CHECK(value_of(no.headers, "Access-Control-Allow-Methods").empty());
+}

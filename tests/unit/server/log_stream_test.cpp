@@ -1,0 +1,180 @@
+#include "server/log_stream.h"
+
+#include <doctest/doctest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "support/engine_bench.h"
+
+using namespace baton;
+using server::LogStream;
+using test::EngineBench;
+using Next = server::http::StreamSource::Next;
+
+namespace {
+
+// A stream and the one who pulls it, as the connection layer would.
+class Reader {
+ public:
+  Reader(EngineBench& bench, LogStream::Start start) : bench_(bench) {
+    start.view = [](const task::Event& event, std::string& data) {
+      if (std::holds_alternative<task::MessageAdded>(event.body)) return false;
+      data = "{\"n\":\n" + std::to_string(event.number.value) + "}";
+      return true;
+    };
+    stream_ = std::make_unique<LogStream>(services_, std::move(start), [this] {
+      std::lock_guard lock(mutex_);
+      ++wakes_;
+      woken_.notify_all();
+    });
+  }
+
+  // Pulls until the stream ends (true) or has sent so many numbers and waits (false).
+  bool pull_until(std::size_t count) {
+    while (true) {
+      const int seen = wakes();
+      const Next next = stream_->pull(out_, kRoom + out_.size());
+      if (next == Next::end) return true;
+      if (next == Next::more) continue;
+      if (numbers().size() >= count) return false;
+      REQUIRE(woken_since(seen));
+    }
+  }
+  bool pull_to_end() { return pull_until(SIZE_MAX); }
+
+  // The numbers of the blocks so far.
+  std::vector<std::int64_t> numbers() const {
+    std::vector<std::int64_t> found;
+    std::size_t at = 0;
+    while ((at = out_.find("id: ", at)) != std::string::npos) {
+      at += 4;
+      found.push_back(std::stoll(out_.substr(at)));
+    }
+    return found;
+  }
+  const std::string& out() const { return out_; }
+
+ private:
+  int wakes() {
+    std::lock_guard lock(mutex_);
+    return wakes_;
+  }
+  bool woken_since(int seen) {
+    std::unique_lock lock(mutex_);
+    return woken_.wait_for(lock, std::chrono::seconds(20), [&] { return wakes_ != seen; });
+  }
+
+  static constexpr std::size_t kRoom = 64;
+  EngineBench& bench_;
+  server::ServerOptions options_;
+  agents::Catalogue catalogue_{one_agent()};
+  base::WorkerPool readers_{"readers", 1, 10};
+  server::Services services_{bench_.engine(), catalogue_, options_, readers_, {}};
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  int wakes_ = 0;
+  std::string out_;
+  std::unique_ptr<LogStream> stream_;
+
+  static std::vector<agents::Agent> one_agent() {
+    std::vector<agents::Agent> agents(1);
+    agents[0].name.value = "scripted";
+    return agents;
+  }
+};
+
+std::vector<std::int64_t> up_to(std::int64_t last, std::int64_t first = 1) {
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t n = first; n <= last; ++n) numbers.push_back(n);
+  return numbers;
+}
+
+LogStream::Start start_at(task::TaskKey task, std::int64_t after) {
+  LogStream::Start start;
+  start.task = task;
+  start.after = {after};
+  return start;
+}
+
+}  // namespace
+
+TEST_CASE("LogStream: an ended task's log comes whole from the store, from any number, and ends") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  for (int i = 0; i < 300; ++i)
+    turn->sink->emit(task::Step{"s" + std::to_string(i), task::Step::Phase::start});
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  const auto last = static_cast<std::int64_t>(bench.log(accepted->key).size());
+  for (const std::int64_t after : {std::int64_t{0}, std::int64_t{150}, last - 1}) {
+    Reader reader(bench, start_at(accepted->key, after));
+    CHECK(reader.pull_to_end());
+    CHECK(reader.numbers() == up_to(last, after + 1));
+  }
+  auto at_end = start_at(accepted->key, last);
+  at_end.ended_there = true;
+  Reader reader(bench, std::move(at_end));
+  CHECK(reader.pull_to_end());
+  CHECK(reader.numbers().empty());
+}
+
+TEST_CASE("LogStream: past events come from the store and live ones from memory, without gap or repeat") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  // More than the feed remembers.
+  for (int i = 0; i < 400; ++i) turn->sink->emit(task::Step{"s", task::Step::Phase::start});
+  while (bench.log(accepted->key).size() < 403) std::this_thread::yield();
+  Reader reader(bench, start_at(accepted->key, 0));
+  CHECK_FALSE(reader.pull_until(403));
+  CHECK(reader.numbers() == up_to(403));
+  for (int i = 0; i < 50; ++i) {
+    turn->sink->emit(task::Step{"s", task::Step::Phase::finish});
+    while (bench.log(accepted->key).size() < static_cast<std::size_t>(404 + i)) std::this_thread::yield();
+  }
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  CHECK(reader.pull_to_end());
+  CHECK(reader.numbers() == up_to(454));
+}
+
+TEST_CASE("LogStream: a send's stream ends at the first stop, a subscription only at the end") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  task::Message question;
+  question.parts.push_back(task::Part::of_text("?"));
+  auto of_send = start_at(accepted->key, 0);
+  of_send.ends = LogStream::Ends::when_stopped;
+  Reader sent(bench, std::move(of_send));
+  Reader subscribed(bench, start_at(accepted->key, 0));
+  bench.scripted().next()->sink->finish(agents::Asked{"a", false, question});
+  REQUIRE(bench.wait(accepted->key));
+  CHECK(sent.pull_to_end());
+  CHECK_FALSE(subscribed.pull_until(4));
+  CHECK(subscribed.numbers() == up_to(4));
+  REQUIRE(bench.submit(EngineBench::message("answer", "t1")));
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key, 4));
+  CHECK(subscribed.pull_to_end());
+  CHECK(sent.numbers() == up_to(4));
+  CHECK(subscribed.numbers() == up_to(8));
+}
+
+TEST_CASE("LogStream: each event is one block of one line, hidden ones are their number alone") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  auto start = start_at(accepted->key, 0);
+  start.first_block = "data: first\n\n";
+  Reader reader(bench, std::move(start));
+  CHECK(reader.pull_to_end());
+  CHECK(reader.out() ==
+        "data: first\n\n"
+        "id: 1\ndata: {\"n\": 1}\n\n"
+        "id: 2\n\n"
+        "id: 3\ndata: {\"n\": 3}\n\n"
+        "id: 4\ndata: {\"n\": 4}\n\n");
+}
