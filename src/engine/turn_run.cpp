@@ -2,9 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-
-#include "base/id.h"
 #include "base/loggable.h"
 #include "engine/turn_ending.h"
 
@@ -12,28 +9,15 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{0};
-constexpr std::size_t kArtifactsMax = 10'000;  // of one turn
-
-std::size_t bytes_of(const std::vector<task::Part>& parts) {
-  std::size_t bytes = 0;
-  for (const task::Part& part : parts) bytes += part.content.size() + part.metadata.text.size();
-  return bytes;
-}
-
-// Notes about the work do not interrupt a reply that is being streamed; what has content does.
-bool ends_reply(const task::EventBody& body) {
-  return !std::holds_alternative<task::StatusChanged>(body) &&
-         !std::holds_alternative<task::StateSnapshot>(body) &&
-         !std::holds_alternative<task::StateDelta>(body) && !std::holds_alternative<task::Custom>(body);
-}
 
 }  // namespace
 
 TurnRun::TurnRun(const Services& services, store::TaskHead queued, std::chrono::milliseconds time_max,
                  std::chrono::milliseconds cancel_grace)
-    : services_(services), time_max_(time_max), cancel_grace_(cancel_grace) {
-  state_.with([&](State& state) { state.head = std::move(queued); });
-}
+    : services_(services),
+      time_max_(time_max),
+      cancel_grace_(cancel_grace),
+      state_(std::in_place, std::move(queued), services.options.artifact_bytes_max) {}
 
 store::TaskHead TurnRun::head() const {
   return state_.with([](const State& state) { return state.head; });
@@ -51,7 +35,6 @@ void TurnRun::started(store::TaskHead head) {
   state_.with([&](State& state) {
     state.phase = Phase::running;
     state.head = std::move(head);
-    state.artifacts = state.head.artifact_count;
     state.deadline = deadline;
   });
   flush();
@@ -129,57 +112,11 @@ void TurnRun::delegate(agents::DelegateRequest request) {
   services_.delegate(shared_from_this(), std::move(request));
 }
 
-void TurnRun::close_reply(State& state) {
-  if (state.open_reply.empty()) return;
-  auto* last = state.pending.empty() ? nullptr : std::get_if<task::TextDelta>(&state.pending.back());
-  if (last && last->reply.value == state.open_reply) {
-    last->last = true;
-  } else {
-    state.pending.push_back(task::TextDelta{{state.open_reply}, 0, {}, false, true});
-  }
-  state.open_reply.clear();
-}
-
-void TurnRun::prepare_artifact(State& state, task::ArtifactChunk& chunk) {
-  if (chunk.artifact.id.empty()) {
-    chunk.artifact.id.value = state.head.id.value + "-a" + std::to_string(state.head.turn.value) + "." +
-                              std::to_string(++state.artifacts);
-  }
-  if (state.artifact_bytes.size() >= kArtifactsMax && !state.outcome) {
-    state.outcome =
-        agents::Failed{"the agent made more than " + std::to_string(kArtifactsMax) + " artifacts"};
-    return;
-  }
-  std::size_t& total = state.artifact_bytes[chunk.artifact.id.value];
-  if (!chunk.append) total = 0;
-  total += bytes_of(chunk.artifact.parts);
-  if (total > services_.options.artifact_bytes_max && !state.outcome) {
-    state.outcome = agents::Failed{"the agent made an artifact of more than " +
-                                   std::to_string(services_.options.artifact_bytes_max) + " bytes"};
-  }
-}
-
-void TurnRun::prepare(State& state, task::EventBody& body) {
-  if (ends_reply(body)) close_reply(state);
-  if (auto* chunk = std::get_if<task::ArtifactChunk>(&body)) prepare_artifact(state, *chunk);
-  if (auto* change = std::get_if<task::StatusChanged>(&body)) {
-    // An executor says how it is getting on; how the turn ends is said by `finish`.
-    change->status.state = task::State::working;
-    change->status.at = services_.clock.now();
-    if (change->status.message) {
-      change->status.message->role = task::Role::agent;
-      if (change->status.message->id.empty()) change->status.message->id.value = base::make_uuid();
-    }
-  }
-}
-
 void TurnRun::emit(task::EventBody body) {
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
-    prepare(state, body);
-    if (state.outcome) return true;  // too much: the turn ends instead
-    state.pending_bytes += task::weight_of(body);
-    state.pending.push_back(std::move(body));
+    auto wrong = state.output.add(std::move(body), services_.clock.now());
+    if (wrong) state.outcome = agents::Failed{std::move(*wrong)};
     return true;
   });
   if (taken) flush();
@@ -189,18 +126,7 @@ void TurnRun::text(std::string delta) {
   if (delta.empty()) return;
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
-    state.pending_bytes += delta.size();
-    const bool first = state.open_reply.empty();
-    if (first) {
-      state.open_reply = state.head.id.value + "-r" + std::to_string(state.head.turn.value) + "." +
-                         std::to_string(++state.replies);
-    }
-    auto* last = state.pending.empty() ? nullptr : std::get_if<task::TextDelta>(&state.pending.back());
-    if (!first && last && last->reply.value == state.open_reply) {
-      last->text += delta;
-    } else {
-      state.pending.push_back(task::TextDelta{{state.open_reply}, 0, std::move(delta), first, false});
-    }
+    state.output.add_text(std::move(delta));
     return true;
   });
   if (taken) flush();
@@ -208,7 +134,7 @@ void TurnRun::text(std::string delta) {
 
 bool TurnRun::ready(std::function<void()> when_ready) {
   return state_.with([&](State& state) {
-    if (state.phase == Phase::over || state.pending_bytes < services_.options.turn_bytes_max) return true;
+    if (state.phase == Phase::over || state.output.bytes() < services_.options.turn_bytes_max) return true;
     state.when_ready = std::move(when_ready);
     return false;
   });
@@ -240,11 +166,10 @@ void TurnRun::abandon() {
 }
 
 store::Change TurnRun::ending_change(State& state) {
-  close_reply(state);
+  state.output.close_reply();
   store::Change change;
-  change.events = std::move(state.pending);
+  change.events = state.output.take();
   change.expected = state.head.version;
-  state.flying = change.events;
   TurnEnding ending;
   ending.cancel_requested = state.cancel_requested || state.head.cancel_requested;
   ending.next_message = state.next_message;
@@ -257,12 +182,11 @@ store::Change TurnRun::ending_change(State& state) {
 // What is to be stored next, if anything, and may be now.
 std::optional<store::Change> TurnRun::next_change(State& state, bool& look_for_message) {
   if (state.phase != Phase::running || state.in_flight) return std::nullopt;
-  if (state.pending.empty() && !state.outcome) return std::nullopt;
+  if (state.output.empty() && !state.outcome) return std::nullopt;
   state.in_flight = true;
   store::Change change;
   if (!state.outcome) {
-    change.events = std::move(state.pending);
-    state.flying = change.events;
+    change.events = state.output.take();
   } else if (state.head.waiting_messages > 0 && !state.next_message) {
     look_for_message = true;
     return std::nullopt;
@@ -270,7 +194,6 @@ std::optional<store::Change> TurnRun::next_change(State& state, bool& look_for_m
     state.ending = true;
     change = ending_change(state);
   }
-  state.pending.clear();
   change.task = state.head.key;
   change.fence = state.head.turn;
   return change;
@@ -308,12 +231,11 @@ void TurnRun::written(base::Result<Ledger::Written> result) {
   std::function<void()> when_ready;
   const bool over = state_.with([&](State& state) {
     state.in_flight = false;
-    state.flying.clear();
+    state.output.stored();
     state.head = std::move(result->head);
-    state.pending_bytes = 0;
-    for (const task::EventBody& body : state.pending) state.pending_bytes += task::weight_of(body);
-    if (state.pending_bytes < services_.options.turn_bytes_max)
+    if (state.output.bytes() < services_.options.turn_bytes_max) {
       when_ready = std::exchange(state.when_ready, nullptr);
+    }
     // An abandoned turn is over already.
     return state.ending && std::exchange(state.phase, Phase::over) != Phase::over;
   });
@@ -341,10 +263,8 @@ void TurnRun::refused(const base::Error& error) {
   spdlog::error("task={} a turn's output cannot be stored: {} {}", base::loggable_word(head().id.value),
                 error.for_caller, error.for_log);
   const bool bare = state_.with([](State& state) {
-    const bool was_bare = state.ending && state.flying.empty();
-    state.flying.clear();
-    state.pending.clear();
-    state.open_reply.clear();
+    const bool was_bare = state.ending && state.output.nothing_on_its_way();
+    state.output.drop_all();
     state.outcome = agents::Failed{"the agent's output could not be stored"};
     return was_bare;
   });
@@ -374,9 +294,7 @@ void TurnRun::store_again(std::chrono::milliseconds delay) {
     self->state_.with([](State& state) {
       state.in_flight = false;
       state.ending = false;
-      state.flying.insert(state.flying.end(), std::make_move_iterator(state.pending.begin()),
-                          std::make_move_iterator(state.pending.end()));
-      state.pending = std::exchange(state.flying, {});
+      state.output.put_back();
     });
     self->flush();
   };

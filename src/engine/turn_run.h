@@ -16,7 +16,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "agents/executor.h"
@@ -25,6 +24,7 @@
 #include "engine/background.h"
 #include "engine/ledger.h"
 #include "engine/options.h"
+#include "engine/pending_output.h"
 
 namespace baton::engine {
 
@@ -72,21 +72,18 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
  private:
   enum class Phase { starting, running, over };
   struct State {
+    State(store::TaskHead queued, std::size_t artifact_bytes_max)
+        : head(std::move(queued)), output(head.id.value, head.turn.value, artifact_bytes_max) {}
+
     Phase phase = Phase::starting;
     store::TaskHead head;
-    std::vector<task::EventBody> pending;
-    std::vector<task::EventBody> flying;  // in the change under way: kept to be stored again if it fails
-    std::size_t pending_bytes = 0;
+    PendingOutput output;
     bool in_flight = false;
     bool ending = false;  // the change under way ends the turn
     std::optional<agents::Outcome> outcome;
     bool cancel_requested = false;
     std::optional<task::EventNumber> next_message;  // of the messages that waited for this turn's end
     std::function<void()> when_ready;
-    std::string open_reply;
-    int replies = 0;
-    int artifacts = 0;
-    std::unordered_map<std::string, std::size_t> artifact_bytes;
     int children = 0;
     bool slot_released = false;                       // while it waits for them
     std::vector<agents::DelegateResult> undelivered;  // that came before the executor was attached
@@ -95,9 +92,6 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     base::EventLoop::TimerId grace = 0;
   };
 
-  void prepare(State& state, task::EventBody& body);
-  void prepare_artifact(State& state, task::ArtifactChunk& chunk);
-  static void close_reply(State& state);
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   void flush();

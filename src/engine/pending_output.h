@@ -1,0 +1,59 @@
+// PendingOutput: what an executor has produced and the store does not have yet.
+//
+// It gives replies and artifacts their ids, joins consecutive text, and keeps what is on its way to the store
+// until it is known to be there. A value: its owner guards it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "task/event.h"
+
+namespace baton::engine {
+
+class PendingOutput {
+ public:
+  // `prefix` begins the ids of what the turn makes: "<task>", and "<turn>" tells this turn's from others'.
+  PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max);
+
+  // Takes an event; a reply that is being streamed ends if the event has content of its own. Answers what
+  // is wrong with it instead, for the agent's failure: then it was not taken.
+  std::optional<std::string> add(task::EventBody body, base::Timestamp now);
+  // A piece of the open reply, or the first of a new one.
+  void add_text(std::string delta);
+  // Nothing more belongs to the open reply.
+  void close_reply();
+
+  bool empty() const { return waiting_.empty(); }
+  // About what is waiting, and not what is on its way.
+  std::size_t bytes() const { return bytes_; }
+
+  // Hands out what is waiting and remembers it as on its way.
+  std::vector<task::EventBody> take();
+  bool nothing_on_its_way() const { return on_its_way_.empty(); }
+  // What was on its way is stored.
+  void stored() { on_its_way_.clear(); }
+  // It is not: it waits again, before what came since.
+  void put_back();
+  void drop_all();
+
+ private:
+  std::optional<std::string> prepare_artifact(task::ArtifactChunk& chunk);
+  std::string id(char kind, int number) const;
+
+  std::string task_;
+  std::int64_t turn_;
+  std::size_t artifact_bytes_max_;
+  std::vector<task::EventBody> waiting_;
+  std::vector<task::EventBody> on_its_way_;
+  std::size_t bytes_ = 0;
+  std::string open_reply_;
+  int replies_ = 0;
+  int artifacts_ = 0;
+  std::unordered_map<std::string, std::size_t> artifact_bytes_;
+};
+
+}  // namespace baton::engine
