@@ -176,6 +176,9 @@ void ConnectionLoop::close(Connection& connection) {
   connection.open = false;
   if (connection.stream) --core_->streams;
   connection.stream.reset();
+  // Said aloud: while a process that is being started still holds the socket, closing it here would leave it
+  // in the set, with a pointer to what is no more.
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.fd.get(), nullptr);
   connection.fd.reset();
   connection.output = std::string();
   connection.unread = std::string();

@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <iterator>
 #include <stdexcept>
@@ -239,6 +242,31 @@ TEST_CASE("HttpServer: an address in use is refused, also by another server of o
   CHECK(fourth.start("localhost", 0));
   HttpServer fifth({}, echo, plain_error);
   CHECK_FALSE(fifth.start("127.0.0.1", 70000));
+}
+
+// Under the address sanitizer this fails if an event of a closed connection is looked at.
+TEST_CASE("HttpServer: a closed connection whose socket a forked process still holds is not heard of again") {
+  TestServer test;
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(std::make_unique<Client>(test.port));
+    CHECK(clients.back()->ask(post("/", "x")).status == 200);
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  REQUIRE(child > 0);
+  for (const auto& client : clients) {
+    client->send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    client->end_sending();
+  }
+  CHECK(eventually([&] { return test.server.counts().connections == 0; }));
+  clients.clear();
+  for (int i = 0; i < 20; ++i) CHECK(Client(test.port).ask(post("/", "x")).status == 200);
+  kill(child, SIGKILL);
+  CHECK(waitpid(child, nullptr, 0) == child);
 }
 
 TEST_CASE("HttpServer: running out of descriptors delays a connection and loses none") {
