@@ -1,6 +1,7 @@
 #include "server/http/http_server.h"
 
 #include <doctest/doctest.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -254,6 +255,7 @@ TEST_CASE("HttpServer: a closed connection whose socket a forked process still h
   }
   const pid_t child = fork();
   if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     pause();
     _exit(0);
   }
