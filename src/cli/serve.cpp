@@ -154,6 +154,7 @@ int serve(const Config& config) {
   const sigset_t signals = stop_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is a full disk, not an end
   raise_descriptor_limit();
 
   // In the order of need; taken down in reverse.

@@ -47,6 +47,8 @@ constexpr Setting kSettings[] = {
     {"cors.origins", &in<&Config::cors, &Cors::origins>, "Those origins; * is any", 1, 100},
 
     {"http.body_max", http<&Limits::body_max>, "Bytes of a request body", kKib, kGib},
+    {"http.bodies_max", http<&Limits::bodies_max>, "Bytes of all unfinished request bodies", kMib,
+     1024 * kGib},
     {"http.header_bytes_max", http<&Limits::header_bytes_max>, "Bytes of a request's head", kKib, kMib},
     {"http.header_lines_max", http<&Limits::header_lines_max>, "Header lines of a request", 10, 10'000},
     {"http.connections_max", http<&Limits::connections_max>, "Open connections", 1, 1'000'000},

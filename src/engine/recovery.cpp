@@ -141,6 +141,7 @@ base::Result<std::vector<task::ArtifactId>> Recovery::shown_by_broken_turn(
   while (true) {
     const auto events = store_.events(head.key, after, kPage);
     if (!events) return base::fail(events.error());
+    if (events->empty()) return begun;
     for (const task::Event& event : *events) {
       after = event.number;
       if (const auto* text = std::get_if<task::TextDelta>(&event.body); text && text->first)
@@ -149,7 +150,6 @@ base::Result<std::vector<task::ArtifactId>> Recovery::shown_by_broken_turn(
         note(begun, chunk->artifact.id);
       }
     }
-    if (events->size() < static_cast<std::size_t>(kPage)) return begun;
   }
 }
 

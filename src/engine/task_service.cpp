@@ -292,6 +292,8 @@ void TaskService::cancel_stored(const store::TaskHead& before, Ledger::Written w
     cancel_children(before.key);
     return done(before.key);
   }
+  // Not only once its turn has ended: a tree of tasks would outgrow a cancel that goes down level by level.
+  cancel_children(before.key);
   // From the commit callback no stop can be missed.
   await_cancel(before.key, written.head.last_event, std::move(done));
   if (turns_.cancel(before.key)) return;

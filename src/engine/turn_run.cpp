@@ -9,6 +9,7 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{0};
+constexpr int kChildrenMax = 32;  // open at once, of one turn
 
 }  // namespace
 
@@ -90,13 +91,17 @@ void TurnRun::tell(agents::DelegateResult result) {
 
 void TurnRun::delegate(agents::DelegateRequest request) {
   struct Next {
-    bool goes = false, pauses = false;
+    bool goes = false, pauses = false, too_many = false;
     task::AgentName agent;
   };
   const Next next = state_.with([](State& state) {
-    if (state.phase != Phase::running || state.outcome) return Next{};
-    return Next{true, ++state.children == 1, state.head.agent};
+    if (state.phase != Phase::running || state.outcome || state.cancel_requested) return Next{};
+    if (state.children >= kChildrenMax) return Next{false, false, true, {}};
+    return Next{true, ++state.children == 1, false, state.head.agent};
   });
+  if (next.too_many) {
+    return tell({std::move(request.id), std::nullopt, "this turn has too many open child tasks"});
+  }
   if (!next.goes) return;
   if (next.pauses && !services_.pause(next.agent)) {
     state_.with([](State& state) { --state.children; });

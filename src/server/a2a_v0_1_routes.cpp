@@ -18,8 +18,9 @@ namespace v0_1 = wire::v0_1;
 using base::ErrorCode;
 
 bool is_json(std::string_view content_type) {
-  return content_type.empty() || content_type.starts_with("application/json") ||
-         content_type.starts_with("application/a2a+json");
+  std::string_view type = content_type.substr(0, content_type.find(';'));
+  while (type.ends_with(' ')) type.remove_suffix(1);
+  return type.empty() || type == "application/json" || type == "application/a2a+json";
 }
 
 http::Reply rpc_error(std::string_view id, const base::Error& error, int status = 200) {

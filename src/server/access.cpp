@@ -48,6 +48,12 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
   return known->caller;
 }
 
+bool origin_may_call(const ServerOptions& options, const http::Request& request) {
+  const std::string_view origin = request.header("Origin");
+  if (origin.empty()) return true;
+  return options.cors && origin_allowed(options, origin);
+}
+
 std::vector<std::pair<std::string, std::string>> cors_headers(const ServerOptions& options,
                                                               const http::Request& request) {
   const std::string_view origin = request.header("Origin");

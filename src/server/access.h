@@ -15,6 +15,10 @@ namespace baton::server {
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
+// Whether the request may be acted on: it is not from a browser, or from a page of an allowed origin. A page
+// can send some requests without asking first; the answer it cannot read would come too late.
+bool origin_may_call(const ServerOptions& options, const http::Request& request);
+
 // The headers that let a browser page of the request's origin read the answer; none where there is no origin
 // or it is not allowed.
 std::vector<std::pair<std::string, std::string>> cors_headers(const ServerOptions& options,

@@ -14,13 +14,6 @@ namespace {
 constexpr int kPage = 128;
 constexpr std::size_t kBatch = 64;
 
-const task::Event& event_of(const task::Event& event) {
-  return event;
-}
-const task::Event& event_of(const engine::Feed::EventPtr& event) {
-  return *event;
-}
-
 }  // namespace
 
 void make_one_line(std::string& json) {
@@ -73,17 +66,23 @@ bool LogStream::has_ended() const {
   return start_.ends == Ends::when_stopped ? stopped_ : ended_;
 }
 
-// True if it stopped for want of room or because the stream is over.
-template <class Events>
-bool LogStream::append_all(const Events& events, std::string& out, std::size_t room) {
-  for (const auto& entry : events) {
-    const task::Event& event = event_of(entry);
-    if (event.number <= position_) continue;
-    append(event, out);
-    if (start_.ends == Ends::when_stopped && stopped_) return true;
-    if (out.size() >= room) return true;
+void LogStream::append_tail(const std::vector<engine::Feed::EventPtr>& events, std::string& out,
+                            std::size_t room) {
+  for (const engine::Feed::EventPtr& event : events) {
+    append(*event, out);
+    if (out.size() >= room || (start_.ends == Ends::when_stopped && stopped_)) return;
   }
-  return false;
+}
+
+// False: there is nothing left of the last page from the store.
+bool LogStream::append_page(std::string& out, std::size_t room) {
+  if (page_next_ == page_.size()) return false;
+  while (page_next_ < page_.size() && out.size() < room) {
+    append(page_[page_next_++], out);
+    if (start_.ends == Ends::when_stopped && stopped_) return true;
+  }
+  if (page_next_ == page_.size()) page_ = {}, page_next_ = 0;
+  return true;
 }
 
 http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
@@ -93,14 +92,17 @@ http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
   }
   if (start_.ends == Ends::when_stopped && stopped_) return Next::end;
 
-  const auto page = shared_->page.with([](Shared::Page& p) {
+  if (append_page(out, room)) return Next::more;
+
+  auto page = shared_->page.with([](Shared::Page& p) {
     return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false};
   });
   if (page.failed) return Next::end;  // the reader comes back with the last number it has
   if (page.ready && !page.events.empty()) {
-    // Not all of the page may have found room, and there may be a next one.
-    shared_->news = true;
-    append_all(page.events, out, room);
+    shared_->news = true;  // there may be a next page
+    page_ = std::move(page.events);
+    page_next_ = 0;
+    append_page(out, room);
     return Next::more;
   }
   const bool log_is_read = page.ready && page.after == position_;
@@ -108,7 +110,7 @@ http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
   const engine::Feed::Tail tail = services_.engine.feed().after(start_.task, position_, kBatch);
   if (tail.known) {
     if (tail.events.empty()) return has_ended() ? Next::end : Next::wait;
-    append_all(tail.events, out, room);
+    append_tail(tail.events, out, room);
     return Next::more;
   }
   if (log_is_read && !shared_->news) return has_ended() ? Next::end : Next::wait;

@@ -42,8 +42,8 @@ class LogStream final : public http::StreamSource {
  private:
   struct Shared;  // with the feed's callback and a read under way
 
-  template <class Events>
-  bool append_all(const Events& events, std::string& out, std::size_t room);
+  bool append_page(std::string& out, std::size_t room);
+  void append_tail(const std::vector<engine::Feed::EventPtr>& events, std::string& out, std::size_t room);
   void append(const task::Event& event, std::string& out);
   bool has_ended() const;
   bool fetch();
@@ -54,6 +54,8 @@ class LogStream final : public http::StreamSource {
   bool stopped_ = false;  // the last event sent was a stop
   bool ended_ = false;    // the last event sent was an end
   std::string scratch_;
+  std::vector<task::Event> page_;  // from the store; sent up to page_next_
+  std::size_t page_next_ = 0;
   std::shared_ptr<Shared> shared_;
   engine::Feed::Subscription subscription_;
 };

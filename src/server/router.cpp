@@ -26,13 +26,25 @@ http::Reply text(int status, std::string body) {
   return reply;
 }
 
+bool all_of(std::string_view text, std::string_view more) {
+  return std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+    return std::isalnum(c) || more.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
 // A Host header goes into the card's URL: only what a host and a port are made of gets there.
 bool is_host(std::string_view host) {
   constexpr std::size_t kHostMax = 255;
-  return !host.empty() && host.size() <= kHostMax &&
-         std::all_of(host.begin(), host.end(), [](unsigned char c) {
-           return std::isalnum(c) || c == '.' || c == '-' || c == ':' || c == '[' || c == ']';
-         });
+  if (host.empty() || host.size() > kHostMax) return false;
+  const std::size_t bracket = host.starts_with('[') ? host.find(']') : std::string_view::npos;
+  const std::size_t name_end = bracket == std::string_view::npos ? host.find(':') : bracket + 1;
+  const std::string_view name = host.substr(0, name_end);
+  const std::string_view port = name_end < host.size() ? host.substr(name_end) : std::string_view();
+  const bool name_good = bracket == std::string_view::npos ? !name.empty() && all_of(name, ".-_")
+                                                           : all_of(name.substr(1, bracket - 1), ":.");
+  const bool port_good = port.empty() || (port.size() > 1 && port.size() <= 6 && port[0] == ':' &&
+                                          port.find_first_not_of("0123456789", 1) == std::string_view::npos);
+  return name_good && port_good;
 }
 
 void gauge(std::string& out, std::string_view name, std::int64_t value, std::string_view help,
@@ -94,6 +106,9 @@ void Router::post(std::shared_ptr<http::Exchange> exchange) const {
   if (!target.rest.empty() && target.rest != "/") {
     if (target.rest == kCard) return refuse(method_not_allowed("GET"));
     return refuse(plain_error(404, "nothing is served at this path"));
+  }
+  if (!origin_may_call(services_.options, request)) {
+    return refuse(plain_error(403, "pages of this origin may not call"));
   }
   auto caller = authenticate(services_.options, request, target.agent->name);
   if (!caller) return refuse(refusal(caller.error()));

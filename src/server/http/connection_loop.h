@@ -69,6 +69,7 @@ class ConnectionLoop {
   void sweep();
   void check_time(Connection& connection);
   void check_stream_time(Connection& connection);
+  void bound_bodies();
   bool is_body_too_slow(const Connection& connection) const;
 
   const std::shared_ptr<ServerCore> core_;  // shared with every exchange

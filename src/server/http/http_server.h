@@ -22,6 +22,7 @@ namespace baton::server::http {
 
 struct Limits {
   std::size_t body_max = 8 << 20;
+  std::size_t bodies_max = 512 << 20;  // of all unfinished bodies together
   std::size_t header_bytes_max = 32 << 10;
   int header_lines_max = 100;
   int connections_max = 20'000;

@@ -30,6 +30,7 @@ void ConnectionLoop::sweep() {
   for (std::size_t i = connections_.size(); i-- > 0;) {
     if (connections_[i]->turn.is_loops()) check_time(*connections_[i]);
   }
+  bound_bodies();
   if (!accepting_ && listener_.fd() >= 0) {
     watch(listener_.fd(), EPOLLIN, &listener_);
     accepting_ = true;
@@ -66,6 +67,28 @@ void ConnectionLoop::check_time(Connection& connection) {
     refuse(connection, {408, "the body of the request came too slowly"});
   }
   advance(connection);
+}
+
+// Unfinished bodies are memory that callers hold: past the bound, whoever holds more than its share goes.
+void ConnectionLoop::bound_bodies() {
+  std::size_t held = 0, count = 0;
+  const auto unfinished = [](const Connection& connection) {
+    return connection.turn.is_loops() && !connection.stream && connection.output.empty() &&
+           connection.gatherer.state() == RequestGatherer::State::body;
+  };
+  for (const auto& connection : connections_) {
+    if (!unfinished(*connection)) continue;
+    held += connection->gatherer.body_bytes();
+    ++count;
+  }
+  const std::size_t most = core_->limits.bodies_max;
+  for (std::size_t i = connections_.size(); i-- > 0 && held > most;) {
+    Connection& connection = *connections_[i];
+    if (!unfinished(connection) || connection.gatherer.body_bytes() <= most / count) continue;
+    held -= connection.gatherer.body_bytes();
+    refuse(connection, {503, "too many large requests at once"});
+    advance(connection);
+  }
 }
 
 bool ConnectionLoop::is_body_too_slow(const Connection& connection) const {

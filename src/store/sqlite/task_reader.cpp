@@ -12,6 +12,12 @@
 namespace baton::store::sqlite {
 namespace {
 
+// What one read may bring into memory, whatever it counts: the newest messages, the next events, at least
+// one.
+constexpr std::size_t kPageBytesMax = 1 << 20;
+constexpr std::size_t kHistoryBytesMax = 16 << 20;
+constexpr std::size_t kConversationBytesMax = 4 << 20;
+
 using base::ErrorCode;
 using base::fail;
 using base::Result;
@@ -52,9 +58,11 @@ Result<std::vector<task::Message>> read_history(Connection& connection, task::Ta
       "JOIN events e ON e.task_key = m.task_key AND e.number = m.number "
       "WHERE m.task_key = ? AND m.number <= ? ORDER BY m.number DESC LIMIT ?",
       key, as_of, count ? std::max(*count, 0) : std::numeric_limits<int>::max());
-  while (query.step()) {
+  std::size_t bytes = 0;
+  while (bytes < kHistoryBytesMax && query.step()) {
     auto event = event_at(query, 0);
     if (!event) return fail(event.error());
+    bytes += task::weight_of(event->body);
     auto message = message_of(std::move(*event));
     if (!message) return fail(message.error());
     history.push_back(std::move(*message));
@@ -116,9 +124,11 @@ Result<std::vector<task::Event>> read_events(Connection& connection, task::TaskK
       "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number > ? ORDER BY number LIMIT "
       "?",
       key, after, std::max(limit, 0));
-  while (query.step()) {
+  std::size_t bytes = 0;
+  while (bytes < kPageBytesMax && query.step()) {
     auto event = event_at(query, 0);
     if (!event) return fail(event.error());
+    bytes += task::weight_of(event->body);
     events.push_back(std::move(*event));
   }
   return events;
@@ -162,10 +172,12 @@ Result<std::vector<task::Message>> read_conversation(Connection& connection, tas
       "ORDER BY c.at_ms DESC, c.task_key DESC, c.number DESC LIMIT ?4";
   std::vector<task::Message> said;
   Query query = connection.query(kSql, context, task, unanswered, std::max(limit, 0));
-  while (query.step()) {
+  std::size_t bytes = 0;
+  while (bytes < kConversationBytesMax && query.step()) {
     const task::TaskKey key{query.integer(0)};
     auto event = event_at(query, 2);
     if (!event) return fail(event.error());
+    bytes += task::weight_of(event->body);
     auto message = query.is_null(1) ? message_of(std::move(*event))
                                     : read_reply(connection, key, query.small(1), event->number, kLogEnd);
     if (!message) return fail(message.error());

@@ -40,7 +40,7 @@ Result<task::Json> read_metadata(Value owner, const std::string& name) {
 Result<task::TaskId> read_task_id(Value params) {
   const Value id = params["id"];
   if (params.repeats("id")) return wrong("params.id: given more than once");
-  if (id.is_number() && id.integer()) return task::TaskId{std::string(id.raw())};
+  if (id.is_number() && id.integer()) return task::TaskId{std::to_string(*id.integer())};
   if (!id.is_string()) return wrong("params.id: must be a string");
   if (id.string().empty()) return wrong("params.id: must not be empty");
   if (id.string().size() > kIdMax) return wrong("params.id: must not be longer than 256 bytes");

@@ -4,6 +4,7 @@
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -51,8 +52,10 @@ std::string with_small_numbers(std::string_view text) {
     } else if (text[i] == '"') {
       in_string = !in_string;
     } else if (!in_string && (text[i] == '-' || (text[i] >= '0' && text[i] <= '9'))) {
-      const std::size_t length = number_length(text.substr(i));
-      if (length == 0) continue;
+      // All that may belong to the number is looked at once, whether it is one or not.
+      const std::size_t end = std::min(text.find_first_not_of("0123456789+-.eE", i), text.size());
+      const std::size_t length = number_length(text.substr(i, end - i));
+      if (length != end - i) return masked;  // no number: the reader will say where
       // "1.000": one digit, a point, zeros; a sign stays.
       const std::size_t digit = text[i] == '-' ? i + 1 : i;
       for (std::size_t j = digit; j < i + length; ++j) masked[j] = j == digit + 1 ? '.' : '0';

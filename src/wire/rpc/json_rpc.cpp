@@ -28,6 +28,8 @@ constexpr std::array kErrors{
     Row{ErrorCode::content_type_not_supported, -32005, "Incompatible content types"},
     Row{ErrorCode::version_not_supported, -32009, "Version not supported"},
 };
+// Bytes of a request's id: it comes back in every event of a stream.
+constexpr std::size_t kIdMax = 1024;
 constexpr Row kInternal{ErrorCode::internal, -32603, "Internal error"};
 
 const Row& row_of(ErrorCode code) {
@@ -49,6 +51,9 @@ tl::expected<RpcRequest, RpcRefusal> read_rpc_request(Value root) {
 
   RpcRequest request;
   const Value id = root["id"];
+  if ((id.is_string() || id.is_number()) && id.raw().size() > kIdMax) {
+    return refuse("null", ErrorCode::invalid_request, "id: is too long");
+  }
   if (id.is_string() || id.is_number()) {
     request.id = std::string(id.raw());
   } else if (!id.absent()) {

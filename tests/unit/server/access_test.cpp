@@ -80,6 +80,9 @@ TEST_CASE("Access: pages of allowed origins may read answers, others may not, cr
   CHECK(value_of(allowed, "Access-Control-Allow-Credentials").empty());
   CHECK(server::cors_headers(options, request_with({{"Origin", "https://chat.example.evil"}})).empty());
   CHECK(server::cors_headers(options, request_with({})).empty());
+  CHECK(server::origin_may_call(options, request_with({{"Origin", "https://chat.example"}})));
+  CHECK_FALSE(server::origin_may_call(options, request_with({{"Origin", "https://evil.example"}})));
+  CHECK(server::origin_may_call(options, request_with({})));
   options.cors_origins = {"*"};
   CHECK_FALSE(server::cors_headers(options, request_with({{"Origin", "null"}})).empty());
   options.cors = false;

@@ -119,6 +119,13 @@ TEST_CASE("Document: comments are read where they are allowed") {
   CHECK(document->root()["b"].raw() == "[ /*x*/ 1 ]");
 }
 
+// With a step for each pair of digits this would not end in the life of the test's machine.
+TEST_CASE("Document: millions of digits that are no number are refused as fast as they are read") {
+  CHECK_FALSE(Document::parse("[1e999," + std::string(4'000'000, '0') + "]"));
+  CHECK_FALSE(Document::parse("[1e999," + std::string(4'000'000, '-') + "]"));
+  CHECK(Document::parse("[1e999," + std::string(4'000'000, '7') + "]"));
+}
+
 TEST_CASE("Document: numbers that no machine number can hold are kept as they are") {
   const std::string digits(400, '9');
   const std::string text =
