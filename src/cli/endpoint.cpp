@@ -25,15 +25,27 @@ CallError from_net(const base::Error& error) {
   return {error.for_caller, 0, lost};
 }
 
+constexpr const char* kAgentHint = "; a task is its agent's: name the agent with --agent";
+
+bool is_busy(int status) {
+  return status == 429 || status == 502 || status == 503 || status == 504;
+}
+
 // An answer that is not what was asked for: the protocol's error if it is one, else the HTTP status.
 CallError from_answer(int status, std::string_view body) {
   if (const auto document = wire::Document::parse_view(body)) {
     const auto answer = wire::v0_1_client::read_answer(document->root());
-    if (answer && answer->error) return {answer->error->message, answer->error->code, false};
+    if (answer && answer->error) {
+      const bool not_found = answer->error->code == wire::v0_1_client::kTaskNotFound;
+      return {answer->error->message + (not_found ? kAgentHint : ""), answer->error->code, false};
+    }
+    // What the server says before a protocol is known.
+    const wire::Value reason = document->root()["error"];
+    if (reason.is_string()) return {printable_line(reason.string()), 0, is_busy(status)};
   }
-  const bool busy = status == 429 || status == 502 || status == 503 || status == 504;
-  if (status < 200 || status > 299)
-    return {"the server answered with HTTP status " + std::to_string(status), 0, busy};
+  if (status < 200 || status > 299) {
+    return {"the server answered with HTTP status " + std::to_string(status), 0, is_busy(status)};
+  }
   return {"the server's answer is not of the protocol: " + printable_line(body.substr(0, 200)), 0, false};
 }
 

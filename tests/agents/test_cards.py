@@ -9,10 +9,9 @@ REQUIRED = ("name", "description", "version", "skills", "defaultInputModes", "de
 
 
 class Cards(unittest.TestCase):
-    def cards(self):
-        for name in NAMES:
-            with self.subTest(name):
-                yield name, json.loads((AGENTS / name / "card.json").read_text("utf-8"))
+    @staticmethod
+    def cards():
+        return [(name, json.loads((AGENTS / name / "card.json").read_text("utf-8"))) for name in NAMES]
 
     def test_the_four_agents_are_there_each_with_a_readme(self):
         self.assertLessEqual(SHIPPED, set(NAMES))
@@ -20,12 +19,13 @@ class Cards(unittest.TestCase):
             self.assertIn("What to copy and change", (AGENTS / name / "README.md").read_text("utf-8"))
 
     def test_every_card_has_what_a2a_requires_of_its_author(self):
-        for _, card in self.cards():
-            for member in REQUIRED:
-                self.assertTrue(card[member], member)
-            for skill in card["skills"]:
-                for member in ("id", "name", "description", "tags", "examples"):
-                    self.assertTrue(skill[member], member)
+        for name, card in self.cards():
+            with self.subTest(name):
+                for member in REQUIRED:
+                    self.assertTrue(card.get(member), member)
+                for skill in card["skills"]:
+                    for member in ("id", "name", "description", "tags"):
+                        self.assertTrue(skill.get(member), member)
 
     def test_echo_alone_is_the_default(self):
         self.assertEqual([name for name, card in self.cards() if card["baton"].get("default")], ["echo"])
