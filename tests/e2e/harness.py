@@ -88,16 +88,18 @@ class Server(client.Client):
         self.process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log,
             env=program_environment(), start_new_session=True)
-        listening = threading.Event()
+        told = threading.Event()
         first = len(self.lines)
-        threading.Thread(target=self._read, args=(self.process.stdout, listening), daemon=True).start()
-        if not listening.wait(client.scaled(30)) or self.process.poll() is not None:
+        threading.Thread(target=self._read, args=(self.process.stdout, told), daemon=True).start()
+        told.wait(client.scaled(30))
+        if not any("listening on http://" in line for line in self.lines[first:]):
             self.process.kill()
             self.process.wait()
             raise AssertionError(f"the program did not start: {self.lines[first:]}\n{self.log_text()[-2000:]}")
         return self
 
-    def _read(self, stdout, listening):
+    def _read(self, stdout, told):
+        """Keeps what the program prints; `told` is set once it listens or says no more."""
         for line in iter(stdout.readline, b""):
             text = line.decode("utf-8", "replace").rstrip("\n")
             self.lines.append(text)
@@ -105,9 +107,9 @@ class Server(client.Client):
                 address = text.split("listening on http://")[1].split()[0]
                 self.host, port = address.rsplit(":", 1)
                 self.port = int(port)
-                listening.set()
+                told.set()
         stdout.close()
-        listening.set()
+        told.set()
 
     @property
     def pid(self):
