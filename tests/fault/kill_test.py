@@ -127,7 +127,7 @@ class KillTest(unittest.TestCase):
         self.assertEqual(seen, list(range(1, len(seen) + 1)), f"{label}: a gap or a repeat")
         self.assertEqual(subscriber.seen, subscriber.log[:len(seen)], label)
         if subscriber.streaming:
-            self.assertEqual(len(seen), len(numbers), f"{label}: saw too little")
+            self.assertEqual(len(seen), len(numbers), f"{label}: did not see {subscriber.log[len(seen):]}")
         if subscriber.told_state:
             self.assertEqual(subscriber.told_state, state, label)
         return state
