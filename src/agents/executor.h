@@ -81,7 +81,8 @@ class TurnSink {
   // Something the agent produced, in order. Message and artifact ids may be empty: the engine makes them.
   virtual void emit(task::EventBody body) = 0;
 
-  // Streamed reply text. Consecutive pieces form one reply; anything else emitted in between ends it.
+  // Streamed reply text. Pieces form one reply until something with content of its own is emitted; notes on
+  // progress and shared state do not end it.
   virtual void text(std::string delta) = 0;
 
   // False while more is waiting for the disk than a turn may have waiting. Then stop reading from the agent;
