@@ -25,6 +25,8 @@ enum class ErrorCode {
   push_not_supported,  // webhooks are switched off
   content_type_not_supported,
   version_not_supported,
+  extension_required,            // the agent insists on an extension that was not asked for
+  extended_card_not_configured,  // there is no extended card
   unauthenticated,
   permission_denied,
   too_large,   // over a limit on size

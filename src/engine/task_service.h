@@ -23,6 +23,16 @@ struct Accepted {
   task::TaskId id;
   task::ContextId context;
   task::EventNumber before;
+  task::EventNumber after;  // and the one they end at
+  // The same send came before: nothing was stored, and the task may have stopped already.
+  bool repeated = false;
+};
+
+// One page of a caller's tasks, newest status first.
+struct TaskList {
+  std::vector<task::Task> tasks;
+  std::int64_t total = 0;                  // on all pages
+  std::optional<task::ListPosition> next;  // after which the next page begins; nothing: this is the last
 };
 
 class TaskService {
@@ -31,16 +41,21 @@ class TaskService {
               const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
               const EngineOptions& options);
 
-  // Stores the message and queues its turn. Fails with: invalid_argument, too_large, task_not_found,
-  // unsupported (the task has ended), content_type_not_supported, push_not_supported, overloaded,
-  // unavailable.
+  // Stores the message and queues its turn. A message that this caller sent this agent before, with the same
+  // id and content, within EngineOptions::send_retention, stores nothing: its task comes back (DESIGN,
+  // promise 6). A message without an id is never a repetition. Fails with: invalid_argument, too_large,
+  // task_not_found, unsupported (the task has ended), content_type_not_supported, push_not_supported,
+  // overloaded, unavailable.
   void submit(task::Submission submission, std::function<void(base::Result<Accepted>)> done);
   // The same for an agent: the new task becomes a child of `parent`.
   void submit_child(task::TaskKey parent, task::Submission submission,
                     std::function<void(base::Result<Accepted>)> done);
 
   // Answers once the task has stopped (ended, or waits for its caller) after event `after`, or when `bound`
-  // has passed, or the program drains: then with nothing.
+  // has passed, or the program drains: then with nothing. The first form is for whoever has just been told
+  // `accepted` by submit, and sees stops that came before the call too.
+  void wait(const Accepted& accepted, std::chrono::milliseconds bound,
+            std::function<void(std::optional<Stop>)> done);
   void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
             std::function<void(std::optional<Stop>)> done);
 
@@ -55,6 +70,9 @@ class TaskService {
     return store_.events(key, after, limit);
   }
 
+  // A page holds at most filter.limit tasks and about 16 MiB. `depth` says how much of each task.
+  base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const;
+
   // Answers when the task has ended: as canceled, or with not_cancelable if it ended in another way.
   void cancel(const task::TaskRef& ref, std::function<void(base::Result<task::TaskKey>)> done);
   void cancel(task::TaskKey key, std::function<void(base::Result<task::TaskKey>)> done);
@@ -66,6 +84,11 @@ class TaskService {
                 std::function<void(base::Result<task::PushConfig>)> done);
   // The config of this id, or with an empty id the first. not_found if there is none.
   base::Result<task::PushConfig> push_config(const task::TaskRef& ref, const task::PushConfigId& id) const;
+  // In order of creation.
+  base::Result<std::vector<task::PushConfig>> push_configs(const task::TaskRef& ref) const;
+  // A config that is not there is a success.
+  void delete_push(const task::TaskRef& ref, const task::PushConfigId& id,
+                   std::function<void(base::Result<void>)> done);
 
   // Ends all waits: the program drains.
   void release_waits();

@@ -9,6 +9,7 @@
 // Threads: every method may be called from any thread. Reads may block on the disk.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ struct TaskHead {
   task::TaskKey parent;  // the task that delegated this one, or none
   task::Version version;
   task::State state = task::State::submitted;
+  base::Timestamp status_at{};
   task::EventNumber last_event;
   task::TurnNumber turn;  // the last turn that began or is to begin
   TurnState turn_state = TurnState::none;
@@ -77,6 +79,25 @@ struct TurnRequest {
   task::Json metadata;
   task::Json tools;
   task::Json client_state;
+  std::vector<std::string> extensions;  // switched on for the request
+};
+
+// What tells a repeated send from a new one: a digest of caller, agent and message. Equal digests are taken
+// for equal sends, so it must be of a cryptographic hash.
+struct SendDigest {
+  std::uint64_t high = 0, low = 0;
+  friend bool operator==(const SendDigest&, const SendDigest&) = default;
+};
+// The send a repeated one is the repetition of.
+struct EarlierSend {
+  task::TaskKey task;
+  task::EventNumber before;  // the log position its own events follow
+};
+
+// One page of a list, and how many tasks there are on all pages.
+struct ListPage {
+  std::vector<TaskHead> heads;
+  std::int64_t total = 0;
 };
 
 // One step of a task: everything in it is stored, or nothing.
@@ -95,8 +116,10 @@ struct Change {
   std::vector<task::EventBody> events;
   bool reopen = false;
 
-  std::optional<TurnUpdate> turn;        // raises the version
-  std::optional<TurnRequest> request;    // belongs to the MessageAdded of this change
+  std::optional<TurnUpdate> turn;      // raises the version
+  std::optional<TurnRequest> request;  // belongs to the MessageAdded of this change
+  // Remembered with the change; refused with `already_exists` if the store remembers the same one.
+  std::optional<SendDigest> send;
   std::optional<task::PushConfig> push;  // set before the events: it hears of them
 };
 
@@ -155,11 +178,22 @@ class TaskStore {
   // Delegated tasks that have not ended though their parent has.
   virtual base::Result<std::vector<TaskHead>> orphans() const = 0;
 
+  // The earlier send of this digest, if the store remembers one, or not_found.
+  virtual base::Result<EarlierSend> earlier_send(const SendDigest& digest) const;
+  // The first status after `after` with which the task stops (task::is_stopped), or not_found.
+  virtual base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const;
+
+  // The tasks of one caller at one agent, newest status first.
+  virtual base::Result<ListPage> list(const task::ListFilter& filter) const;
+
   // Replaces the config of the same id. Fails with too_large past `configs_max` for a task.
   virtual void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                         std::function<void(base::Result<task::PushConfig>)> done) = 0;
   // In order of creation.
   virtual base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const = 0;
+  // With what has not been delivered to it. None of this id is a success.
+  virtual void delete_push(task::TaskKey key, task::PushConfigId id,
+                           std::function<void(base::Result<void>)> done);
 };
 
 using DeliveryKey = base::Number<struct DeliveryKeyTag>;

@@ -44,6 +44,8 @@ struct TaskRef {
 enum class WhenEnded { refuse, reopen };
 // What a send to a task id that is unknown does.
 enum class WhenUnknown { refuse, create };
+// What a send to a task with a context that is not the task's own does.
+enum class WhenContextDiffers { refuse, ignore };
 
 // A message for an agent: a new task, an answer, or more work for a task.
 struct Submission {
@@ -57,9 +59,33 @@ struct Submission {
   Json state;     // the client's shared state
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
+  std::vector<std::string> extensions;             // switched on for this request
   WhenUnknown when_unknown = WhenUnknown::refuse;
   WhenEnded when_ended = WhenEnded::refuse;
+  WhenContextDiffers when_context_differs = WhenContextDiffers::refuse;
 };
+
+// A task's place in a list: lists are ordered by the time of the status, newest first, then by id, last
+// first.
+struct ListPosition {
+  base::Timestamp status_at{};
+  TaskId id;
+};
+
+// Which of a caller's tasks at an agent a list shows.
+struct ListFilter {
+  Caller caller;
+  AgentName agent;
+  ContextId context;                            // empty: any
+  std::optional<State> state;                   // nothing: any
+  std::optional<base::Timestamp> status_since;  // inclusive
+  std::optional<ListPosition> after;            // the last task of the page before
+  int limit = 50;                               // tasks on a page
+};
+
+// Whether a webhook of this generation is told of such an event: of every event that its A2A shows in a
+// stream (1.0), or of status changes only, with the whole task (before). VERSIONS.md section 11.
+bool webhook_hears(Generation generation, const EventBody& body);
 
 // How much of a task a reader wants.
 struct Depth {

@@ -1,0 +1,113 @@
+// Dialect: one JSON of A2A. Requests in, answers out, for one generation in one binding; what a generation
+// means beyond its shapes (who names a task, what an absent historyLength is, when a stream ends) is said
+// here too, as values the engine and the routes act on without knowing whose they are.
+//
+// Reading is as lenient as VERSIONS.md asks (other generations' tags, snake_case, numbers and truths as text
+// for queries); unknown members are ignored; what is wrong fails with invalid_argument and a text that names
+// the member. Only what the generation's schema allows is written.
+// Threads: any; stateless.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "task/task.h"
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::a2a {
+
+// A send. Caller and agent are not in it: they stay empty.
+struct SendRequest {
+  task::Submission submission;
+  std::optional<bool> waits;              // for the task to stop; absent: as the agent's card says
+  std::optional<int> history_length = 0;  // of the answer, as in task::Depth: nothing means all
+};
+
+// Get, cancel and subscribe.
+struct TaskRequest {
+  task::TaskId id;
+  std::optional<int> history_length = 0;
+  // metadata.lastEventId, for clients that cannot set a Last-Event-ID header.
+  std::optional<task::EventNumber> last_event;
+};
+
+// A list. The filter's caller and agent stay empty.
+struct ListRequest {
+  task::ListFilter filter;
+  task::Depth depth;
+};
+
+struct PushRequest {
+  task::TaskId task;        // empty in REST, where the path has it
+  task::PushConfig config;  // with the generation it is from; without an id where Baton is to make one
+};
+
+// Get, list and delete of push configs.
+struct PushRef {
+  task::TaskId task;
+  task::PushConfigId config;  // empty: the first (get), or no matter (list)
+};
+
+// What every item of a stream or webhook names.
+struct TaskNames {
+  task::TaskId task;
+  task::ContextId context;
+};
+
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+
+  virtual base::Result<SendRequest> read_send(Value params) const = 0;
+  virtual base::Result<TaskRequest> read_task_request(Value params) const = 0;
+  // unsupported before 1.0.
+  virtual base::Result<ListRequest> read_list(Value params) const;
+  virtual base::Result<PushRequest> read_push(Value params) const = 0;
+  virtual base::Result<PushRef> read_push_ref(Value params) const = 0;
+
+  // The answer to a send: a task, bare or wrapped.
+  virtual void write_sent(Writer& out, const task::Task& task) const { write_task(out, task); }
+  virtual void write_task(Writer& out, const task::Task& task) const = 0;
+  // Nothing before 1.0. `list.filter` is the request's; artifacts as its depth says.
+  virtual void write_list(Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,
+                          const std::optional<task::ListPosition>& next, std::int64_t total) const;
+  virtual void write_push(Writer& out, const task::TaskId& task, const task::PushConfig& config) const = 0;
+  virtual void write_pushes(Writer& out, const task::TaskId& task,
+                            const std::vector<task::PushConfig>& configs) const = 0;
+  virtual void write_push_deleted(Writer& out) const { out.null(); }
+
+  // Whether a stream opened by a send begins with the Task (one opened by a subscription always does).
+  virtual bool stream_begins_with_task() const { return true; }
+  // Whether a stream opened by a send is over once the task has this state.
+  virtual bool stream_ends_at(task::State state) const {
+    return task::is_terminal(state) || state == task::State::input_required;
+  }
+  // The Task as an item of a stream. `last`: nothing follows.
+  virtual void write_first(Writer& out, const task::Task& task, bool last) const = 0;
+  // An event as an item of a stream; false where this generation does not show it. `last`: the stream ends
+  // with it.
+  virtual bool write_event(Writer& out, const TaskNames& names, const task::Event& event,
+                           bool last) const = 0;
+
+  // The body of a webhook call about `event`; `task` is as it was just after it.
+  virtual void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const = 0;
+  // Whether a webhook's body shows the whole task, or else its event alone (then `task` may be empty but for
+  // its names).
+  virtual bool webhook_shows_task() const { return true; }
+  virtual std::string_view webhook_content_type() const { return "application/json"; }
+};
+
+const Dialect& v0_1();       // JSON-RPC of the tasks era
+const Dialect& v0_3();       // JSON-RPC of 0.2 and 0.3: the same objects
+const Dialect& v0_3_rest();  // REST of 0.3: the ProtoJSON of a2a.v1
+const Dialect& v1_0();       // ProtoJSON of lf.a2a.v1, in every binding
+// 0.1, 0.2 and 0.3 at once, for methods whose generation cannot be known (VERSIONS.md section 9).
+const Dialect& dual();
+
+// The dialect a webhook registered in this generation is written in.
+const Dialect& dialect_of(task::Generation generation);
+
+}  // namespace baton::wire::a2a
