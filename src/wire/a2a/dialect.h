@@ -92,6 +92,14 @@ class Dialect {
   virtual bool write_event(Writer& out, const TaskNames& names, const task::Event& event,
                            bool last) const = 0;
 
+  // What a send to a task that has ended and may not be reopened is refused as (VERSIONS.md 5.3, trap 42).
+  virtual base::ErrorCode refusal_when_ended() const { return base::ErrorCode::invalid_argument; }
+  // Whether a subscription to a task that has ended is answered with its Task, or else refused as
+  // unsupported.
+  virtual bool subscribes_to_ended() const { return true; }
+  // Whether a canceled task may be canceled again.
+  virtual bool cancels_twice() const { return false; }
+
   // The body of a webhook call about `event`; `task` is as it was just after it.
   virtual void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const = 0;
   // Whether a webhook's body shows the whole task, or else its event alone (then `task` may be empty but for
