@@ -1,0 +1,76 @@
+// What the dialects of A2A read and write alike: members of requests, parts as clients before 1.0 send them,
+// webhook configs, and the facts of tool use.
+//
+// Names in error texts are the whole path of a member ("params.message.parts[0].text: must be a string").
+// Everything here fails with invalid_argument. Threads: any; stateless.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "task/task.h"
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::a2a {
+
+inline tl::unexpected<base::Error> wrong(std::string text) {
+  return base::fail(base::ErrorCode::invalid_argument, std::move(text));
+}
+
+// Stores a Result's value or hands its error over: `if (auto bad = take(read..., to)) return fail(*bad);`
+template <class From, class To>
+std::optional<base::Error> take(base::Result<From> from, To& to) {
+  if (!from) return std::move(from.error());
+  to = std::move(*from);
+  return std::nullopt;
+}
+
+// The first of these members that is given.
+Value first_of(Value object, std::initializer_list<std::string_view> names);
+
+// Absent values read as nothing: an empty text, list or Json.
+base::Result<std::string> read_string(Value value, const std::string& name);
+base::Result<std::vector<std::string>> read_strings(Value value, const std::string& name);
+base::Result<std::vector<task::TaskId>> read_task_ids(Value value, const std::string& name);
+base::Result<task::Json> read_object(Value value, const std::string& name);
+// Truths and numbers may be text, as a query has them; numbers are from 0.
+base::Result<std::optional<bool>> read_truth(Value value, const std::string& name);
+base::Result<std::optional<std::int64_t>> read_count(Value value, const std::string& name);
+// A history length; `absent` where none is given.
+base::Result<std::optional<int>> read_history(Value value, const std::string& name,
+                                              std::optional<int> absent);
+// An id that a client made or repeats: of a bounded length, empty where absent.
+base::Result<std::string> read_id(Value value, const std::string& name);
+// A task id that must be there. Whole numbers are taken too: documents of 0.1 have them.
+base::Result<task::TaskId> read_task_id(Value owner, std::string_view member, const std::string& name);
+
+// The parts of a message or an artifact before 1.0: tagged by type, by kind or not at all, a file's payload
+// under bytes or data, wrapped data unwrapped (VERSIONS.md, traps 2 and 46). At least one.
+base::Result<std::vector<task::Part>> read_parts(Value parts, const std::string& name);
+
+// A push config {url, id?, token?, authentication?{schemes | scheme, credentials?}}, as all generations have
+// it.
+base::Result<task::PushConfig> read_push_config(Value config, const std::string& name,
+                                                task::Generation generation);
+
+// metadata.lastEventId of a request.
+base::Result<std::optional<task::EventNumber>> read_last_event(Value params);
+
+// An object with one more member, where it does not have it yet.
+task::Json with_member(const task::Json& object, std::string_view name, std::string_view json);
+// Left out when empty.
+void write_strings(Writer& out, std::string_view name, const std::vector<std::string>& strings);
+
+// Tool use has no place of its own in A2A: it shows as a working status whose message has the facts as data.
+// Nothing for other events.
+std::optional<task::Status> tool_status(const task::TaskId& task, const task::Event& event);
+
+// The streamed piece of a reply as A2A shows it: an artifact of one text part.
+task::ArtifactChunk as_chunk(const task::TextDelta& delta);
+
+}  // namespace baton::wire::a2a

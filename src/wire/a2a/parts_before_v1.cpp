@@ -1,0 +1,101 @@
+#include "wire/a2a/members.h"
+#include "wire/base64.h"
+
+namespace baton::wire::a2a {
+namespace {
+
+using base::fail;
+using base::Result;
+using task::Part;
+
+// Names below are within a part: whoever reads the list puts the part's own before them.
+Result<Part> read_file(Value file) {
+  if (!file.is_object()) return wrong("file: must be an object");
+  Part part;
+  std::string bytes, uri;
+  const Value payload = first_of(file, {"bytes", "data"});
+  std::optional<base::Error> bad;
+  if ((bad = take(read_string(file["name"], "file.name"), part.filename)) ||
+      (bad = take(read_string(file["mimeType"], "file.mimeType"), part.media_type)) ||
+      (bad = take(read_string(payload, "file.bytes"), bytes)) ||
+      (bad = take(read_string(file["uri"], "file.uri"), uri))) {
+    return fail(*bad);
+  }
+  if (payload.absent() == uri.empty()) return wrong("file: exactly one of bytes and uri is needed");
+  if (payload.absent()) {
+    part.kind = Part::Kind::url;
+    part.content = std::move(uri);
+    return part;
+  }
+  auto normal = normalize_base64(bytes);
+  if (!normal) return wrong("file.bytes: is not base64");
+  part.kind = Part::Kind::raw;
+  part.content = std::move(*normal);
+  return part;
+}
+
+constexpr std::string_view kWrapped = "data_part_compat";
+
+task::Json without_mark(Value metadata) {
+  if (metadata.size() == 1) return {};
+  task::Json rest;
+  Writer writer(rest.text);
+  writer.object([&] {
+    for (const Value member : metadata) {
+      if (member.key() != kWrapped) writer.key(member.key()).raw(member.raw());
+    }
+  });
+  return rest;
+}
+
+// A value that is no object travels as {"value": it} with a mark in the metadata. An object that merely looks
+// so, without the mark, is itself.
+Result<Part> read_data(Value part, task::Json& metadata) {
+  const Value data = part["data"];
+  if (!data.is_object() && !data.is_array()) return wrong("data: must be an object");
+  const Value inner = data["value"];
+  const bool wrapped = part["metadata"][kWrapped].boolean() && data.size() == 1 && !inner.missing();
+  if (!wrapped) return Part::of_data(data.json());
+  metadata = without_mark(part["metadata"]);
+  return Part::of_data(inner.json());
+}
+
+Result<Part> read_content(Value part, task::Json& metadata) {
+  const Value tag = first_of(part, {"kind", "type"});
+  if (!tag.absent() && !tag.is_string()) return wrong("type: must be a string");
+  std::string_view type = tag.string();
+  if (type.empty()) type = !part["text"].missing() ? "text" : !part["file"].missing() ? "file" : "data";
+  if (type == "text") {
+    if (!part["text"].is_string()) return wrong("text: must be a string");
+    return Part::of_text(part["text"].str());
+  }
+  if (type == "file") return read_file(part["file"]);
+  if (type != "data") return wrong("type: must be text, file or data");
+  return read_data(part, metadata);
+}
+
+Result<Part> read_part(Value part) {
+  if (!part.is_object()) return wrong("must be an object");
+  task::Json metadata;
+  if (auto bad = take(read_object(part["metadata"], "metadata"), metadata)) return fail(*bad);
+  auto read = read_content(part, metadata);
+  if (read) read->metadata = std::move(metadata);
+  return read;
+}
+
+}  // namespace
+
+Result<std::vector<Part>> read_parts(Value parts, const std::string& name) {
+  if (!parts.is_array()) return wrong(name + ": must be a list");
+  if (parts.size() == 0) return wrong(name + ": must not be empty");
+  std::vector<Part> read;
+  read.reserve(parts.size());
+  for (const Value part : parts) {
+    auto one = read_part(part);
+    if (!one) return wrong(name + "[" + std::to_string(read.size()) + "]." + one.error().for_caller);
+    read.push_back(std::move(*one));
+  }
+  return read;
+}
+
+}  // namespace baton::wire::a2a
