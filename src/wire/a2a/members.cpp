@@ -113,18 +113,19 @@ Result<task::Json> read_object(Value value, const std::string& name) {
   return value.json();
 }
 
-Result<std::optional<bool>> read_truth(Value value, const std::string& name) {
+Result<std::optional<bool>> read_truth(Value value, const std::string& name, Source source) {
   if (value.absent()) return std::optional<bool>();
   if (value.is_bool()) return std::optional(value.boolean());
-  if (value.string() == "true") return std::optional(true);
-  if (value.string() == "false") return std::optional(false);
+  const std::string_view text = source == Source::query ? value.string() : "";
+  if (text == "true") return std::optional(true);
+  if (text == "false") return std::optional(false);
   return wrong(name + ": must be true or false");
 }
 
-Result<std::optional<std::int64_t>> read_count(Value value, const std::string& name) {
+Result<std::optional<std::int64_t>> read_count(Value value, const std::string& name, Source source) {
   if (value.absent()) return std::optional<std::int64_t>();
   std::optional<std::int64_t> number = value.integer();
-  if (value.is_string()) {
+  if (value.is_string() && source == Source::query) {
     const std::string_view text = value.string();
     std::int64_t parsed = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
@@ -134,8 +135,9 @@ Result<std::optional<std::int64_t>> read_count(Value value, const std::string& n
   return number;
 }
 
-Result<std::optional<int>> read_history(Value value, const std::string& name, std::optional<int> absent) {
-  const auto length = read_count(value, name);
+Result<std::optional<int>> read_history(Value value, const std::string& name, std::optional<int> absent,
+                                        Source source) {
+  const auto length = read_count(value, name, source);
   if (!length) return fail(length.error());
   if (!*length) return absent;
   return std::optional(static_cast<int>(std::min(**length, kHistoryMax)));

@@ -38,12 +38,16 @@ base::Result<std::string> read_string(Value value, const std::string& name);
 base::Result<std::vector<std::string>> read_strings(Value value, const std::string& name);
 base::Result<std::vector<task::TaskId>> read_task_ids(Value value, const std::string& name);
 base::Result<task::Json> read_object(Value value, const std::string& name);
-// Truths and numbers may be text, as a query has them; numbers are from 0.
-base::Result<std::optional<bool>> read_truth(Value value, const std::string& name);
-base::Result<std::optional<std::int64_t>> read_count(Value value, const std::string& name);
+// Where a value stands: a query has truths and numbers as text.
+enum class Source { json, query };
+base::Result<std::optional<bool>> read_truth(Value value, const std::string& name,
+                                             Source source = Source::json);
+// From 0.
+base::Result<std::optional<std::int64_t>> read_count(Value value, const std::string& name,
+                                                     Source source = Source::json);
 // A history length; `absent` where none is given.
-base::Result<std::optional<int>> read_history(Value value, const std::string& name,
-                                              std::optional<int> absent);
+base::Result<std::optional<int>> read_history(Value value, const std::string& name, std::optional<int> absent,
+                                              Source source = Source::json);
 // An id that a client made or repeats: of a bounded length, empty where absent.
 base::Result<std::string> read_id(Value value, const std::string& name);
 // A task id that must be there. Whole numbers are taken too: documents of 0.1 have them.
