@@ -1,0 +1,21 @@
+// How long tests wait for what must come: far more than it ever takes, also on a machine that is busy with
+// other things. Whoever waits so long reports a failure.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+
+namespace baton::test {
+
+inline std::chrono::milliseconds patience() {
+  static const std::chrono::milliseconds time = [] {
+    const char* scale = std::getenv("BATON_TIME_SCALE");
+    const double times = std::clamp(scale != nullptr ? std::atof(scale) : 1.0, 1.0, 100.0);
+    return std::chrono::milliseconds(static_cast<std::int64_t>(60'000 * times));
+  }();
+  return time;
+}
+
+}  // namespace baton::test
