@@ -85,6 +85,9 @@ class Dialect {
   virtual bool stream_ends_at(task::State state) const {
     return task::is_terminal(state) || state == task::State::input_required;
   }
+  // Whether its clients give up on a stream that is answered with a plain error, so that one they ask for as
+  // an event stream alone is refused in an event.
+  virtual bool refuses_in_stream() const { return false; }
   // The Task as an item of a stream. `last`: nothing follows.
   virtual void write_first(Writer& out, const task::Task& task, bool last) const = 0;
   // An event as an item of a stream; false where this generation does not show it. `last`: the stream ends
