@@ -13,6 +13,7 @@
 
 #include "store/sqlite/sqlite_store.h"
 #include "support/manual_clock.h"
+#include "support/patience.h"
 #include "support/temp_folder.h"
 
 namespace baton::test {
@@ -20,7 +21,7 @@ namespace baton::test {
 // Waits for a callback, with a bound: a store that forgets one fails the test instead of hanging it.
 template <class T>
 T await(std::future<T> future) {
-  REQUIRE(future.wait_for(std::chrono::seconds(60)) == std::future_status::ready);
+  REQUIRE(future.wait_for(patience()) == std::future_status::ready);
   return future.get();
 }
 

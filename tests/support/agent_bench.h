@@ -9,6 +9,7 @@
 
 #include "agents/command/command_executor.h"
 #include "agents/process_host.h"
+#include "support/patience.h"
 #include "support/recording_sink.h"
 #include "support/temp_folder.h"
 
@@ -22,8 +23,9 @@ struct RunningTest {
 class AgentBench {
  public:
   AgentBench() {
-    settings.exit_grace = std::chrono::milliseconds(500);
-    settings.cancel_grace = std::chrono::milliseconds(300);
+    // What ends by itself gets all the time it needs; a test of what does not end sets less.
+    settings.exit_grace = patience();
+    settings.cancel_grace = patience();
   }
 
   // The agent is this Python program.
@@ -69,7 +71,7 @@ class AgentBench {
 
   // Waits until there are no more than so many processes.
   bool wait_processes(std::size_t at_most) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    const auto until = std::chrono::steady_clock::now() + patience();
     while (host.process_count() > at_most) {
       if (std::chrono::steady_clock::now() > until) return false;
       std::this_thread::yield();

@@ -1,6 +1,7 @@
 #include "support/engine_bench.h"
 
 #include "base/id.h"
+#include "support/patience.h"
 
 namespace baton::test {
 namespace {
@@ -83,7 +84,7 @@ std::optional<engine::Stop> EngineBench::wait(task::TaskKey key, std::int64_t af
   auto answer = [promise, once](std::optional<engine::Stop> stop) {
     if (!once->exchange(true)) promise->set_value(stop);
   };
-  engine_->tasks().wait(key, {after}, std::chrono::seconds(20), answer);
+  engine_->tasks().wait(key, {after}, patience(), answer);
   // It may have stopped before the wait began.
   for (const task::Event& event : log(key)) {
     const task::StatusChanged* status = task::status_in(event);

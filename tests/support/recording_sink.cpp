@@ -1,11 +1,8 @@
 #include "support/recording_sink.h"
 
+#include "support/patience.h"
+
 namespace baton::test {
-namespace {
-
-constexpr std::chrono::seconds kPatience{60};
-
-}  // namespace
 
 void RecordingSink::emit(task::EventBody body) {
   change([&] { events_.push_back(std::move(body)); });
@@ -50,7 +47,7 @@ void RecordingSink::make_room() {
 
 bool RecordingSink::wait_until(const std::function<bool(const RecordingSink&)>& condition) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [&] { return condition(*this); });
+  return changed_.wait_for(lock, patience(), [&] { return condition(*this); });
 }
 
 bool RecordingSink::wait_finished() {

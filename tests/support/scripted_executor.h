@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agents/executor.h"
+#include "support/patience.h"
 
 namespace baton::test {
 
@@ -50,7 +51,7 @@ class ScriptedExecutor final : public agents::Executor {
   template <class F>
   bool wait_for(F&& condition) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(20), std::forward<F>(condition));
+    return changed_.wait_for(lock, patience(), std::forward<F>(condition));
   }
 
   std::size_t waiting() {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "support/patience.h"
+
 namespace baton::test {
 namespace {
-
-constexpr std::chrono::seconds kPatience(20);
 
 std::string lower(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -53,7 +53,7 @@ void WebhookReceiver::release() {
 
 bool WebhookReceiver::wait_for(std::size_t count) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [&] { return received_.size() >= count; });
+  return changed_.wait_for(lock, patience(), [&] { return received_.size() >= count; });
 }
 
 std::vector<WebhookReceiver::Received> WebhookReceiver::received() const {
@@ -78,7 +78,7 @@ void WebhookReceiver::handle(const httplib::Request& request, httplib::Response&
   }
   held_max_ = std::max(held_max_, ++held_);
   changed_.notify_all();
-  changed_.wait_for(lock, kPatience, [&] { return !holding_; });
+  changed_.wait_for(lock, patience(), [&] { return !holding_; });
   --held_;
   response.status = answer.status;
   for (const auto& [name, value] : answer.headers) response.set_header(name, value);

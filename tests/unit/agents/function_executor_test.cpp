@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "support/agent_bench.h"
+#include "support/patience.h"
 
 using namespace baton;
 using agents::FunctionExecutor;
@@ -73,7 +74,7 @@ TEST_CASE("FunctionExecutor: a dropped turn is cancelled and its sink left alone
   std::atomic<bool> through{false};
   Running running(pool, [&](TurnContext& context) {
     context.text("up");
-    CHECK(context.wait_cancelled(std::chrono::seconds(60)));
+    CHECK(context.wait_cancelled(test::patience()));
     context.text("late");
     through = true;
   });

@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+#include "support/patience.h"
+
 namespace baton::cli {
 namespace {
 
@@ -11,7 +13,7 @@ TEST_CASE("Interrupt: Ctrl-C is something to wait for while one exists, and stay
   const Interrupt interrupt;
   CHECK_FALSE(interrupt.pending());
   REQUIRE(pthread_kill(pthread_self(), SIGINT) == 0);
-  CHECK(interrupt.wait(std::chrono::seconds(10)));
+  CHECK(interrupt.wait(test::patience()));
   CHECK(interrupt.pending());
 }
 

@@ -8,6 +8,7 @@
 
 #include "support/manual_clock.h"
 #include "support/memory_delivery_store.h"
+#include "support/patience.h"
 #include "support/webhook_receiver.h"
 #include "unit/net/raw_server.h"
 
@@ -22,6 +23,7 @@ using baton::task::TaskKey;
 using baton::test::ManualClock;
 using baton::test::MemoryDeliveryStore;
 using baton::test::MemoryTasks;
+using baton::test::patience;
 using baton::test::RawServer;
 using baton::test::WebhookReceiver;
 using Entry = MemoryDeliveryStore::Entry;
@@ -264,6 +266,7 @@ TEST_CASE("Notifier: configs of one task do not wait for each other") {
     fixture.add(1, event, config("quick", quick.url()));
   }
   REQUIRE(quick.wait_for(3));
+  REQUIRE(slow.wait_for(1));
   CHECK(slow.received().size() == 1);
   slow.release();
   REQUIRE(fixture.store.wait_until_settled());
@@ -274,7 +277,7 @@ TEST_CASE("Notifier: stop lets a send end that ends in time, and its result is s
   WebhookReceiver receiver;
   receiver.hold();
   Fixture fixture;
-  fixture.options.stop_grace = 20s;
+  fixture.options.stop_grace = patience();
   fixture.restart();
   fixture.add(1, 1, config("c", receiver.url()));
   fixture.add(1, 2, config("c", receiver.url()));

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "support/engine_bench.h"
+#include "support/patience.h"
 
 using namespace baton;
 using server::LogStream;
@@ -62,7 +63,7 @@ class Reader {
   }
   bool woken_since(int seen) {
     std::unique_lock lock(mutex_);
-    return woken_.wait_for(lock, std::chrono::seconds(20), [&] { return wakes_ != seen; });
+    return woken_.wait_for(lock, test::patience(), [&] { return wakes_ != seen; });
   }
 
   static constexpr std::size_t kRoom = 64;

@@ -202,21 +202,23 @@ TEST_CASE("LineTurn: endings without an answer say why") {
       {"exec >&-; read a; exit 4", "the agent ended without an answer (exit code 4)"},
       {"echo $PWD/agent.py is bad >&2; exit 1",
        "the agent ended without an answer (exit code 1: agent.py is bad)"},
-      {"echo Hello; sleep 60", "the agent printed a line that is not JSON: \"Hello\""},
-      {"printf '\\303\\050\\n'; sleep 60", "the agent printed a line that is not JSON: \"\\xc3(\""},
-      {"echo '[1]'; sleep 60",
+      {"echo Hello; sleep 1000", "the agent printed a line that is not JSON: \"Hello\""},
+      {"printf '\\303\\050\\n'; sleep 1000", "the agent printed a line that is not JSON: \"\\xc3(\""},
+      {"echo '[1]'; sleep 1000",
        "the agent printed a line that is not of the line protocol: a line must be a JSON object"},
-      {"echo '{\"type\":\"dance\"}'; sleep 60",
+      {"echo '{\"type\":\"dance\"}'; sleep 1000",
        "the agent printed a line that is not of the line protocol: unknown type \"dance\""},
-      {"echo '{\"type\":\"text\"}'; sleep 60",
+      {"echo '{\"type\":\"text\"}'; sleep 1000",
        "the agent printed a line that is not of the line protocol: text: \"delta\" is missing"},
-      {"echo '{\"type\":\"done\",\"turn\":\"other\"}'; sleep 60",
+      {"echo '{\"type\":\"done\",\"turn\":\"other\"}'; sleep 1000",
        "the agent spoke of a turn that it was not given"},
       {"printf '{\"type\":\"fail\",\"error\":\"own words\"}'", "own words"},
   };
   for (const Case& one : cases) {
     CAPTURE(one.script);
     AgentBench bench;
+    const bool stays = std::string_view(one.script).ends_with("sleep 1000");
+    if (stays) bench.settings.exit_grace = std::chrono::milliseconds(50);
     bench.shell(one.script);
     const auto sink = bench.run("x");
     CHECK(sink->ending() == one.ending);
@@ -279,7 +281,7 @@ TEST_CASE("LineTurn: dropping a turn kills its whole process group and reaps it"
   CHECK(bench.wait_processes(0));
   CHECK_FALSE(running.sink->finished());
   // The grandchild is reaped by init, in its own time; it may be a zombie of another process meanwhile.
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto until = std::chrono::steady_clock::now() + test::patience();
   const std::string status = "/proc/" + std::to_string(grandchild) + "/stat";
   std::string text = test::TempFolder::read(status);
   while (!text.empty() && text.find(") Z") == std::string::npos && std::chrono::steady_clock::now() < until) {
@@ -324,7 +326,7 @@ echo '{"type":"done"}')SH");
   REQUIRE(sink->wait_until([](const auto& one) { return one.refused_room(); }));
   bench.folder.write("go", "");
   const pid_t agent = std::stoi(test::TempFolder::read(bench.folder.path() / "own.pid"));
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto until = std::chrono::steady_clock::now() + test::patience();
   while (kill(agent, 0) == 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   CHECK(kill(agent, 0) != 0);
   CHECK_FALSE(sink->finished());

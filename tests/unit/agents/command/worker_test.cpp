@@ -231,6 +231,7 @@ TEST_CASE("Worker: a dropped turn that its worker stops leaves the worker alone"
 
 TEST_CASE("Worker: a dropped turn that its worker does not stop ends the worker") {
   WorkerBench bench;
+  bench.settings.cancel_grace = std::chrono::milliseconds(100);
   auto other = bench.hold();
   auto dropped = bench.hold("deaf");
   dropped.turn.reset();
@@ -242,6 +243,7 @@ TEST_CASE("Worker: a dropped turn that its worker does not stop ends the worker"
 
 TEST_CASE("Worker: while a sink has no room its worker is not read") {
   WorkerBench bench;
+  bench.settings.cancel_grace = std::chrono::milliseconds(100);
   auto sink = std::make_shared<test::RecordingSink>();
   sink->fill();
   auto running = bench.start_with(sink, AgentBench::turn_of("flood", "big"));
@@ -268,7 +270,7 @@ TEST_CASE("Worker: the executor's end ends its workers") {
   turn.reset();
   CHECK(host.process_count() == 1);
   executor.reset();
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto until = std::chrono::steady_clock::now() + test::patience();
   while (host.process_count() > 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   CHECK(host.process_count() == 0);
 }

@@ -14,7 +14,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds kLong{10'000};
+const milliseconds kLong = baton::test::patience();
 
 struct Silent final : StreamSource {
   explicit Silent(std::atomic<int>& destroyed) : destroyed_(destroyed) {}

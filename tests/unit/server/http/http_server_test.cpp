@@ -176,7 +176,8 @@ TEST_CASE("HttpServer: a thousand waiting requests cost no thread") {
     REQUIRE(clients.back().send(get("/" + std::to_string(i))));
   }
   REQUIRE(eventually([&] { return count_of(kept) == 1000; }));
-  CHECK(threads_of_this_process() == before);
+  // Fewer is no fault: a thread of an earlier test may be seen for a moment after it was joined.
+  CHECK(threads_of_this_process() <= before);
   std::vector<std::thread> answering;
   for (std::size_t part = 0; part < 4; ++part) {
     answering.emplace_back([&kept, part] {

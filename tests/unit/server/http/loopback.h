@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <functional>
@@ -17,13 +18,14 @@
 
 #include "base/unique_fd.h"
 #include "server/http/http_server.h"
+#include "support/patience.h"
 
 namespace baton::server::http::loopback {
 
-// Waits for a condition, for at most ten seconds; false if it did not come true.
+// Waits for a condition; false if it did not come true in time.
 template <class Condition>
 bool eventually(Condition&& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto end = std::chrono::steady_clock::now() + test::patience();
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -67,9 +69,9 @@ class Client {
   explicit Client(int port) : Client() { connected_ = connect(port); }
   // Not connected yet.
   Client() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval patience{10, 0};
-    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    const timeval bound{std::chrono::ceil<std::chrono::seconds>(test::patience()).count(), 0};
+    setsockopt(fd_.get(), SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
+    setsockopt(fd_.get(), SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof bound);
   }
   bool connect(int port) {
     sockaddr_in address{};
@@ -89,6 +91,12 @@ class Client {
   }
   void end_sending() { ::shutdown(fd_.get(), SHUT_WR); }
   void leave() { fd_.reset(); }
+  // Whether the server has closed the connection; what it sent before counts as not closed.
+  bool closed() const {
+    char byte;
+    const ssize_t seen = ::recv(fd_.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return seen == 0 || (seen < 0 && errno != EAGAIN);
+  }
 
   // Everything up to the end of the connection.
   std::string read_to_end() {
