@@ -1,0 +1,9 @@
+import * as cards from "./cards.mjs";
+import * as errors from "./errors.mjs";
+import * as lists from "./lists.mjs";
+import * as pushes from "./pushes.mjs";
+import * as sends from "./sends.mjs";
+import * as streams from "./streams.mjs";
+
+// In the order in which a user meets them.
+export const cases = [cards, sends, streams, pushes, lists, errors].flatMap((group) => Object.values(group));

@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { Proxy } from "../lib/proxy.mjs";
+import { assembled, collect, firstOf, fresh, heldTask, holding, lastState, textOf, using, withDesk } from "./tools.mjs";
+
+// `final` is the mark of the last status before 1.0; the 1.0 views have none.
+function checkFinal(events) {
+  const marks = events.filter((event) => event.kind === "status" && event.final !== undefined).map((event) => event.final);
+  if (marks.length > 0) assert.deepEqual(marks, [...marks.slice(1).fill(false), true]);
+}
+
+function checkOneTask(events) {
+  assert.equal(events[0].kind, "task", "a stream begins with the task");
+  assert.deepEqual([...new Set(events.map((event) => event.taskId))], [events[0].taskId]);
+  checkFinal(events);
+}
+
+export const streaming = {
+  operation: "streaming",
+  run: (client, world) =>
+    withDesk(client, world, async (desk) => {
+      const events = await collect(desk.stream("count 3"));
+      checkOneTask(events);
+      assert.equal(lastState(events), "completed");
+      assert.equal(assembled(events), "1 2 3 ");
+      const says = events.filter((event) => event.kind === "status").map((event) => event.say);
+      assert.deepEqual(says.filter((say) => say.startsWith("step")), ["step 1", "step 2", "step 3"]);
+      assert.equal(says.at(-1), "counted");
+      assert.equal(textOf(await desk.get(events[0].taskId)), "1 2 3 ");
+    }),
+};
+
+export const streamedInput = {
+  operation: "streamed input-required and resume",
+  run: (client, world) =>
+    withDesk(client, world, async (desk) => {
+      const asking = await collect(desk.stream("ask the gate"));
+      checkOneTask(asking);
+      assert.deepEqual([asking.at(-1).state, asking.at(-1).say], ["input-required", "Which colour for the gate?"]);
+      const { taskId } = asking[0];
+      const answering = await collect(desk.stream("blue", { taskId }));
+      checkOneTask(answering);
+      assert.deepEqual([answering[0].taskId, lastState(answering)], [taskId, "completed"]);
+      assert.equal(textOf(await desk.get(taskId)), "The answer was blue.");
+    }),
+};
+
+export const streamedCancel = {
+  operation: "cancel seen on the stream",
+  run: (client, world) =>
+    withDesk(client, world, async (desk) => {
+      const stream = desk.stream(`hold ${fresh()}`);
+      const { taskId } = await firstOf({ [Symbol.asyncIterator]: () => ({ next: () => stream.next() }) }, "the chunk", (event) => event.kind === "artifact");
+      assert.equal((await desk.cancel(taskId)).state, "canceled");
+      assert.equal(lastState(await collect(stream)), "canceled");
+    }),
+};
+
+export const resubscribe = {
+  operation: "resubscribe to a running task",
+  run: (client, world) =>
+    withDesk(client, world, async (desk) => {
+      const gate = fresh();
+      const { id } = await heldTask(desk, gate);
+      await holding(desk, id);
+      const stream = desk.resubscribe(id);
+      const { value: first } = await stream.next();
+      if (client.protocol === "1.0") assert.equal(first.kind, "task");
+      world.server.open(gate);
+      const events = [first, ...(await collect(stream))];
+      assert.equal(lastState(events), "completed");
+      checkFinal(events);
+      assert.equal(textOf(await desk.get(id)), "one two");
+      if (first.kind === "task") assert.equal(assembled(events), "one two");
+    }),
+};
+
+async function cutMidway(desk, gate, proxies) {
+  const before = [];
+  const reading = (async () => {
+    for await (const event of desk.stream(`hold ${gate}`)) {
+      before.push(event);
+      if (event.kind === "artifact") proxies.forEach((proxy) => proxy.cut());
+    }
+  })();
+  await assert.rejects(reading, "a stream that was cut does not end as if nothing were amiss");
+  return before;
+}
+
+export const cutConnection = {
+  operation: "resubscribe after a cut connection",
+  async run(client, world) {
+    const proxies = [await new Proxy(world.server.address).start()];
+    if (world.grpc) proxies.push(await new Proxy(world.grpc).start());
+    const through = world.grpc && (() => proxies[1].address);
+    try {
+      await using(client, `http://${proxies[0].address}/agents/desk/`, { through }, async (desk) => {
+        const gate = fresh();
+        const before = await cutMidway(desk, gate, proxies);
+        const stream = desk.resubscribe(before[0].taskId);
+        const { value: first } = await stream.next();
+        world.server.open(gate);
+        const after = [first, ...(await collect(stream))];
+        assert.equal(lastState(after), "completed");
+        assert.equal(assembled([...before, ...after]), "one two");
+        assert.equal(textOf(await desk.get(before[0].taskId)), "one two");
+      });
+    } finally {
+      for (const proxy of proxies) await proxy.stop();
+    }
+  },
+};

@@ -1,0 +1,79 @@
+// What several cases need.
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { waitFor } from "../lib/bounds.mjs";
+
+export const fresh = () => randomUUID();
+
+// Connects, hands the client over, and closes it. Every message needs an id; the cases that care give one.
+export async function using(client, base, options, run) {
+  const connected = await client.connect(base, options);
+  const withId = (message = {}) => ({ messageId: fresh(), ...message });
+  const { send, stream } = connected;
+  connected.send = (text, message) => send.call(connected, text, withId(message));
+  connected.stream = (text, message) => stream.call(connected, text, withId(message));
+  try {
+    return await run(connected);
+  } finally {
+    connected.close();
+  }
+}
+
+export const withDesk = (client, world, run) => using(client, world.server.base("desk"), {}, run);
+
+export const textOf = (task) => task.artifacts.map((artifact) => artifact.text).join("");
+
+export async function collect(stream) {
+  const events = [];
+  for await (const event of stream) events.push(event);
+  return events;
+}
+
+// The first item for which `found` holds; the stream is left.
+export async function firstOf(stream, what, found) {
+  for await (const event of stream) if (found(event)) return event;
+  throw new Error(`the stream ended before ${what}`);
+}
+
+// The text of an artifact as a reader of the stream puts it together: a snapshot, then what is appended or new.
+export function assembled(events) {
+  let text = "";
+  for (const event of events) {
+    if (event.kind === "task" && event.task.artifacts.length > 0) text = textOf(event.task);
+    if (event.kind === "artifact") text = event.append ? text + event.artifact.text : event.artifact.text;
+  }
+  return text;
+}
+
+export const lastState = (events) => events.filter((event) => event.state).at(-1)?.state;
+
+// The task, polled until it is in one of these states.
+export const polled = (client, id, ...states) =>
+  waitFor(`the task to be ${states.join(" or ")}`, async () => {
+    const task = await client.get(id);
+    return states.includes(task.state) && task;
+  });
+
+// The agent took the task up and waits at its gate.
+export const holding = (client, id) =>
+  waitFor("the agent to hold", async () => {
+    const task = await client.get(id);
+    return task.state === "working" && textOf(task) === "one " && task;
+  });
+
+export async function heldTask(client, gate, options) {
+  const begun = await client.send(`hold ${gate}`, { blocking: false, ...options });
+  assert.ok(["submitted", "working"].includes(begun.state), `a send that does not wait: ${begun.state}`);
+  return begun;
+}
+
+export async function refused(client, expected, promise) {
+  let answer;
+  try {
+    answer = await promise;
+  } catch (error) {
+    assert.equal(client.errorName(error), expected, `${error?.name}: ${error?.message}`);
+    return;
+  }
+  assert.fail(`expected ${expected}, got ${JSON.stringify(answer)}`);
+}

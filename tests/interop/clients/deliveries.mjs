@@ -1,0 +1,24 @@
+// What a webhook is sent, in the shape of the generation that asked for it: the whole task before 1.0, one item of
+// the stream since.
+import assert from "node:assert/strict";
+import { StreamResponse } from "a2a-sdk-10";
+import * as old from "./view_v03.mjs";
+import * as v1 from "./view_v1.mjs";
+
+function wholeTask({ body, headers }) {
+  assert.match(headers["content-type"], /^application\/json\b/);
+  const task = old.task(body);
+  return { taskId: task.id, state: task.state, artifacts: task.artifacts };
+}
+
+function streamItem({ body, headers }) {
+  assert.match(headers["content-type"], /^application\/a2a\+json\b/);
+  assert.equal(Object.keys(body).length, 1, `one member: ${Object.keys(body)}`);
+  const { taskId, state, artifact } = v1.event(StreamResponse.fromJSON(body));
+  return { taskId, state, artifacts: artifact ? [artifact] : [] };
+}
+
+export function readDelivery(protocol, delivery) {
+  assert.equal(delivery.method, "POST");
+  return protocol === "1.0" ? streamItem(delivery) : wholeTask(delivery);
+}

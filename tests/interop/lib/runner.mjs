@@ -1,0 +1,65 @@
+// Runs cases one after another for each client, bounds each, prints failures, keeps a report.
+import { writeFileSync } from "node:fs";
+import { within } from "./bounds.mjs";
+
+const caseSeconds = 60;
+const results = [];
+
+// The old SDKs write to the console what they also throw.
+async function quietly(run) {
+  const kept = { error: console.error, warn: console.warn };
+  console.error = console.warn = () => {};
+  try {
+    return await run();
+  } finally {
+    Object.assign(console, kept);
+  }
+}
+
+// What went wrong and where in these files.
+function describe(error) {
+  const [text, ...frames] = (error?.stack ?? String(error)).split(/\n\s+at /);
+  const ours = frames.filter((frame) => /\/(cases|clients)\/\w+\.mjs/.test(frame)).slice(0, 3);
+  const where = ours.map((frame) => `\n  at ${frame.replace(/file:\/\/\S*\/(?=\w+\/)/, "")}`).join("");
+  return text + where + (error?.cause ? `\n  cause: ${error.cause?.message ?? error.cause}` : "");
+}
+
+async function runOne(labels, operation, run) {
+  const began = Date.now();
+  let failure;
+  try {
+    await quietly(() => within(caseSeconds, "the case to end", run()));
+  } catch (error) {
+    failure = describe(error);
+    console.log(`FAILED ${Object.values(labels).join(" ")}: ${operation}\n${failure.replace(/^/gm, "    ")}`);
+  }
+  results.push({ ...labels, operation, passed: !failure, ...(failure && { failure }), milliseconds: Date.now() - began });
+}
+
+export async function runAll(client, cases, world) {
+  const { sdk, protocol, transport, api } = client;
+  const before = results.length;
+  for (const each of cases) {
+    await runOne({ sdk, protocol, transport, api }, each.operation, () => each.run(client, world));
+  }
+  const mine = results.slice(before);
+  const passed = mine.filter((result) => result.passed).length;
+  const seconds = mine.reduce((sum, result) => sum + result.milliseconds, 0) / 1000;
+  console.log(`SDK ${sdk} ${api}, A2A ${protocol} over ${transport}: ${passed} of ${mine.length} in ${seconds.toFixed(1)} s`);
+}
+
+// A failure outside of any case.
+export function fail(operation, error) {
+  const failure = describe(error);
+  console.log(`FAILED ${operation}\n${failure.replace(/^/gm, "    ")}`);
+  results.push({ sdk: "", protocol: "", transport: "", api: "", operation, passed: false, failure, milliseconds: 0 });
+}
+
+// Prints the last line and returns the exit code.
+export function finish() {
+  const passed = results.filter((result) => result.passed).length;
+  const failed = results.length - passed;
+  if (process.env.INTEROP_REPORT) writeFileSync(process.env.INTEROP_REPORT, `${JSON.stringify(results, null, 1)}\n`);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 && passed > 0 ? 0 : 1;
+}

@@ -1,0 +1,47 @@
+// Drives the real program (BATON_PROGRAM) with the official JavaScript SDK of three generations, over every transport
+// that the SDK has and the agent's card offers. INTEROP_REPORT names a JSON file for the results.
+import { webcrypto } from "node:crypto";
+import { Receiver } from "./lib/receiver.mjs";
+import { Server } from "./lib/server.mjs";
+import { scaled } from "./lib/bounds.mjs";
+import { fail, finish, runAll } from "./lib/runner.mjs";
+
+globalThis.crypto ??= webcrypto; // Node 18 keeps it in a module; the SDKs look for it here
+
+const { clients } = await import("./clients/all.mjs");
+const { cases } = await import("./cases/all.mjs");
+
+const tokens = [{ caller: "ann", token: "secret-of-ann" }, { caller: "bob", token: "secret-of-bob" }];
+const world = { server: new Server(), guarded: new Server({ tokens }), receiver: new Receiver() };
+
+// Where the card says that gRPC is served, or undefined.
+async function grpcAddress() {
+  const answer = await fetch(new URL(".well-known/agent-card.json", world.server.base("desk")));
+  const { additionalInterfaces = [] } = await answer.json();
+  return additionalInterfaces.find((each) => each.transport === "GRPC")?.url;
+}
+
+async function run() {
+  await Promise.all([world.server.start(), world.guarded.start(), world.receiver.start()]);
+  world.grpc = await grpcAddress();
+  const only = process.argv[2]; // part of a client's name, as printed, for work on one of them
+  for (const client of clients) {
+    if (client.transport === "GRPC" && !world.grpc) continue;
+    const name = `SDK ${client.sdk} ${client.api}, A2A ${client.protocol} over ${client.transport}`;
+    if (only && !name.includes(only)) continue;
+    await runAll(client, cases.filter((each) => !each.needs || client.has[each.needs]), world);
+  }
+}
+
+// Whatever hangs: the programs end, and so does this.
+setTimeout(() => {
+  fail("the whole run", new Error("took too long"));
+  world.server.kill();
+  world.guarded.kill();
+  process.exit(finish());
+}, scaled(600)).unref();
+
+await run().catch((error) => fail("the run", error));
+await world.receiver.stop().catch((error) => fail("the receiver's end", error));
+for (const server of [world.server, world.guarded]) await server.stop().catch((error) => fail("the program's end", error));
+process.exit(finish());
