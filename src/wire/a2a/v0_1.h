@@ -1,8 +1,4 @@
-// A2A 0.1, the tasks era (VERSIONS.md section 4, a2a-tasks-era.schema.json): requests in, answers out.
-//
-// Reading takes what hand-written clients of that time send (VERSIONS.md 4.5): `data` for `parts`, `kind` for
-// `type` or neither, a file's bytes under `data`, one scheme in place of a list, whole numbers for ids. Only
-// what the schema allows is written. What is wrong fails with invalid_argument and a text naming the member.
+// A2A 0.1 as free functions, for callers that do not hold its Dialect; and its card.
 #pragma once
 
 #include <optional>
@@ -11,6 +7,7 @@
 #include "base/error.h"
 #include "task/card.h"
 #include "task/task.h"
+#include "wire/a2a/dialect.h"
 #include "wire/json/document.h"
 #include "wire/json/writer.h"
 

@@ -1,0 +1,32 @@
+// What the dialects of 0.1, of 0.2 and 0.3, and of all three at once have in common: TaggedObjects, and
+// requests that name a task by params.id.
+#pragma once
+
+#include "wire/a2a/dialect.h"
+#include "wire/a2a/tagged_objects.h"
+
+namespace baton::wire::a2a {
+
+class TaggedDialect : public Dialect {
+ public:
+  base::Result<TaskRequest> read_task_request(Value params) const override;
+
+  void write_task(Writer& out, const task::Task& task) const override;
+  void write_push(Writer& out, const task::TaskId& task, const task::PushConfig& config) const override;
+  void write_pushes(Writer& out, const task::TaskId& task,
+                    const std::vector<task::PushConfig>& configs) const override;
+  void write_first(Writer& out, const task::Task& task, bool last) const override;
+  bool write_event(Writer& out, const TaskNames& names, const task::Event& event, bool last) const override;
+  void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const override;
+
+ protected:
+  // `history_absent`: what an absent historyLength means, as in task::Depth.
+  TaggedDialect(Tags tags, std::optional<int> history_absent)
+      : tags_(tags), history_absent_(history_absent) {}
+
+ private:
+  const Tags tags_;
+  const std::optional<int> history_absent_;
+};
+
+}  // namespace baton::wire::a2a
