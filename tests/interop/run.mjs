@@ -14,22 +14,29 @@ const { cases } = await import("./cases/all.mjs");
 const tokens = [{ caller: "ann", token: "secret-of-ann" }, { caller: "bob", token: "secret-of-bob" }];
 const world = { server: new Server(), guarded: new Server({ tokens }), receiver: new Receiver() };
 
-// Where the card says that gRPC is served, or undefined.
-async function grpcAddress() {
-  const answer = await fetch(new URL(".well-known/agent-card.json", world.server.base("desk")));
-  const { additionalInterfaces = [] } = await answer.json();
-  return additionalInterfaces.find((each) => each.transport === "GRPC")?.url;
+// Where the agent's card says that gRPC is served, by version of the protocol.
+async function grpcAddresses(agent) {
+  const answer = await fetch(new URL(".well-known/agent-card.json", world.server.base(agent)));
+  const { additionalInterfaces = [], supportedInterfaces = [] } = await answer.json();
+  const old = additionalInterfaces.find((each) => each.transport === "GRPC");
+  const newer = supportedInterfaces.find((each) => each.protocolBinding === "GRPC" && each.protocolVersion === "1.0");
+  return { 0.3: old?.url, "1.0": newer?.url };
 }
+
+// Whether the client's transport is there to be used; only gRPC need not be.
+const offered = (client, agent = "desk") => client.transport !== "GRPC" || world.grpc[agent][client.protocol] !== undefined;
+
+const fits = (each, client) => (!each.needs || client.has[each.needs]) && offered(client, each.agent);
 
 async function run() {
   await Promise.all([world.server.start(), world.guarded.start(), world.receiver.start()]);
-  world.grpc = await grpcAddress();
+  world.grpc = { desk: await grpcAddresses("desk"), quiet: await grpcAddresses("quiet") };
   const only = process.argv[2]; // part of a client's name, as printed, for work on one of them
   for (const client of clients) {
-    if (client.transport === "GRPC" && !world.grpc) continue;
+    if (!offered(client)) continue;
     const name = `SDK ${client.sdk} ${client.api}, A2A ${client.protocol} over ${client.transport}`;
     if (only && !name.includes(only)) continue;
-    await runAll(client, cases.filter((each) => !each.needs || client.has[each.needs]), world);
+    await runAll(client, cases.filter((each) => fits(each, client)), world);
   }
 }
 

@@ -90,6 +90,7 @@ export const deleted = {
 // The clients look at the card themselves, but for these calls: 0.2.5 on get, the others on delete.
 export const notSupported = {
   operation: "push to an agent without it",
+  agent: "quiet",
   run: (client, world) =>
     using(client, world.server.base("quiet"), {}, async (quiet) => {
       assert.equal((await quiet.card()).push ?? false, false);

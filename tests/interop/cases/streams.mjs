@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Proxy } from "../lib/proxy.mjs";
-import { assembled, collect, firstOf, fresh, heldTask, holding, lastState, textOf, using, withDesk } from "./tools.mjs";
+import { assembled, collect, fresh, heldTask, holding, lastState, nextOf, textOf, using, withDesk } from "./tools.mjs";
 
 // `final` is the mark of the last status before 1.0; the 1.0 views have none.
 function checkFinal(events) {
@@ -21,7 +21,7 @@ export const streaming = {
       const events = await collect(desk.stream("count 3"));
       checkOneTask(events);
       assert.equal(lastState(events), "completed");
-      assert.equal(assembled(events), "1 2 3 ");
+      assert.equal(assembled(client, events), "1 2 3 ");
       const says = events.filter((event) => event.kind === "status").map((event) => event.say);
       assert.deepEqual(says.filter((say) => say.startsWith("step")), ["step 1", "step 2", "step 3"]);
       assert.equal(says.at(-1), "counted");
@@ -49,7 +49,7 @@ export const streamedCancel = {
   run: (client, world) =>
     withDesk(client, world, async (desk) => {
       const stream = desk.stream(`hold ${fresh()}`);
-      const { taskId } = await firstOf({ [Symbol.asyncIterator]: () => ({ next: () => stream.next() }) }, "the chunk", (event) => event.kind === "artifact");
+      const { taskId } = await nextOf(stream, "the chunk", (event) => event.kind === "artifact");
       assert.equal((await desk.cancel(taskId)).state, "canceled");
       assert.equal(lastState(await collect(stream)), "canceled");
     }),
@@ -70,7 +70,7 @@ export const resubscribe = {
       assert.equal(lastState(events), "completed");
       checkFinal(events);
       assert.equal(textOf(await desk.get(id)), "one two");
-      if (first.kind === "task") assert.equal(assembled(events), "one two");
+      if (first.kind === "task") assert.equal(assembled(client, events), "one two");
     }),
 };
 
@@ -89,9 +89,10 @@ async function cutMidway(desk, gate, proxies) {
 export const cutConnection = {
   operation: "resubscribe after a cut connection",
   async run(client, world) {
+    const grpc = world.grpc.desk[client.protocol];
     const proxies = [await new Proxy(world.server.address).start()];
-    if (world.grpc) proxies.push(await new Proxy(world.grpc).start());
-    const through = world.grpc && (() => proxies[1].address);
+    if (grpc) proxies.push(await new Proxy(grpc).start());
+    const through = grpc && (() => proxies[1].address);
     try {
       await using(client, `http://${proxies[0].address}/agents/desk/`, { through }, async (desk) => {
         const gate = fresh();
@@ -101,7 +102,7 @@ export const cutConnection = {
         world.server.open(gate);
         const after = [first, ...(await collect(stream))];
         assert.equal(lastState(after), "completed");
-        assert.equal(assembled([...before, ...after]), "one two");
+        assert.equal(assembled(client, [...before, ...after]), "one two");
         assert.equal(textOf(await desk.get(before[0].taskId)), "one two");
       });
     } finally {

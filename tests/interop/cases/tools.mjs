@@ -29,18 +29,24 @@ export async function collect(stream) {
   return events;
 }
 
-// The first item for which `found` holds; the stream is left.
-export async function firstOf(stream, what, found) {
-  for await (const event of stream) if (found(event)) return event;
-  throw new Error(`the stream ended before ${what}`);
+// The next item for which `found` holds; the stream goes on.
+export async function nextOf(stream, what, found) {
+  for (;;) {
+    const { value, done } = await stream.next();
+    if (done) throw new Error(`the stream ended before ${what}`);
+    if (found(value)) return value;
+  }
 }
 
 // The text of an artifact as a reader of the stream puts it together: a snapshot, then what is appended or new.
-export function assembled(events) {
+// Some clients lose `append`; the cases' artifacts are never begun anew.
+export function assembled(client, events) {
   let text = "";
   for (const event of events) {
     if (event.kind === "task" && event.task.artifacts.length > 0) text = textOf(event.task);
-    if (event.kind === "artifact") text = event.append ? text + event.artifact.text : event.artifact.text;
+    if (event.kind !== "artifact") continue;
+    const append = client.losesAppend ? event.append || text !== "" : event.append;
+    text = append ? text + event.artifact.text : event.artifact.text;
   }
   return text;
 }

@@ -183,6 +183,8 @@ const over = (transport) => ({
   transport,
   api: "ClientFactory",
   has: { pushList: true, list: false, extendedCard: true, authentication: true },
+  losesAppend: transport !== "JSONRPC",
+  losesNull: transport === "GRPC",
   view,
   errorName,
   connect: (base, options) => connect(transport, base, options),
@@ -196,5 +198,10 @@ export const v03 = [
   over("JSONRPC"),
   over("HTTP+JSON"),
   over("GRPC"),
-  { ...over("JSONRPC"), api: "A2AClient", has: { pushList: true, list: false, extendedCard: false, authentication: false }, connect: connectOld },
+  {
+    ...over("JSONRPC"),
+    api: "A2AClient",
+    has: { pushList: true, list: false, extendedCard: false, authentication: false },
+    connect: connectOld,
+  },
 ];

@@ -122,6 +122,7 @@ const over = (version, transport) => ({
   transport,
   api: version === "1.0" ? "ClientFactory" : "ClientFactory, legacyCompat",
   has: { pushList: true, list: version === "1.0", extendedCard: true, authentication: true },
+  losesAppend: version === "0.3" && transport !== "JSONRPC",
   view,
   errorName,
   connect: (base, options) => connect(version, transport, base, options),
