@@ -13,6 +13,11 @@ die() {
   exit 1
 }
 
+# first_lines COUNT TEXT: so many lines of the text, and a word if there are more.
+first_lines() {
+  sed -n -e "1,$1p" -e "$(($1 + 1))s/.*/[more in the log above]/p" <<<"$2"
+}
+
 # packages_of SECTION: the names in that section of scripts/packages.
 packages_of() {
   awk -v section="[$1]" '/^\[/ { on = ($0 == section); next } on && NF && !/^#/ { print $1 }' scripts/packages
