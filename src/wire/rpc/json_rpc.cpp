@@ -9,41 +9,42 @@ using base::ErrorCode;
 
 struct Row {
   ErrorCode code;
-  int number;
-  std::string_view text;
+  RpcCode rpc;
 };
 
 // VERSIONS.md 3.4. Where A2A has no error of its own, the nearest of JSON-RPC.
 constexpr std::array kErrors{
-    Row{ErrorCode::parse_error, -32700, "Invalid JSON payload"},
-    Row{ErrorCode::invalid_request, -32600, "Request payload validation error"},
-    Row{ErrorCode::method_not_found, -32601, "Method not found"},
-    Row{ErrorCode::invalid_argument, -32602, "Invalid parameters"},
-    Row{ErrorCode::too_large, -32602, "Invalid parameters"},
-    Row{ErrorCode::task_not_found, -32001, "Task not found"},
-    Row{ErrorCode::not_found, -32001, "Task not found"},
-    Row{ErrorCode::not_cancelable, -32002, "Task cannot be canceled"},
-    Row{ErrorCode::push_not_supported, -32003, "Push Notification is not supported"},
-    Row{ErrorCode::unsupported, -32004, "This operation is not supported"},
-    Row{ErrorCode::content_type_not_supported, -32005, "Incompatible content types"},
-    Row{ErrorCode::version_not_supported, -32009, "Version not supported"},
+    Row{ErrorCode::parse_error, {-32700, "Invalid JSON payload"}},
+    Row{ErrorCode::invalid_request, {-32600, "Request payload validation error"}},
+    Row{ErrorCode::method_not_found, {-32601, "Method not found"}},
+    Row{ErrorCode::invalid_argument, {-32602, "Invalid parameters"}},
+    Row{ErrorCode::too_large, {-32602, "Invalid parameters"}},
+    Row{ErrorCode::task_not_found, {-32001, "Task not found"}},
+    Row{ErrorCode::not_found, {-32001, "Task not found"}},
+    Row{ErrorCode::not_cancelable, {-32002, "Task cannot be canceled"}},
+    Row{ErrorCode::push_not_supported, {-32003, "Push Notification is not supported"}},
+    Row{ErrorCode::unsupported, {-32004, "This operation is not supported"}},
+    Row{ErrorCode::content_type_not_supported, {-32005, "Incompatible content types"}},
+    Row{ErrorCode::extended_card_not_configured, {-32007, "Authenticated Extended Card is not configured"}},
+    Row{ErrorCode::extension_required, {-32008, "Extension support is required"}},
+    Row{ErrorCode::version_not_supported, {-32009, "Version not supported"}},
 };
 // Bytes of a request's id: it comes back in every event of a stream.
 constexpr std::size_t kIdMax = 1024;
-constexpr Row kInternal{ErrorCode::internal, -32603, "Internal error"};
-
-const Row& row_of(ErrorCode code) {
-  for (const Row& row : kErrors) {
-    if (row.code == code) return row;
-  }
-  return kInternal;
-}
+constexpr RpcCode kInternal{-32603, "Internal error"};
 
 tl::unexpected<RpcRefusal> refuse(std::string id, ErrorCode code, std::string detail) {
   return tl::unexpected<RpcRefusal>({std::move(id), {code, std::move(detail), {}}});
 }
 
 }  // namespace
+
+RpcCode rpc_code_of(ErrorCode code) {
+  for (const Row& row : kErrors) {
+    if (row.code == code) return row.rpc;
+  }
+  return kInternal;
+}
 
 tl::expected<RpcRequest, RpcRefusal> read_rpc_request(Value root) {
   if (root.is_array()) return refuse("null", ErrorCode::invalid_request, "batches are not supported");
@@ -84,14 +85,14 @@ tl::expected<RpcRequest, RpcRefusal> read_rpc_request(Value root) {
 }
 
 void write_rpc_error(std::string& out, std::string_view id, const base::Error& error) {
-  const Row& row = row_of(error.code);
+  const RpcCode code = rpc_code_of(error.code);
   Writer writer(out);
   writer.object([&] {
     writer.member("jsonrpc", "2.0");
     writer.key("id").raw(id);
     writer.key("error").object([&] {
-      writer.member("code", row.number);
-      writer.member("message", row.text);
+      writer.member("code", code.number);
+      writer.member("message", code.text);
       if (error.for_caller.empty()) return;
       writer.key("data").object([&] { writer.member("detail", error.for_caller); });
     });

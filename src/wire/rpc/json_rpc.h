@@ -39,6 +39,13 @@ void write_rpc_result(std::string& out, std::string_view id, F&& result) {
   });
 }
 
+// The number of an error and its canonical text (VERSIONS.md 3.4).
+struct RpcCode {
+  int number;
+  std::string_view text;
+};
+RpcCode rpc_code_of(base::ErrorCode code);
+
 // {"jsonrpc":"2.0","id":<id>,"error":{...}}: the code and the canonical text of each A2A generation before
 // 1.0; what exactly was wrong goes into `data.detail`.
 void write_rpc_error(std::string& out, std::string_view id, const base::Error& error);
