@@ -1,32 +1,12 @@
 #include "wire/card/card.h"
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 
 #include "base/embedded.h"
-#include "wire/json/writer.h"
+#include "wire/card/security.h"
 
 namespace baton::wire {
 namespace {
-
-constexpr std::array<std::string_view, 9> kKept{"name",    "description",       "version",
-                                                "skills",  "defaultInputModes", "defaultOutputModes",
-                                                "iconUrl", "documentationUrl",  "provider"};
-// Baton's own, or filled in by Baton.
-constexpr std::array<std::string_view, 8> kLeftOut{"baton",
-                                                   "$schema",
-                                                   "url",
-                                                   "capabilities",
-                                                   "protocolVersion",
-                                                   "preferredTransport",
-                                                   "additionalInterfaces",
-                                                   "supportedInterfaces"};
-
-template <std::size_t N>
-bool among(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::vector<std::string> strings_of(Value list) {
   std::vector<std::string> strings;
@@ -42,21 +22,27 @@ task::Skill read_skill(Value skill) {
           strings_of(skill["tags"]),
           strings_of(skill["examples"]),
           strings_of(skill["inputModes"]),
-          strings_of(skill["outputModes"])};
+          strings_of(skill["outputModes"]),
+          read_security(skill)};
 }
 
-task::Json read_extra(Value card) {
-  task::Json extra;
-  bool any = false;
-  Writer writer(extra.text);
-  writer.object([&] {
-    for (const Value member : card) {
-      if (among(kKept, member.key()) || among(kLeftOut, member.key())) continue;
-      writer.key(member.key()).raw(member.raw());
-      any = true;
-    }
-  });
-  return any ? extra : task::Json{};
+std::vector<task::Skill> read_skills(Value skills) {
+  std::vector<task::Skill> read;
+  if (!skills.is_array()) return read;
+  for (const Value skill : skills) read.push_back(read_skill(skill));
+  return read;
+}
+
+std::vector<task::Extension> read_extensions(Value extensions) {
+  std::vector<task::Extension> read;
+  if (!extensions.is_array()) return read;
+  for (const Value extension : extensions) {
+    if (extension["uri"].string().empty()) continue;
+    const Value params = extension["params"];
+    read.push_back({extension["uri"].str(), extension["description"].str(), extension["required"].boolean(),
+                    params.is_object() ? params.json() : task::Json{}});
+  }
+  return read;
 }
 
 Schema card_schema() {
@@ -69,7 +55,10 @@ Schema card_schema() {
 
 std::vector<SchemaProblem> check_card(std::string_view json) {
   static const Schema schema = card_schema();
-  return schema.check(json);
+  std::vector<SchemaProblem> problems = schema.check(json);
+  if (!problems.empty()) return problems;
+  const auto document = Document::parse_view(json);
+  return document ? check_security(document->root()) : problems;
 }
 
 task::AgentCard read_card(Value card) {
@@ -84,8 +73,13 @@ task::AgentCard read_card(Value card) {
   read.icon_url = card["iconUrl"].str();
   read.default_input_modes = strings_of(card["defaultInputModes"]);
   read.default_output_modes = strings_of(card["defaultOutputModes"]);
-  for (const Value skill : card["skills"]) read.skills.push_back(read_skill(skill));
-  read.extra = read_extra(card);
+  read.skills = read_skills(card["skills"]);
+  read.extensions = read_extensions(card["capabilities"]["extensions"]);
+  read.security_schemes = read_security_schemes(card["securitySchemes"]);
+  read.security = read_security(card);
+  if (const Value extended = card["baton"]["extended"]; extended.is_object()) {
+    read.extended = task::CardExtras{extended["description"].str(), read_skills(extended["skills"])};
+  }
   return read;
 }
 

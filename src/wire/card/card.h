@@ -14,8 +14,9 @@ namespace baton::wire {
 // be JSON.
 std::vector<SchemaProblem> check_card(std::string_view json);
 
-// The A2A part of a card that check_card found nothing wrong with. Members that Baton fills in when it serves
-// the card (url, interfaces, capabilities) and "baton" are left out.
+// The A2A part of a card, of any generation. Members that Baton fills in when it serves a card (url,
+// interfaces, capabilities other than extensions) and signatures are left out; of "baton" only `extended` is
+// read. What is of a wrong type counts as not there.
 task::AgentCard read_card(Value card);
 
 }  // namespace baton::wire

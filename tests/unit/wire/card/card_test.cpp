@@ -12,7 +12,7 @@ constexpr const char* kCard = R"({
   "provider": {"organization": "Us", "url": "https://example.org/"},
   "documentationUrl": "https://example.org/doc", "iconUrl": "https://example.org/icon",
   "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain", "application/json"],
-  "securitySchemes": {"b": {"type": "http"}},
+  "securitySchemes": {"b": {"type": "http", "scheme": "bearer"}},
   "skills": [{"id": "s", "name": "Skill", "description": "Does", "tags": ["t"], "examples": ["e"],
               "inputModes": ["text/csv"]}],
   "baton": {"executor": "command", "command": ["true"]}
@@ -33,8 +33,7 @@ TEST_CASE("Card: all members are read, what Baton fills in is left out, the rest
   CHECK(card.icon_url == "https://example.org/icon");
   CHECK(card.default_output_modes == std::vector<std::string>{"text/plain", "application/json"});
   REQUIRE(card.skills.size() == 1);
-  CHECK(card.skills[0] == task::Skill{"s", "Skill", "Does", {"t"}, {"e"}, {"text/csv"}, {}});
-  CHECK(card.extra.text == R"({"securitySchemes":{"b": {"type": "http"}}})");
+  CHECK(card.skills[0] == task::Skill{"s", "Skill", "Does", {"t"}, {"e"}, {"text/csv"}, {}, {}});
 }
 
 TEST_CASE("Card: wrong members are found with their pointer") {
