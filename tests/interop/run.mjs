@@ -4,9 +4,12 @@ import { webcrypto } from "node:crypto";
 import { Receiver } from "./lib/receiver.mjs";
 import { Server } from "./lib/server.mjs";
 import { scaled } from "./lib/bounds.mjs";
-import { fail, finish, runAll } from "./lib/runner.mjs";
 
 globalThis.crypto ??= webcrypto; // Node 18 keeps it in a module; the SDKs look for it here
+
+const { install } = await import("./lib/wire.mjs");
+install();
+const { fail, finish, runAll } = await import("./lib/runner.mjs");
 
 const { clients } = await import("./clients/all.mjs");
 const { cases } = await import("./cases/all.mjs");

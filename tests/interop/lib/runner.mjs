@@ -1,6 +1,7 @@
 // Runs cases one after another for each client, bounds each, prints failures, keeps a report.
 import { writeFileSync } from "node:fs";
 import { within } from "./bounds.mjs";
+import { speaks, wrongs } from "./wire.mjs";
 
 const caseSeconds = 60;
 const results = [];
@@ -24,11 +25,20 @@ function describe(error) {
   return text + where + (error?.cause ? `\n  cause: ${error.cause?.message ?? error.cause}` : "");
 }
 
+// A case fails as well if anything the program said during it was not of the generation's shape.
+async function inShape(run) {
+  let cause;
+  await run().catch((error) => (cause = error));
+  const shapes = await wrongs();
+  if (shapes.length > 0) throw new Error(`the shape of what was sent:\n${shapes.join("\n")}`, { cause });
+  if (cause) throw cause;
+}
+
 async function runOne(labels, operation, run) {
   const began = Date.now();
   let failure;
   try {
-    await quietly(() => within(caseSeconds, "the case to end", run()));
+    await quietly(() => within(caseSeconds, "the case to end", inShape(run)));
   } catch (error) {
     failure = describe(error);
     console.log(`FAILED ${Object.values(labels).join(" ")}: ${operation}\n${failure.replace(/^/gm, "    ")}`);
@@ -39,6 +49,7 @@ async function runOne(labels, operation, run) {
 export async function runAll(client, cases, world) {
   const { sdk, protocol, transport, api } = client;
   const before = results.length;
+  speaks(protocol);
   for (const each of cases) {
     await runOne({ sdk, protocol, transport, api }, each.operation, () => each.run(client, world));
   }

@@ -1,0 +1,63 @@
+// Whether what came over the wire has the shape of its generation. Before 1.0, JSON-RPC bodies are held against the
+// published schemas; these belong to the specification folder, which stands beside a checkout (BATON_SPEC_DIR names
+// another place), and are not asked where it is missing. ProtoJSON bodies must come through the SDK's own reader
+// and writer without losing a member.
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import Ajv from "ajv";
+import formats from "ajv-formats";
+import * as v1 from "a2a-sdk-10";
+
+const here = dirname(dirname(fileURLToPath(import.meta.url)));
+const specification = process.env.BATON_SPEC_DIR ?? join(here, "../../../shared/spec");
+
+const files = { 0.2: "a2a-v0.2.6.schema.json", 0.3: "a2a-v0.3.0.schema.json" };
+
+function schemas() {
+  const ajv = new Ajv({ strict: false });
+  formats(ajv);
+  for (const [version, name] of Object.entries(files)) {
+    const path = join(specification, "a2a", name);
+    if (!existsSync(path)) return undefined;
+    ajv.addSchema(JSON.parse(readFileSync(path, "utf8")), version);
+  }
+  return ajv;
+}
+const ajv = schemas();
+
+// What is wrong with `value` as the schema's `name`, or undefined.
+export function againstSchema(version, name, value) {
+  const validate = ajv?.getSchema(`${version}#/definitions/${name}`);
+  if (!validate || validate(value)) return undefined;
+  const found = validate.errors.map((error) => `${error.instancePath} ${error.message}`).slice(0, 5);
+  return `not a ${name} of ${version}: ${found.join("; ")}: ${JSON.stringify(value).slice(0, 600)}`;
+}
+
+// The generated code of 0.3 is in none of the package's entry points.
+async function generatedV03() {
+  const entry = readFileSync(join(here, "node_modules/a2a-sdk-03/dist/client/index.js"), "utf8");
+  const [, chunk] = entry.match(/SendMessageRequest,[^}]*} from "\.\.\/(chunk-\w+\.js)"/);
+  return import(pathToFileURL(join(here, "node_modules/a2a-sdk-03/dist", chunk)).href);
+}
+const messages = { 0.3: await generatedV03(), "1.0": v1 };
+
+const isDefault = (value) => !value || (typeof value === "object" && Object.keys(value).length === 0);
+
+// The first member of `sent` that is not in `kept`.
+function lost(sent, kept, path = "") {
+  if (typeof sent !== "object" || sent === null) return sent === kept || isDefault(sent) ? undefined : path;
+  if (typeof kept !== "object" || kept === null) return isDefault(sent) ? undefined : path;
+  for (const [name, value] of Object.entries(sent)) {
+    const found = lost(value, kept[name], `${path}/${name}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+// What is wrong with `value` as ProtoJSON of the message `name`, or undefined.
+export function againstProto(version, name, value) {
+  const type = messages[version][name];
+  const member = lost(value, type.toJSON(type.fromJSON(value)));
+  return member === undefined ? undefined : `not ProtoJSON of ${name} of ${version} at ${member}: ${JSON.stringify(value).slice(0, 600)}`;
+}
