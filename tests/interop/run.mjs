@@ -15,7 +15,7 @@ const { clients } = await import("./clients/all.mjs");
 const { cases } = await import("./cases/all.mjs");
 
 const tokens = [{ caller: "ann", token: "secret-of-ann" }, { caller: "bob", token: "secret-of-bob" }];
-const world = { server: new Server(), guarded: new Server({ tokens }), receiver: new Receiver() };
+const world = { server: new Server(), guarded: new Server({ tokens }), receiver: new Receiver(), grpc: {} };
 
 // Where the agent's card says that gRPC is served, by version of the protocol.
 async function grpcAddresses(agent) {
@@ -33,7 +33,7 @@ const fits = (each, client) => (!each.needs || client.has[each.needs]) && offere
 
 async function run() {
   await Promise.all([world.server.start(), world.guarded.start(), world.receiver.start()]);
-  world.grpc = { desk: await grpcAddresses("desk"), quiet: await grpcAddresses("quiet") };
+  for (const agent of ["desk", "quiet", "strict"]) world.grpc[agent] = await grpcAddresses(agent);
   const only = process.argv[2]; // part of a client's name, as printed, for work on one of them
   for (const client of clients) {
     if (!offered(client)) continue;

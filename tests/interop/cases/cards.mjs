@@ -18,7 +18,7 @@ export const discovery = {
       const card = await connected.card();
       assert.equal(card.name, "Desk");
       assert.equal(card.version, "1.2.3");
-      assert.deepEqual([card.streaming, card.push, card.extended], [true, true, false]);
+      assert.deepEqual([card.streaming, card.push, card.extended], [true, true, true]);
       assert.deepEqual(card.skills, ["desk"]);
       checkInterfaces(client, card, base);
     });
@@ -41,10 +41,15 @@ export const extendedCard = {
   needs: "extendedCard",
   async run(client, world) {
     await using(client, world.guarded.base("desk"), { token: "secret-of-ann" }, async (connected) => {
-      assert.equal((await connected.card()).extended, true);
+      assert.deepEqual((await connected.card()).skills, ["desk"]);
       const card = await connected.extendedCard();
-      assert.equal(card.name, "Desk");
+      assert.deepEqual([card.name, card.skills], ["Desk", ["desk", "ledger"]]);
+      assert.equal(card.description, "Shows itself to callers that say who they are.");
       checkInterfaces(client, card, world.guarded.base("desk"));
+    });
+    // Where there is none, the clients are content with the card they have.
+    await using(client, world.server.base("quiet"), {}, async (quiet) => {
+      assert.deepEqual([(await quiet.card()).extended, (await quiet.extendedCard()).name], [false, "Quiet"]);
     });
   },
 };
@@ -65,5 +70,18 @@ export const callers = {
       await polled(ann, id, "completed");
     });
     await using(client, base, {}, (nobody) => assert.rejects(nobody.send("echo let me in")));
+  },
+};
+
+export const requiredExtension = {
+  operation: "required extension",
+  agent: "strict",
+  async run(client, world) {
+    const base = world.server.base("strict");
+    await using(client, base, {}, (strict) => refused(client, "ExtensionSupportRequired", strict.send("hello")));
+    if (!client.has.extensions) return;
+    await using(client, base, { extensions: ["https://example.com/polite"] }, async (strict) => {
+      assert.equal(textOf(await strict.send("hello")), "yes");
+    });
   },
 };

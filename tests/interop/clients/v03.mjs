@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import * as sdk from "a2a-sdk-03/client";
 import { GrpcTransportFactory } from "a2a-sdk-03/client/grpc";
 import { nameInText, nameOfCode, RpcError } from "./errors.mjs";
-import { authenticating, bearer } from "./authentication.mjs";
+import { authenticating, callOptions } from "./authentication.mjs";
 import * as view from "./view_v03.mjs";
 
 function sendParams(text, { blocking, push, historyLength, ...message }) {
@@ -151,7 +151,8 @@ function errorName(error) {
   return nameInText(error.message) ?? nameInText(error.cause?.message ?? "");
 }
 
-async function connect(transport, base, { token, through } = {}) {
+async function connect(transport, base, options = {}) {
+  const { token, through } = options;
   const fetchImpl = token ? authenticating(sdk, token) : undefined;
   const resolver = new sdk.DefaultAgentCardResolver({ fetchImpl });
   const factory = new sdk.ClientFactory({
@@ -166,7 +167,7 @@ async function connect(transport, base, { token, through } = {}) {
   const card = await resolver.resolve(base);
   const reachable = through ? withGrpcAt(card, through) : card;
   const client = await factory.createFromAgentCard(reachable);
-  return new Client(client, token ? { serviceParameters: transport === "GRPC" ? bearer(token) : {} } : undefined);
+  return new Client(client, callOptions(sdk, transport, options));
 }
 
 // gRPC has an address of its own, which a test may want to reach through a proxy.
@@ -182,7 +183,7 @@ const over = (transport) => ({
   protocol: "0.3",
   transport,
   api: "ClientFactory",
-  has: { pushList: true, list: false, extendedCard: true, authentication: true },
+  has: { pushList: true, list: false, extendedCard: true, authentication: true, extensions: true },
   losesAppend: transport !== "JSONRPC",
   losesNull: transport === "GRPC",
   view,
@@ -201,7 +202,7 @@ export const v03 = [
   {
     ...over("JSONRPC"),
     api: "A2AClient",
-    has: { pushList: true, list: false, extendedCard: false, authentication: false },
+    has: { pushList: true, list: false, extendedCard: false, authentication: false, extensions: false },
     connect: connectOld,
   },
 ];

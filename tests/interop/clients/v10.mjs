@@ -3,7 +3,7 @@ import * as sdk from "a2a-sdk-10/client";
 import * as errors from "a2a-sdk-10/errors";
 import { GrpcTransportFactory } from "a2a-sdk-10/client/grpc";
 import { nameInText, nameOfCode } from "./errors.mjs";
-import { authenticating, bearer } from "./authentication.mjs";
+import { authenticating, callOptions } from "./authentication.mjs";
 import * as view from "./view_v1.mjs";
 
 function sendParams(text, { blocking, push, historyLength, ...message }) {
@@ -103,17 +103,18 @@ function factories(fetchImpl, legacyCompat) {
 }
 
 // `version`: the client takes the card's interface of this version and none else.
-async function connect(version, transport, base, { token, through } = {}) {
+async function connect(version, transport, base, options = {}) {
+  const { token, through } = options;
   const fetchImpl = token ? authenticating(sdk, token) : undefined;
   const legacyCompat = { enabled: version === "0.3" };
   const cardResolver = new sdk.DefaultAgentCardResolver({ fetchImpl, legacyCompat });
-  const options = { transports: factories(fetchImpl, legacyCompat), preferredTransports: [transport], cardResolver };
+  const settings = { transports: factories(fetchImpl, legacyCompat), preferredTransports: [transport], cardResolver };
   const card = await cardResolver.resolve(base);
   const supportedInterfaces = card.supportedInterfaces
     .filter((each) => each.protocolVersion === version)
     .map((each) => (through && each.protocolBinding === "GRPC" ? { ...each, url: through(each.url) } : each));
-  const client = await new sdk.ClientFactory(options).createFromAgentCard({ ...card, supportedInterfaces });
-  return new Client(client, token ? { serviceParameters: transport === "GRPC" ? bearer(token) : {} } : undefined);
+  const client = await new sdk.ClientFactory(settings).createFromAgentCard({ ...card, supportedInterfaces });
+  return new Client(client, callOptions(sdk, transport, options));
 }
 
 const over = (version, transport) => ({
@@ -121,7 +122,7 @@ const over = (version, transport) => ({
   protocol: version,
   transport,
   api: version === "1.0" ? "ClientFactory" : "ClientFactory, legacyCompat",
-  has: { pushList: true, list: version === "1.0", extendedCard: true, authentication: true },
+  has: { pushList: true, list: version === "1.0", extendedCard: true, authentication: true, extensions: true },
   losesAppend: version === "0.3" && transport !== "JSONRPC",
   view,
   errorName,

@@ -69,6 +69,7 @@ export function card(value) {
   for (const { transport, url } of value.additionalInterfaces ?? []) interfaces.push({ transport, url });
   return {
     name: value.name,
+    description: value.description,
     version: value.version,
     protocolVersion: value.protocolVersion,
     interfaces,

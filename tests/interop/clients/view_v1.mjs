@@ -72,6 +72,7 @@ export function card(value) {
   }));
   return {
     name: value.name,
+    description: value.description,
     version: value.version,
     interfaces,
     streaming: value.capabilities.streaming,

@@ -26,7 +26,7 @@ export class Server {
   // The agents' cards name `node`; they get the one that runs this.
   #copyAgents() {
     mkdirSync(this.agents);
-    for (const name of ["desk", "quiet"]) {
+    for (const name of ["desk", "quiet", "strict"]) {
       cpSync(join(here, "agents", name), join(this.agents, name), { recursive: true });
       const path = join(this.agents, name, "card.json");
       const card = JSON.parse(readFileSync(path, "utf8"));
