@@ -56,6 +56,7 @@ class Loader {
     if (!is_agent_name(agent.name.value)) {
       problem(file, {"", "the folder's name must be of a-z 0-9 - _ . and begin with a letter or digit"});
     }
+    agent.read_at = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
     const auto text = read(file);
     if (!text) return problem(file, {"", text.error().for_log});
     const auto document = wire::Document::parse_view(*text);
@@ -64,7 +65,10 @@ class Loader {
     if (problems.empty()) {
       agent.card = wire::read_card(document->root());
       agent.settings = read_settings(document->root()["baton"], problems);
-      check_skills(agent.card, problems);
+      check_skills(agent.card.skills, "/skills/", problems);
+      if (agent.card.extended) {
+        check_skills(agent.card.extended->skills, "/baton/extended/skills/", problems);
+      }
     }
     if (problems.empty()) make_executor(agent, problems);
     for (const SchemaProblem& found : problems) problem(file, found);
@@ -82,13 +86,13 @@ class Loader {
     return std::move(text).str();
   }
 
-  static void check_skills(const task::AgentCard& card, std::vector<SchemaProblem>& problems) {
-    for (std::size_t i = 0; i < card.skills.size(); ++i) {
-      const auto same = [&](const task::Skill& other) { return other.id == card.skills[i].id; };
-      if (std::find_if(card.skills.begin(), card.skills.begin() + static_cast<std::ptrdiff_t>(i), same) !=
-          card.skills.begin() + static_cast<std::ptrdiff_t>(i)) {
-        problems.push_back({"/skills/" + std::to_string(i) + "/id", "another skill has the same id"});
-      }
+  static void check_skills(const std::vector<task::Skill>& skills, const std::string& place,
+                           std::vector<SchemaProblem>& problems) {
+    for (auto skill = skills.begin(); skill != skills.end(); ++skill) {
+      const auto same = [&](const task::Skill& other) { return other.id == skill->id; };
+      if (std::find_if(skills.begin(), skill, same) == skill) continue;
+      problems.push_back(
+          {place + std::to_string(skill - skills.begin()) + "/id", "another skill has the same id"});
     }
   }
 

@@ -5,6 +5,7 @@
 // Lifetime: the ProcessHost given to `load` must outlive the catalogue.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -26,7 +27,8 @@ struct Agent {
   task::AgentName name;
   task::AgentCard card;
   AgentSettings settings;
-  std::filesystem::path folder;  // absolute; empty for agents without one
+  std::filesystem::path folder;        // absolute; empty for agents without one
+  std::chrono::sys_seconds read_at{};  // when the card was read; the epoch for agents without a folder
   std::unique_ptr<Executor> executor;
 };
 
