@@ -179,21 +179,21 @@ class TaskStore {
   virtual base::Result<std::vector<TaskHead>> orphans() const = 0;
 
   // The earlier send of this digest, if the store remembers one, or not_found.
-  virtual base::Result<EarlierSend> earlier_send(const SendDigest& digest) const;
+  virtual base::Result<EarlierSend> earlier_send(const SendDigest& digest) const = 0;
   // The first status after `after` with which the task stops (task::is_stopped), or not_found.
-  virtual base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const;
+  virtual base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const = 0;
 
   // The tasks of one caller at one agent, newest status first.
-  virtual base::Result<ListPage> list(const task::ListFilter& filter) const;
+  virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;
 
   // Replaces the config of the same id. Fails with too_large past `configs_max` for a task.
   virtual void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                         std::function<void(base::Result<task::PushConfig>)> done) = 0;
   // In order of creation.
   virtual base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const = 0;
-  // With what has not been delivered to it. None of this id is a success.
+  // With all its deliveries. None of this id is a success.
   virtual void delete_push(task::TaskKey key, task::PushConfigId id,
-                           std::function<void(base::Result<void>)> done);
+                           std::function<void(base::Result<void>)> done) = 0;
 };
 
 using DeliveryKey = base::Number<struct DeliveryKeyTag>;
@@ -229,7 +229,8 @@ class DeliveryStore {
   virtual base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const = 0;
   // When the next delivery is due, or nothing if there is none.
   virtual base::Result<std::optional<base::Timestamp>> next_due() const = 0;
-  // `done` runs on the committing thread.
+  // `done` runs on the committing thread. Of a delivery that is gone, with its config, nothing is kept: a
+  // success.
   virtual void record(DeliveryResult result, std::function<void(base::Result<void>)> done) = 0;
   // Undelivered and not given up; and given up. For metrics.
   struct Counts {

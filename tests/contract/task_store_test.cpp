@@ -250,7 +250,7 @@ TEST_CASE("TaskStore: reopening leads from an end to submitted and nowhere else"
 TEST_CASE("TaskStore: a turn's input is its message and what came with it") {
   StoreBench bench;
   store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "first")});
-  change.request = store::TurnRequest{{R"({"k": 1})"}, {"[ ]"}, {"null"}};
+  change.request = store::TurnRequest{{R"({"k": 1})"}, {"[ ]"}, {"null"}, {"urn:a", "urn:\"b\""}};
   const store::TaskHead head = bench.must(std::move(change)).head;
   bench.must(head, {user("m2", "second")});
 
@@ -260,10 +260,12 @@ TEST_CASE("TaskStore: a turn's input is its message and what came with it") {
   CHECK(first->request.metadata.text == R"({"k": 1})");
   CHECK(first->request.tools.text == "[ ]");
   CHECK(first->request.client_state.text == "null");
+  CHECK(first->request.extensions == Texts{"urn:a", "urn:\"b\""});
   const auto second = bench.store->turn_input(head.key, {3});
   REQUIRE(second.has_value());
   CHECK(second->message.id.value == "m2");
   CHECK(second->request.metadata.empty());
+  CHECK(second->request.extensions.empty());
   CHECK(bench.store->turn_input(head.key, {1}).error().code == ErrorCode::not_found);
   CHECK(bench.store->turn_input(head.key, {9}).error().code == ErrorCode::not_found);
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "support/patience.h"
+
 namespace baton::test {
 namespace {
 
 using base::ErrorCode;
 using base::fail;
-
-constexpr std::chrono::seconds kPatience(20);
 
 tl::unexpected<base::Error> not_here() {
   return fail(ErrorCode::unsupported, "not in this fake");
@@ -41,7 +41,7 @@ std::vector<MemoryDeliveryStore::Entry> MemoryDeliveryStore::entries() const {
 
 bool MemoryDeliveryStore::wait_until(const std::function<bool(const std::vector<Entry>&)>& condition) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, kPatience, [&] { return condition(entries_); });
+  return changed_.wait_for(lock, patience(), [&] { return condition(entries_); });
 }
 
 bool MemoryDeliveryStore::wait_until_settled() {
@@ -162,12 +162,25 @@ base::Result<std::vector<store::TaskHead>> MemoryTasks::open_children(task::Task
 base::Result<std::vector<store::TaskHead>> MemoryTasks::orphans() const {
   return not_here();
 }
+base::Result<store::EarlierSend> MemoryTasks::earlier_send(const store::SendDigest&) const {
+  return not_here();
+}
+base::Result<task::Event> MemoryTasks::first_stop(task::TaskKey, task::EventNumber) const {
+  return not_here();
+}
+base::Result<store::ListPage> MemoryTasks::list(const task::ListFilter&) const {
+  return not_here();
+}
 void MemoryTasks::set_push(task::TaskKey, task::PushConfig, int,
                            std::function<void(base::Result<task::PushConfig>)> done) {
   done(not_here());
 }
 base::Result<std::vector<task::PushConfig>> MemoryTasks::push_configs(task::TaskKey) const {
   return not_here();
+}
+void MemoryTasks::delete_push(task::TaskKey, task::PushConfigId,
+                              std::function<void(base::Result<void>)> done) {
+  done(not_here());
 }
 
 }  // namespace baton::test

@@ -73,9 +73,14 @@ class MemoryTasks final : public store::TaskStore {
   base::Result<std::vector<store::TaskHead>> unfinished(task::TaskKey after, int limit) const override;
   base::Result<std::vector<store::TaskHead>> open_children(task::TaskKey parent) const override;
   base::Result<std::vector<store::TaskHead>> orphans() const override;
+  base::Result<store::EarlierSend> earlier_send(const store::SendDigest& digest) const override;
+  base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const override;
+  base::Result<store::ListPage> list(const task::ListFilter& filter) const override;
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                 std::function<void(base::Result<task::PushConfig>)> done) override;
   base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const override;
+  void delete_push(task::TaskKey key, task::PushConfigId id,
+                   std::function<void(base::Result<void>)> done) override;
 };
 
 }  // namespace baton::test

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "store/sqlite/push_rows.h"
+#include "store/sqlite/send_rows.h"
 #include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
@@ -49,10 +50,16 @@ void write_events(Connection& connection, const TaskHead& head, task::EventNumbe
 
 void write_request(Connection& connection, task::TaskKey key, task::EventNumber message,
                    const TurnRequest& request) {
-  if (request.metadata.empty() && request.tools.empty() && request.client_state.empty()) return;
+  const std::string extensions =
+      request.extensions.empty() ? "" : wire::stored::encode_strings(request.extensions);
+  if (request.metadata.empty() && request.tools.empty() && request.client_state.empty() &&
+      extensions.empty()) {
+    return;
+  }
   connection.run(
-      "INSERT INTO turn_requests (task_key, number, metadata, tools, client_state) VALUES (?, ?, ?, ?, ?)",
-      key, message, request.metadata.text, request.tools.text, request.client_state.text);
+      "INSERT INTO turn_requests (task_key, number, metadata, tools, client_state, extensions) "
+      "VALUES (?, ?, ?, ?, ?, ?)",
+      key, message, request.metadata.text, request.tools.text, request.client_state.text, extensions);
 }
 
 // Everything of the plan but the task's own row.
@@ -67,11 +74,11 @@ int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, con
   }
   write_events(connection, head, before, plan, change.events, encoded, now);
   if (change.request) write_request(connection, head.key, plan.message, *change.request);
+  if (change.send) remember_send(state, *change.send, {head.key, before}, now);
   int deliveries = 0;
   for (std::size_t i = 0; i < change.events.size(); ++i) {
-    if (!std::holds_alternative<task::StatusChanged>(change.events[i])) continue;
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
-    deliveries += add_deliveries(state, task, number, now);
+    deliveries += add_deliveries(state, task, number, change.events[i], now);
   }
   return deliveries;
 }
@@ -155,7 +162,8 @@ Result<Committed> advance(WriteState& state, Change& change) {
   const task::EventNumber before = task->row.head.last_event;
   const int deliveries = write_plan(state, *task, before, *plan, change, *encoded, now);
   if (plan->decides) {
-    update_head(state.connection(), plan->row, now);
+    const bool new_status = plan->row.status_event != task->row.status_event;
+    (new_status ? update_head_and_status : update_head)(state.connection(), plan->row, now);
   } else if (!change.events.empty()) {
     update_head_ends(state.connection(), plan->row, now);
   }
@@ -169,6 +177,10 @@ Result<Committed> advance(WriteState& state, Change& change) {
 Result<Committed> apply_change(WriteState& state, Change& change) {
   if (change.create.has_value() == static_cast<bool>(change.task)) {
     return fail(ErrorCode::invalid_argument, "a change is about one task: a new one or an old one");
+  }
+  // Before anything else: a repeated send is one whatever has become of the task since.
+  if (change.send && find_send(state.connection(), *change.send, state.now() - state.send_retention())) {
+    return fail(ErrorCode::already_exists, "the message was sent before");
   }
   return change.create ? create(state, change) : advance(state, change);
 }

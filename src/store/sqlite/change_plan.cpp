@@ -19,6 +19,7 @@ class Planner {
         now_(now),
         find_artifact_(find_artifact) {
     plan_.row = before;
+    if (created_) plan_.row.head.status_at = now;
   }
 
   Result<void> add(task::EventBody& body) {
@@ -45,6 +46,7 @@ class Planner {
     if (task::is_terminal(head.state)) may_reopen_ = false;
     if (event.status.at == base::Timestamp{}) event.status.at = now_;
     head.state = to;
+    head.status_at = event.status.at;
     plan_.row.status_event = head.last_event;
     plan_.decides = true;
     // Progress notes are not history.

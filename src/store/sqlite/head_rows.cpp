@@ -1,6 +1,8 @@
 #include "store/sqlite/head_rows.h"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -20,13 +22,13 @@ TurnState turn_state_named(std::string_view name) {
   throw SQLite::Exception("unknown turn_state");
 }
 
-std::string select_heads(std::string_view rest) {
+std::string select_heads(std::string_view rest, std::string_view tasks = "tasks t") {
   return "SELECT t.task_key, t.public_id, t.agent, t.caller, t.context_key, c.public_id, t.parent_key, "
          "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
-         "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count "
-         "FROM tasks t JOIN contexts c ON c.context_key = t.context_key " +
-         std::string(rest);
+         "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count, t.status_ms "
+         "FROM " +
+         std::string(tasks) + " JOIN contexts c ON c.context_key = t.context_key " + std::string(rest);
 }
 
 HeadRow row_of(const Query& query) {
@@ -54,6 +56,7 @@ HeadRow row_of(const Query& query) {
   head.artifact_count = query.small(17);
   row.status_event = {query.integer(18)};
   head.message_count = query.small(19);
+  head.status_at = base::from_ms(query.integer(20));
   return row;
 }
 
@@ -61,6 +64,46 @@ std::vector<TaskHead> all_of(Query& query) {
   std::vector<TaskHead> heads;
   while (query.step()) heads.push_back(std::move(row_of(query).head));
   return heads;
+}
+
+// The statements of a list. Each names its index: with another SQLite would have to sort all the tasks, or to
+// read all their rows.
+struct Listing {
+  Listing(const std::string& tasks, const std::string& whose) {
+    const std::string chosen = "WHERE " + whose + " AND t.status_ms >= ? AND (? = '' OR t.state = ?) ";
+    count = "SELECT count(*) FROM " + tasks + " " + chosen;
+    page = select_heads(chosen +
+                            "AND (t.status_ms, t.public_id) < (?, ?) "
+                            "ORDER BY t.status_ms DESC, t.public_id DESC LIMIT ?",
+                        tasks);
+  }
+  std::string count, page;
+};
+
+template <class... Owner>
+ListPage list_page(Connection& connection, const Listing& listing, const task::ListFilter& filter,
+                   const Owner&... owner) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  const std::int64_t since = filter.status_since ? base::to_ms(*filter.status_since) : Limits::min();
+  const std::string state(filter.state ? task::name_of(*filter.state) : "");
+  const std::int64_t before = filter.after ? base::to_ms(filter.after->status_at) : Limits::max();
+  const std::string before_id = filter.after ? filter.after->id.value : "";
+  ListPage page;
+  Query count = connection.query(listing.count.c_str(), owner..., since, state, state);
+  if (count.step()) page.total = count.integer(0);
+  Query heads = connection.query(listing.page.c_str(), owner..., since, state, state, before, before_id,
+                                 std::max(filter.limit, 0));
+  page.heads = all_of(heads);
+  return page;
+}
+
+template <class... Status>
+void update(Connection& connection, const char* sql, const HeadRow& row, base::Timestamp now,
+            const Status&... status) {
+  const TaskHead& head = row.head;
+  connection.run(sql, head.key, base::to_ms(now), head.version, head.last_event, head.turn,
+                 name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
+                 head.cancel_requested, head.ask, head.artifact_count, head.message_count, status...);
 }
 
 }  // namespace
@@ -108,10 +151,20 @@ std::vector<TaskHead> orphan_heads(Connection& connection) {
   return all_of(query);
 }
 
-task::ContextKey find_context(Connection& connection, const NewTask& task) {
-  Query query =
-      connection.query("SELECT context_key FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?",
-                       task.agent, task.caller, task.context);
+ListPage list_heads(Connection& connection, const task::ListFilter& filter) {
+  if (filter.context.empty()) {
+    static const Listing kOfCaller("tasks t INDEXED BY tasks_listed", "t.agent = ? AND t.caller = ?");
+    return list_page(connection, kOfCaller, filter, filter.agent, filter.caller);
+  }
+  static const Listing kOfContext("tasks t INDEXED BY tasks_in_context", "t.context_key = ?");
+  const task::ContextKey context = find_context(connection, filter.agent, filter.caller, filter.context);
+  return context ? list_page(connection, kOfContext, filter, context) : ListPage{};
+}
+
+task::ContextKey find_context(Connection& connection, const task::AgentName& agent,
+                              const task::Caller& caller, const task::ContextId& id) {
+  Query query = connection.query(
+      "SELECT context_key FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?", agent, caller, id);
   return query.step() ? task::ContextKey{query.integer(0)} : task::ContextKey{};
 }
 
@@ -126,16 +179,16 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, trace, created_ms, "
       "updated_ms, version, state, status_event, last_event, turn, turn_state, attempt, turn_message, "
-      "waiting_messages, cancel_requested, ask, artifact_count, message_count) "
+      "waiting_messages, cancel_requested, ask, artifact_count, message_count, status_ms) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
-      "?18, "
-      "?19, ?20, ?21)";
+      "?18, ?19, ?20, ?21, ?22)";
   const TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, head.context_key, task.parent,
                  static_cast<int>(task.origin), task.trace, base::to_ms(now), head.version,
                  std::string(task::name_of(head.state)), row.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
-                 head.cancel_requested, head.ask, head.artifact_count, head.message_count);
+                 head.cancel_requested, head.ask, head.artifact_count, head.message_count,
+                 base::to_ms(head.status_at));
   const task::TaskKey key{connection.last_key()};
   if (!task.metadata.empty()) {
     connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key, task.metadata.text);
@@ -145,15 +198,20 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
 
 void update_head(Connection& connection, const HeadRow& row, base::Timestamp now) {
   static constexpr char kSql[] =
-      "UPDATE tasks SET updated_ms = ?2, version = ?3, state = ?4, status_event = ?5, last_event = ?6, turn "
-      "= ?7, "
-      "turn_state = ?8, attempt = ?9, turn_message = ?10, waiting_messages = ?11, cancel_requested = ?12, "
-      "ask = ?13, artifact_count = ?14, message_count = ?15 WHERE task_key = ?1";
-  const TaskHead& head = row.head;
-  connection.run(kSql, head.key, base::to_ms(now), head.version, std::string(task::name_of(head.state)),
-                 row.status_event, head.last_event, head.turn, name_of(head.turn_state), head.attempt,
-                 head.turn_message, head.waiting_messages, head.cancel_requested, head.ask,
-                 head.artifact_count, head.message_count);
+      "UPDATE tasks SET updated_ms = ?2, version = ?3, last_event = ?4, turn = ?5, turn_state = ?6, "
+      "attempt = ?7, turn_message = ?8, waiting_messages = ?9, cancel_requested = ?10, ask = ?11, "
+      "artifact_count = ?12, message_count = ?13 WHERE task_key = ?1";
+  update(connection, kSql, row, now);
+}
+
+void update_head_and_status(Connection& connection, const HeadRow& row, base::Timestamp now) {
+  static constexpr char kSql[] =
+      "UPDATE tasks SET updated_ms = ?2, version = ?3, last_event = ?4, turn = ?5, turn_state = ?6, "
+      "attempt = ?7, turn_message = ?8, waiting_messages = ?9, cancel_requested = ?10, ask = ?11, "
+      "artifact_count = ?12, message_count = ?13, state = ?14, status_event = ?15, status_ms = ?16 "
+      "WHERE task_key = ?1";
+  update(connection, kSql, row, now, std::string(task::name_of(row.head.state)), row.status_event,
+         base::to_ms(row.head.status_at));
 }
 
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now) {

@@ -22,15 +22,19 @@ bool task_exists(Connection& connection, task::TaskKey key);
 std::vector<TaskHead> unfinished_heads(Connection& connection, task::TaskKey after, int limit);
 std::vector<TaskHead> open_child_heads(Connection& connection, task::TaskKey parent);
 std::vector<TaskHead> orphan_heads(Connection& connection);
+ListPage list_heads(Connection& connection, const task::ListFilter& filter);
 
-task::ContextKey find_context(Connection& connection, const NewTask& task);
+task::ContextKey find_context(Connection& connection, const task::AgentName& agent,
+                              const task::Caller& caller, const task::ContextId& id);
 task::ContextKey insert_context(Connection& connection, const NewTask& task, base::Timestamp now);
 
 // `row.head` without key: returns the key.
 task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task,
                           base::Timestamp now);
-// Everything that changes of a head.
+// Everything that changes of a head but its status.
 void update_head(Connection& connection, const HeadRow& row, base::Timestamp now);
+// Apart, because the indexes by which tasks are listed are rewritten with a status.
+void update_head_and_status(Connection& connection, const HeadRow& row, base::Timestamp now);
 // What output alone changes: where the log and the artifacts end.
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now);
 

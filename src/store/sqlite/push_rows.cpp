@@ -27,7 +27,7 @@ base::Result<task::PushConfig> config_at(const Query& query, int column) {
   return config;
 }
 
-const KnownConfig* find_config(const std::vector<KnownConfig>& configs, const task::PushConfigId& id) {
+KnownConfig* find_config(std::vector<KnownConfig>& configs, const task::PushConfigId& id) {
   const auto found = std::find_if(configs.begin(), configs.end(), [&](const auto& c) { return c.id == id; });
   return found == configs.end() ? nullptr : &*found;
 }
@@ -55,7 +55,8 @@ void put_config(WriteState& state, KnownTask& task, const task::PushConfig& conf
   std::vector<KnownConfig>& configs = state.configs(task);
   const std::string schemes = stored::encode_strings(config.schemes);
   const int generation = static_cast<int>(config.generation);
-  if (const KnownConfig* known = find_config(configs, config.id)) {
+  if (KnownConfig* known = find_config(configs, config.id)) {
+    known->generation = config.generation;
     connection.run(
         "UPDATE push_configs SET url = ?, token = ?, schemes = ?, credentials = ?, authentication_extra = ?, "
         "generation = ? WHERE config_key = ?",
@@ -63,26 +64,39 @@ void put_config(WriteState& state, KnownTask& task, const task::PushConfig& conf
         known->key);
     return;
   }
+  const PushConfigKey key = state.new_config_key();
   connection.run(
-      "INSERT INTO push_configs (task_key, public_id, url, token, schemes, credentials, "
-      "authentication_extra, "
-      "generation) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      task.row.head.key, config.id, config.url, config.token, schemes, config.credentials,
+      "INSERT INTO push_configs (config_key, task_key, public_id, url, token, schemes, credentials, "
+      "authentication_extra, generation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      key, task.row.head.key, config.id, config.url, config.token, schemes, config.credentials,
       config.authentication_extra.text, generation);
-  configs.push_back({{connection.last_key()}, config.id});
+  configs.push_back({key, config.id, config.generation});
 }
 
 base::Result<void> set_config(WriteState& state, task::TaskKey key, const task::PushConfig& config,
                               int configs_max) {
   KnownTask* task = state.task(key);
   if (task == nullptr) return base::fail(base::ErrorCode::task_not_found, "task not found");
-  const std::vector<KnownConfig>& configs = state.configs(*task);
+  std::vector<KnownConfig>& configs = state.configs(*task);
   const bool full = static_cast<int>(configs.size()) >= configs_max;
   if (full && find_config(configs, config.id) == nullptr) {
     return base::fail(base::ErrorCode::too_large,
                       "a task can have " + std::to_string(configs_max) + " push notification configs");
   }
   put_config(state, *task, config);
+  return {};
+}
+
+base::Result<void> delete_config(WriteState& state, task::TaskKey key, const task::PushConfigId& id) {
+  KnownTask* task = state.task(key);
+  if (task == nullptr) return base::fail(base::ErrorCode::task_not_found, "task not found");
+  std::vector<KnownConfig>& configs = state.configs(*task);
+  const KnownConfig* known = find_config(configs, id);
+  if (known == nullptr) return {};
+  const PushConfigKey config = known->key;
+  state.connection().run("DELETE FROM deliveries WHERE config_key = ?", config);
+  state.connection().run("DELETE FROM push_configs WHERE config_key = ?", config);
+  std::erase_if(configs, [&](const KnownConfig& each) { return each.key == config; });
   return {};
 }
 
@@ -101,18 +115,21 @@ base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, t
   return configs;
 }
 
-int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, base::Timestamp at) {
+int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, const task::EventBody& body,
+                   base::Timestamp at) {
   Connection& connection = state.connection();
-  const std::vector<KnownConfig>& configs = state.configs(task);
-  for (const KnownConfig& config : configs) {
+  int written = 0;
+  for (const KnownConfig& config : state.configs(task)) {
+    if (!task::webhook_hears(config.generation, body)) continue;
     const bool first = !has_waiting(connection, config.key);
     connection.run(
-        "INSERT INTO deliveries (config_key, task_key, event_number, state, due_ms, created_ms, attempts, "
-        "error) "
-        "VALUES (?1, ?2, ?3, 'waiting', iif(?4, ?5, NULL), ?5, 0, '')",
-        config.key, task.row.head.key, event, first, base::to_ms(at));
+        "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
+        "created_ms, "
+        "attempts, error) VALUES (?1, ?2, ?3, ?4, 'waiting', iif(?5, ?6, NULL), ?6, 0, '')",
+        state.new_delivery_key(), config.key, task.row.head.key, event, first, base::to_ms(at));
+    ++written;
   }
-  return static_cast<int>(configs.size());
+  return written;
 }
 
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result) {
@@ -121,9 +138,9 @@ base::Result<void> record_result(WriteState& state, const DeliveryResult& result
   std::int64_t event = 0;
   {
     Query query = connection.query(
-        "SELECT config_key, event_number FROM deliveries WHERE delivery_key = ? AND due_ms IS NOT NULL",
-        result.key);
-    if (!query.step()) return base::fail(base::ErrorCode::not_found, "no such delivery is waiting");
+        "SELECT config_key, event_number, due_ms FROM deliveries WHERE delivery_key = ?", result.key);
+    if (!query.step()) return {};  // its config was deleted while it was under way
+    if (query.is_null(2)) return base::fail(base::ErrorCode::not_found, "no such delivery is waiting");
     config = query.integer(0);
     event = query.integer(1);
   }

@@ -15,11 +15,14 @@ void put_config(WriteState& state, KnownTask& task, const task::PushConfig& conf
 // too_large if it were one more than `configs_max`; task_not_found.
 base::Result<void> set_config(WriteState& state, task::TaskKey key, const task::PushConfig& config,
                               int configs_max);
+// With all its deliveries. A task without such a config is left as it is; task_not_found.
+base::Result<void> delete_config(WriteState& state, task::TaskKey key, const task::PushConfigId& id);
 base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, task::TaskKey key);
 
-// Writes a delivery of this event for each config of the task. Returns how many.
-int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, base::Timestamp at);
-// not_found if it is not the first waiting one of its config.
+// Writes a delivery of this event for each config of the task that hears of it. Returns how many.
+int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, const task::EventBody& body,
+                   base::Timestamp at);
+// Nothing happens if it is gone; not_found if it is not the first waiting one of its config.
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result);
 
 base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base::Timestamp now, int limit);

@@ -9,6 +9,7 @@
 #include "store/sqlite/errors.h"
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
+#include "store/sqlite/send_rows.h"
 #include "store/sqlite/task_reader.h"
 #include "store/sqlite/writes.h"
 
@@ -55,10 +56,12 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
 }  // namespace
 
 struct SqliteStore::Parts {
-  Parts(sqlite::FileLock held, const SqliteOptions& options, const base::Clock& clock)
+  Parts(sqlite::FileLock held, const SqliteOptions& options, const base::Clock& clock_used)
       : lock(std::move(held)),
         writer(options.path, sqlite::Connection::Mode::write),
-        state(writer, clock, options.remembered_tasks_max) {}
+        state(writer, clock_used, options.remembered_tasks_max, options.send_retention),
+        clock(clock_used),
+        send_retention(options.send_retention) {}
 
   void start(const SqliteOptions& options) {
     readers.emplace(options.path, options.readers, kReaderPragmas);
@@ -71,6 +74,8 @@ struct SqliteStore::Parts {
   sqlite::FileLock lock;
   sqlite::Connection writer;
   sqlite::WriteState state;
+  const base::Clock& clock;
+  const base::Duration send_retention;
   std::optional<sqlite::ConnectionPool> readers;
   std::optional<sqlite::Committer> committer;
 };
@@ -116,6 +121,12 @@ void SqliteStore::set_push(task::TaskKey key, task::PushConfig config, int confi
   const std::size_t weight = sizeof(config) + config.url.size() + config.authentication_extra.text.size();
   parts_->committer->push(
       std::make_unique<sqlite::SetPush>(key, std::move(config), configs_max, std::move(done)), weight);
+}
+
+void SqliteStore::delete_push(task::TaskKey key, task::PushConfigId id,
+                              std::function<void(Result<void>)> done) {
+  const std::size_t weight = sizeof(sqlite::DeletePush) + id.value.size();
+  parts_->committer->push(std::make_unique<sqlite::DeletePush>(key, std::move(id), std::move(done)), weight);
 }
 
 void SqliteStore::record(DeliveryResult result, std::function<void(Result<void>)> done) {
@@ -188,6 +199,25 @@ Result<std::vector<TaskHead>> SqliteStore::open_children(task::TaskKey parent) c
 Result<std::vector<TaskHead>> SqliteStore::orphans() const {
   return reading("finding orphans", [&](auto& connection) -> Result<std::vector<TaskHead>> {
     return sqlite::orphan_heads(connection);
+  });
+}
+
+Result<EarlierSend> SqliteStore::earlier_send(const SendDigest& digest) const {
+  return reading("finding an earlier send", [&](sqlite::Connection& connection) -> Result<EarlierSend> {
+    const auto send = sqlite::find_send(connection, digest, parts_->clock.now() - parts_->send_retention);
+    if (!send) return fail(ErrorCode::not_found, "no earlier send");
+    return *send;
+  });
+}
+
+Result<task::Event> SqliteStore::first_stop(task::TaskKey key, task::EventNumber after) const {
+  return reading("finding where a task stopped",
+                 [&](auto& connection) { return sqlite::first_stop(connection, key, after); });
+}
+
+Result<ListPage> SqliteStore::list(const task::ListFilter& filter) const {
+  return reading("listing tasks", [&](auto& connection) -> Result<ListPage> {
+    return sqlite::list_heads(connection, filter);
   });
 }
 

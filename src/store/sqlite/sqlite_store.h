@@ -28,6 +28,8 @@ struct SqliteOptions {
   std::size_t queue_max = 20'000;             // changes that wait for the disk
   std::size_t queue_bytes_max = 256u << 20;   // and what they hold
   std::size_t remembered_tasks_max = 10'000;  // heads the committing thread keeps in memory
+  // How long a send is remembered, by which a repeated one is known.
+  base::Duration send_retention = std::chrono::hours(24);
 };
 
 class SqliteStore final : public TaskStore, public DeliveryStore {
@@ -55,9 +57,14 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<std::vector<TaskHead>> unfinished(task::TaskKey after, int limit) const override;
   base::Result<std::vector<TaskHead>> open_children(task::TaskKey parent) const override;
   base::Result<std::vector<TaskHead>> orphans() const override;
+  base::Result<EarlierSend> earlier_send(const SendDigest& digest) const override;
+  base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const override;
+  base::Result<ListPage> list(const task::ListFilter& filter) const override;
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                 std::function<void(base::Result<task::PushConfig>)> done) override;
   base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const override;
+  void delete_push(task::TaskKey key, task::PushConfigId id,
+                   std::function<void(base::Result<void>)> done) override;
 
   base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const override;
   base::Result<std::optional<base::Timestamp>> next_due() const override;

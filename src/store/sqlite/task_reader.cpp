@@ -8,6 +8,7 @@
 #include "store/sqlite/errors.h"
 #include "store/sqlite/event_rows.h"
 #include "store/sqlite/head_rows.h"
+#include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -142,10 +143,31 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   TurnInput input;
   input.message = std::move(added->message);
   Query query = connection.query(
-      "SELECT metadata, tools, client_state FROM turn_requests WHERE task_key = ? AND number = ?", key,
-      number);
-  if (query.step()) input.request = {{query.text(0)}, {query.text(1)}, {query.text(2)}};
+      "SELECT metadata, tools, client_state, extensions FROM turn_requests WHERE task_key = ? AND number = "
+      "?",
+      key, number);
+  if (!query.step()) return input;
+  input.request = {{query.text(0)}, {query.text(1)}, {query.text(2)}, {}};
+  if (const std::string extensions = query.text(3); !extensions.empty()) {
+    auto decoded = wire::stored::decode_strings(extensions);
+    if (!decoded) return fail(decoded.error());
+    input.request.extensions = std::move(*decoded);
+  }
   return input;
+}
+
+Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::EventNumber after) {
+  Query query = connection.query(
+      "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number > ? AND kind = 1 "
+      "ORDER BY number",
+      key, after);
+  while (query.step()) {
+    auto event = event_at(query, 0);
+    if (!event) return event;
+    const task::StatusChanged* changed = task::status_in(*event);
+    if (changed != nullptr && task::is_stopped(changed->status.state)) return event;
+  }
+  return fail(ErrorCode::not_found, "the task has not stopped since");
 }
 
 std::optional<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,

@@ -19,6 +19,8 @@ base::Result<std::vector<task::Event>> read_events(Connection& connection, task:
 
 base::Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, task::EventNumber message);
 
+base::Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::EventNumber after);
+
 std::optional<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
                                                    task::EventNumber after);
 

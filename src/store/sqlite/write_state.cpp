@@ -37,16 +37,27 @@ std::vector<KnownConfig>& WriteState::configs(KnownTask& task) {
   if (task.configs) return *task.configs;
   task.configs.emplace();
   Query query = connection_.query(
-      "SELECT config_key, public_id FROM push_configs WHERE task_key = ? ORDER BY config_key",
+      "SELECT config_key, public_id, generation FROM push_configs WHERE task_key = ? ORDER BY config_key",
       task.row.head.key);
-  while (query.step()) task.configs->push_back({{query.integer(0)}, {query.text(1)}});
+  while (query.step()) {
+    task.configs->push_back(
+        {{query.integer(0)}, {query.text(1)}, static_cast<task::Generation>(query.small(2))});
+  }
   return *task.configs;
+}
+
+std::int64_t WriteState::new_key(std::optional<std::int64_t>& last, const char* sql) {
+  if (!last) {
+    Query query = connection_.query(sql);
+    last = query.step() ? query.integer(0) : 0;
+  }
+  return ++*last;
 }
 
 task::ContextKey WriteState::context(const NewTask& task) {
   const std::string name = context_name(task);
   if (const task::ContextKey* known = contexts_.find(name)) return *known;
-  task::ContextKey key = find_context(connection_, task);
+  task::ContextKey key = find_context(connection_, task.agent, task.caller, task.context);
   if (!key) key = insert_context(connection_, task, now());
   return contexts_.put(name, key);
 }

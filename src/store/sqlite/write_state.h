@@ -23,6 +23,7 @@ namespace baton::store::sqlite {
 struct KnownConfig {
   PushConfigKey key;
   task::PushConfigId id;
+  task::Generation generation;
 };
 
 struct KnownTask {
@@ -33,8 +34,13 @@ struct KnownTask {
 
 class WriteState {
  public:
-  WriteState(Connection& connection, const base::Clock& clock, std::size_t tasks_max)
-      : connection_(connection), clock_(clock), tasks_(tasks_max), contexts_(tasks_max) {}
+  WriteState(Connection& connection, const base::Clock& clock, std::size_t tasks_max,
+             base::Duration send_retention)
+      : connection_(connection),
+        clock_(clock),
+        send_retention_(send_retention),
+        tasks_(tasks_max),
+        contexts_(tasks_max) {}
 
   Connection& connection() { return connection_; }
   // Never goes back, so that the order of numbers and the order of times agree.
@@ -46,6 +52,18 @@ class WriteState {
 
   std::optional<KnownArtifact> artifact(KnownTask& task, const task::ArtifactId& id);
   std::vector<KnownConfig>& configs(KnownTask& task);
+  // Keys of configs and deliveries are not given twice while the program runs, even if their rows are
+  // deleted: somebody may still be about to say what became of an old one.
+  PushConfigKey new_config_key() {
+    return {new_key(last_config_, "SELECT max(config_key) FROM push_configs")};
+  }
+  DeliveryKey new_delivery_key() {
+    return {new_key(last_delivery_, "SELECT max(delivery_key) FROM deliveries")};
+  }
+
+  base::Duration send_retention() const { return send_retention_; }
+  // Whether this send is one after which old ones are to be deleted.
+  bool cleaning_due() { return sends_++ % kSendsPerCleaning == 0; }
 
   // The key of the task's context, made if there is none.
   task::ContextKey context(const NewTask& task);
@@ -56,9 +74,16 @@ class WriteState {
   }
 
  private:
+  static constexpr std::uint64_t kSendsPerCleaning = 64;
+
+  std::int64_t new_key(std::optional<std::int64_t>& last, const char* sql);
+
   Connection& connection_;
   const base::Clock& clock_;
+  const base::Duration send_retention_;
   base::Timestamp last_{};
+  std::optional<std::int64_t> last_config_, last_delivery_;
+  std::uint64_t sends_ = 0;
   Lru<task::TaskKey, KnownTask> tasks_;
   Lru<std::string, task::ContextKey> contexts_;
 };

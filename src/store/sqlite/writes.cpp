@@ -8,6 +8,7 @@ std::size_t weight_of(const Change& change) {
   if (change.request) {
     bytes += change.request->metadata.text.size() + change.request->tools.text.size() +
              change.request->client_state.text.size();
+    for (const std::string& extension : change.request->extensions) bytes += extension.size();
   }
   return bytes;
 }

@@ -1,4 +1,4 @@
-// The three kinds of Write: a change, a push config, what became of a delivery.
+// The kinds of Write: a change, a push config, its end, what became of a delivery.
 #pragma once
 
 #include <optional>
@@ -42,6 +42,23 @@ class SetPush final : public Write {
   const task::TaskKey key_;
   task::PushConfig config_;
   const int configs_max_;
+  Done done_;
+  base::Result<void> result_;
+};
+
+class DeletePush final : public Write {
+ public:
+  using Done = std::function<void(base::Result<void>)>;
+  DeletePush(task::TaskKey key, task::PushConfigId id, Done done)
+      : key_(key), id_(std::move(id)), done_(std::move(done)) {}
+  void apply(WriteState& state) override { result_ = delete_config(state, key_, id_); }
+  void undo() override { result_ = {}; }
+  void refuse(const base::Error& error) override { result_ = base::fail(error); }
+  void finish() override { done_(std::move(result_)); }
+
+ private:
+  const task::TaskKey key_;
+  const task::PushConfigId id_;
   Done done_;
   base::Result<void> result_;
 };
