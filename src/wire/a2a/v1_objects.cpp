@@ -1,5 +1,6 @@
 #include "wire/a2a/v1_objects.h"
 
+#include <algorithm>
 #include <array>
 
 #include "wire/base64.h"
@@ -14,6 +15,12 @@ using base::Result;
 constexpr std::array<std::string_view, 8> kStateNames{
     "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING",  "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED",
     "TASK_STATE_COMPLETED", "TASK_STATE_CANCELED", "TASK_STATE_FAILED",         "TASK_STATE_REJECTED"};
+
+// In the order of their numbers in a2a.proto, from 1.
+using task::State;
+constexpr std::array kStateNumbers{State::submitted, State::working,      State::completed,
+                                   State::failed,    State::canceled,     State::input_required,
+                                   State::rejected,  State::auth_required};
 
 struct ContentName {
   std::string_view name;
@@ -105,6 +112,17 @@ std::string_view state_name(task::State state) {
   return kStateNames[static_cast<std::size_t>(state)];
 }
 
+std::optional<task::State> state_named(std::string_view name) {
+  const auto* found = std::find(kStateNames.begin(), kStateNames.end(), name);
+  if (found == kStateNames.end()) return std::nullopt;
+  return static_cast<task::State>(found - kStateNames.begin());
+}
+
+std::optional<task::State> state_numbered(std::int64_t number) {
+  if (number < 1 || number > static_cast<std::int64_t>(kStateNumbers.size())) return std::nullopt;
+  return kStateNumbers[static_cast<std::size_t>(number - 1)];
+}
+
 void write_part(Writer& out, const task::Part& part) {
   out.object([&] {
     const std::string_view name = kContentNames[static_cast<std::size_t>(part.kind)].name;
@@ -167,13 +185,14 @@ void write_status(Writer& out, const task::Status& status, const task::TaskId& t
   });
 }
 
-void write_task(Writer& out, const task::Task& task) {
+void write_task(Writer& out, const task::Task& task, Artifacts artifacts) {
   out.object([&] {
     out.member("id", task.id.value);
     out.optional("contextId", task.context.value);
     out.key("status");
     write_status(out, task.status, task.id, task.context);
-    if (!task.artifacts.empty()) {
+    const bool some = artifacts == Artifacts::where_any && !task.artifacts.empty();
+    if (some || artifacts == Artifacts::always) {
       out.key("artifacts").array([&] {
         for (const task::Artifact& artifact : task.artifacts) write_artifact(out, artifact);
       });

@@ -21,7 +21,8 @@ void write_message(Writer& out, const task::Message& message, const task::TaskId
 void write_artifact(Writer& out, const task::Artifact& artifact);
 void write_status(Writer& out, const task::Status& status, const task::TaskId& task = {},
                   const task::ContextId& context = {});
-void write_task(Writer& out, const task::Task& task);
+enum class Artifacts { where_any, always, never };
+void write_task(Writer& out, const task::Task& task, Artifacts artifacts = Artifacts::where_any);
 
 base::Result<task::Part> read_part(Value part);
 base::Result<std::vector<task::Part>> read_parts(Value parts);
@@ -34,5 +35,8 @@ base::Result<task::Artifact> read_artifact(Value artifact);
 
 // "TASK_STATE_INPUT_REQUIRED" and its like.
 std::string_view state_name(task::State state);
+// By its name or its number in a2a.proto; nothing for unspecified and unknown ones.
+std::optional<task::State> state_named(std::string_view name);
+std::optional<task::State> state_numbered(std::int64_t number);
 
 }  // namespace baton::wire::v1

@@ -1,0 +1,12 @@
+// ListTasks, which only A2A 1.0 has (VERSIONS.md 6.12).
+#pragma once
+
+#include "wire/a2a/dialect.h"
+
+namespace baton::wire::a2a {
+
+base::Result<ListRequest> read_list_request(Value params);
+void write_list_answer(Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,
+                       const std::optional<task::ListPosition>& next, std::int64_t total);
+
+}  // namespace baton::wire::a2a
