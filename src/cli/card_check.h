@@ -1,4 +1,4 @@
-// Checks an agent card against what A2A 0.1 requires, and shows it to people.
+// Checks an agent card against the A2A generations that it claims, and shows it to people.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace baton::cli {
 
-// "/skills/0/name: is missing"; empty if nothing is wrong.
+// "/skills/0/tags: is missing: required since 0.2"; empty if nothing is wrong.
 std::vector<std::string> check_card(wire::Value card);
 
 // The card in words. Text from it is made harmless.

@@ -45,7 +45,8 @@ struct RemoteCard {
 base::Result<RemoteCard> read_remote_card(std::string_view json);
 RemoteCard read_remote_card(Value card);
 
-// The generations that a card's members claim, oldest first.
+// The generations that a card is written for, by its members, oldest first. Those of the interfaces it lists
+// are another matter.
 std::vector<task::Generation> generations_of(Value card);
 
 struct InterfaceWish {

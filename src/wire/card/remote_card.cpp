@@ -1,0 +1,206 @@
+#include "wire/card/remote_card.h"
+
+#include <algorithm>
+#include <array>
+
+#include "wire/card/card.h"
+
+namespace baton::wire {
+namespace {
+
+using task::Generation;
+
+constexpr std::array<std::pair<Binding, std::string_view>, 3> kBindings{{
+    {Binding::json_rpc, "JSONRPC"},
+    {Binding::rest, "HTTP+JSON"},
+    {Binding::grpc, "GRPC"},
+}};
+constexpr std::array<std::pair<Generation, std::string_view>, 4> kGenerations{{
+    {Generation::v0_1, "0.1"},
+    {Generation::v0_2, "0.2"},
+    {Generation::v0_3, "0.3"},
+    {Generation::v1_0, "1.0"},
+}};
+
+bool same_word(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+// Nothing said is JSON-RPC: before 0.2.4 there was nothing else.
+std::optional<Binding> read_binding(Value name) {
+  if (name.string().empty()) return Binding::json_rpc;
+  for (const auto& [binding, word] : kBindings) {
+    if (same_word(name.string(), word)) return binding;
+  }
+  return std::nullopt;
+}
+
+// "0.3.0" is 0.3, "1.1" can be spoken to as 1.0 is.
+std::optional<Generation> read_generation(std::string_view version) {
+  if (version == "1" || version.starts_with("1.")) return Generation::v1_0;
+  for (const auto& [generation, number] : kGenerations) {
+    const bool same = version.starts_with(number) && (version.size() == 3 || version[3] == '.');
+    if (same) return generation;
+  }
+  return std::nullopt;
+}
+
+bool has_any(Value object, std::initializer_list<std::string_view> members) {
+  return std::any_of(members.begin(), members.end(),
+                     [&](std::string_view member) { return !object[member].absent(); });
+}
+
+bool lacks_what_0_2_wants(Value card) {
+  const auto lacks = [](Value object, std::initializer_list<std::string_view> members) {
+    return std::any_of(members.begin(), members.end(),
+                       [&](std::string_view member) { return object[member].absent(); });
+  };
+  if (lacks(card, {"description", "defaultInputModes", "defaultOutputModes"})) return true;
+  if (card["provider"].is_object() && lacks(card["provider"], {"url"})) return true;
+  for (const Value skill : card["skills"]) {
+    if (lacks(skill, {"description", "tags"})) return true;
+  }
+  return false;
+}
+
+// What a card without a version says of itself by its members: 0.2 brought some and demanded others. Both:
+// it may be either.
+std::vector<Generation> generations_by_members(Value card) {
+  const bool says_0_2 = has_any(card, {"securitySchemes", "security", "supportsAuthenticatedExtendedCard",
+                                       "iconUrl", "preferredTransport", "additionalInterfaces"}) ||
+                        has_any(card["capabilities"], {"extensions"});
+  if (says_0_2) return {Generation::v0_2};
+  if (lacks_what_0_2_wants(card) || has_any(card, {"authentication"})) return {Generation::v0_1};
+  return {Generation::v0_1, Generation::v0_2};
+}
+
+std::vector<Generation> old_generations(Value card) {
+  const std::string_view version = card["protocolVersion"].string();
+  if (version.empty()) return generations_by_members(card);
+  const auto generation = read_generation(version);
+  return generation ? std::vector{*generation} : std::vector<Generation>{};
+}
+
+bool has_new_interfaces(Value card) {
+  return card["supportedInterfaces"].is_array() && card["supportedInterfaces"].size() > 0;
+}
+
+void add(RemoteCard& card, RemoteInterface found) {
+  const bool known =
+      std::find(card.interfaces.begin(), card.interfaces.end(), found) != card.interfaces.end();
+  if (!known && !found.url.empty()) card.interfaces.push_back(std::move(found));
+}
+
+void read_new_interfaces(Value card, RemoteCard& read) {
+  for (const Value item : card["supportedInterfaces"]) {
+    const auto binding = read_binding(item["protocolBinding"]);
+    const std::string_view version = item["protocolVersion"].string();
+    // Nothing said means 0.3 (VERSIONS.md section 2).
+    const auto generation = version.empty() ? Generation::v0_3 : read_generation(version);
+    if (binding && generation) add(read, {item["url"].str(), *binding, *generation, item["tenant"].str()});
+  }
+}
+
+void read_old_interfaces(Value card, RemoteCard& read) {
+  auto generations = old_generations(card);
+  std::reverse(generations.begin(), generations.end());
+  for (const Generation generation : generations) {
+    const auto preferred = read_binding(card["preferredTransport"]);
+    if (preferred) add(read, {card["url"].str(), *preferred, generation, {}});
+    if (!card["additionalInterfaces"].is_array()) continue;
+    for (const Value item : card["additionalInterfaces"]) {
+      const auto binding = read_binding(item["transport"]);
+      if (binding) add(read, {item["url"].str(), *binding, generation, {}});
+    }
+  }
+}
+
+void mend_modes(std::vector<std::string>& modes) {
+  std::replace(modes.begin(), modes.end(), std::string("text"), std::string("text/plain"));
+}
+
+bool will_do(const InterfaceWish& wish, Binding binding) {
+  return std::find(wish.bindings.begin(), wish.bindings.end(), binding) != wish.bindings.end();
+}
+
+std::optional<RemoteInterface> first_of(const RemoteCard& card, Generation generation,
+                                        const InterfaceWish& wish) {
+  for (const RemoteInterface& place : card.interfaces) {
+    if (place.generation == generation && will_do(wish, place.binding)) return place;
+  }
+  return std::nullopt;
+}
+
+std::optional<RemoteInterface> undeclared(const RemoteCard& card, Generation generation,
+                                          const InterfaceWish& wish) {
+  if (!will_do(wish, Binding::json_rpc)) return std::nullopt;
+  for (const auto& [oldest, _] : kGenerations) {
+    auto place = first_of(card, oldest, {std::nullopt, {Binding::json_rpc}});
+    if (!place) continue;
+    place->generation = generation;
+    return place;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view name_of(Binding binding) {
+  return kBindings[static_cast<std::size_t>(binding)].second;
+}
+
+std::string_view name_of(task::Generation generation) {
+  return kGenerations[static_cast<std::size_t>(generation)].second;
+}
+
+std::vector<task::Generation> generations_of(Value card) {
+  std::vector<Generation> found;
+  const bool is_new = !card["supportedInterfaces"].absent();
+  if (!is_new || !card["url"].absent()) found = old_generations(card);
+  const bool is_there = std::find(found.begin(), found.end(), Generation::v1_0) != found.end();
+  if (is_new && !is_there) found.push_back(Generation::v1_0);
+  return found;
+}
+
+RemoteCard read_remote_card(Value card) {
+  RemoteCard read;
+  read.card = read_card(card);
+  mend_modes(read.card.default_input_modes);
+  mend_modes(read.card.default_output_modes);
+  for (task::Skill& skill : read.card.skills) {
+    mend_modes(skill.input_modes);
+    mend_modes(skill.output_modes);
+  }
+  const Value capabilities = card["capabilities"];
+  read.streaming = capabilities["streaming"].boolean();
+  read.push = capabilities["pushNotifications"].boolean();
+  read.extended =
+      capabilities["extendedAgentCard"].boolean() || card["supportsAuthenticatedExtendedCard"].boolean();
+  if (card["supportedInterfaces"].is_array()) read_new_interfaces(card, read);
+  if (!has_new_interfaces(card)) read_old_interfaces(card, read);
+  return read;
+}
+
+base::Result<RemoteCard> read_remote_card(std::string_view json) {
+  const auto document = Document::parse_view(json);
+  if (!document) return base::fail(document.error());
+  if (!document->root().is_object()) {
+    return base::fail(base::ErrorCode::invalid_argument, "the card must be an object");
+  }
+  return read_remote_card(document->root());
+}
+
+std::optional<RemoteInterface> pick(const RemoteCard& card, const InterfaceWish& wish) {
+  for (auto generation = kGenerations.rbegin(); generation != kGenerations.rend(); ++generation) {
+    if (wish.generation && *wish.generation != generation->first) continue;
+    if (auto place = first_of(card, generation->first, wish)) return place;
+  }
+  if (wish.generation == Generation::v0_1 || wish.generation == Generation::v0_2) {
+    return undeclared(card, *wish.generation, wish);
+  }
+  return std::nullopt;
+}
+
+}  // namespace baton::wire

@@ -1,0 +1,17 @@
+// What is wrong with an agent's card, by the A2A generations that it claims (VERSIONS.md 5.2, 6.3).
+//
+// Pure function.
+#pragma once
+
+#include <vector>
+
+#include "wire/json/document.h"
+#include "wire/json/schema.h"
+
+namespace baton::wire {
+
+// A card that claims several generations (generations_of) must have what each of them requires. An empty list
+// of skills is let pass (trap 21). Empty: nothing is wrong.
+std::vector<SchemaProblem> check_remote_card(Value card);
+
+}  // namespace baton::wire
