@@ -14,7 +14,10 @@ const { fail, finish, runAll } = await import("./lib/runner.mjs");
 const { clients } = await import("./clients/all.mjs");
 const { cases } = await import("./cases/all.mjs");
 
-const tokens = [{ caller: "ann", token: "secret-of-ann" }, { caller: "bob", token: "secret-of-bob" }];
+const tokens = [
+  { caller: "ann", token: "secret-of-ann" },
+  { caller: "bob", token: "secret-of-bob" },
+];
 const world = { server: new Server(), guarded: new Server({ tokens }), receiver: new Receiver(), grpc: {} };
 
 // Where the agent's card says that gRPC is served, by version of the protocol.
@@ -27,7 +30,8 @@ async function grpcAddresses(agent) {
 }
 
 // Whether the client's transport is there to be used; only gRPC need not be.
-const offered = (client, agent = "desk") => client.transport !== "GRPC" || world.grpc[agent][client.protocol] !== undefined;
+const offered = (client, agent = "desk") =>
+  client.transport !== "GRPC" || world.grpc[agent][client.protocol] !== undefined;
 
 const fits = (each, client) => (!each.needs || client.has[each.needs]) && offered(client, each.agent);
 
@@ -39,7 +43,11 @@ async function run() {
     if (!offered(client)) continue;
     const name = `SDK ${client.sdk} ${client.api}, A2A ${client.protocol} over ${client.transport}`;
     if (only && !name.includes(only)) continue;
-    await runAll(client, cases.filter((each) => fits(each, client)), world);
+    await runAll(
+      client,
+      cases.filter((each) => fits(each, client)),
+      world,
+    );
   }
 }
 
@@ -53,5 +61,6 @@ setTimeout(() => {
 
 await run().catch((error) => fail("the run", error));
 await world.receiver.stop().catch((error) => fail("the receiver's end", error));
-for (const server of [world.server, world.guarded]) await server.stop().catch((error) => fail("the program's end", error));
+for (const server of [world.server, world.guarded])
+  await server.stop().catch((error) => fail("the program's end", error));
 process.exit(finish());

@@ -4,7 +4,8 @@ import { collect, fresh, polled, refused, using, heldTask, textOf } from "./tool
 function checkInterfaces(client, card, base) {
   const versions = card.interfaces.filter((each) => !each.version || each.version === client.protocol);
   const transports = versions.map((each) => each.transport);
-  for (const each of ["JSONRPC", "HTTP+JSON"]) assert.ok(transports.includes(each), `the card offers ${each}: ${transports}`);
+  for (const each of ["JSONRPC", "HTTP+JSON"])
+    assert.ok(transports.includes(each), `the card offers ${each}: ${transports}`);
   for (const { transport, url } of versions) {
     if (transport !== "GRPC") assert.ok(`${url}/`.startsWith(base), `${url} is below ${base}`);
   }

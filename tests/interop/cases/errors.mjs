@@ -33,7 +33,10 @@ export const finishedTask = {
         await refused(client, "UnsupportedOperation", collect(desk.resubscribe(id)));
       } else {
         const events = await collect(desk.resubscribe(id));
-        assert.deepEqual(events.map((event) => [event.kind, event.state]), [["task", "completed"]]);
+        assert.deepEqual(
+          events.map((event) => [event.kind, event.state]),
+          [["task", "completed"]],
+        );
       }
     }),
 };

@@ -4,7 +4,8 @@ import { textOf, withDesk } from "./tools.mjs";
 async function makeTasks(desk) {
   const first = await desk.send("echo task 1");
   const tasks = [first];
-  for (let number = 2; number <= 4; ++number) tasks.push(await desk.send(`echo task ${number}`, { contextId: first.contextId }));
+  for (let number = 2; number <= 4; ++number)
+    tasks.push(await desk.send(`echo task ${number}`, { contextId: first.contextId }));
   tasks.push(await desk.send("ask task 5", { contextId: first.contextId }));
   return tasks;
 }
@@ -29,7 +30,10 @@ export const paging = {
       const tasks = await makeTasks(desk);
       const newestFirst = tasks.map((task) => task.id).reverse();
       const pages = await readPages(desk, tasks[0].contextId);
-      assert.deepEqual(pages.map((page) => page.length), [2, 2, 1]);
+      assert.deepEqual(
+        pages.map((page) => page.length),
+        [2, 2, 1],
+      );
       assert.deepEqual(pages.flat(), newestFirst);
     }),
 };
@@ -46,7 +50,15 @@ export const filters = {
       assert.deepEqual(await ids({ state: "failed" }), []);
       assert.deepEqual(await ids({ after: tasks[3].at }), [tasks[4].id, tasks[3].id]);
       const bare = await desk.list({ contextId, state: "completed", historyLength: 0 });
-      assert.deepEqual(bare.tasks.map((task) => [task.artifacts.length, task.history.length]), [[0, 0], [0, 0], [0, 0], [0, 0]]);
+      assert.deepEqual(
+        bare.tasks.map((task) => [task.artifacts.length, task.history.length]),
+        [
+          [0, 0],
+          [0, 0],
+          [0, 0],
+          [0, 0],
+        ],
+      );
       const full = await desk.list({ contextId, includeArtifacts: true, pageSize: 1, state: "completed" });
       assert.equal(textOf(full.tasks[0]), "task 4");
     }),

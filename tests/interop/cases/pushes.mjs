@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readDelivery } from "../clients/deliveries.mjs";
 import { fresh, heldTask, holding, polled, refused, using, withDesk } from "./tools.mjs";
 
-const ended = (deliveries, client) => deliveries.some((each) => readDelivery(client.protocol, each).state === "completed");
+const ended = (deliveries, client) =>
+  deliveries.some((each) => readDelivery(client.protocol, each).state === "completed");
 
 export const configs = {
   operation: "push configs",
@@ -25,7 +26,10 @@ async function listAndDelete(client, desk, wanted) {
   await desk.setPush(taskId, { id: "other", url });
   const ids = async () => (await desk.listPush(taskId)).map((each) => each.id).sort();
   assert.deepEqual(await ids(), ["mine", "other"]);
-  assert.deepEqual((await desk.listPush(taskId)).find((each) => each.id === "mine"), wanted);
+  assert.deepEqual(
+    (await desk.listPush(taskId)).find((each) => each.id === "mine"),
+    wanted,
+  );
   await desk.deletePush(taskId, "other");
   assert.deepEqual(await ids(), ["mine"]);
   await desk.deletePush(taskId, "other"); // once more does no harm
@@ -42,14 +46,21 @@ export const inline = {
   run: (client, world) =>
     withDesk(client, world, async (desk) => {
       const path = fresh();
-      const push = { id: "inline", url: world.receiver.url(path), token: "t-2", authentication: { schemes: ["Bearer"], credentials: "abc.def" } };
+      const push = {
+        id: "inline",
+        url: world.receiver.url(path),
+        token: "t-2",
+        authentication: { schemes: ["Bearer"], credentials: "abc.def" },
+      };
       const { id } = await desk.send("count 2", { push });
       const got = await world.receiver.until(path, "the end", (deliveries) => ended(deliveries, client));
       for (const delivery of got) {
         checkDelivery(client, delivery, id, "t-2");
         assert.equal(delivery.headers.authorization, "Bearer abc.def");
       }
-      const texts = got.flatMap((each) => readDelivery(client.protocol, each).artifacts.map((artifact) => artifact.text));
+      const texts = got.flatMap((each) =>
+        readDelivery(client.protocol, each).artifacts.map((artifact) => artifact.text),
+      );
       assert.ok(texts.length > 0, "the result is delivered as well");
     }),
 };

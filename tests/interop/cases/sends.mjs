@@ -56,7 +56,10 @@ export const inputRequired = {
       const done = await desk.send("green", { taskId: asked.id, contextId: asked.contextId, blocking: true });
       assert.deepEqual([done.id, done.contextId, done.state], [asked.id, asked.contextId, "completed"]);
       assert.equal(textOf(done), "The answer was green.");
-      assert.deepEqual(done.history.map((each) => each.role), ["user", "agent", "user"]);
+      assert.deepEqual(
+        done.history.map((each) => each.role),
+        ["user", "agent", "user"],
+      );
     }),
 };
 

@@ -4,7 +4,9 @@ import { assembled, collect, fresh, heldTask, holding, lastState, nextOf, textOf
 
 // `final` is the mark of the last status before 1.0; the 1.0 views have none.
 function checkFinal(events) {
-  const marks = events.filter((event) => event.kind === "status" && event.final !== undefined).map((event) => event.final);
+  const marks = events
+    .filter((event) => event.kind === "status" && event.final !== undefined)
+    .map((event) => event.final);
   if (marks.length > 0) assert.deepEqual(marks, [...marks.slice(1).fill(false), true]);
 }
 
@@ -23,7 +25,10 @@ export const streaming = {
       assert.equal(lastState(events), "completed");
       assert.equal(assembled(client, events), "1 2 3 ");
       const says = events.filter((event) => event.kind === "status").map((event) => event.say);
-      assert.deepEqual(says.filter((say) => say.startsWith("step")), ["step 1", "step 2", "step 3"]);
+      assert.deepEqual(
+        says.filter((say) => say.startsWith("step")),
+        ["step 1", "step 2", "step 3"],
+      );
       assert.equal(says.at(-1), "counted");
       assert.equal(textOf(await desk.get(events[0].taskId)), "1 2 3 ");
     }),

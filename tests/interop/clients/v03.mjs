@@ -34,7 +34,8 @@ class Client {
   }
 
   async *stream(text, options) {
-    for await (const item of this.client.sendMessageStream(sendParams(text, options), this.options)) yield view.event(item);
+    for await (const item of this.client.sendMessageStream(sendParams(text, options), this.options))
+      yield view.event(item);
   }
 
   async get(id, historyLength) {

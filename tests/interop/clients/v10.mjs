@@ -41,7 +41,8 @@ class Client {
   }
 
   async *stream(text, options) {
-    for await (const item of this.client.sendMessageStream(sendParams(text, options), this.options)) yield view.event(item);
+    for await (const item of this.client.sendMessageStream(sendParams(text, options), this.options))
+      yield view.event(item);
   }
 
   async get(id, historyLength) {
@@ -57,7 +58,9 @@ class Client {
   }
 
   async setPush(taskId, config) {
-    return view.pushConfig(await this.client.createTaskPushNotificationConfig(outgoingPush(taskId, config), this.options));
+    return view.pushConfig(
+      await this.client.createTaskPushNotificationConfig(outgoingPush(taskId, config), this.options),
+    );
   }
 
   async getPush(taskId, id) {

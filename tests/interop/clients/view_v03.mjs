@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 
 const states = [
-  "submitted", "working", "input-required", "completed", "canceled", "failed", "rejected", "auth-required", "unknown",
+  "submitted",
+  "working",
+  "input-required",
+  "completed",
+  "canceled",
+  "failed",
+  "rejected",
+  "auth-required",
+  "unknown",
 ];
 
 function content(part) {
@@ -80,9 +88,13 @@ export function card(value) {
   };
 }
 
-
 export function outgoing(text, { taskId, contextId, messageId, parts = [] } = {}) {
-  const result = { kind: "message", messageId, role: "user", parts: [{ kind: "text", text }, ...parts.map(outgoingPart)] };
+  const result = {
+    kind: "message",
+    messageId,
+    role: "user",
+    parts: [{ kind: "text", text }, ...parts.map(outgoingPart)],
+  };
   if (taskId) result.taskId = taskId;
   if (contextId) result.contextId = contextId;
   return result;

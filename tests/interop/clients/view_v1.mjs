@@ -3,7 +3,15 @@ import assert from "node:assert/strict";
 
 // The numbers of TaskState and Role.
 const states = [
-  "unknown", "submitted", "working", "completed", "failed", "canceled", "input-required", "rejected", "auth-required",
+  "unknown",
+  "submitted",
+  "working",
+  "completed",
+  "failed",
+  "canceled",
+  "input-required",
+  "rejected",
+  "auth-required",
 ];
 export const stateNumber = (name) => states.indexOf(name);
 const roles = ["unspecified", "user", "agent"];

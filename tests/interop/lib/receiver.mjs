@@ -10,7 +10,12 @@ export class Receiver {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
-    this.deliveries.push({ path: request.url, method: request.method, headers: request.headers, body: JSON.parse(text) });
+    this.deliveries.push({
+      path: request.url,
+      method: request.method,
+      headers: request.headers,
+      body: JSON.parse(text),
+    });
     response.end();
   }
 

@@ -43,7 +43,13 @@ async function runOne(labels, operation, run) {
     failure = describe(error);
     console.log(`FAILED ${Object.values(labels).join(" ")}: ${operation}\n${failure.replace(/^/gm, "    ")}`);
   }
-  results.push({ ...labels, operation, passed: !failure, ...(failure && { failure }), milliseconds: Date.now() - began });
+  results.push({
+    ...labels,
+    operation,
+    passed: !failure,
+    ...(failure && { failure }),
+    milliseconds: Date.now() - began,
+  });
 }
 
 export async function runAll(client, cases, world) {
@@ -56,7 +62,9 @@ export async function runAll(client, cases, world) {
   const mine = results.slice(before);
   const passed = mine.filter((result) => result.passed).length;
   const seconds = mine.reduce((sum, result) => sum + result.milliseconds, 0) / 1000;
-  console.log(`SDK ${sdk} ${api}, A2A ${protocol} over ${transport}: ${passed} of ${mine.length} in ${seconds.toFixed(1)} s`);
+  console.log(
+    `SDK ${sdk} ${api}, A2A ${protocol} over ${transport}: ${passed} of ${mine.length} in ${seconds.toFixed(1)} s`,
+  );
 }
 
 // A failure outside of any case.

@@ -11,7 +11,8 @@ const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const program = process.env.BATON_PROGRAM ?? join(here, "../../build/release/baton");
 
 // The program reads BATON_*; what is meant for the tests is not for it.
-const environment = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BATON_")));
+const environment = () =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BATON_")));
 
 export class Server {
   #process;
@@ -42,8 +43,20 @@ export class Server {
     const log = openSync(join(this.folder, "log"), "a");
     this.#process = spawn(
       program,
-      ["serve", "--config", config, "--host", "127.0.0.1", "--port", "0", "--db", join(this.folder, "baton.db"),
-        "--agents", this.agents, "--allow-private-webhooks"],
+      [
+        "serve",
+        "--config",
+        config,
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--db",
+        join(this.folder, "baton.db"),
+        "--agents",
+        this.agents,
+        "--allow-private-webhooks",
+      ],
       { stdio: ["ignore", "pipe", log], env: environment() },
     );
     closeSync(log);

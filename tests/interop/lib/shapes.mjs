@@ -59,5 +59,7 @@ function lost(sent, kept, path = "") {
 export function againstProto(version, name, value) {
   const type = messages[version][name];
   const member = lost(value, type.toJSON(type.fromJSON(value)));
-  return member === undefined ? undefined : `not ProtoJSON of ${name} of ${version} at ${member}: ${JSON.stringify(value).slice(0, 600)}`;
+  return member === undefined
+    ? undefined
+    : `not ProtoJSON of ${name} of ${version} at ${member}: ${JSON.stringify(value).slice(0, 600)}`;
 }

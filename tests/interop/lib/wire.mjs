@@ -59,7 +59,8 @@ function checkRestError(body) {
     return good ? undefined : `not an error of 0.3: ${JSON.stringify(body)}`;
   }
   const { code, status, message, details } = body.error ?? {};
-  const good = typeof code === "number" && typeof status === "string" && typeof message === "string" && details?.length > 0;
+  const good =
+    typeof code === "number" && typeof status === "string" && typeof message === "string" && details?.length > 0;
   return good ? undefined : `not an error of 1.0: ${JSON.stringify(body)}`;
 }
 
@@ -83,7 +84,12 @@ function check(call, event, text) {
 // The `data` of each block of an SSE stream; one that was cut may end in the middle of a block.
 function* blocks(text) {
   for (const block of text.split("\n\n").slice(0, -1)) {
-    const of = (field) => block.split("\n").find((line) => line.startsWith(`${field}:`))?.slice(field.length + 1).trim();
+    const of = (field) =>
+      block
+        .split("\n")
+        .find((line) => line.startsWith(`${field}:`))
+        ?.slice(field.length + 1)
+        .trim();
     if (of("data") !== undefined) yield [of("event"), of("data")];
   }
 }
@@ -113,7 +119,8 @@ function callOf(input, init = {}) {
   const url = new URL(input instanceof URL ? input : String(input));
   const headers = new Headers(init.headers);
   let rpc;
-  if (init.body && !/(:send|:stream|:cancel|:subscribe|pushNotificationConfigs)$/.test(url.pathname)) rpc = JSON.parse(init.body).method;
+  if (init.body && !/(:send|:stream|:cancel|:subscribe|pushNotificationConfigs)$/.test(url.pathname))
+    rpc = JSON.parse(init.body).method;
   return { method: init.method ?? "GET", path: url.pathname, version: headers.get("a2a-version"), rpc };
 }
 

@@ -9,7 +9,12 @@ const textOf = (message) => message.parts.map((part) => part.text ?? "").join(""
 const isUser = (message) => message.role === "ROLE_USER" || message.role === "user";
 
 const piece = (turn, text, append, lastChunk) =>
-  say(turn, { type: "artifact", artifact: { artifactId: "pieces", name: "pieces", parts: [{ text }] }, append, lastChunk });
+  say(turn, {
+    type: "artifact",
+    artifact: { artifactId: "pieces", name: "pieces", parts: [{ text }] },
+    append,
+    lastChunk,
+  });
 
 const deeds = {
   echo(order, rest) {
