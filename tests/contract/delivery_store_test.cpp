@@ -33,6 +33,30 @@ DeliveryResult outcome(const store::Delivery& delivery, DeliveryResult::Kind kin
   return {delivery.key, kind, next, kind == DeliveryResult::Kind::delivered ? "" : "refused"};
 }
 
+using Numbers = std::vector<std::int64_t>;
+
+// Delivers all that is due to a config, and says which events those were.
+Numbers heard(StoreBench& bench, const std::string& config_id) {
+  Numbers events;
+  for (bool found = true; found;) {
+    found = false;
+    for (const store::Delivery& delivery : due(bench)) {
+      if (delivery.config.id.value != config_id) continue;
+      found = true;
+      events.push_back(delivery.event.value);
+      succeed(bench.record(outcome(delivery, DeliveryResult::Kind::delivered)));
+    }
+  }
+  return events;
+}
+
+base::Result<void> delete_push(StoreBench& bench, task::TaskKey key, const std::string& id) {
+  auto promise = std::make_shared<std::promise<base::Result<void>>>();
+  auto future = promise->get_future();
+  bench.store->delete_push(key, {id}, [promise](auto result) { promise->set_value(std::move(result)); });
+  return await(std::move(future));
+}
+
 store::TaskHead with_push(StoreBench& bench, const std::string& id, const std::string& config_id = "p1") {
   store::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
   change.push = config(config_id);
@@ -74,7 +98,7 @@ TEST_CASE("TaskStore: one config too many is refused, replacing one is not") {
   CHECK(bench.set_push({99}, config("p1"), 1).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("DeliveryStore: each status of a task gives one delivery for each config, and only statuses do") {
+TEST_CASE("DeliveryStore: configs of before 1.0 hear of each status, and of statuses only") {
   StoreBench bench;
   const store::TaskHead head = with_push(bench, "t1");
   succeed(bench.set_push(head.key, config("p2"), 10));
@@ -83,6 +107,24 @@ TEST_CASE("DeliveryStore: each status of a task gives one delivery for each conf
   CHECK(bench.store->delivery_counts()->waiting == 5);
   const store::TaskHead silent = bench.create("t2");
   CHECK(bench.must(silent, {status(State::working)}).deliveries == 0);
+}
+
+TEST_CASE("DeliveryStore: a 1.0 config hears of every event that a stream shows, in the log's order") {
+  StoreBench bench;
+  const store::TaskHead head = with_push(bench, "t1");
+  task::PushConfig newer = config("p2");
+  newer.generation = task::Generation::v1_0;
+  succeed(bench.set_push(head.key, newer, 10));
+  bench.reopen();
+  CHECK(bench.must(head, {status(State::working), delta("r", "x"), user("m2")}).deliveries == 3);
+  CHECK(bench.must(head, {chunk("a", "y", false)}).deliveries == 1);
+  CHECK(heard(bench, "p1") == Numbers{1, 3});
+  CHECK(heard(bench, "p2") == Numbers{3, 4, 6});
+
+  newer.generation = task::Generation::v0_3;
+  succeed(bench.set_push(head.key, newer, 10));
+  CHECK(bench.must(head, {delta("r", "z")}).deliveries == 0);
+  CHECK(bench.must(head, {status(State::completed)}).deliveries == 2);
 }
 
 TEST_CASE("DeliveryStore: a delivery tells what it is about") {
@@ -186,4 +228,52 @@ TEST_CASE(
     succeed(bench.record(outcome(next, DeliveryResult::Kind::delivered)));
   }
   CHECK(order == std::vector<std::int64_t>{1, 3, 4});
+}
+
+TEST_CASE("DeliveryStore: a deleted config hears nothing more, the others hear what they did") {
+  StoreBench bench;
+  const store::TaskHead head = with_push(bench, "t1");
+  succeed(bench.set_push(head.key, config("p2"), 10));
+  bench.must(head, {status(State::working)});
+  CHECK(bench.store->delivery_counts()->waiting == 3);
+  CHECK(delete_push(bench, head.key, "p1").has_value());
+  CHECK(bench.store->delivery_counts()->waiting == 1);
+  CHECK(bench.must(head, {status(State::completed)}).deliveries == 1);
+  bench.reopen();
+  REQUIRE(bench.store->push_configs(head.key)->size() == 1);
+  CHECK(bench.store->push_configs(head.key)->at(0).id.value == "p2");
+  CHECK(heard(bench, "p2") == Numbers{3, 4});
+  CHECK(due(bench).empty());
+}
+
+TEST_CASE("DeliveryStore: a config that is not there can be deleted, of a task that is") {
+  StoreBench bench;
+  const store::TaskHead head = with_push(bench, "t1");
+  const store::TaskHead other = with_push(bench, "t2");
+  CHECK(delete_push(bench, head.key, "none").has_value());
+  CHECK(delete_push(bench, head.key, "p1").has_value());
+  CHECK(delete_push(bench, head.key, "p1").has_value());
+  CHECK(bench.store->push_configs(head.key)->empty());
+  CHECK(bench.store->push_configs(other.key)->size() == 1);
+  CHECK(delete_push(bench, {99}, "p1").error().code == ErrorCode::task_not_found);
+}
+
+TEST_CASE("DeliveryStore: what becomes of a delivery under way to a deleted config touches no other") {
+  StoreBench bench;
+  const store::TaskHead head = with_push(bench, "t1");
+  const store::Delivery under_way = due(bench).at(0);
+  succeed(delete_push(bench, head.key, "p1"));
+  succeed(bench.set_push(head.key, config("p1"), 10));
+  bench.must(head, {status(State::working)});
+  const store::Delivery next = due(bench).at(0);
+  CHECK(next.key != under_way.key);
+  CHECK(next.config_key != under_way.config_key);
+  for (const auto kind :
+       {DeliveryResult::Kind::retry, DeliveryResult::Kind::given_up, DeliveryResult::Kind::delivered}) {
+    CHECK(bench.record(outcome(under_way, kind)).has_value());
+  }
+  REQUIRE(due(bench).size() == 1);
+  CHECK(due(bench)[0].event.value == 3);
+  CHECK(due(bench)[0].attempts == 0);
+  CHECK(bench.store->delivery_counts()->given_up == 0);
 }

@@ -1,0 +1,193 @@
+// What every TaskStore promises of lists: which tasks, in which order, page by page.
+#include "contract/store_bench.h"
+
+using namespace baton;
+using namespace baton::test;
+using base::Duration;
+using task::State;
+
+namespace {
+
+constexpr State kSubmitted = State::submitted;
+
+task::ListFilter all(int limit = 50) {
+  task::ListFilter filter;
+  filter.caller = {"ann"};
+  filter.agent = {"echo"};
+  filter.limit = limit;
+  return filter;
+}
+
+store::ListPage list(const StoreBench& bench, const task::ListFilter& filter) {
+  auto page = bench.store->list(filter);
+  succeed(page);
+  return std::move(*page);
+}
+
+Texts ids(const store::ListPage& page) {
+  Texts found;
+  for (const store::TaskHead& head : page.heads) found.push_back(head.id.value);
+  return found;
+}
+Texts ids(const StoreBench& bench, const task::ListFilter& filter) {
+  return ids(list(bench, filter));
+}
+
+task::ListPosition position(const store::TaskHead& head) {
+  return {head.status_at, head.id};
+}
+
+// Every page of so many, one after the other.
+Texts in_pages(const StoreBench& bench, task::ListFilter filter) {
+  Texts found;
+  for (;;) {
+    const store::ListPage page = list(bench, filter);
+    if (page.heads.empty()) return found;
+    CHECK(page.heads.size() <= static_cast<std::size_t>(filter.limit));
+    for (const std::string& id : ids(page)) found.push_back(id);
+    filter.after = position(page.heads.back());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("TaskStore: a list has the newest status first, and of equal times the last id") {
+  StoreBench bench;
+  const store::TaskHead first = bench.create("first");
+  bench.clock.advance(Duration(5));
+  for (const char* id : {"b", "d", "a", "c"}) bench.create(id);
+  CHECK(ids(bench, all()) == Texts{"d", "c", "b", "a", "first"});
+
+  bench.clock.advance(Duration(5));
+  bench.must(first, {status(State::working)});
+  CHECK(ids(bench, all()) == Texts{"first", "d", "c", "b", "a"});
+  const store::TaskHead shown = list(bench, all()).heads.at(0);
+  CHECK(shown.status_at == bench.clock.now());
+  CHECK(shown.state == State::working);
+  CHECK(shown.context.value == "c1");
+}
+
+TEST_CASE("TaskStore: the time of a status is the one the status tells, and output does not change it") {
+  StoreBench bench;
+  const base::Timestamp made = bench.clock.now();
+  store::TaskHead head = bench.create("t1");
+  CHECK(head.status_at == made);
+  bench.clock.advance(Duration(100));
+  head = bench.must(head, {delta("r", "x"), user("m2")}).head;
+  CHECK(head.status_at == made);
+
+  task::StatusChanged progress = status(State::working);
+  progress.status.at = made + Duration(40);
+  head = bench.must(head, {progress}).head;
+  CHECK(head.status_at == made + Duration(40));
+  store::Change turn = StoreBench::change(head, {});
+  turn.turn.emplace();
+  turn.turn->attempt = 2;
+  bench.must(std::move(turn));
+  bench.reopen();
+  CHECK(bench.store->head(head.key)->status_at == made + Duration(40));
+  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t1"}})->status_at == made + Duration(40));
+  CHECK(bench.read(head).status.at == made + Duration(40));
+
+  const store::TaskHead silent = bench.must(StoreBench::creation("t2", {user("m")})).head;
+  CHECK(silent.status_at == bench.clock.now());
+}
+
+TEST_CASE("TaskStore: a list shows the tasks of this caller at this agent only") {
+  StoreBench bench;
+  bench.create("mine");
+  store::Change other_caller = StoreBench::creation("theirs", {status(kSubmitted)});
+  other_caller.create->caller = {"bob"};
+  bench.must(std::move(other_caller));
+  store::Change other_agent = StoreBench::creation("elsewhere", {status(kSubmitted)});
+  other_agent.create->agent = {"maps"};
+  bench.must(std::move(other_agent));
+  CHECK(ids(bench, all()) == Texts{"mine"});
+  CHECK(list(bench, all()).total == 1);
+  task::ListFilter nobody = all();
+  nobody.caller = {"eve"};
+  CHECK(ids(bench, nobody).empty());
+  CHECK(list(bench, nobody).total == 0);
+}
+
+TEST_CASE("TaskStore: a list is filtered by context, state and the time of the status, inclusive") {
+  StoreBench bench;
+  const store::TaskHead old = bench.create("old", "c1");
+  bench.clock.advance(Duration(10));
+  const store::TaskHead working = bench.create("working", "c1");
+  bench.must(working, {status(State::working)});
+  const store::TaskHead done = bench.create("done", "c2");
+  bench.must(done, {status(State::working), status(State::completed)});
+
+  task::ListFilter filter = all();
+  filter.context = {"c1"};
+  CHECK(ids(bench, filter) == Texts{"working", "old"});
+  filter.state = State::working;
+  CHECK(ids(bench, filter) == Texts{"working"});
+  filter.context = {};
+  filter.state = State::completed;
+  CHECK(ids(bench, filter) == Texts{"done"});
+  filter.context = {"c1"};
+  CHECK(ids(bench, filter).empty());
+  filter.context = {"of nobody"};
+  CHECK(list(bench, filter).total == 0);
+
+  filter = all();
+  filter.status_since = bench.clock.now();
+  CHECK(ids(bench, filter) == Texts{"working", "done"});
+  filter.status_since = bench.clock.now() + Duration(1);
+  CHECK(list(bench, filter).total == 0);
+  filter.status_since = old.status_at;
+  CHECK(list(bench, filter).total == 3);
+}
+
+TEST_CASE("TaskStore: a context of the same name is another caller's own") {
+  StoreBench bench;
+  bench.create("mine", "shared name");
+  store::Change other = StoreBench::creation("theirs", {status(kSubmitted)}, "shared name");
+  other.create->caller = {"bob"};
+  bench.must(std::move(other));
+  task::ListFilter filter = all();
+  filter.context = {"shared name"};
+  CHECK(ids(bench, filter) == Texts{"mine"});
+  filter.caller = {"bob"};
+  CHECK(ids(bench, filter) == Texts{"theirs"});
+}
+
+TEST_CASE("TaskStore: pages of a list give every task once, and each tells the total of all") {
+  StoreBench bench;
+  for (int i = 0; i < 23; ++i) {
+    if (i % 4 == 0) bench.clock.advance(Duration(1));
+    const store::TaskHead head = bench.create("t" + std::to_string(i), i % 2 == 0 ? "even" : "odd");
+    if (i % 3 == 0) bench.must(head, {status(State::working)});
+  }
+  const Texts whole = ids(bench, all(100));
+  CHECK(whole.size() == 23);
+  for (const int limit : {1, 4, 22, 23, 24}) CHECK(in_pages(bench, all(limit)) == whole);
+
+  task::ListFilter filter = all(3);
+  filter.context = {"even"};
+  filter.state = State::working;
+  CHECK(list(bench, filter).total == 4);
+  CHECK(in_pages(bench, filter) == Texts{"t18", "t12", "t6", "t0"});
+  filter.after = position(list(bench, filter).heads.back());
+  CHECK(list(bench, filter).total == 4);
+  CHECK(list(bench, all(0)).heads.empty());
+  CHECK(list(bench, all(0)).total == 23);
+}
+
+TEST_CASE("TaskStore: a page begins after its position, though the task that was there has moved") {
+  StoreBench bench;
+  for (const char* id : {"a", "b", "c", "d"}) {
+    bench.create(id);
+    bench.clock.advance(Duration(1));
+  }
+  const store::ListPage page = list(bench, all(2));
+  CHECK(ids(page) == Texts{"d", "c"});
+  bench.must(page.heads.back(), {status(State::working)});
+  task::ListFilter next = all(2);
+  next.after = position(page.heads.back());
+  CHECK(ids(bench, next) == Texts{"b", "a"});
+  next.after->id = {"c and no task's id"};
+  CHECK(ids(bench, next) == Texts{"b", "a"});
+}
