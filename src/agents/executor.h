@@ -33,9 +33,11 @@ struct Turn {
   task::Message message;                  // what this turn is about
   std::vector<task::Message> history;     // what was said before in this context, oldest first
   std::vector<task::Artifact> artifacts;  // what this task has made so far
+  std::vector<task::Task> references;     // other tasks that the message refers to
   task::Json tools;                       // client tools, a list, or absent
   task::Json client_state;                // shared state, or absent
   task::Json metadata;                    // of the request
+  std::vector<std::string> extensions;    // of A2A, switched on for the request
   std::string resume_ask;                 // the ask this message answers, or empty
   std::string trace;
 };

@@ -7,13 +7,11 @@
 
 #include <functional>
 #include <memory>
-#include <unordered_map>
 
 #include "agents/catalogue.h"
-#include "engine/background.h"
-#include "engine/ledger.h"
-#include "engine/options.h"
-#include "engine/turns.h"
+#include "engine/cancels.h"
+#include "engine/push_configs.h"
+#include "engine/task_list.h"
 
 namespace baton::engine {
 
@@ -28,13 +26,6 @@ struct Accepted {
   bool repeated = false;
 };
 
-// One page of a caller's tasks, newest status first.
-struct TaskList {
-  std::vector<task::Task> tasks;
-  std::int64_t total = 0;                  // on all pages
-  std::optional<task::ListPosition> next;  // after which the next page begins; nothing: this is the last
-};
-
 class TaskService {
  public:
   TaskService(store::TaskStore& store, Ledger& ledger, Feed& feed, Turns& turns,
@@ -42,22 +33,21 @@ class TaskService {
               const EngineOptions& options);
 
   // Stores the message and queues its turn. A message that this caller sent this agent before, with the same
-  // id and content, within EngineOptions::send_retention, stores nothing: its task comes back (DESIGN,
+  // id and content (send_digest.h), stores nothing while the store remembers it: its task comes back (DESIGN,
   // promise 6). A message without an id is never a repetition. Fails with: invalid_argument, too_large,
   // task_not_found, unsupported (the task has ended), content_type_not_supported, push_not_supported,
   // overloaded, unavailable.
-  void submit(task::Submission submission, std::function<void(base::Result<Accepted>)> done);
-  // The same for an agent: the new task becomes a child of `parent`.
-  void submit_child(task::TaskKey parent, task::Submission submission,
-                    std::function<void(base::Result<Accepted>)> done);
+  using Submitted = std::function<void(base::Result<Accepted>)>;
+  void submit(task::Submission submission, Submitted done);
+  // The same for an agent: the new task becomes a child of `parent`. Its messages are never repetitions: a
+  // turn that runs again has new children.
+  void submit_child(task::TaskKey parent, task::Submission submission, Submitted done);
 
   // Answers once the task has stopped (ended, or waits for its caller) after event `after`, or when `bound`
-  // has passed, or the program drains: then with nothing. The first form is for whoever has just been told
-  // `accepted` by submit, and sees stops that came before the call too.
-  void wait(const Accepted& accepted, std::chrono::milliseconds bound,
-            std::function<void(std::optional<Stop>)> done);
-  void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
-            std::function<void(std::optional<Stop>)> done);
+  // has passed, or the program drains: then with nothing. A stop that was stored before the call is not seen,
+  // except by the first form: it is for whoever has just been told `accepted`, in the callback of submit.
+  void wait(const Accepted& accepted, std::chrono::milliseconds bound, Waits::Done done);
+  void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Waits::Done done);
 
   base::Result<store::TaskHead> find(const task::TaskRef& ref) const { return store_.head(ref); }
   // As it is now, or as it was just after `as_of`.
@@ -70,64 +60,63 @@ class TaskService {
     return store_.events(key, after, limit);
   }
 
-  // A page holds at most filter.limit tasks and about 16 MiB. `depth` says how much of each task.
-  base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const;
+  base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const {
+    return list_tasks(store_, filter, depth);
+  }
 
   // Answers when the task has ended: as canceled, or with not_cancelable if it ended in another way.
-  void cancel(const task::TaskRef& ref, std::function<void(base::Result<task::TaskKey>)> done);
-  void cancel(task::TaskKey key, std::function<void(base::Result<task::TaskKey>)> done);
+  void cancel(const task::TaskRef& ref, Cancels::Done done) { cancels_.cancel(ref, std::move(done)); }
+  void cancel(task::TaskKey key, Cancels::Done done) { cancels_.cancel(key, std::move(done)); }
 
-  // Cancels the open children of a task that has ended, and waits for none of them.
-  void cancel_children(task::TaskKey parent);
+  // Of a task that has ended; waits for none of them.
+  void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
 
-  void set_push(const task::TaskRef& ref, task::PushConfig config,
-                std::function<void(base::Result<task::PushConfig>)> done);
+  // A config without an id gets one.
+  void set_push(const task::TaskRef& ref, task::PushConfig config, PushConfigs::Done done) {
+    push_.set(ref, std::move(config), std::move(done));
+  }
   // The config of this id, or with an empty id the first. not_found if there is none.
-  base::Result<task::PushConfig> push_config(const task::TaskRef& ref, const task::PushConfigId& id) const;
+  base::Result<task::PushConfig> push_config(const task::TaskRef& ref, const task::PushConfigId& id) const {
+    return push_.get(ref, id);
+  }
   // In order of creation.
-  base::Result<std::vector<task::PushConfig>> push_configs(const task::TaskRef& ref) const;
+  base::Result<std::vector<task::PushConfig>> push_configs(const task::TaskRef& ref) const {
+    return push_.list(ref);
+  }
   // A config that is not there is a success.
-  void delete_push(const task::TaskRef& ref, const task::PushConfigId& id,
-                   std::function<void(base::Result<void>)> done);
+  void delete_push(const task::TaskRef& ref, const task::PushConfigId& id, PushConfigs::Removed done) {
+    push_.remove(ref, id, std::move(done));
+  }
 
   // Ends all waits: the program drains.
-  void release_waits();
+  void release_waits() { waits_.end_all(); }
 
  private:
   struct Pending;
-  struct Wait;
   struct Decision {
     store::Change change;
     bool queues_turn = false;
   };
   using PendingPtr = std::shared_ptr<Pending>;
-  using WaitPtr = std::shared_ptr<Wait>;  // owned by waits_, held by whoever is ending it
 
   base::Result<void> check(const task::Submission& submission) const;
   void attempt(const PendingPtr& pending);
-  base::Result<Decision> decide(Pending& pending);
+  bool answer_repeated(const Pending& pending) const;
+  base::Result<Decision> decide(const Pending& pending) const;
   Decision create(const Pending& pending) const;
   base::Result<Decision> go_on(const Pending& pending, const store::TaskHead& head) const;
   void stored(const PendingPtr& pending, bool queues_turn, base::Result<Ledger::Written> result);
-  void cancel_head(const store::TaskHead& head, int tries,
-                   std::function<void(base::Result<task::TaskKey>)> done);
-  void await_cancel(task::TaskKey key, task::EventNumber after,
-                    std::function<void(base::Result<task::TaskKey>)> done);
-  void cancel_stored(const store::TaskHead& before, Ledger::Written written,
-                     std::function<void(base::Result<task::TaskKey>)> done);
-  WaitPtr begin_wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
-                     std::function<void(std::optional<Stop>)> done);
-  void end_wait(const WaitPtr& wait, std::optional<Stop> stop);
 
   store::TaskStore& store_;
   Ledger& ledger_;
-  Feed& feed_;
   Turns& turns_;
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;
-  base::Guarded<std::unordered_map<Wait*, std::shared_ptr<Wait>>> waits_;
+  PushConfigs push_;
+  Waits waits_;
+  Cancels cancels_;
 };
 
 }  // namespace baton::engine

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/loggable.h"
+#include "engine/references.h"
 #include "engine/turn_ending.h"
 
 namespace baton::engine {
@@ -17,6 +18,17 @@ std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& cata
 }
 
 constexpr std::chrono::milliseconds kLettingGo{5};
+
+constexpr int kReferencesMax = 10;
+// What an agent is told of the conversation and of referenced tasks together.
+constexpr std::size_t kToldBytesMax = 8 << 20;
+
+// What is left of it for references.
+std::size_t room_beside(const std::vector<task::Message>& conversation) {
+  std::size_t told = 0;
+  for (const task::Message& message : conversation) told += task::weight_of(message);
+  return told < kToldBytesMax ? kToldBytesMax - told : 0;
+}
 
 // What every line of the log about a task begins with.
 std::string facts_of(const store::TaskHead& head) {
@@ -136,6 +148,9 @@ base::Result<agents::Turn> Turns::describe(const store::TaskHead& head) const {
   depth.artifacts = head.artifact_count > 0;
   auto task = store_.read(head.key, depth);
   if (!task) return base::fail(std::move(task.error()));
+  auto references = referenced_tasks(store_, head, input->message,
+                                     {kReferencesMax, options_.conversation_max, room_beside(*earlier)});
+  if (!references) return base::fail(std::move(references.error()));
 
   agents::Turn turn;
   turn.id = "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value);
@@ -147,9 +162,11 @@ base::Result<agents::Turn> Turns::describe(const store::TaskHead& head) const {
   turn.message = std::move(input->message);
   turn.history = std::move(*earlier);
   turn.artifacts = std::move(task->artifacts);
+  turn.references = std::move(*references);
   turn.tools = std::move(input->request.tools);
   turn.client_state = std::move(input->request.client_state);
   turn.metadata = std::move(input->request.metadata);
+  turn.extensions = std::move(input->request.extensions);
   turn.resume_ask = head.ask;
   return turn;
 }

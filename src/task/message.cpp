@@ -1,6 +1,15 @@
 #include "task/message.h"
 
 namespace baton::task {
+namespace {
+
+std::size_t weight(const std::vector<Part>& parts) {
+  std::size_t bytes = 0;
+  for (const Part& part : parts) bytes += sizeof(part) + part.content.size() + part.metadata.text.size();
+  return bytes;
+}
+
+}  // namespace
 
 std::string text_of(const Message& message) {
   std::string text;
@@ -10,6 +19,14 @@ std::string text_of(const Message& message) {
     text += part.content;
   }
   return text;
+}
+
+std::size_t weight_of(const Message& message) {
+  return sizeof(message) + weight(message.parts) + message.metadata.text.size();
+}
+
+std::size_t weight_of(const Artifact& artifact) {
+  return sizeof(artifact) + weight(artifact.parts) + artifact.metadata.text.size();
 }
 
 }  // namespace baton::task

@@ -57,4 +57,8 @@ struct Artifact {
 // The texts of all text parts, joined by line ends.
 std::string text_of(const Message& message);
 
+// About what they hold in memory, in bytes.
+std::size_t weight_of(const Message& message);
+std::size_t weight_of(const Artifact& artifact);
+
 }  // namespace baton::task

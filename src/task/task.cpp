@@ -9,4 +9,16 @@ bool webhook_hears(Generation generation, const EventBody& body) {
          std::holds_alternative<ToolCall>(body) || std::holds_alternative<ToolResult>(body);
 }
 
+PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task) {
+  return {config.generation == Generation::v1_0 ? base::make_uuid() : task.value};
+}
+
+std::size_t weight_of(const Task& task) {
+  std::size_t bytes = sizeof(task) + task.metadata.text.size();
+  if (task.status.message) bytes += weight_of(*task.status.message);
+  for (const Artifact& artifact : task.artifacts) bytes += weight_of(artifact);
+  for (const Message& message : task.history) bytes += weight_of(message);
+  return bytes;
+}
+
 }  // namespace baton::task

@@ -22,6 +22,9 @@ struct Task {
   EventNumber last_event;  // the log up to here is what this value shows
 };
 
+// About what it holds in memory, in bytes.
+std::size_t weight_of(const Task& task);
+
 // Where a task's status changes are to be sent.
 struct PushConfig {
   PushConfigId id;
@@ -32,6 +35,10 @@ struct PushConfig {
   Json authentication_extra;  // the whole `authentication` object of A2A 0.1, for its further members
   Generation generation = Generation::v1_0;
 };
+
+// The id of a config that came without one. A 1.0 client is told which it got; those before do not look:
+// they mean the same config of the task each time.
+PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task);
 
 // A task as one caller may name it: ids are unique for a caller and an agent.
 struct TaskRef {

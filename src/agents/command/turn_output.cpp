@@ -121,10 +121,10 @@ std::string line_too_long(const AgentSettings& settings) {
 }
 
 std::string turn_lines(const Turn& turn) {
-  std::string lines =
-      line::encode_turn({turn.id, turn.attempt, turn.agent, turn.task, turn.context, turn.state,
-                         turn.task_metadata, turn.message, turn.history, turn.artifacts, turn.tools,
-                         turn.client_state, turn.metadata, turn.resume_ask, turn.trace});
+  std::string lines = line::encode_turn({turn.id, turn.attempt, turn.agent, turn.task, turn.context,
+                                         turn.state, turn.task_metadata, turn.message, turn.history,
+                                         turn.artifacts, turn.references, turn.tools, turn.client_state,
+                                         turn.metadata, turn.extensions, turn.resume_ask, turn.trace});
   for (const task::ToolResult& result : line::tool_results_in(turn.message)) {
     lines += line::encode_tool_result(turn.id, result);
   }

@@ -27,20 +27,51 @@ void write_task_facts(Writer& out, const TurnFacts& facts) {
   });
 }
 
+void write_history(Writer& out, const std::vector<task::Message>& history) {
+  out.key("history").array([&] {
+    for (const task::Message& message : history) v1::write_message(out, message);
+  });
+}
+
+void write_artifacts(Writer& out, const std::vector<task::Artifact>& artifacts) {
+  out.key("artifacts").array([&] {
+    for (const task::Artifact& artifact : artifacts) v1::write_artifact(out, artifact);
+  });
+}
+
+void write_references(Writer& out, const std::vector<task::Task>& references) {
+  if (references.empty()) return;
+  out.key("references").array([&] {
+    for (const task::Task& task : references) {
+      out.object([&] {
+        out.member("id", task.id.value).member("contextId", task.context.value);
+        out.member("state", v1::state_name(task.status.state));
+        write_history(out, task.history);
+        write_artifacts(out, task.artifacts);
+      });
+    }
+  });
+}
+
+void write_extensions(Writer& out, const std::vector<std::string>& extensions) {
+  if (extensions.empty()) return;
+  out.key("extensions").array([&] {
+    for (const std::string& extension : extensions) out.string(extension);
+  });
+}
+
 void write_turn(Writer& out, const TurnFacts& facts) {
   out.member("type", "turn").member("protocol", kProtocol).member("turn", facts.turn);
   out.member("attempt", facts.attempt).member("agent", facts.agent.value);
   write_task_facts(out.key("task"), facts);
   v1::write_message(out.key("message"), facts.message, facts.task, facts.context);
-  out.key("history").array([&] {
-    for (const task::Message& message : facts.history) v1::write_message(out, message);
-  });
-  out.key("artifacts").array([&] {
-    for (const task::Artifact& artifact : facts.artifacts) v1::write_artifact(out, artifact);
-  });
+  write_history(out, facts.history);
+  write_artifacts(out, facts.artifacts);
+  write_references(out, facts.references);
   out.optional("tools", facts.tools);
   out.optional("state", facts.client_state);
   out.optional("metadata", facts.metadata);
+  write_extensions(out, facts.extensions);
   if (!facts.resume_ask.empty()) {
     out.key("resume").object([&] { out.member("ask", facts.resume_ask); });
   }

@@ -27,9 +27,11 @@ struct TurnFacts {
   const task::Message& message;
   const std::vector<task::Message>& history;
   const std::vector<task::Artifact>& artifacts;
+  const std::vector<task::Task>& references;  // left out when there are none
   const task::Json& tools;
   const task::Json& client_state;
   const task::Json& metadata;
+  const std::vector<std::string>& extensions;  // left out when there are none
   std::string_view resume_ask;
   std::string_view trace;
 };

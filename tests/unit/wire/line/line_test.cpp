@@ -40,6 +40,8 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   const task::Json spread{"{\n  \"k\": \"v\\n\"\r\n}"};
   const task::Json tools{R"([{"name":"x"}])"};
   const task::Artifact artifact{{"a"}, 0, "n", {}, {task::Part::of_text("p")}, {}, {}};
+  task::Task reference{{"earlier"}, {"d"}, {}, {artifact}, {message}, {}, {}};
+  reference.status.state = task::State::completed;
   const std::string text = line::encode_turn({"turn-1",
                                               2,
                                               agent,
@@ -50,9 +52,11 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
                                               message,
                                               {message},
                                               {artifact},
+                                              {reference},
                                               tools,
                                               spread,
                                               spread,
+                                              {"https://example.org/e"},
                                               "ask-1",
                                               "00-trace"});
   CHECK(text.find('\n') == text.size() - 1);
@@ -73,11 +77,41 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   CHECK((*turn["message"]["parts"].begin())["text"].string() == "two\nlines");
   CHECK(turn["history"].size() == 1);
   CHECK((*turn["artifacts"].begin())["artifactId"].string() == "a");
+  const wire::Value other = *turn["references"].begin();
+  CHECK(other["id"].string() == "earlier");
+  CHECK(other["contextId"].string() == "d");
+  CHECK(other["state"].string() == "TASK_STATE_COMPLETED");
+  CHECK((*other["history"].begin())["messageId"].string() == "m");
+  CHECK((*other["artifacts"].begin())["artifactId"].string() == "a");
   CHECK(turn["tools"].size() == 1);
+  CHECK((*turn["extensions"].begin()).string() == "https://example.org/e");
   CHECK(turn["state"].is_object());
   CHECK(turn["metadata"].is_object());
   CHECK(turn["resume"]["ask"].string() == "ask-1");
   CHECK(turn["trace"].string() == "00-trace");
+}
+
+TEST_CASE("line: a turn without references and extensions does not name them") {
+  const task::Message message{{"m"}, task::Role::user, {task::Part::of_text("x")}, {}, {}, {}};
+  const std::string text = line::encode_turn({"t",
+                                              1,
+                                              {"echo"},
+                                              {"t"},
+                                              {"c"},
+                                              task::State::working,
+                                              {},
+                                              message,
+                                              {},
+                                              {},
+                                              {},
+                                              {},
+                                              {},
+                                              {},
+                                              {},
+                                              {},
+                                              {}});
+  CHECK(text.find("references") == std::string::npos);
+  CHECK(text.find("extensions") == std::string::npos);
 }
 
 TEST_CASE("line: cancel, tool-result and delegate-result") {

@@ -1,0 +1,52 @@
+#include "base/sha256.h"
+
+#include <openssl/evp.h>
+
+#include <cstdlib>
+
+namespace baton::base {
+namespace {
+
+// Without its digests OpenSSL is broken, and no digest may be taken for another.
+void require(bool works) {
+  if (!works) std::abort();
+}
+
+std::uint64_t big_endian(const unsigned char* bytes) {
+  std::uint64_t number = 0;
+  for (int i = 0; i < 8; ++i) number = number << 8 | bytes[i];
+  return number;
+}
+
+}  // namespace
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  require(context_ != nullptr && EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) == 1);
+}
+
+Sha256::~Sha256() {
+  EVP_MD_CTX_free(context_);
+}
+
+void Sha256::add(std::string_view text) {
+  add(std::uint64_t{text.size()});
+  add_bytes(text.data(), text.size());
+}
+
+void Sha256::add(std::uint64_t number) {
+  unsigned char bytes[8];
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(number >> (56 - 8 * i));
+  add_bytes(bytes, sizeof bytes);
+}
+
+void Sha256::add_bytes(const void* bytes, std::size_t size) {
+  require(EVP_DigestUpdate(context_, bytes, size) == 1);
+}
+
+std::array<std::uint64_t, 2> Sha256::first_128_bits() {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  require(EVP_DigestFinal_ex(context_, digest, nullptr) == 1);
+  return {big_endian(digest), big_endian(digest + 8)};
+}
+
+}  // namespace baton::base

@@ -1,0 +1,101 @@
+#include "engine/cancels.h"
+
+#include <utility>
+
+namespace baton::engine {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+// Losing a race means deciding again; whoever loses this often has met something else.
+constexpr int kTriesMax = 32;
+
+}  // namespace
+
+void Cancels::cancel(const task::TaskRef& ref, Done done) {
+  const auto head = store_.head(ref);
+  if (!head) return done(fail(head.error()));
+  cancel_head(*head, 0, std::move(done));
+}
+
+void Cancels::cancel(task::TaskKey key, Done done) {
+  const auto head = store_.head(key);
+  if (!head) return done(fail(head.error()));
+  cancel_head(*head, 0, std::move(done));
+}
+
+void Cancels::cancel_head(const store::TaskHead& head, int tries, Done done) {
+  if (task::is_terminal(head.state)) return done(fail(ErrorCode::not_cancelable, "the task has ended"));
+  const bool running = head.turn_state == store::TurnState::running;
+  if (running && head.cancel_requested) return await_cancel(head.key, head.last_event, std::move(done));
+  store::Change change;
+  change.task = head.key;
+  change.expected = head.version;
+  change.turn.emplace();
+  change.turn->cancel_requested = true;
+  if (!running) {
+    change.turn->state = store::TurnState::none;
+    change.turn->waiting_messages = 0;
+    change.events.push_back(task::StatusChanged{{task::State::canceled, std::nullopt, clock_.now()}, {}});
+  }
+  ledger_.commit(std::move(change),
+                 [this, head, tries, done = std::move(done)](base::Result<Ledger::Written> result) mutable {
+                   if (result) return stored(head, std::move(*result), std::move(done));
+                   if (result.error().code != ErrorCode::conflict || tries >= kTriesMax) {
+                     return done(fail(std::move(result.error())));
+                   }
+                   background_.run([this, key = head.key, tries, done = std::move(done)]() mutable {
+                     const auto again = store_.head(key);
+                     if (!again) return done(fail(again.error()));
+                     cancel_head(*again, tries + 1, std::move(done));
+                   });
+                 });
+}
+
+void Cancels::stored(const store::TaskHead& before, Ledger::Written written, Done done) {
+  if (task::is_terminal(written.head.state)) {
+    if (before.turn_state == store::TurnState::queued) turns_.scheduler().remove(before.key, before.agent);
+    cancel_children(before.key);
+    return done(before.key);
+  }
+  // Not only once its turn has ended: a tree of tasks would outgrow a cancel that goes down level by level.
+  cancel_children(before.key);
+  // From the commit callback no stop can be missed.
+  await_cancel(before.key, written.head.last_event, std::move(done));
+  if (turns_.cancel(before.key)) return;
+  // No turn of it is at work here, whatever its head says: nobody else will end it.
+  store::Change end;
+  end.task = before.key;
+  end.expected = written.head.version;
+  end.events.push_back(task::StatusChanged{{task::State::canceled, std::nullopt, clock_.now()}, {}});
+  end.turn.emplace();
+  end.turn->state = store::TurnState::none;
+  ledger_.commit(std::move(end), [](const base::Result<Ledger::Written>&) {});
+}
+
+void Cancels::await_cancel(task::TaskKey key, task::EventNumber after, Done done) {
+  const auto waiting =
+      waits_.begin(key, after, options_.reply_wait, [key, done = std::move(done)](std::optional<Stop> stop) {
+        if (stop && stop->state == task::State::canceled) return done(key);
+        if (stop) return done(fail(ErrorCode::not_cancelable, "the task ended before it could be canceled"));
+        done(fail(ErrorCode::unavailable, "the task has not ended yet; it will be canceled"));
+      });
+  // It may have stopped before the wait began.
+  background_.run([this, key, waiting] {
+    const auto head = store_.head(key);
+    if (head && task::is_terminal(head->state)) waits_.end(waiting, Stop{head->state, head->last_event});
+  });
+}
+
+void Cancels::cancel_children(task::TaskKey parent) {
+  background_.run([this, parent] {
+    const auto children = store_.open_children(parent);
+    if (!children) return;
+    for (const store::TaskHead& child : *children) {
+      cancel_head(child, 0, [](const base::Result<task::TaskKey>&) {});
+    }
+  });
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,49 @@
+#include "engine/push_configs.h"
+
+#include <utility>
+
+namespace baton::engine {
+
+using base::ErrorCode;
+using base::fail;
+
+base::Result<void> PushConfigs::offered() const {
+  if (options_.push_enabled) return {};
+  return fail(ErrorCode::push_not_supported, "push notifications are switched off");
+}
+
+base::Result<store::TaskHead> PushConfigs::task_of(const task::TaskRef& ref) const {
+  if (auto checked = offered(); !checked) return fail(std::move(checked.error()));
+  return store_.head(ref);
+}
+
+void PushConfigs::set(const task::TaskRef& ref, task::PushConfig config, Done done) {
+  const auto head = task_of(ref);
+  if (!head) return done(fail(head.error()));
+  if (config.id.empty()) config.id = task::id_for_unnamed(config, head->id);
+  store_.set_push(head->key, std::move(config), options_.push_configs_max, std::move(done));
+}
+
+base::Result<task::PushConfig> PushConfigs::get(const task::TaskRef& ref,
+                                                const task::PushConfigId& id) const {
+  auto configs = list(ref);
+  if (!configs) return fail(std::move(configs.error()));
+  for (task::PushConfig& config : *configs) {
+    if (id.empty() || config.id == id) return std::move(config);
+  }
+  return fail(ErrorCode::not_found, "the task has no such push config");
+}
+
+base::Result<std::vector<task::PushConfig>> PushConfigs::list(const task::TaskRef& ref) const {
+  const auto head = task_of(ref);
+  if (!head) return fail(head.error());
+  return store_.push_configs(head->key);
+}
+
+void PushConfigs::remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done) {
+  const auto head = task_of(ref);
+  if (!head) return done(fail(head.error()));
+  store_.delete_push(head->key, id, std::move(done));
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,37 @@
+// PushConfigs: the webhooks of a caller's tasks.
+//
+// Each method fails with push_not_supported where webhooks are switched off, and with task_not_found for
+// another caller's task.
+// Threads: any. Reading blocks on the disk; `done` runs on the calling or the committing thread.
+#pragma once
+
+#include <functional>
+
+#include "engine/options.h"
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+class PushConfigs {
+ public:
+  using Done = std::function<void(base::Result<task::PushConfig>)>;
+  using Removed = std::function<void(base::Result<void>)>;
+
+  PushConfigs(store::TaskStore& store, const EngineOptions& options) : store_(store), options_(options) {}
+
+  // Whether webhooks are on at all.
+  base::Result<void> offered() const;
+
+  void set(const task::TaskRef& ref, task::PushConfig config, Done done);
+  base::Result<task::PushConfig> get(const task::TaskRef& ref, const task::PushConfigId& id) const;
+  base::Result<std::vector<task::PushConfig>> list(const task::TaskRef& ref) const;
+  void remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done);
+
+ private:
+  base::Result<store::TaskHead> task_of(const task::TaskRef& ref) const;
+
+  store::TaskStore& store_;
+  const EngineOptions& options_;
+};
+
+}  // namespace baton::engine

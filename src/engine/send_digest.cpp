@@ -1,0 +1,41 @@
+#include "engine/send_digest.h"
+
+#include "base/sha256.h"
+
+namespace baton::engine {
+namespace {
+
+void add_part(base::Sha256& sha, const task::Part& part) {
+  sha.add(static_cast<std::uint64_t>(part.kind));
+  sha.add(part.content);
+  sha.add(part.filename);
+  sha.add(part.media_type);
+  sha.add(part.metadata.text);
+}
+
+// Lists begin with how long they are, so that what follows is not taken for a part of them.
+void add_message(base::Sha256& sha, const task::Message& message) {
+  sha.add(message.id.value);
+  sha.add(message.parts.size());
+  for (const task::Part& part : message.parts) add_part(sha, part);
+  sha.add(message.metadata.text);
+  sha.add(message.extensions.size());
+  for (const std::string& extension : message.extensions) sha.add(extension);
+  sha.add(message.reference_tasks.size());
+  for (const task::TaskId& task : message.reference_tasks) sha.add(task.value);
+}
+
+}  // namespace
+
+store::SendDigest digest_of(const task::Submission& submission) {
+  base::Sha256 sha;
+  sha.add(submission.caller.value);
+  sha.add(submission.agent.value);
+  sha.add(submission.task.value);
+  sha.add(submission.context.value);
+  add_message(sha, submission.message);
+  const auto [high, low] = sha.first_128_bits();
+  return {high, low};
+}
+
+}  // namespace baton::engine

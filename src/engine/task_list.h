@@ -1,0 +1,25 @@
+// One page of a caller's tasks.
+//
+// Threads: any. Blocks on the disk.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+// Newest status first.
+struct TaskList {
+  std::vector<task::Task> tasks;
+  std::int64_t total = 0;                  // on all pages
+  std::optional<task::ListPosition> next;  // after which the next page begins; nothing: this is the last
+};
+
+// At most filter.limit tasks and about 16 MiB. `depth` says how much of each task.
+base::Result<TaskList> list_tasks(const store::TaskStore& store, const task::ListFilter& filter,
+                                  const task::Depth& depth);
+
+}  // namespace baton::engine

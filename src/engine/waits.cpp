@@ -1,0 +1,63 @@
+#include "engine/waits.h"
+
+#include <utility>
+#include <vector>
+
+namespace baton::engine {
+
+struct Waits::Wait {
+  // What is let go of when the wait is over, which it may be before both are there.
+  struct Handles {
+    Feed::Subscription subscription;
+    base::EventLoop::TimerId timer = 0;
+    bool over = false;
+  };
+  Done done;
+  base::Guarded<Handles> handles;
+};
+
+Waits::WaitPtr Waits::begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
+                            Done done) {
+  const auto wait = std::make_shared<Wait>();
+  wait->done = std::move(done);
+  waits_.with([&](auto& waits) { waits[wait.get()] = wait; });
+  // The registry, not the feed or the timer, owns the wait: their callbacks only point at it.
+  const std::weak_ptr<Wait> weak = wait;
+  const auto timer = background_.timers().after(bound, [this, weak] {
+    if (const auto alive = weak.lock()) end(alive, std::nullopt);
+  });
+  auto subscription = feed_.on_stop(task, after, [this, weak](Stop stop) {
+    if (const auto alive = weak.lock()) end(alive, stop);
+  });
+  const bool over = wait->handles.with([&](Wait::Handles& handles) {
+    handles.timer = timer;
+    if (!handles.over) handles.subscription = std::move(subscription);
+    return handles.over;
+  });
+  if (over) background_.timers().cancel(timer);
+  return wait;
+}
+
+void Waits::end(const WaitPtr& wait, std::optional<Stop> stop) {
+  Feed::Subscription subscription;  // ends outside the lock
+  base::EventLoop::TimerId timer = 0;
+  const bool was_over = wait->handles.with([&](Wait::Handles& handles) {
+    subscription = std::move(handles.subscription);
+    timer = handles.timer;
+    return std::exchange(handles.over, true);
+  });
+  if (was_over) return;
+  background_.timers().cancel(timer);
+  waits_.with([&](auto& waits) { waits.erase(wait.get()); });
+  wait->done(stop);
+}
+
+void Waits::end_all() {
+  std::vector<WaitPtr> left;
+  waits_.with([&](auto& waits) {
+    for (const auto& [address, wait] : waits) left.push_back(wait);
+  });
+  for (const auto& wait : left) end(wait, std::nullopt);
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,37 @@
+// Waits: who waits for a task to stop, and for how long.
+//
+// Threads: any. `done` runs once for each wait: on the committing thread, on the timers', or on that of
+// whoever ends it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "engine/background.h"
+#include "engine/feed.h"
+
+namespace baton::engine {
+
+class Waits {
+ public:
+  using Done = std::function<void(std::optional<Stop>)>;
+  struct Wait;
+  using WaitPtr = std::shared_ptr<Wait>;  // owned by the registry, held by whoever is ending it
+
+  Waits(Feed& feed, Background& background) : feed_(feed), background_(background) {}
+
+  // For the first stop after `after` that is published from now on; nothing once `bound` has passed.
+  WaitPtr begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Done done);
+  void end(const WaitPtr& wait, std::optional<Stop> stop);
+  void end_all();
+
+ private:
+  Feed& feed_;
+  Background& background_;
+  base::Guarded<std::unordered_map<Wait*, WaitPtr>> waits_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,31 @@
+#include "base/sha256.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using baton::base::Sha256;
+
+namespace {
+
+std::array<std::uint64_t, 2> digest_of(const std::vector<std::string>& texts) {
+  Sha256 sha;
+  for (const std::string& text : texts) sha.add(text);
+  return sha.first_128_bits();
+}
+
+}  // namespace
+
+TEST_CASE("Sha256: the digest is that of each text behind its length") {
+  // printf '\0\0\0\0\0\0\0\3abc' | sha256sum
+  const std::array<std::uint64_t, 2> expected{0xc3494ca1a2cf8eeb, 0x8a11ded316fb55b8};
+  CHECK(digest_of({"abc"}) == expected);
+}
+
+TEST_CASE("Sha256: where one text ends and the next begins counts") {
+  CHECK(digest_of({"a", "bc"}) == digest_of({"a", "bc"}));
+  CHECK(digest_of({"a", "bc"}) != digest_of({"ab", "c"}));
+  CHECK(digest_of({"abc"}) != digest_of({"abc", ""}));
+  CHECK(digest_of({}) != digest_of({""}));
+}
