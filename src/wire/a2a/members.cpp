@@ -187,6 +187,12 @@ Result<std::optional<task::EventNumber>> read_last_event(Value params) {
   return std::optional(task::EventNumber{**number});
 }
 
+std::string quoted(std::string_view text) {
+  std::string json;
+  Writer(json).string(text);
+  return json;
+}
+
 task::Json with_member(const task::Json& object, std::string_view name, std::string_view json) {
   const auto document = Document::parse_view(object.text);
   if (document && !document->root()[name].missing()) return object;

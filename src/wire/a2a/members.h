@@ -57,6 +57,15 @@ base::Result<task::TaskId> read_task_id(Value owner, std::string_view member, co
 // under bytes or data, wrapped data unwrapped (VERSIONS.md, traps 2 and 46). At least one.
 base::Result<std::vector<task::Part>> read_parts(Value parts, const std::string& name);
 
+// Before 1.0 data is an object. What is none travels as {"value": it}, with a mark in the part's metadata as
+// the SDKs have it (VERSIONS.md, trap 46). Reading takes lists unwrapped too; `kept` then is the metadata
+// without the mark, and otherwise untouched.
+base::Result<task::Part> read_data(Value data, Value metadata, task::Json& kept);
+void write_data(Writer& out, const task::Part& data);
+// A part's metadata with all else that has no place there before 1.0: the media type and the name of what is
+// no file, and the mark of wrapped data where the generation has it.
+task::Json metadata_before_v1(const task::Part& part, bool marks_wrapped);
+
 // A push config {url, id?, token?, authentication?{schemes | scheme, credentials?}}, as all generations have
 // it.
 base::Result<task::PushConfig> read_push_config(Value config, const std::string& name,
@@ -65,6 +74,8 @@ base::Result<task::PushConfig> read_push_config(Value config, const std::string&
 // metadata.lastEventId of a request.
 base::Result<std::optional<task::EventNumber>> read_last_event(Value params);
 
+// The text as JSON.
+std::string quoted(std::string_view text);
 // An object with one more member, where it does not have it yet.
 task::Json with_member(const task::Json& object, std::string_view name, std::string_view json);
 // Left out when empty.

@@ -48,18 +48,6 @@ task::Json without_mark(Value metadata) {
   return rest;
 }
 
-// A value that is no object travels as {"value": it} with a mark in the metadata. An object that merely looks
-// so, without the mark, is itself.
-Result<Part> read_data(Value part, task::Json& metadata) {
-  const Value data = part["data"];
-  if (!data.is_object() && !data.is_array()) return wrong("data: must be an object");
-  const Value inner = data["value"];
-  const bool wrapped = part["metadata"][kWrapped].boolean() && data.size() == 1 && !inner.missing();
-  if (!wrapped) return Part::of_data(data.json());
-  metadata = without_mark(part["metadata"]);
-  return Part::of_data(inner.json());
-}
-
 Result<Part> read_content(Value part, task::Json& metadata) {
   const Value tag = first_of(part, {"kind", "type"});
   if (!tag.absent() && !tag.is_string()) return wrong("type: must be a string");
@@ -71,7 +59,7 @@ Result<Part> read_content(Value part, task::Json& metadata) {
   }
   if (type == "file") return read_file(part["file"]);
   if (type != "data") return wrong("type: must be text, file or data");
-  return read_data(part, metadata);
+  return read_data(part["data"], part["metadata"], metadata);
 }
 
 Result<Part> read_part(Value part) {
@@ -83,7 +71,41 @@ Result<Part> read_part(Value part) {
   return read;
 }
 
+bool is_object(const Part& data) {
+  const auto first = data.content.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && data.content[first] == '{';
+}
+
 }  // namespace
+
+// An object that merely looks wrapped, without the mark, is itself.
+Result<Part> read_data(Value data, Value metadata, task::Json& kept) {
+  if (!data.is_object() && !data.is_array()) return wrong("data: must be an object");
+  const Value inner = data["value"];
+  const bool wrapped = metadata[kWrapped].boolean() && data.size() == 1 && !inner.missing();
+  if (!wrapped) return Part::of_data(data.json());
+  kept = without_mark(metadata);
+  return Part::of_data(inner.json());
+}
+
+void write_data(Writer& out, const Part& data) {
+  if (is_object(data)) {
+    out.raw(data.content);
+  } else {
+    out.object([&] { out.key("value").raw(data.content); });
+  }
+}
+
+task::Json metadata_before_v1(const Part& part, bool marks_wrapped) {
+  task::Json metadata = part.metadata;
+  if (part.kind != Part::Kind::text && part.kind != Part::Kind::data) return metadata;
+  if (part.kind == Part::Kind::data && marks_wrapped && !is_object(part)) {
+    metadata = with_member(metadata, kWrapped, "true");
+  }
+  if (!part.media_type.empty()) metadata = with_member(metadata, "mediaType", quoted(part.media_type));
+  if (!part.filename.empty()) metadata = with_member(metadata, "filename", quoted(part.filename));
+  return metadata;
+}
 
 Result<std::vector<Part>> read_parts(Value parts, const std::string& name) {
   if (!parts.is_array()) return wrong(name + ": must be a list");

@@ -18,12 +18,6 @@ std::string_view name_in_v0_1(State state) {
   return task::name_of(state);
 }
 
-std::string quoted(std::string_view text) {
-  std::string json;
-  Writer(json).string(text);
-  return json;
-}
-
 // The message of a status whose state is renamed: what the agent said, or the state itself.
 task::Message message_with_state(const task::Status& status, const task::TaskId& task) {
   const std::string name(task::name_of(status.state));
@@ -52,25 +46,10 @@ void TaggedObjects::write_event_names(std::string_view kind) {
   if (has_v0_3()) out_.member("taskId", task_.value).member("contextId", context_.value);
 }
 
-// Whether the data had to be wrapped: the schemas want an object. From 0.2 on the wrapping is marked in the
-// part's metadata, as the SDKs do (VERSIONS.md, trap 46).
-bool TaggedObjects::write_data(const Part& part) {
-  const auto first = part.content.find_first_not_of(" \t\r\n");
-  const bool is_object = first != std::string::npos && part.content[first] == '{';
-  out_.key("data");
-  if (is_object) {
-    out_.raw(part.content);
-  } else {
-    out_.object([&] { out_.key("value").raw(part.content); });
-  }
-  return !is_object;
-}
-
 void TaggedObjects::write_part(const Part& part) {
   const bool is_file = part.kind == Part::Kind::raw || part.kind == Part::Kind::url;
   const std::string_view tag = is_file ? "file" : part.kind == Part::Kind::text ? "text" : "data";
   out_.object([&] {
-    task::Json metadata = part.metadata;
     if (has_v0_1()) out_.member("type", tag);
     write_kind(tag);
     if (is_file) {
@@ -80,16 +59,10 @@ void TaggedObjects::write_part(const Part& part) {
       });
     } else if (part.kind == Part::Kind::text) {
       out_.member("text", part.content);
-    } else if (write_data(part) && has_v0_3()) {
-      metadata = with_member(metadata, "data_part_compat", "true");
+    } else {
+      write_data(out_.key("data"), part);
     }
-    // Only files have a place for these.
-    const auto keep = [&](std::string_view name, const std::string& text) {
-      if (!is_file && !text.empty()) metadata = with_member(metadata, name, quoted(text));
-    };
-    keep("mediaType", part.media_type);
-    keep("filename", part.filename);
-    out_.optional("metadata", metadata);
+    out_.optional("metadata", metadata_before_v1(part, has_v0_3()));
   });
 }
 

@@ -36,7 +36,6 @@ class TaggedObjects {
   void write_event_names(std::string_view kind);
   void write_part(const task::Part& part);
   void write_parts(const std::vector<task::Part>& parts);
-  bool write_data(const task::Part& part);
   void write_message(const task::Message& message);
   void write_status(const task::Status& status);
   // `chunk`: the event that the artifact is in, if any.

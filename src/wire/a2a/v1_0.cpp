@@ -15,7 +15,6 @@ Result<void> check_params(Value params) {
   return {};
 }
 
-// A task id; empty where there is none, as in REST, where the path has it.
 Result<std::string> read_task_name(Value params, std::string_view camel, std::string_view snake) {
   if (params.repeats(camel)) return wrong(std::string(camel) + ": given more than once");
   return read_id(first_of(params, {camel, snake}), std::string(camel));
@@ -174,7 +173,7 @@ Result<TaskRequest> V10::read_task_request(Value params) const {
   if (auto done = check_params(params); !done) return fail(done.error());
   TaskRequest read;
   std::optional<base::Error> bad;
-  if ((bad = take(read_task_name(params, "id", "id"), read.id.value)) ||
+  if ((bad = take(read_required_id(params, "id", "id"), read.id.value)) ||
       (bad = take(read_history(first_of(params, {"historyLength", "history_length"}), "historyLength",
                                std::nullopt, Source::query),
                   read.history_length)) ||
@@ -184,7 +183,7 @@ Result<TaskRequest> V10::read_task_request(Value params) const {
   return read;
 }
 
-// Here `id` is the config's (VERSIONS.md, trap 10); without one Baton makes it.
+// Here `id` is the config's (VERSIONS.md, trap 10); without one Baton makes it. In REST the path has taskId.
 Result<PushRequest> V10::read_push(Value params) const {
   if (!params.is_object()) return wrong("params: must be an object");
   PushRequest read;

@@ -126,15 +126,17 @@ TEST_CASE("A2A 1.0: numbers and truths of a query are read") {
   const auto request = task_request(R"({"id":"t1","historyLength":"5"})");
   CHECK(request.id.value == "t1");
   CHECK(request.history_length == 5);
-  CHECK(task_request(R"({"history_length":"0"})").history_length == 0);
+  CHECK(task_request(R"({"id":"t1","history_length":"0"})").history_length == 0);
   CHECK(send(v1_0(), "{" + kMessage + R"(,"configuration":{"returnImmediately":"true"}})").waits == false);
 }
 
-TEST_CASE("A2A 1.0: a request about a task names it in its path or in its body") {
+TEST_CASE("A2A 1.0: a request about a task must name it") {
   CHECK(task_request(R"({"id":"t1"})").id.value == "t1");
-  CHECK(task_request("{}").id.empty());
-  CHECK(value_of(v1_0().read_task_request({})).id.empty());
   CHECK(task_request(R"({"id":"t1","metadata":{"lastEventId":7}})").last_event == task::EventNumber{7});
+  for (const char* params : {"{}", R"({"id":""})", "null"}) {
+    CHECK(error_of(v1_0().read_task_request(parsed(params).root())) == "id: must not be empty");
+  }
+  CHECK(error_of(v1_0().read_task_request(parsed(R"({"id":5})").root())) == "id: must be a string");
 }
 
 TEST_CASE("A2A 1.0 push config: the flat form is read, under either name of its task") {
