@@ -1,0 +1,23 @@
+// Answers to GET that a client may have already: ETag, Last-Modified, and 304 in their place (RFC 9110, 13).
+//
+// Pure functions.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "server/http/http_server.h"
+
+namespace baton::server {
+
+using HttpTime = std::chrono::sys_seconds;
+
+// "Sun, 06 Nov 1994 08:49:37 GMT".
+std::string http_date(HttpTime time);
+
+// The body with a strong ETag of its bytes, or 304. If-None-Match (a list, weak tags, *) wins over
+// If-Modified-Since. `modified`: when the body became what it is; the epoch: not known, then dates are
+// neither sent nor looked at.
+http::Reply conditional_reply(const http::Request& request, std::string body, HttpTime modified);
+
+}  // namespace baton::server

@@ -1,0 +1,120 @@
+#include "server/cards.h"
+
+#include <doctest/doctest.h>
+
+#include "base/worker_pool.h"
+#include "support/engine_bench.h"
+#include "wire/card/remote_card.h"
+
+using namespace baton;
+using base::ErrorCode;
+using task::Generation;
+using wire::CardView;
+
+namespace {
+
+struct Bench {
+  Bench() {
+    agent.name = {"probe"};
+    agent.card.name = "Probe";
+    agent.card.skills.resize(1);
+    agent.read_at = std::chrono::sys_seconds(std::chrono::seconds(784111777));
+  }
+
+  void extend() { agent.card.extended = task::CardExtras{"For you", {}}; }
+
+  server::http::Reply get(std::vector<std::pair<std::string, std::string>> headers,
+                          std::vector<std::pair<std::string, std::string>> query = {}) {
+    server::http::Request request;
+    request.method = "GET";
+    request.headers = std::move(headers);
+    request.query = std::move(query);
+    return server::card_reply(services, request, agent, urls);
+  }
+
+  base::Result<std::string> extended(const char* caller, CardView view) {
+    return server::extended_card(services, agent, {caller}, urls, view);
+  }
+
+  test::EngineBench engine;
+  agents::Agent agent;
+  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 1};
+  server::Services services{engine.engine(), catalogue, options, readers, {}};
+  const server::CardUrls urls{"http://host/", "http://host", ""};
+};
+
+std::string header_of(const server::http::Reply& reply, std::string_view wanted) {
+  for (const auto& [name, value] : reply.headers) {
+    if (name == wanted) return value;
+  }
+  return {};
+}
+
+std::vector<Generation> generations_of(const server::http::Reply& reply) {
+  const auto document = wire::Document::parse_view(reply.body);
+  REQUIRE(document.has_value());
+  return wire::generations_of(document->root());
+}
+
+}  // namespace
+
+TEST_CASE("Card over HTTP: who says 1.0 gets the pure card, all others the superset (traps 18 and 22)") {
+  Bench bench;
+  const std::vector<Generation> pure{Generation::v1_0}, superset{Generation::v0_3, Generation::v1_0};
+  CHECK(generations_of(bench.get({})) == superset);
+  CHECK(generations_of(bench.get({{"A2A-Version", "0.3"}})) == superset);
+  CHECK(generations_of(bench.get({{"A2A-Version", "9.9"}})) == superset);
+  CHECK(generations_of(bench.get({{"a2a-version", " 1.0 "}})) == pure);
+  CHECK(generations_of(bench.get({{"A2A-Version", "1.0.1"}})) == pure);
+  CHECK(generations_of(bench.get({}, {{"A2A-Version", "1.0"}})) == pure);
+  CHECK(generations_of(bench.get({{"A2A-Version", "0.3"}}, {{"A2A-Version", "1.0"}})) == superset);
+}
+
+TEST_CASE("Card over HTTP: the caches between know for how long, for whom and since when") {
+  Bench bench;
+  const auto card = bench.get({});
+  CHECK(card.content_type == "application/json");
+  CHECK(header_of(card, "Cache-Control") == "max-age=60");
+  CHECK(header_of(card, "Vary") == "A2A-Version, Origin");
+  CHECK(header_of(card, "Last-Modified") == "Sun, 06 Nov 1994 08:49:37 GMT");
+  const auto again = bench.get({{"If-None-Match", header_of(card, "ETag")}});
+  CHECK(again.status == 304);
+  CHECK(header_of(again, "Cache-Control") == "max-age=60");
+  CHECK(header_of(again, "Vary") == "A2A-Version, Origin");
+  const auto other = bench.get({{"If-None-Match", header_of(card, "ETag")}, {"A2A-Version", "1.0"}});
+  CHECK(other.status == 200);
+}
+
+TEST_CASE("Card over HTTP: tokens are shown as they are needed") {
+  Bench bench;
+  CHECK(bench.get({}).body.find("securitySchemes") == std::string::npos);
+  bench.options.tokens = {{"secret", {"alice"}, {}}};
+  CHECK(bench.get({}).body.find("securitySchemes") != std::string::npos);
+  CHECK(bench.get({}).body.find("securityRequirements") == std::string::npos);
+  bench.options.anonymous = false;
+  CHECK(bench.get({}).body.find("securityRequirements") != std::string::npos);
+}
+
+TEST_CASE("Extended card: without one each generation says so in its own way") {
+  Bench bench;
+  for (const char* caller : {"anonymous", "alice"}) {
+    CHECK(bench.extended(caller, CardView::v1_0).error().code == ErrorCode::unsupported);
+    CHECK(bench.extended(caller, CardView::superset).error().code == ErrorCode::extended_card_not_configured);
+    CHECK(bench.extended(caller, CardView::v0_3_rest).has_value());
+  }
+}
+
+TEST_CASE("Extended card: for callers with a name; REST 0.3 shows the others the public one") {
+  Bench bench;
+  bench.extend();
+  for (const CardView view : {CardView::v1_0, CardView::superset}) {
+    CHECK(bench.extended("anonymous", view).error().code == ErrorCode::unauthenticated);
+  }
+  CHECK(bench.extended("anonymous", CardView::v0_3_rest)->find("For you") == std::string::npos);
+  for (const CardView view : {CardView::v1_0, CardView::superset, CardView::v0_3_rest}) {
+    CHECK(bench.extended("alice", view)->find("For you") != std::string::npos);
+  }
+  CHECK(bench.get({}).body.find("For you") == std::string::npos);
+}
