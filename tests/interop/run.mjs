@@ -18,7 +18,14 @@ const tokens = [
   { caller: "ann", token: "secret-of-ann" },
   { caller: "bob", token: "secret-of-bob" },
 ];
-const world = { server: new Server(), guarded: new Server({ tokens }), receiver: new Receiver(), grpc: {} };
+const world = {
+  server: new Server(),
+  guarded: new Server({ tokens }),
+  mute: new Server({ webhooks: { enabled: false } }),
+  receiver: new Receiver(),
+  grpc: {},
+};
+const servers = [world.server, world.guarded, world.mute];
 
 // Where the agent's card says that gRPC is served, by version of the protocol.
 async function grpcAddresses(agent) {
@@ -36,7 +43,7 @@ const offered = (client, agent = "desk") =>
 const fits = (each, client) => (!each.needs || client.has[each.needs]) && offered(client, each.agent);
 
 async function run() {
-  await Promise.all([world.server.start(), world.guarded.start(), world.receiver.start()]);
+  await Promise.all([...servers, world.receiver].map((each) => each.start()));
   for (const agent of ["desk", "quiet", "strict"]) world.grpc[agent] = await grpcAddresses(agent);
   const only = process.argv[2]; // part of a client's name, as printed, for work on one of them
   for (const client of clients) {
@@ -54,13 +61,11 @@ async function run() {
 // Whatever hangs: the programs end, and so does this.
 setTimeout(() => {
   fail("the whole run", new Error("took too long"));
-  world.server.kill();
-  world.guarded.kill();
+  servers.forEach((server) => server.kill());
   process.exit(finish());
 }, scaled(600)).unref();
 
 await run().catch((error) => fail("the run", error));
 await world.receiver.stop().catch((error) => fail("the receiver's end", error));
-for (const server of [world.server, world.guarded])
-  await server.stop().catch((error) => fail("the program's end", error));
+for (const server of servers) await server.stop().catch((error) => fail("the program's end", error));
 process.exit(finish());

@@ -100,13 +100,12 @@ export const deleted = {
 
 // The clients look at the card themselves, but for these calls: 0.2.5 on get, the others on delete.
 export const notSupported = {
-  operation: "push to an agent without it",
-  agent: "quiet",
+  operation: "push where it is switched off",
   run: (client, world) =>
-    using(client, world.server.base("quiet"), {}, async (quiet) => {
-      assert.equal((await quiet.card()).push ?? false, false);
-      const { id } = await quiet.send("hello");
-      const call = client.has.pushList ? quiet.deletePush(id, "x") : quiet.getPush(id);
+    using(client, world.mute.base("desk"), {}, async (desk) => {
+      assert.equal((await desk.card()).push ?? false, false);
+      const { id } = await desk.send("echo hello");
+      const call = client.has.pushList ? desk.deletePush(id, "x") : desk.getPush(id);
       await refused(client, "PushNotificationNotSupported", call);
     }),
 };
