@@ -49,6 +49,30 @@ export const streamedInput = {
     }),
 };
 
+export const streamedAuth = {
+  operation: "auth-required on a stream that goes on",
+  run: (client, world) =>
+    withDesk(client, world, async (desk) => {
+      const stream = desk.stream("auth");
+      const { taskId, final } = await nextOf(stream, "the question", (event) => event.state === "auth-required");
+      assert.ok(!final, "more is to come");
+      await desk.send("logged in", { taskId, blocking: false });
+      assert.equal(lastState(await collect(stream)), "completed");
+      assert.equal(textOf(await desk.get(taskId)), "The answer was logged in.");
+    }),
+};
+
+export const longText = {
+  operation: "long text in many scripts, streamed",
+  run: (client, world) =>
+    withDesk(client, world, async (desk) => {
+      const text = "Größe 大きさ размер 🙂\r\n\tdata: x\u2028\u0000".repeat(5000);
+      const events = await collect(desk.stream(`echo ${text}`));
+      assert.equal(assembled(client, events), text);
+      assert.equal(textOf(await desk.get(events[0].taskId)), text);
+    }),
+};
+
 export const streamedCancel = {
   operation: "cancel seen on the stream",
   run: (client, world) =>
