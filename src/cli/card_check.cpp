@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "cli/printable.h"
+#include "wire/card/card.h"
 #include "wire/card/remote_card.h"
 #include "wire/card/remote_check.h"
 #include "wire/card/security.h"
@@ -59,8 +60,11 @@ void append_skill(std::string& out, const task::Skill& skill) {
 }  // namespace
 
 std::vector<std::string> check_card(Value card) {
+  const bool is_source =
+      card["baton"].is_object() && card["url"].absent() && card["supportedInterfaces"].absent();
   std::vector<std::string> lines;
-  for (const wire::SchemaProblem& problem : wire::check_remote_card(card)) {
+  for (const wire::SchemaProblem& problem :
+       is_source ? wire::check_card(card.raw()) : wire::check_remote_card(card)) {
     lines.push_back((problem.pointer.empty() ? "the card" : problem.pointer) + ": " + problem.reason);
   }
   return lines;

@@ -8,7 +8,8 @@
 
 namespace baton::cli {
 
-// "/skills/0/tags: is missing: required since 0.2"; empty if nothing is wrong.
+// "/skills/0/tags: is missing: required since 0.2"; empty if nothing is wrong. A card.json of agent-cards/,
+// which names no URL, is checked by the schema that `serve` checks it by.
 std::vector<std::string> check_card(wire::Value card);
 
 // The card in words. Text from it is made harmless.

@@ -92,6 +92,8 @@ struct AgentCard {
   std::vector<std::string> default_input_modes;
   std::vector<std::string> default_output_modes;
   std::vector<Skill> skills;
+  bool streaming = true;  // false: it has no use for being streamed
+  bool push = true;       // false: nor for webhooks
   std::vector<Extension> extensions;
   std::vector<SecurityScheme> security_schemes;
   std::vector<SecurityRequirement> security;

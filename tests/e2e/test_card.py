@@ -3,13 +3,51 @@ import harness
 import validation
 
 
+PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+SHIPPED = ("echo", "tools", "approval", "table-report")
+
+
 class ShippedCards(harness.ServerCase):
     def card(self, path, headers=None):
+        """The card for clients that say no version: valid as 0.1, 0.2 and 0.3 at once."""
         answer = self.server.http("GET", path, headers=headers or {})
         self.assertEqual(answer.status, 200, path)
         self.assertTrue(answer.headers.get_content_type() == "application/json")
-        validation.check("AgentCard", answer.body)
+        for file in validation.FILES["dual"]:
+            validation.check("AgentCard", answer.body, file)
         return answer.body
+
+    def test_trap_9_both_well_known_paths_have_the_card(self):
+        for prefix in ("", "/agents/tools"):
+            cards = [self.card(prefix + path) for path in PATHS]
+            self.assertEqual(cards[0], cards[1])
+
+    def test_trap_18_clients_of_1_0_get_a_card_without_the_past(self):
+        for name in SHIPPED:
+            with self.subTest(name):
+                path = f"/agents/{name}" + PATHS[0]
+                pure = self.server.http("GET", path, headers={"A2A-Version": "1.0"})
+                validation.check_object("1.0", "Card", pure.body)
+                by_query = self.server.http("GET", path + "?A2A-Version=1.0")
+                self.assertEqual(by_query.raw, pure.raw)
+                self.assertEqual(pure.body["supportedInterfaces"], self.card(path)["supportedInterfaces"])
+                self.assertIn("A2A-Version", pure.headers["Vary"])
+
+    def test_head_has_the_headers_alone(self):
+        whole = self.server.http("GET", PATHS[0])
+        head = self.server.http("HEAD", PATHS[0])
+        self.assertEqual((head.status, head.raw), (200, b""))
+        for name in ("Content-Type", "Content-Length", "ETag", "Last-Modified", "Cache-Control"):
+            self.assertEqual(head.headers[name], whole.headers[name], name)
+
+    def test_card_that_has_not_changed_is_not_sent_again(self):
+        first = self.server.http("GET", PATHS[0])
+        for headers in ({"If-None-Match": first.headers["ETag"]},
+                        {"If-Modified-Since": first.headers["Last-Modified"]}):
+            again = self.server.http("GET", PATHS[0], headers=headers)
+            self.assertEqual((again.status, again.raw), (304, b""), headers)
+        elsewhere = {"If-None-Match": first.headers["ETag"], "Host": "other.example"}
+        self.assertEqual(self.server.http("GET", PATHS[0], headers=elsewhere).status, 200)
 
     def test_default_card_at_the_root(self):
         card = self.card("/.well-known/agent.json")
@@ -19,7 +57,7 @@ class ShippedCards(harness.ServerCase):
         self.assertEqual(card["capabilities"]["pushNotifications"], True)
 
     def test_every_shipped_agent_has_a_card_with_a_url_that_answers(self):
-        for name in ("echo", "tools", "approval", "table-report"):
+        for name in SHIPPED:
             with self.subTest(name):
                 card = self.card(f"/agents/{name}/.well-known/agent.json")
                 self.assertIn(f"/agents/{name}", card["url"])
@@ -65,6 +103,21 @@ class ShippedCards(harness.ServerCase):
                 name, value = line.rsplit(" ", 1)
                 figures[name] = float(value)
         self.assertTrue(any(name.startswith("baton_") and value > 0 for name, value in figures.items()), figures)
+
+
+class GuardedCards(harness.ServerCase):
+    AGENTS = ["joke"]
+    CONFIG = {"tokens": [{"caller": "ann", "token": "secret-of-ann"}], "allow_anonymous": False}
+
+    def test_anybody_may_read_what_it_takes_to_call(self):
+        superset = self.server.http("GET", PATHS[0]).body
+        self.assertEqual(superset["authentication"], {"schemes": ["bearer"]})
+        self.assertEqual(superset["security"], [{"bearer": []}])
+        self.assertEqual(superset["securitySchemes"]["bearer"]["type"], "http")
+        pure = self.server.http("GET", PATHS[0], headers={"A2A-Version": "1.0"}).body
+        self.assertEqual(pure["securityRequirements"], [{"schemes": {"bearer": {"list": []}}}])
+        self.assertEqual(pure["securitySchemes"], {"bearer": {"httpAuthSecurityScheme": {"scheme": "bearer"}}})
+        validation.check_object("1.0", "Card", pure)
 
 
 class CardSettings(harness.ServerCase):

@@ -74,6 +74,9 @@ task::AgentCard read_card(Value card) {
   read.default_input_modes = strings_of(card["defaultInputModes"]);
   read.default_output_modes = strings_of(card["defaultOutputModes"]);
   read.skills = read_skills(card["skills"]);
+  const auto switched_on = [&](Value capability) { return !capability.is_bool() || capability.boolean(); };
+  read.streaming = switched_on(card["capabilities"]["streaming"]);
+  read.push = switched_on(card["capabilities"]["pushNotifications"]);
   read.extensions = read_extensions(card["capabilities"]["extensions"]);
   read.security_schemes = read_security_schemes(card["securitySchemes"]);
   read.security = read_security(card);

@@ -15,7 +15,7 @@ namespace baton::wire {
 std::vector<SchemaProblem> check_card(std::string_view json);
 
 // The A2A part of a card, of any generation. Members that Baton fills in when it serves a card (url,
-// interfaces, capabilities other than extensions) and signatures are left out; of "baton" only `extended` is
+// interfaces) and signatures are left out; of "baton" only `extended` is
 // read. What is of a wrong type counts as not there.
 task::AgentCard read_card(Value card);
 

@@ -126,7 +126,7 @@ class CardWriter {
 
   void write_capabilities() {
     out_.key("capabilities").object([&] {
-      out_.member("streaming", served_.streaming).member("pushNotifications", served_.push);
+      out_.member("streaming", card_.streaming).member("pushNotifications", served_.push && card_.push);
       if (view_ == CardView::superset) out_.member("stateTransitionHistory", false);
       if (is_new() && card_.extended) out_.member("extendedAgentCard", true);
       if (card_.extensions.empty()) return;

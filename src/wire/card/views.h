@@ -20,8 +20,7 @@ struct ServedCard {
   std::string json_rpc_url;     // with a slash at its end, which keeps it apart from REST's
   std::string rest_url;         // without
   std::string grpc_url;
-  bool push = true;
-  bool streaming = true;
+  bool push = true;              // webhooks are switched on
   Bearer bearer = Bearer::none;  // a card with security schemes of its own does not show it
   bool extended = false;         // the form for callers that said who they are
 };

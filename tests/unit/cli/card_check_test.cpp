@@ -41,6 +41,13 @@ TEST_CASE("Card: what the newest generation that it claims requires is asked for
   CHECK(problems_of("[]") == std::vector<std::string>{"the card: must be an object"});
 }
 
+TEST_CASE("Card: a card.json of an agent is checked as serve checks it") {
+  CHECK(problems_of(R"({"name":"A","description":"","version":"1","defaultInputModes":["a"],
+      "defaultOutputModes":["a"],"skills":[{"id":"s","name":"S","description":"","tags":[]}],
+      "baton":{"executor":"command","mod":"turn"}})") ==
+        std::vector<std::string>{"/baton/mod: is unknown; did you mean \"mode\"?"});
+}
+
 TEST_CASE("Card: what is wrong is named with its place") {
   const auto problems =
       problems_of(R"({"name":"","url":"/relative","version":1,"capabilities":{"streaming":"yes"},

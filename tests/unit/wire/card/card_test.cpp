@@ -36,6 +36,49 @@ TEST_CASE("Card: all members are read, what Baton fills in is left out, the rest
   CHECK(card.skills[0] == task::Skill{"s", "Skill", "Does", {"t"}, {"e"}, {"text/csv"}, {}, {}});
 }
 
+TEST_CASE("Card: what an author says of capabilities, security and the extended card is read, of any form") {
+  constexpr const char* kText = R"({
+    "name": "Probe", "description": "", "version": "1", "defaultInputModes": ["a"], "defaultOutputModes": ["a"],
+    "capabilities": {"streaming": false, "extensions": [
+      {"uri": "https://ext/", "description": "d", "required": true, "params": {"a": 1}}]},
+    "securitySchemes": {"old": {"type": "http", "scheme": "basic"},
+                        "new": {"httpAuthSecurityScheme": {"scheme": "bearer", "bearerFormat": "JWT"}}},
+    "securityRequirements": [{"schemes": {"new": {"list": ["read"]}}}, {"schemes": {"old": {}}}],
+    "skills": [{"id": "s", "name": "S", "description": "", "tags": [], "security": [{"old": []}]}],
+    "baton": {"executor": "command", "command": ["true"],
+              "extended": {"description": "More", "skills": [
+                {"id": "t", "name": "T", "description": "", "tags": []}]}}})";
+  CHECK(wire::check_card(kText) == std::vector<wire::SchemaProblem>{});
+  const auto document = wire::Document::parse(kText);
+  const task::AgentCard card = wire::read_card(document->root());
+  CHECK(!card.streaming);
+  CHECK(card.push);
+  CHECK(card.extensions == std::vector<task::Extension>{{"https://ext/", "d", true, {R"({"a": 1})"}}});
+  REQUIRE(card.security_schemes.size() == 2);
+  CHECK(card.security_schemes[0].name == "old");
+  CHECK(card.security_schemes[0].scheme == "basic");
+  CHECK(card.security_schemes[1].bearer_format == "JWT");
+  CHECK(card.security == std::vector<task::SecurityRequirement>{{{"new", {"read"}}}, {{"old", {}}}});
+  CHECK(card.skills[0].security == std::vector<task::SecurityRequirement>{{{"old", {}}}});
+  REQUIRE(card.extended.has_value());
+  CHECK(card.extended->description == "More");
+  CHECK(card.extended->skills.size() == 1);
+}
+
+TEST_CASE("Card: what the schema cannot say of security is checked too") {
+  const auto problems = wire::check_card(R"({"name":"P","description":"","version":"1","skills":[
+    {"id":"s","name":"S","description":"","tags":[]}],"defaultInputModes":["a"],"defaultOutputModes":["a"],
+    "securitySchemes":{"a":{}},"security":[{"b":[]}],"baton":{"executor":"builtin","extended":{"skill":[]}}})");
+  CHECK(problems ==
+        std::vector<wire::SchemaProblem>{{"/baton/extended/skill", "is unknown; did you mean \"skills\"?"}});
+  const auto security = wire::check_card(R"({"name":"P","description":"","version":"1","skills":[
+    {"id":"s","name":"S","description":"","tags":[]}],"defaultInputModes":["a"],"defaultOutputModes":["a"],
+    "securitySchemes":{"a":{"type":"http"}},"security":[{"b":[]}],"baton":{"executor":"builtin"}})");
+  CHECK(security ==
+        std::vector<wire::SchemaProblem>{{"/securitySchemes/a", "\"scheme\" is missing"},
+                                         {"/security/0/b", "securitySchemes has no scheme of this name"}});
+}
+
 TEST_CASE("Card: wrong members are found with their pointer") {
   const auto problems = wire::check_card(R"({"name":"","description":"","version":"1","skills":[{"id":"s"}],
     "defaultInputModes":["a"],"defaultOutputModes":["a"],"baton":{"executor":"a2a","comand":["x"]}})");

@@ -148,6 +148,24 @@ TEST_CASE("Card view: each binding is listed at 1.0 and at 0.3, no URL has two t
         R"({"url":"host:9090","transport":"GRPC"}])");
 }
 
+TEST_CASE("Card view: what is switched off is not claimed, be it by the author or by the server") {
+  task::AgentCard card = plain_card();
+  for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
+    ServedCard served = serve(card);
+    CHECK(view_of(served, view).root()["capabilities"]["streaming"].boolean());
+    CHECK(view_of(served, view).root()["capabilities"]["pushNotifications"].boolean());
+    served.push = false;
+    CHECK(!view_of(served, view).root()["capabilities"]["pushNotifications"].boolean());
+  }
+  card.streaming = card.push = false;
+  for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
+    const auto document = view_of(serve(card), view);
+    CHECK(document.root()["capabilities"]["streaming"].is_bool());
+    CHECK(!document.root()["capabilities"]["streaming"].boolean());
+    CHECK(!document.root()["capabilities"]["pushNotifications"].boolean());
+  }
+}
+
 TEST_CASE("Card view: no extended card, no word of it (trap 56)") {
   const task::AgentCard card = plain_card();
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
