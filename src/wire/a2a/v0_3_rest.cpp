@@ -1,0 +1,174 @@
+// A2A 0.3 over REST (VERSIONS.md 5.4 and 5.5): the dialect of its objects in ProtoJSON.
+#include "wire/a2a/members.h"
+#include "wire/a2a/v0_3_rest_objects.h"
+
+namespace baton::wire::a2a {
+namespace {
+
+using base::fail;
+using base::Result;
+
+// 0 is "not given" for a plain number of the proto, and means all (VERSIONS.md, trap 36).
+Result<std::optional<int>> read_length(Value owner, const std::string& name) {
+  auto length =
+      read_history(first_of(owner, {"historyLength", "history_length"}), name, std::nullopt, Source::query);
+  if (length && *length == 0) return std::optional<int>();
+  return length;
+}
+
+// The task and the config that a request names: by resource names or, as in JSON-RPC, by ids. Empty where it
+// names none: the path does.
+Result<PushRef> read_ref(Value params, std::initializer_list<std::string_view> names,
+                         std::initializer_list<std::string_view> ids) {
+  PushRef ref;
+  const Value name = first_of(params, names), id = first_of(params, ids);
+  const std::string member(name.absent() ? *ids.begin() : *names.begin());
+  if (!id.absent()) {
+    if (auto bad = take(read_id(id, std::string(*ids.begin())), ref.task.value)) return fail(*bad);
+  } else if (!name.absent()) {
+    const auto parsed = rest_v0_3::parse_name(name.string());
+    if (!parsed) return wrong(member + ": must be a name such as tasks/1");
+    ref = *parsed;
+  }
+  return ref;
+}
+
+Result<void> read_configuration(Value configuration, SendRequest& read) {
+  const std::string name = "configuration";
+  // Without one nothing is said about waiting; with one an absent `blocking` is false (VERSIONS.md, trap 37).
+  if (configuration.absent()) return {};
+  if (!configuration.is_object()) return wrong(name + ": must be an object");
+  std::optional<bool> blocking;
+  std::optional<base::Error> bad;
+  if ((bad = take(read_strings(first_of(configuration, {"acceptedOutputModes", "accepted_output_modes"}),
+                               name + ".acceptedOutputModes"),
+                  read.submission.accepted_output_modes)) ||
+      (bad = take(read_length(configuration, name + ".historyLength"), read.history_length)) ||
+      (bad = take(read_truth(configuration["blocking"], name + ".blocking", Source::query), blocking))) {
+    return fail(*bad);
+  }
+  read.waits = blocking.value_or(false);
+  const Value push =
+      first_of(configuration, {"pushNotification", "push_notification", "pushNotificationConfig"});
+  if (push.absent()) return {};
+  bad =
+      take(read_push_config(push, name + ".pushNotification", task::Generation::v0_3), read.submission.push);
+  if (bad) return fail(*bad);
+  return {};
+}
+
+class V03Rest final : public Dialect {
+ public:
+  Result<SendRequest> read_send(Value params) const override;
+  Result<TaskRequest> read_task_request(Value params) const override;
+  Result<PushRequest> read_push(Value params) const override;
+  Result<PushRef> read_push_ref(Value params) const override {
+    return read_ref(params, {"name", "parent"}, {"id", "taskId"});
+  }
+
+  void write_sent(Writer& out, const task::Task& task) const override {
+    out.object([&] { rest_v0_3::write_task(out.key("task"), task); });
+  }
+  void write_task(Writer& out, const task::Task& task) const override { rest_v0_3::write_task(out, task); }
+  void write_push(Writer& out, const task::TaskId& task, const task::PushConfig& config) const override {
+    rest_v0_3::write_push(out, task, config);
+  }
+  void write_pushes(Writer& out, const task::TaskId& task,
+                    const std::vector<task::PushConfig>& configs) const override;
+
+  void write_first(Writer& out, const task::Task& task, bool) const override { write_sent(out, task); }
+  bool write_event(Writer& out, const TaskNames& names, const task::Event& event, bool last) const override;
+  // Webhooks of 0.3 hear the same in every binding.
+  void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const override {
+    v0_3().write_webhook(out, task, event);
+  }
+};
+
+Result<SendRequest> V03Rest::read_send(Value params) const {
+  if (!params.is_object()) return wrong("params: must be an object");
+  SendRequest read;
+  read.history_length = std::nullopt;
+  // 0.2.6 has the proto's own name for the message.
+  auto message = rest_v0_3::read_message(first_of(params, {"message", "request"}));
+  if (!message) return fail(message.error());
+  read.submission.message = std::move(message->message);
+  read.submission.task = std::move(message->task);
+  read.submission.context = std::move(message->context);
+  if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());
+  auto bad = take(read_object(params["metadata"], "metadata"), read.submission.metadata);
+  if (bad) return fail(*bad);
+  return read;
+}
+
+// Old clients send null for a body.
+Result<TaskRequest> V03Rest::read_task_request(Value params) const {
+  if (!params.absent() && !params.is_object()) return wrong("params: must be an object");
+  TaskRequest read;
+  PushRef ref;
+  std::optional<base::Error> bad;
+  if ((bad = take(read_ref(params, {"name"}, {"id"}), ref)) ||
+      (bad = take(read_length(params, "historyLength"), read.history_length)) ||
+      (bad = take(read_last_event(params), read.last_event))) {
+    return fail(*bad);
+  }
+  read.id = std::move(ref.task);
+  return read;
+}
+
+// {parent, configId, config: {pushNotificationConfig}}, {config: ...}, or what would be in it (5.4).
+Result<PushRequest> V03Rest::read_push(Value params) const {
+  if (!params.is_object()) return wrong("params: must be an object");
+  const Value outer = params["config"].is_object() ? params["config"] : params;
+  const Value inner = first_of(outer, {"pushNotificationConfig", "push_notification_config"});
+  PushRequest read;
+  PushRef ref;
+  std::string id;
+  std::optional<base::Error> bad;
+  if ((bad =
+           take(read_ref(params["parent"].absent() ? outer : params, {"parent", "name"}, {"taskId"}), ref)) ||
+      (bad = take(read_id(first_of(params, {"configId", "config_id"}), "configId"), id)) ||
+      (bad = take(
+           read_push_config(inner.absent() ? outer : inner, "pushNotificationConfig", task::Generation::v0_3),
+           read.config))) {
+    return fail(*bad);
+  }
+  read.task = std::move(ref.task);
+  if (read.config.id.empty()) read.config.id.value = id.empty() ? ref.config.value : id;
+  return read;
+}
+
+void V03Rest::write_pushes(Writer& out, const task::TaskId& task,
+                           const std::vector<task::PushConfig>& configs) const {
+  out.object([&] {
+    out.key("configs").array([&] {
+      for (const task::PushConfig& config : configs) write_push(out, task, config);
+    });
+    out.member("nextPageToken", "");
+  });
+}
+
+bool V03Rest::write_event(Writer& out, const TaskNames& names, const task::Event& event, bool last) const {
+  if (const auto* changed = task::status_in(event)) {
+    const bool final = last || task::is_terminal(changed->status.state);
+    out.object(
+        [&] { rest_v0_3::write_status_update(out, names, changed->status, changed->metadata, final); });
+  } else if (const auto* text = std::get_if<task::TextDelta>(&event.body)) {
+    out.object([&] { rest_v0_3::write_artifact_update(out, names, as_chunk(*text)); });
+  } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
+    out.object([&] { rest_v0_3::write_artifact_update(out, names, *chunk); });
+  } else if (const auto tool = tool_status(names.task, event)) {
+    out.object([&] { rest_v0_3::write_status_update(out, names, *tool, {}, last); });
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+const Dialect& v0_3_rest() {
+  static const V03Rest dialect;
+  return dialect;
+}
+
+}  // namespace baton::wire::a2a
