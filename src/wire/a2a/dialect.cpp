@@ -9,4 +9,14 @@ base::Result<ListRequest> Dialect::read_list(Value) const {
 void Dialect::write_list(Writer&, const ListRequest&, const std::vector<task::Task>&,
                          const std::optional<task::ListPosition>&, std::int64_t) const {}
 
+const Dialect& dialect_of(task::Generation generation) {
+  switch (generation) {
+    case task::Generation::v0_1: return v0_1();
+    case task::Generation::v0_2:
+    case task::Generation::v0_3: return v0_3();
+    case task::Generation::v1_0: break;
+  }
+  return v1_0();
+}
+
 }  // namespace baton::wire::a2a

@@ -260,6 +260,8 @@ TEST_CASE("trap 38: webhooks of 0.3 are sent the task in its JSON-RPC shape, in 
   };
   CHECK(body(v0_3_rest()) == body(v0_3()));
   CHECK(body(v0_3_rest()).starts_with(R"({"kind":"task")"));
+  CHECK(&wire::a2a::dialect_of(task::Generation::v0_3) == &v0_3());
+  CHECK(&wire::a2a::dialect_of(task::Generation::v1_0) == &wire::a2a::v1_0());
   CHECK(v0_3_rest().webhook_content_type() == "application/json");
   CHECK(v0_3_rest().webhook_shows_task());
 }
