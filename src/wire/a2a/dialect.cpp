@@ -11,10 +11,13 @@ void Dialect::write_list(Writer&, const ListRequest&, const std::vector<task::Ta
 
 const Dialect& dialect_of(task::Generation generation) {
   switch (generation) {
-    case task::Generation::v0_1: return v0_1();
+    case task::Generation::v0_1:
+      return v0_1();
     case task::Generation::v0_2:
-    case task::Generation::v0_3: return v0_3();
-    case task::Generation::v1_0: break;
+    case task::Generation::v0_3:
+      return v0_3();
+    case task::Generation::v1_0:
+      break;
   }
   return v1_0();
 }
