@@ -53,7 +53,11 @@ class Entry {
   std::string caller() {
     const wire::Value caller = object_["caller"];
     if (!caller.is_string() || caller.string().empty()) wrong("/caller", "must be the caller's name");
-    if (caller.string() == task::kAnonymous.value) wrong("/caller", "is the name of callers without a token");
+    const std::string_view name = caller.string();
+    const bool readable =
+        std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (!readable) wrong("/caller", "must not hold control characters");
+    if (name == task::kAnonymous.value) wrong("/caller", "is the name of callers without a token");
     return caller.str();
   }
 

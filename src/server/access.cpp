@@ -60,7 +60,8 @@ std::vector<std::pair<std::string, std::string>> cors_headers(const ServerOption
   if (!options.cors || origin.empty() || !origin_allowed(options, origin)) return {};
   return {{"Access-Control-Allow-Origin", std::string(origin)},
           {"Vary", "Origin"},
-          {"Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After"}};
+          {"Access-Control-Expose-Headers",
+           "WWW-Authenticate, Retry-After, ETag, A2A-Extensions, X-A2A-Extensions"}};
 }
 
 http::Reply preflight(const ServerOptions& options, const http::Request& request) {
@@ -68,12 +69,13 @@ http::Reply preflight(const ServerOptions& options, const http::Request& request
   reply.status = 204;
   reply.content_type.clear();
   reply.headers = cors_headers(options, request);
-  reply.headers.emplace_back("Allow", "GET, POST, OPTIONS");
+  reply.headers.emplace_back("Allow", "GET, POST, DELETE, OPTIONS");
   if (reply.headers.size() == 1) return reply;
-  reply.headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, OPTIONS");
-  reply.headers.emplace_back(
-      "Access-Control-Allow-Headers",
-      "Content-Type, Authorization, Accept, Last-Event-ID, A2A-Version, A2A-Extensions, traceparent");
+  reply.headers.emplace_back("Access-Control-Allow-Methods", "GET, POST, DELETE, OPTIONS");
+  reply.headers.emplace_back("Access-Control-Allow-Headers",
+                             "Content-Type, Authorization, Accept, Last-Event-ID, If-None-Match, "
+                             "A2A-Version, A2A-Extensions, X-A2A-Extensions, "
+                             "traceparent");
   reply.headers.emplace_back("Access-Control-Max-Age", "600");
   return reply;
 }

@@ -49,28 +49,25 @@ LogStream::LogStream(const Services& services, Start start, http::Waker waker)
 }
 
 void LogStream::append(const task::Event& event, std::string& out) {
+  const task::StatusChanged* status = task::status_in(event);
+  ended_ = status && task::is_terminal(status->status.state);
+  over_ = start_.ends_at && status && start_.ends_at(status->status.state);
   scratch_.clear();
-  if (start_.view(event, scratch_)) {
+  const bool is_news = event.number > start_.shown_through;
+  if (is_news && start_.view(event, start_.ends_at ? over_ : ended_, scratch_)) {
     make_one_line(scratch_);
     wire::append_sse(out, event.number.value, scratch_);
   } else {
     wire::append_sse_id(out, event.number.value);
   }
   position_ = event.number;
-  const task::StatusChanged* status = task::status_in(event);
-  stopped_ = status && task::is_stopped(status->status.state);
-  ended_ = status && task::is_terminal(status->status.state);
-}
-
-bool LogStream::has_ended() const {
-  return start_.ends == Ends::when_stopped ? stopped_ : ended_;
 }
 
 void LogStream::append_tail(const std::vector<engine::Feed::EventPtr>& events, std::string& out,
                             std::size_t room) {
   for (const engine::Feed::EventPtr& event : events) {
     append(*event, out);
-    if (out.size() >= room || (start_.ends == Ends::when_stopped && stopped_)) return;
+    if (out.size() >= room || over_) return;
   }
 }
 
@@ -79,7 +76,7 @@ bool LogStream::append_page(std::string& out, std::size_t room) {
   if (page_next_ == page_.size()) return false;
   while (page_next_ < page_.size() && out.size() < room) {
     append(page_[page_next_++], out);
-    if (start_.ends == Ends::when_stopped && stopped_) return true;
+    if (over_) return true;
   }
   if (page_next_ == page_.size()) page_ = {}, page_next_ = 0;
   return true;
@@ -90,7 +87,7 @@ http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
     out += std::exchange(start_.first_block, {});
     return Next::more;
   }
-  if (start_.ends == Ends::when_stopped && stopped_) return Next::end;
+  if (over_) return Next::end;
 
   if (append_page(out, room)) return Next::more;
 
@@ -109,13 +106,13 @@ http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
 
   const engine::Feed::Tail tail = services_.engine.feed().after(start_.task, position_, kBatch);
   if (tail.known) {
-    if (tail.events.empty()) return has_ended() ? Next::end : Next::wait;
+    if (tail.events.empty()) return ended_ ? Next::end : Next::wait;
     append_tail(tail.events, out, room);
     return Next::more;
   }
-  if (log_is_read && !shared_->news) return has_ended() ? Next::end : Next::wait;
+  if (log_is_read && !shared_->news) return ended_ ? Next::end : Next::wait;
   if (page.fetching) return Next::wait;
-  const bool reads = shared_->news.exchange(false) || has_ended();
+  const bool reads = shared_->news.exchange(false) || ended_;
   // Refused by a full pool: the reader comes back with the last number it has.
   if (reads && !fetch()) return Next::end;
   return Next::wait;

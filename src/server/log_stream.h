@@ -18,20 +18,18 @@ namespace baton::server {
 
 class LogStream final : public http::StreamSource {
  public:
-  // Writes an event as the text of one data field, or answers false.
-  using View = std::function<bool(const task::Event&, std::string& data)>;
-
-  enum class Ends {
-    when_stopped,  // at the first stop: a stream opened by a send
-    when_ended,    // when the task has ended and its log goes no further: a subscription
-  };
+  // Writes an event as the text of one data field, or answers false. `last`: the stream ends with it.
+  using View = std::function<bool(const task::Event&, bool last, std::string& data)>;
+  // Whether the stream is over at a status of this state, whatever follows in the log.
+  using EndsAt = std::function<bool(task::State)>;
 
   struct Start {
     task::TaskKey task;
-    task::EventNumber after;   // the last number the reader has
-    std::string first_block;   // sent before anything else, without a number
-    bool ended_there = false;  // the task had ended at `after`
-    Ends ends = Ends::when_ended;
+    task::EventNumber after;          // the last number the reader has
+    std::string first_block;          // sent before anything else, without a number
+    task::EventNumber shown_through;  // events up to here are in the first block: sent as numbers alone
+    bool ended_there = false;         // the task had ended at `after`
+    EndsAt ends_at;                   // none: over when the task has ended and its log goes no further
     View view;
   };
 
@@ -45,14 +43,13 @@ class LogStream final : public http::StreamSource {
   bool append_page(std::string& out, std::size_t room);
   void append_tail(const std::vector<engine::Feed::EventPtr>& events, std::string& out, std::size_t room);
   void append(const task::Event& event, std::string& out);
-  bool has_ended() const;
   bool fetch();
 
   const Services& services_;
   Start start_;
   task::EventNumber position_;
-  bool stopped_ = false;  // the last event sent was a stop
-  bool ended_ = false;    // the last event sent was an end
+  bool over_ = false;   // the last event sent was the stream's last
+  bool ended_ = false;  // the last event sent was the task's end
   std::string scratch_;
   std::vector<task::Event> page_;  // from the store; sent up to page_next_
   std::size_t page_next_ = 0;

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "server/a2a/json_rpc.h"
+#include "server/a2a/rest.h"
 #include "server/access.h"
 #include "server/answers.h"
-#include "wire/a2a/v0_1.h"
+#include "server/cards.h"
+#include "server/metrics.h"
 
 namespace baton::server {
 namespace {
 
-constexpr std::string_view kAgents = "/agents/";
-constexpr std::string_view kCard = "/.well-known/agent.json";
+constexpr std::string_view kCard = "/.well-known/agent-card.json";
+constexpr std::string_view kOldCard = "/.well-known/agent.json";  // until A2A 0.2
+constexpr std::string_view kV02ExtendedCard = "/agent/authenticatedExtendedCard";
 
 http::Reply method_not_allowed(std::string_view allow) {
   http::Reply reply = plain_error(405, "this path is for " + std::string(allow));
@@ -26,139 +30,92 @@ http::Reply text(int status, std::string body) {
   return reply;
 }
 
-bool all_of(std::string_view text, std::string_view more) {
-  return std::all_of(text.begin(), text.end(), [&](unsigned char c) {
-    return std::isalnum(c) || more.find(static_cast<char>(c)) != std::string_view::npos;
-  });
-}
-
-// A Host header goes into the card's URL: only what a host and a port are made of gets there.
-bool is_host(std::string_view host) {
-  constexpr std::size_t kHostMax = 255;
-  if (host.empty() || host.size() > kHostMax) return false;
-  const std::size_t bracket = host.starts_with('[') ? host.find(']') : std::string_view::npos;
-  const std::size_t name_end = bracket == std::string_view::npos ? host.find(':') : bracket + 1;
-  const std::string_view name = host.substr(0, name_end);
-  const std::string_view port = name_end < host.size() ? host.substr(name_end) : std::string_view();
-  const bool name_good = bracket == std::string_view::npos ? !name.empty() && all_of(name, ".-_")
-                                                           : all_of(name.substr(1, bracket - 1), ":.");
-  const bool port_good = port.empty() || (port.size() > 1 && port.size() <= 6 && port[0] == ':' &&
-                                          port.find_first_not_of("0123456789", 1) == std::string_view::npos);
-  return name_good && port_good;
-}
-
-void gauge(std::string& out, std::string_view name, std::int64_t value, std::string_view help,
-           std::string_view type = "gauge") {
-  out.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ");
-  out.append(type).append("\n").append(name).append(" ").append(std::to_string(value)).append("\n");
-}
-
 }  // namespace
 
-Router::Target Router::target_of(std::string_view path) const {
-  if (!path.starts_with(kAgents)) return {&services_.catalogue.default_agent(), path, true};
+Router::Target Router::target_of(const http::Request& request) const {
+  const std::string_view path = request.path, raw = request.raw_path;
+  if (!path.starts_with(kAgents)) return {{&services_.catalogue.default_agent(), true, base_url_}, path, raw};
   const std::string_view after = path.substr(kAgents.size());
   const std::size_t end = std::min(after.find('/'), after.size());
-  return {services_.catalogue.find({std::string(after.substr(0, end))}), after.substr(end), false};
+  const std::string_view prefix = path.substr(0, kAgents.size() + end);
+  // A name holds nothing that needs encoding; where it is encoded all the same, the rest is taken decoded.
+  const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
+  const agents::Agent* agent = services_.catalogue.find({std::string(after.substr(0, end))});
+  return {{agent, false, base_url_}, after.substr(end), raw_rest};
 }
 
-std::string Router::url_of(const http::Request& request, const Target& target) const {
-  std::string base = services_.options.public_url;
-  if (base.empty()) {
-    const std::string_view host = request.header("Host");
-    base = is_host(host) ? "http://" + std::string(host) : base_url_;
+void Router::reply(http::Exchange& exchange, http::Reply reply) const {
+  for (auto& header : cors_headers(services_.options, exchange.request())) {
+    reply.headers.push_back(std::move(header));
   }
-  if (base.ends_with('/')) base.pop_back();
-  return target.at_root ? base + "/" : base + std::string(kAgents) + target.agent->name.value + "/";
+  exchange.reply(std::move(reply));
 }
 
-http::Reply Router::card(const http::Request& request, const Target& target) const {
-  http::Reply reply;
-  wire::Writer writer(reply.body);
-  wire::v0_1::Served served;
-  served.url = url_of(request, target);
-  served.push = services_.engine.options().push_enabled;
-  served.bearer = !services_.options.anonymous;
-  wire::v0_1::write_card(writer, target.agent->card, served);
-  reply.headers.emplace_back("Cache-Control", "max-age=60");
-  return reply;
+bool Router::handle_operators(http::Exchange& exchange) const {
+  const http::Request& request = exchange.request();
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool known = request.path == "/healthz" || request.path == "/readyz" || request.path == "/metrics";
+  if (!known) return false;
+  if (!reads) {
+    reply(exchange, method_not_allowed("GET"));
+  } else if (request.path == "/metrics") {
+    reply(exchange, text(200, metrics_of(services_, http_counts_)));
+  } else if (request.path == "/readyz") {
+    reply(exchange, ready_ ? text(200, "ready\n") : text(503, "not ready\n"));
+  } else {
+    reply(exchange, text(200, "ok\n"));
+  }
+  return true;
 }
 
-http::Reply Router::get(const http::Request& request) const {
-  if (request.path == "/healthz") return text(200, "ok\n");
-  if (request.path == "/readyz") return ready_ ? text(200, "ready\n") : text(503, "not ready\n");
-  if (request.path == "/metrics") return text(200, metrics());
-  const Target target = target_of(request.path);
-  if (!target.agent) return plain_error(404, "no such agent");
-  if (target.rest == kCard) return card(request, target);
-  if (target.rest.empty() || target.rest == "/") return method_not_allowed("POST");
-  return plain_error(404, "nothing is served at this path");
-}
-
-void Router::post(std::shared_ptr<http::Exchange> exchange) const {
+// An operation of A2A: over JSON-RPC at the agent's own URL, or over REST.
+void Router::handle_call(std::shared_ptr<http::Exchange> exchange, const Target& target) const {
   const http::Request& request = exchange->request();
-  const Target target = target_of(request.path);
-  const auto refuse = [&](http::Reply reply) {
-    for (auto& header : cors_headers(services_.options, request)) reply.headers.push_back(std::move(header));
-    exchange->reply(std::move(reply));
-  };
-  if (!target.agent) return refuse(plain_error(404, "no such agent"));
-  if (!target.rest.empty() && target.rest != "/") {
-    if (target.rest == kCard) return refuse(method_not_allowed("GET"));
-    return refuse(plain_error(404, "nothing is served at this path"));
-  }
+  const bool is_rpc = target.rest.empty() || target.rest == "/";
+  auto rest = is_rpc ? std::nullopt : a2a::match_rest(request.method, target.raw_rest);
+  if (!is_rpc && !rest) return reply(*exchange, plain_error(404, "nothing is served at this path"));
+  if (is_rpc && request.method != "POST") return reply(*exchange, method_not_allowed("POST"));
+  if (rest && !rest->run) return reply(*exchange, method_not_allowed(rest->allow));
   if (!origin_may_call(services_.options, request)) {
-    return refuse(plain_error(403, "pages of this origin may not call"));
+    return reply(*exchange, plain_error(403, "pages of this origin may not call"));
   }
   auto caller = authenticate(services_.options, request, target.agent->name);
-  if (!caller) return refuse(refusal(caller.error()));
-  a2a_v0_1_.handle(std::move(exchange), *target.agent, std::move(*caller));
+  if (!caller && rest) {
+    return a2a::refuse_rest(services_, std::move(exchange), target, *rest, caller.error());
+  }
+  if (!caller) return reply(*exchange, refusal(caller.error()));
+  if (is_rpc) {
+    return a2a::handle_json_rpc(services_, std::move(exchange), target, std::move(*caller));
+  }
+  a2a::handle_rest(services_, std::move(exchange), target, std::move(*caller), std::move(*rest));
+}
+
+void Router::reply_extended_card(http::Exchange& exchange, const Target& target) const {
+  const http::Request& request = exchange.request();
+  const auto caller = authenticate(services_.options, request, target.agent->name);
+  if (!caller) return reply(exchange, refusal(caller.error()));
+  auto card = extended_card(services_, *target.agent, *caller, card_urls(services_.options, request, target),
+                            wire::CardView::superset);
+  if (!card) return reply(exchange, refusal(card.error()));
+  http::Reply answer;
+  answer.body = std::move(*card);
+  reply(exchange, std::move(answer));
 }
 
 void Router::handle(std::shared_ptr<http::Exchange> exchange) const {
   const http::Request& request = exchange->request();
-  if (request.method == "POST") return post(std::move(exchange));
-  http::Reply reply;
-  if (request.method == "OPTIONS") {
-    reply = preflight(services_.options, request);
-  } else if (request.method == "GET" || request.method == "HEAD") {
-    reply = get(request);
-    for (auto& header : cors_headers(services_.options, request)) reply.headers.push_back(std::move(header));
-  } else {
-    reply = method_not_allowed("GET, POST, OPTIONS");
+  if (request.method == "OPTIONS") return exchange->reply(preflight(services_.options, request));
+  if (handle_operators(*exchange)) return;
+  const Target target = target_of(request);
+  if (!target.agent) return reply(*exchange, plain_error(404, "no such agent"));
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (target.rest == kCard || target.rest == kOldCard) {
+    if (!reads) return reply(*exchange, method_not_allowed("GET"));
+    return reply(*exchange, card_reply(services_, request, *target.agent,
+                                       card_urls(services_.options, request, target)));
   }
-  exchange->reply(std::move(reply));
-}
-
-std::string Router::metrics() const {
-  std::string out;
-  const engine::Engine::Counts counts = services_.engine.counts();
-  out += "# HELP baton_tasks_total Statuses stored since start.\n# TYPE baton_tasks_total counter\n";
-  const auto total = [&](std::string_view state, std::int64_t value) {
-    out.append("baton_tasks_total{state=\"")
-        .append(state)
-        .append("\"} ")
-        .append(std::to_string(value))
-        .append("\n");
-  };
-  total("submitted", counts.submitted);
-  total("completed", counts.completed);
-  total("failed", counts.failed);
-  total("canceled", counts.canceled);
-  total("rejected", counts.rejected);
-  gauge(out, "baton_turns_queued", counts.turns.queued, "Turns waiting for a slot.");
-  gauge(out, "baton_turns_running", counts.turns.running, "Turns running.");
-  gauge(out, "baton_log_subscriptions", static_cast<std::int64_t>(counts.feed.subscriptions),
-        "Streams and waiting answers that follow a task.");
-  if (http_counts_) {
-    const http::Counts http = http_counts_();
-    gauge(out, "baton_http_connections", http.connections, "Open connections.");
-    gauge(out, "baton_http_streams", http.streams, "Open event streams.");
-    gauge(out, "baton_http_requests_total", http.requests, "Requests since start.", "counter");
-    gauge(out, "baton_http_refused_total", http.refused, "Requests the connection layer refused.", "counter");
-  }
-  if (services_.more_metrics) out += services_.more_metrics();
-  return out;
+  if (target.rest == kV02ExtendedCard && reads) return reply_extended_card(*exchange, target);
+  handle_call(std::move(exchange), target);
 }
 
 }  // namespace baton::server

@@ -1,16 +1,21 @@
 // Router: from a request's path to whoever answers it. Every path of the program is on this page:
 //
-//   POST /  /agents/<name>  /agents/<name>/                 A2A (JSON-RPC); bare: the default agent
-//   GET  [/agents/<name>]/.well-known/agent.json            the agent's card
-//   GET  /healthz  /readyz  /metrics                        for operators
-//   OPTIONS anything                                        for browsers
+//   POST [/agents/<name>][/]                                  A2A over JSON-RPC, every generation
+//   [/agents/<name>]/v1/message:send, /v1/tasks/...           A2A 0.3 over REST (server/a2a/rest.cpp)
+//   [/agents/<name>][/<tenant>]/message:send, /tasks/...      A2A 1.0 over REST
+//   GET  [/agents/<name>]/.well-known/agent-card.json         the agent's card; agent.json is the same
+//   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, as A2A 0.2 asks for it
+//   GET  /healthz  /readyz  /metrics                          for operators
+//   OPTIONS anything                                          for browsers
+//
+// Without /agents/<name> the default agent is meant.
 //
 // Threads: `handle` on the server's workers, several at a time. Lifetime: as Services.
 #pragma once
 
 #include <atomic>
 
-#include "server/a2a_v0_1_routes.h"
+#include "server/endpoint.h"
 #include "server/http/http_server.h"
 #include "server/services.h"
 
@@ -18,7 +23,7 @@ namespace baton::server {
 
 class Router {
  public:
-  explicit Router(const Services& services) : services_(services), a2a_v0_1_(services) {}
+  explicit Router(const Services& services) : services_(services) {}
 
   void handle(std::shared_ptr<http::Exchange> exchange) const;
 
@@ -30,20 +35,19 @@ class Router {
 
  private:
   // A path that belongs to an agent: which, and what follows its prefix.
-  struct Target {
-    const agents::Agent* agent = nullptr;
+  struct Target : Endpoint {
     std::string_view rest;
-    bool at_root = false;
+    std::string_view raw_rest;  // percent-encoded, as it came
   };
-  Target target_of(std::string_view path) const;
-  http::Reply card(const http::Request& request, const Target& target) const;
-  http::Reply get(const http::Request& request) const;
-  void post(std::shared_ptr<http::Exchange> exchange) const;
-  std::string url_of(const http::Request& request, const Target& target) const;
-  std::string metrics() const;
+  Target target_of(const http::Request& request) const;
+  // False: it is not for operators.
+  bool handle_operators(http::Exchange& exchange) const;
+  // As A2A 0.2 asks for it.
+  void reply_extended_card(http::Exchange& exchange, const Target& target) const;
+  void handle_call(std::shared_ptr<http::Exchange> exchange, const Target& target) const;
+  void reply(http::Exchange& exchange, http::Reply reply) const;
 
   const Services& services_;
-  const A2aV01Routes a2a_v0_1_;
   std::string base_url_;
   std::function<http::Counts()> http_counts_;
   std::atomic<bool> ready_{false};

@@ -42,6 +42,7 @@ struct Limits {
 struct Request {
   std::string method;
   std::string path;                                        // percent-decoded, without the query
+  std::string raw_path;                                    // the same as it came
   std::vector<std::pair<std::string, std::string>> query;  // percent-decoded
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;

@@ -136,6 +136,7 @@ std::optional<Request> LibraryRequest::decode(std::string_view head,
     Request& request = decoded.emplace();
     request.method = std::move(parsed.method);
     request.path = std::move(parsed.path);
+    request.raw_path = parsed.target.substr(0, parsed.target.find('?'));
     request.query.assign(parsed.params.begin(), parsed.params.end());
     request.headers.reserve(parsed.headers.size());
     for (auto& [name, value] : parsed.headers) {

@@ -19,9 +19,9 @@ namespace {
 class Reader {
  public:
   Reader(EngineBench& bench, LogStream::Start start) : bench_(bench) {
-    start.view = [](const task::Event& event, std::string& data) {
+    start.view = [](const task::Event& event, bool last, std::string& data) {
       if (std::holds_alternative<task::MessageAdded>(event.body)) return false;
-      data = "{\"n\":\n" + std::to_string(event.number.value) + "}";
+      data = "{\"n\":\n" + std::to_string(event.number.value) + (last ? "!}" : "}");
       return true;
     };
     stream_ = std::make_unique<LogStream>(services_, std::move(start), [this] {
@@ -147,7 +147,7 @@ TEST_CASE("LogStream: a send's stream ends at the first stop, a subscription onl
   task::Message question;
   question.parts.push_back(task::Part::of_text("?"));
   auto of_send = start_at(accepted->key, 0);
-  of_send.ends = LogStream::Ends::when_stopped;
+  of_send.ends_at = &task::is_stopped;
   Reader sent(bench, std::move(of_send));
   Reader subscribed(bench, start_at(accepted->key, 0));
   bench.scripted().next()->sink->finish(agents::Asked{"a", false, question});
@@ -177,5 +177,19 @@ TEST_CASE("LogStream: each event is one block of one line, hidden ones are their
         "id: 1\ndata: {\"n\": 1}\n\n"
         "id: 2\n\n"
         "id: 3\ndata: {\"n\": 3}\n\n"
-        "id: 4\ndata: {\"n\": 4}\n\n");
+        "id: 4\ndata: {\"n\": 4!}\n\n");
+}
+
+TEST_CASE("LogStream: what its first block shows already goes out as numbers alone") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  auto start = start_at(accepted->key, 0);
+  start.first_block = "data: first\n\n";
+  start.shown_through = {3};
+  start.ends_at = &task::is_stopped;
+  Reader reader(bench, std::move(start));
+  CHECK(reader.pull_to_end());
+  CHECK(reader.out() == "data: first\n\nid: 1\n\nid: 2\n\nid: 3\n\nid: 4\ndata: {\"n\": 4!}\n\n");
 }

@@ -1,0 +1,93 @@
+// Call: one A2A request on its way, and how its binding wraps what it is answered.
+//
+// Threads: belongs to whoever is to answer it, one at a time; an answer may come from any thread.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/endpoint.h"
+#include "server/http/http_server.h"
+#include "server/services.h"
+#include "wire/a2a/dialect.h"
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
+
+namespace baton::server::a2a {
+
+// A binding of a generation: what is put around a value, and what an error looks like.
+enum class Form { rpc, rpc_v1_0, rest_v0_3, rest_v1_0 };
+
+// What a request switched on, and the header that says so in the answer: the one the client used.
+struct Extensions {
+  std::string_view header;
+  std::vector<std::string> active;
+  std::string missing;  // one that the agent insists on and that was not asked for
+};
+
+struct Call {
+  Call(std::shared_ptr<http::Exchange> way_back, const Services& program, const Endpoint& at,
+       task::Caller who, const wire::a2a::Dialect& speaks, Form wrapped)
+      : exchange(std::move(way_back)),
+        services(program),
+        endpoint(at),
+        agent(*at.agent),
+        identity(who),
+        caller(std::move(who)),
+        dialect(speaks),
+        form(wrapped) {}
+
+  const std::shared_ptr<http::Exchange> exchange;
+  const Services& services;
+  const Endpoint endpoint;
+  const agents::Agent& agent;   // the endpoint's
+  const task::Caller identity;  // who calls
+  task::Caller caller;          // the same within a tenant: whose tasks these are
+  const wire::a2a::Dialect& dialect;
+  const Form form;
+  std::string rpc_id = "null";  // the bytes of the JSON-RPC id
+  std::optional<wire::Document> document;
+  wire::Value params;         // of the document
+  task::TaskId task;          // that the path of a REST request names; then it wins over the params
+  task::PushConfigId config;  // likewise
+  Extensions extensions;
+
+  bool is_rest() const { return form == Form::rest_v0_3 || form == Form::rest_v1_0; }
+  task::TaskRef ref(const task::TaskId& id) const { return {caller, agent.name, id}; }
+
+  // Lets go of the request's text: the call may wait for long.
+  void forget_params();
+
+  // One value with what the binding puts around it: the body of an answer, or one item of a stream.
+  template <class F>
+  void wrap(std::string& out, F&& value) const {
+    begin_value(out);
+    wire::Writer writer(out);
+    value(writer);
+    end_value(out);
+  }
+  template <class F>
+  void reply(F&& value) const {
+    std::string body;
+    wrap(body, std::forward<F>(value));
+    reply_body(std::move(body));
+  }
+  // `named`: the task the request was about, where it got so far.
+  void refuse(const base::Error& error, const task::TaskId& named = {}) const;
+  // The same to a client that can read nothing but an event stream: as its only event.
+  void refuse_in_stream(const base::Error& error, const task::TaskId& named) const;
+  void open_stream(http::StreamOpener opener) const;
+
+ private:
+  void begin_value(std::string& out) const;
+  void end_value(std::string& out) const;
+  void reply_body(std::string body) const;
+  std::string error_body(const base::Error& error, const task::TaskId& named) const;
+  std::vector<std::pair<std::string, std::string>> headers() const;
+};
+
+using CallPtr = std::shared_ptr<Call>;  // held by the callbacks of what it waits for
+
+}  // namespace baton::server::a2a

@@ -1,0 +1,90 @@
+#include "server/a2a/negotiation.h"
+
+#include <algorithm>
+#include <array>
+
+namespace baton::server::a2a {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using task::Generation;
+
+constexpr std::array<std::pair<std::string_view, Generation>, 4> kVersions{{
+    {"0.1", Generation::v0_1},
+    {"0.2", Generation::v0_2},
+    {"0.3", Generation::v0_3},
+    {"1.0", Generation::v1_0},
+}};
+constexpr std::size_t kTenantMax = 256;
+// Stands between a tenant and a caller's name, which holds no control characters.
+constexpr char kSeparator = '\x1f';
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+std::string_view without_patch(std::string_view version) {
+  const std::size_t first = version.find('.');
+  const std::size_t second = first == std::string_view::npos ? first : version.find('.', first + 1);
+  return version.substr(0, second);
+}
+
+}  // namespace
+
+base::Result<std::optional<Generation>> version_of(const http::Request& request) {
+  std::string_view asked = trimmed(request.header("A2A-Version"));
+  if (asked.empty()) {
+    for (const auto& [name, value] : request.query) {
+      if (name == "A2A-Version") asked = trimmed(value);
+    }
+  }
+  if (asked.empty()) return std::nullopt;
+  const std::string_view version = without_patch(asked);
+  for (const auto& [name, generation] : kVersions) {
+    if (name == version) return generation;
+  }
+  return fail(ErrorCode::version_not_supported, "A2A-Version: 0.1, 0.2, 0.3 and 1.0 are supported");
+}
+
+Extensions extensions_of(const http::Request& request, const task::AgentCard& card) {
+  Extensions extensions{"A2A-Extensions", {}, {}};
+  std::vector<std::string_view> asked;
+  for (const std::string_view header : {"A2A-Extensions", "X-A2A-Extensions"}) {
+    std::string_view list = request.header(header);
+    if (!list.empty() && asked.empty()) extensions.header = header;
+    while (!list.empty()) {
+      const std::size_t end = std::min(list.find(','), list.size());
+      if (const auto uri = trimmed(list.substr(0, end)); !uri.empty()) asked.push_back(uri);
+      list.remove_prefix(std::min(end + 1, list.size()));
+    }
+  }
+  for (const task::Extension& extension : card.extensions) {
+    const bool wanted = std::find(asked.begin(), asked.end(), extension.uri) != asked.end();
+    if (wanted) extensions.active.push_back(extension.uri);
+    if (!wanted && extension.required) extensions.missing = extension.uri;
+  }
+  return extensions;
+}
+
+bool is_json(const http::Request& request) {
+  const std::string_view header = request.header("Content-Type");
+  const std::string_view type = trimmed(header.substr(0, header.find(';')));
+  return type.empty() || type == "application/json" || type == "application/a2a+json";
+}
+
+base::Result<void> check_tenant(std::string_view tenant) {
+  const bool readable = std::none_of(tenant.begin(), tenant.end(),
+                                     [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
+  if (readable && tenant.size() <= kTenantMax) return {};
+  return fail(ErrorCode::invalid_argument, "tenant: must be at most 256 characters without a slash");
+}
+
+task::Caller caller_in(std::string_view tenant, const task::Caller& caller) {
+  if (tenant.empty()) return caller;
+  return {std::string(tenant) + kSeparator + caller.value};
+}
+
+}  // namespace baton::server::a2a

@@ -1,0 +1,194 @@
+#include "server/a2a/operations.h"
+
+#include "server/cards.h"
+
+namespace baton::server::a2a {
+namespace {
+
+using base::ErrorCode;
+using wire::a2a::SendRequest;
+using wire::a2a::TaskRequest;
+
+// Answers with the task as it is now, or was just after `as_of`. Reads the store.
+template <class Write>
+void reply_task(const CallPtr& call, task::TaskKey key, std::optional<int> history,
+                std::optional<task::EventNumber> as_of, Write write) {
+  const auto task = call->services.engine.tasks().read(key, {history, true}, as_of);
+  if (!task) return call->refuse(task.error());
+  call->reply([&](wire::Writer& out) { (call->dialect.*write)(out, *task); });
+}
+
+// The same from a callback, which must not read the store itself.
+template <class Write>
+void reply_task_later(const CallPtr& call, task::TaskKey key, std::optional<int> history,
+                      std::optional<task::EventNumber> as_of, Write write) {
+  const bool taken = call->services.readers.try_submit(
+      [call, key, history, as_of, write] { reply_task(call, key, history, as_of, write); });
+  if (!taken) call->refuse({ErrorCode::overloaded, "too many answers are waiting; get the task later", {}});
+}
+
+wire::CardView view_of(Form form) {
+  if (form == Form::rpc) return wire::CardView::superset;
+  return form == Form::rest_v0_3 ? wire::CardView::v0_3_rest : wire::CardView::v1_0;
+}
+
+base::Result<wire::a2a::PushRef> read_push_ref(const CallPtr& call) {
+  if (call->is_rest()) return wire::a2a::PushRef{call->task, call->config};
+  return call->dialect.read_push_ref(call->params);
+}
+
+}  // namespace
+
+base::Result<TaskRequest> read_task_request(const CallPtr& call) {
+  auto request = call->dialect.read_task_request(call->params);
+  call->forget_params();
+  if (request && !call->task.empty()) request->id = call->task;
+  return request;
+}
+
+base::Result<SendRequest> read_send(const CallPtr& call) {
+  if (!call->extensions.missing.empty()) {
+    return base::fail(ErrorCode::extension_required,
+                      "the agent needs the extension " + call->extensions.missing);
+  }
+  auto request = call->dialect.read_send(call->params);
+  call->forget_params();
+  if (!request) return request;
+  request->submission.caller = call->caller;
+  request->submission.agent = call->agent.name;
+  request->submission.extensions = call->extensions.active;
+  return request;
+}
+
+base::Error send_refusal(const CallPtr& call, base::Error error) {
+  if (error.code == ErrorCode::unsupported) error.code = call->dialect.refusal_when_ended();
+  return error;
+}
+
+void send(const CallPtr& call) {
+  auto request = read_send(call);
+  if (!request) return call->refuse(request.error());
+  const bool waits =
+      request->waits.value_or(call->agent.settings.reply == agents::AgentSettings::Reply::blocking);
+  const task::TaskId named = request->submission.task;
+  call->services.engine.tasks().submit(
+      std::move(request->submission),
+      [call, waits, named, history = request->history_length](base::Result<engine::Accepted> accepted) {
+        if (!accepted) return call->refuse(send_refusal(call, std::move(accepted.error())), named);
+        const auto write = &wire::a2a::Dialect::write_sent;
+        if (!waits) return reply_task_later(call, accepted->key, history, std::nullopt, write);
+        engine::Engine& engine = call->services.engine;
+        engine.tasks().wait(*accepted, engine.options().reply_wait,
+                            [call, history, key = accepted->key, write](std::optional<engine::Stop> stop) {
+                              const auto as_of = stop ? std::optional(stop->number) : std::nullopt;
+                              reply_task_later(call, key, history, as_of, write);
+                            });
+      });
+}
+
+void get(const CallPtr& call) {
+  const auto request = read_task_request(call);
+  if (!request) return call->refuse(request.error());
+  const auto head = call->services.engine.tasks().find(call->ref(request->id));
+  if (!head) return call->refuse(head.error(), request->id);
+  reply_task(call, head->key, request->history_length, std::nullopt, &wire::a2a::Dialect::write_task);
+}
+
+void list(const CallPtr& call) {
+  auto request = call->dialect.read_list(call->params);
+  if (!request) return call->refuse(request.error());
+  request->filter.caller = call->caller;
+  request->filter.agent = call->agent.name;
+  const auto page = call->services.engine.tasks().list(request->filter, request->depth);
+  if (!page) return call->refuse(page.error());
+  call->reply([&](wire::Writer& out) {
+    call->dialect.write_list(out, *request, page->tasks, page->next, page->total);
+  });
+}
+
+void cancel(const CallPtr& call) {
+  const auto request = read_task_request(call);
+  if (!request) return call->refuse(request.error());
+  const task::TaskRef ref = call->ref(request->id);
+  const auto write = &wire::a2a::Dialect::write_task;
+  const auto history = request->history_length;
+  if (call->dialect.cancels_twice()) {
+    const auto head = call->services.engine.tasks().find(ref);
+    if (head && head->state == task::State::canceled) {
+      return reply_task(call, head->key, history, std::nullopt, write);
+    }
+  }
+  call->services.engine.tasks().cancel(
+      ref, [call, history, write, named = ref.id](base::Result<task::TaskKey> canceled) {
+        if (!canceled) return call->refuse(canceled.error(), named);
+        reply_task_later(call, *canceled, history, std::nullopt, write);
+      });
+}
+
+void set_push(const CallPtr& call) {
+  auto request = call->dialect.read_push(call->params);
+  call->forget_params();
+  if (!request) return call->refuse(request.error());
+  if (!call->task.empty()) request->task = call->task;
+  if (request->task.empty()) {
+    return call->refuse({ErrorCode::invalid_argument, "taskId: must not be empty", {}});
+  }
+  // Before 1.0 a config without an id is named like its task (VERSIONS.md 5.3).
+  if (request->config.id.empty() && request->config.generation != task::Generation::v1_0) {
+    request->config.id.value = request->task.value;
+  }
+  call->services.engine.tasks().set_push(
+      call->ref(request->task), std::move(request->config),
+      [call, id = request->task](base::Result<task::PushConfig> stored) {
+        if (!stored) return call->refuse(stored.error(), id);
+        call->reply([&](wire::Writer& out) { call->dialect.write_push(out, id, *stored); });
+      });
+}
+
+void get_push(const CallPtr& call) {
+  const auto ref = read_push_ref(call);
+  if (!ref) return call->refuse(ref.error());
+  const engine::TaskService& tasks = call->services.engine.tasks();
+  // Without a config id: the one named like the task, else the first (VERSIONS.md 5.3).
+  const task::PushConfigId id = ref->config.empty() ? task::PushConfigId{ref->task.value} : ref->config;
+  auto config = tasks.push_config(call->ref(ref->task), id);
+  if (!config && config.error().code == ErrorCode::not_found && ref->config.empty()) {
+    config = tasks.push_config(call->ref(ref->task), {});
+  }
+  if (!config) return call->refuse(config.error(), ref->task);
+  call->reply([&](wire::Writer& out) { call->dialect.write_push(out, ref->task, *config); });
+}
+
+void list_push(const CallPtr& call) {
+  const auto ref = read_push_ref(call);
+  if (!ref) return call->refuse(ref.error());
+  const auto configs = call->services.engine.tasks().push_configs(call->ref(ref->task));
+  if (!configs) return call->refuse(configs.error(), ref->task);
+  call->reply([&](wire::Writer& out) { call->dialect.write_pushes(out, ref->task, *configs); });
+}
+
+void delete_push(const CallPtr& call) {
+  const auto ref = read_push_ref(call);
+  if (!ref) return call->refuse(ref.error());
+  call->services.engine.tasks().delete_push(call->ref(ref->task), ref->config,
+                                            [call, id = ref->task](base::Result<void> deleted) {
+                                              if (!deleted) return call->refuse(deleted.error(), id);
+                                              call->reply([&](wire::Writer& out) {
+                                                if (call->is_rest()) {
+                                                  out.object([] {});
+                                                } else {
+                                                  call->dialect.write_push_deleted(out);
+                                                }
+                                              });
+                                            });
+}
+
+void extended_card(const CallPtr& call) {
+  const auto view = view_of(call->form);
+  const CardUrls urls = card_urls(call->services.options, call->exchange->request(), call->endpoint);
+  const auto card = server::extended_card(call->services, call->agent, call->identity, urls, view);
+  if (!card) return call->refuse(card.error());
+  call->reply([&](wire::Writer& out) { out.raw(*card); });
+}
+
+}  // namespace baton::server::a2a

@@ -1,0 +1,212 @@
+#include "server/a2a/rest.h"
+
+#include <array>
+#include <charconv>
+
+#include "server/a2a/negotiation.h"
+
+namespace baton::server::a2a {
+namespace {
+
+using base::ErrorCode;
+using task::Generation;
+
+constexpr std::string_view kTasks = "/tasks/";
+constexpr std::string_view kConfigs = "/pushNotificationConfigs";
+
+struct Row {
+  std::string_view path;
+  std::string_view method;
+  Operation run;
+  bool in_v0_3;
+  bool in_v1_0;
+};
+// {t} is a task's id, {c} a push config's. A path with a verb comes before the one without.
+constexpr std::array kRows{
+    Row{"/message:send", "POST", &send, true, true},
+    Row{"/message:stream", "POST", &send_stream, true, true},
+    Row{"/tasks", "GET", &list, false, true},
+    Row{"/tasks/{t}:cancel", "POST", &cancel, true, true},
+    Row{"/tasks/{t}:subscribe", "POST", &subscribe, true, true},
+    Row{"/tasks/{t}:subscribe", "GET", &subscribe, true, true},
+    Row{"/tasks/{t}", "GET", &get, true, true},
+    Row{"/tasks/{t}/pushNotificationConfigs", "POST", &set_push, true, true},
+    Row{"/tasks/{t}/pushNotificationConfigs", "GET", &list_push, true, true},
+    Row{"/tasks/{t}/pushNotificationConfigs/{c}", "GET", &get_push, true, true},
+    Row{"/tasks/{t}/pushNotificationConfigs/{c}", "DELETE", &delete_push, true, true},
+    Row{"/card", "GET", &extended_card, true, false},
+    Row{"/extendedAgentCard", "GET", &extended_card, false, true},
+};
+
+std::optional<std::string> decoded(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out.push_back(text[i]);
+      continue;
+    }
+    unsigned byte = 0;
+    if (i + 2 >= text.size()) return std::nullopt;
+    const auto [end, error] = std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16);
+    if (error != std::errc() || end != text.data() + i + 3) return std::nullopt;
+    out.push_back(static_cast<char>(byte));
+    i += 2;
+  }
+  return out;
+}
+
+// A path's shape, as the table writes it, and the ids in it.
+struct Shape {
+  std::string pattern;
+  std::string task, config;
+};
+
+// Ids hold no slash unless it is percent-encoded; a verb stands behind the last colon (VERSIONS.md, trap 26).
+std::optional<Shape> shape_of(std::string_view path, bool with_verb) {
+  Shape shape;
+  if (!path.starts_with(kTasks)) return Shape{std::string(path), {}, {}};
+  path.remove_prefix(kTasks.size());
+  const std::size_t slash = std::min(path.find('/'), path.size());
+  std::string_view task = path.substr(0, slash);
+  const std::string_view rest = path.substr(slash);
+  shape.pattern = "/tasks/{t}";
+  const std::size_t colon = task.rfind(':');
+  if (with_verb && colon != std::string_view::npos && rest.empty()) {
+    shape.pattern += task.substr(colon);
+    task = task.substr(0, colon);
+  }
+  std::string_view config;
+  if (rest.starts_with(kConfigs) && rest.size() > kConfigs.size() + 1) {
+    config = rest.substr(kConfigs.size() + 1);
+    shape.pattern.append(kConfigs).append("/{c}");
+  } else {
+    shape.pattern += rest;
+  }
+  auto task_id = decoded(task), config_id = decoded(config);
+  if (!task_id || !config_id || task_id->empty()) return std::nullopt;
+  shape.task = std::move(*task_id);
+  shape.config = std::move(*config_id);
+  return shape;
+}
+
+std::optional<RestTarget> match_shape(std::string_view method, std::string_view path, bool is_v1,
+                                      bool with_verb) {
+  const auto shape = shape_of(path, with_verb);
+  if (!shape) return std::nullopt;
+  RestTarget target;
+  target.form = is_v1 ? Form::rest_v1_0 : Form::rest_v0_3;
+  target.task.value = shape->task;
+  target.config.value = shape->config;
+  for (const Row& row : kRows) {
+    if (row.path != shape->pattern || !(is_v1 ? row.in_v1_0 : row.in_v0_3)) continue;
+    if (row.method == method) target.run = row.run;
+    target.allow.append(target.allow.empty() ? "" : ", ").append(row.method);
+  }
+  if (target.allow.empty()) return std::nullopt;
+  return target;
+}
+
+std::optional<RestTarget> match(std::string_view method, std::string_view path, bool is_v1) {
+  const auto verb = match_shape(method, path, is_v1, true);
+  if (verb && verb->run) return verb;
+  const auto plain = match_shape(method, path, is_v1, false);
+  return plain && (plain->run || !verb) ? plain : verb;
+}
+
+const wire::a2a::Dialect& dialect_of(Form form) {
+  return form == Form::rest_v1_0 ? wire::a2a::v1_0() : wire::a2a::v0_3_rest();
+}
+
+// What a request without a body says, as the params it would be elsewhere: the query and the path's ids.
+std::string params_of(const http::Request& request, const RestTarget& target) {
+  std::string json;
+  wire::Writer out(json);
+  out.object([&] {
+    for (const auto& [name, value] : request.query) {
+      if (name != "id" && name != "name" && name != "A2A-Version") out.member(name, value);
+    }
+    if (target.task.empty()) return;
+    out.member("id", target.task.value).member("name", "tasks/" + target.task.value);
+  });
+  return json;
+}
+
+CallPtr make_call(const Services& services, std::shared_ptr<http::Exchange> exchange,
+                  const Endpoint& endpoint, task::Caller caller, const RestTarget& target) {
+  auto call = std::make_shared<Call>(std::move(exchange), services, endpoint, std::move(caller),
+                                     dialect_of(target.form), target.form);
+  call->caller = caller_in(target.tenant, call->identity);
+  call->task = target.task;
+  call->config = target.config;
+  return call;
+}
+
+// Fails, or leaves the call with its params.
+base::Result<void> read_params(const CallPtr& call, const RestTarget& target) {
+  std::string body = call->exchange->take_body();
+  const bool from_body = target.run == &send || target.run == &send_stream || target.run == &set_push;
+  if (!body.empty() && !is_json(call->exchange->request())) {
+    return base::fail(ErrorCode::content_type_not_supported, "Content-Type: must be application/json");
+  }
+  auto document = body.empty() && !from_body ? base::Result<wire::Document>(wire::Document::parse("{}"))
+                                             : wire::Document::parse(std::move(body));
+  if (document && !from_body) document = wire::Document::parse(params_of(call->exchange->request(), target));
+  if (!document) return base::fail(document.error());
+  call->document = std::move(*document);
+  call->params = call->document->root();
+  if (from_body && !call->params.is_object()) {
+    return base::fail(ErrorCode::invalid_request, "the body must be an object");
+  }
+  return {};
+}
+
+// The path's tenant, or else the one in the body or query; only 1.0 has tenants.
+base::Result<void> enter_tenant(const CallPtr& call, const RestTarget& target) {
+  if (call->form != Form::rest_v1_0) return {};
+  const std::string_view tenant = target.tenant.empty() ? call->params["tenant"].string() : target.tenant;
+  if (const auto good = check_tenant(tenant); !good) return good;
+  if (target.tenant.empty()) call->caller = caller_in(tenant, call->caller);
+  return {};
+}
+
+base::Result<void> check_version(const CallPtr& call) {
+  const auto asked = version_of(call->exchange->request());
+  if (!asked) return base::fail(asked.error());
+  const bool is_v1 = call->form == Form::rest_v1_0;
+  const bool agrees = !*asked || (is_v1 ? **asked == Generation::v1_0
+                                        : **asked == Generation::v0_3 || **asked == Generation::v0_2);
+  if (agrees) return {};
+  return base::fail(ErrorCode::version_not_supported, "A2A-Version: the path belongs to another version");
+}
+
+}  // namespace
+
+std::optional<RestTarget> match_rest(std::string_view method, std::string_view path) {
+  constexpr std::string_view kV1 = "/v1/";
+  if (path.starts_with(kV1)) return match(method, path.substr(kV1.size() - 1), false);
+  if (auto target = match(method, path, true)) return target;
+  const std::size_t end = path.find('/', 1);
+  if (!path.starts_with('/') || end == std::string_view::npos || end == 1) return std::nullopt;
+  auto target = match(method, path.substr(end), true);
+  auto tenant = decoded(path.substr(1, end - 1));
+  if (!target || !tenant) return std::nullopt;
+  target->tenant = std::move(*tenant);
+  return target;
+}
+
+void handle_rest(const Services& services, std::shared_ptr<http::Exchange> exchange, const Endpoint& endpoint,
+                 task::Caller caller, RestTarget target) {
+  const CallPtr call = make_call(services, std::move(exchange), endpoint, std::move(caller), target);
+  if (const auto good = check_version(call); !good) return call->refuse(good.error(), call->task);
+  if (const auto read = read_params(call, target); !read) return call->refuse(read.error(), call->task);
+  if (const auto good = enter_tenant(call, target); !good) return call->refuse(good.error(), call->task);
+  call->extensions = extensions_of(call->exchange->request(), call->agent.card);
+  target.run(call);
+}
+
+void refuse_rest(const Services& services, std::shared_ptr<http::Exchange> exchange, const Endpoint& endpoint,
+                 const RestTarget& target, const base::Error& error) {
+  make_call(services, std::move(exchange), endpoint, {}, target)->refuse(error, target.task);
+}
+
+}  // namespace baton::server::a2a

@@ -1,0 +1,80 @@
+#include "server/a2a/negotiation.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton;
+using server::a2a::caller_in;
+using server::a2a::extensions_of;
+using server::a2a::version_of;
+using task::Generation;
+
+namespace {
+
+server::http::Request with_header(std::string name, std::string value) {
+  server::http::Request request;
+  request.headers.emplace_back(std::move(name), std::move(value));
+  return request;
+}
+
+task::AgentCard card_with(std::vector<task::Extension> extensions) {
+  task::AgentCard card;
+  card.extensions = std::move(extensions);
+  return card;
+}
+
+task::Extension extension(std::string uri, bool required) {
+  task::Extension made;
+  made.uri = std::move(uri);
+  made.required = required;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("version_of: trap 20: a patch number is ignored, Major.Minor must be one of the four") {
+  CHECK(**version_of(with_header("A2A-Version", "1.0")) == Generation::v1_0);
+  CHECK(**version_of(with_header("a2a-version", " 1.0.1 ")) == Generation::v1_0);
+  CHECK(**version_of(with_header("A2A-Version", "0.3.0")) == Generation::v0_3);
+  CHECK(**version_of(with_header("A2A-Version", "0.2.6")) == Generation::v0_2);
+  CHECK(**version_of(with_header("A2A-Version", "0.1")) == Generation::v0_1);
+  for (const char* other : {"1", "1.7", "0.9", "2.0", "v1.0", "1.0beta", "10"}) {
+    CAPTURE(other);
+    const auto version = version_of(with_header("A2A-Version", other));
+    REQUIRE_FALSE(version);
+    CHECK(version.error().code == base::ErrorCode::version_not_supported);
+  }
+}
+
+TEST_CASE("version_of: trap 22: the query says it where the header does not; neither means nothing") {
+  server::http::Request request;
+  CHECK_FALSE(version_of(request)->has_value());
+  request.query.emplace_back("A2A-Version", "1.0");
+  CHECK(**version_of(request) == Generation::v1_0);
+  request.headers.emplace_back("A2A-Version", "0.3");
+  CHECK(**version_of(request) == Generation::v0_3);
+}
+
+TEST_CASE("extensions_of: what is asked for and there is on, under the header that asked") {
+  const auto card = card_with({extension("https://a", false), extension("https://b", false)});
+  const auto on = extensions_of(with_header("X-A2A-Extensions", "https://b ,https://unknown"), card);
+  CHECK(on.header == "X-A2A-Extensions");
+  CHECK(on.active == std::vector<std::string>{"https://b"});
+  CHECK(on.missing.empty());
+}
+
+TEST_CASE("extensions_of: one that is required and not asked for is named") {
+  const auto card = card_with({extension("https://a", true)});
+  CHECK(extensions_of({}, card).missing == "https://a");
+  CHECK(extensions_of(with_header("A2A-Extensions", "https://a"), card).missing.empty());
+}
+
+TEST_CASE("caller_in: tenants do not share a caller, and no name runs into a tenant") {
+  const task::Caller caller{"bob"};
+  CHECK(caller_in("", caller) == caller);
+  CHECK_FALSE(caller_in("t", caller) == caller);
+  CHECK_FALSE(caller_in("t", caller) == caller_in("u", caller));
+  CHECK_FALSE(server::a2a::check_tenant("a\x1f"));
+  CHECK_FALSE(server::a2a::check_tenant("a/b"));
+  CHECK_FALSE(server::a2a::check_tenant(std::string(257, 'x')));
+  CHECK(server::a2a::check_tenant("Firma Müller"));
+}
