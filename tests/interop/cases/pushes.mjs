@@ -98,14 +98,28 @@ export const deleted = {
     }),
 };
 
+export const agentWithout = {
+  operation: "push to an agent without it",
+  agent: "quiet",
+  run: (client, world) =>
+    using(client, world.server.base("quiet"), {}, async (quiet) => {
+      const { id } = await quiet.send("hello");
+      await refusesPush(client, quiet, id);
+    }),
+};
+
 // The clients look at the card themselves, but for these calls: 0.2.5 on get, the others on delete.
+async function refusesPush(client, connected, id) {
+  assert.equal((await connected.card()).push ?? false, false);
+  const call = client.has.pushList ? connected.deletePush(id, "x") : connected.getPush(id);
+  await refused(client, "PushNotificationNotSupported", call);
+}
+
 export const notSupported = {
   operation: "push where it is switched off",
   run: (client, world) =>
     using(client, world.mute.base("desk"), {}, async (desk) => {
-      assert.equal((await desk.card()).push ?? false, false);
       const { id } = await desk.send("echo hello");
-      const call = client.has.pushList ? desk.deletePush(id, "x") : desk.getPush(id);
-      await refused(client, "PushNotificationNotSupported", call);
+      await refusesPush(client, desk, id);
     }),
 };

@@ -1,6 +1,18 @@
 import assert from "node:assert/strict";
 import { Proxy } from "../lib/proxy.mjs";
-import { assembled, collect, fresh, heldTask, holding, lastState, nextOf, textOf, using, withDesk } from "./tools.mjs";
+import {
+  assembled,
+  collect,
+  fresh,
+  heldTask,
+  holding,
+  lastState,
+  nextOf,
+  refused,
+  textOf,
+  using,
+  withDesk,
+} from "./tools.mjs";
 
 // `final` is the mark of the last status before 1.0; the 1.0 views have none.
 function checkFinal(events) {
@@ -46,6 +58,20 @@ export const streamedInput = {
       checkOneTask(answering);
       assert.deepEqual([answering[0].taskId, lastState(answering)], [taskId, "completed"]);
       assert.equal(textOf(await desk.get(taskId)), "The answer was blue.");
+    }),
+};
+
+// Some clients send instead, and hand the answer over as the stream's one item; the others say no themselves.
+export const noStreams = {
+  operation: "agent without streams",
+  agent: "quiet",
+  run: (client, world) =>
+    using(client, world.server.base("quiet"), {}, async (quiet) => {
+      assert.equal((await quiet.card()).streaming ?? false, false);
+      if (!client.has.fallback) return assert.rejects(collect(quiet.stream("hello")), /not support streaming/);
+      const events = await collect(quiet.stream("hello"));
+      assert.deepEqual([events.length, lastState(events), assembled(client, events)], [1, "completed", "yes"]);
+      await refused(client, "UnsupportedOperation", collect(quiet.resubscribe(events[0].taskId)));
     }),
 };
 

@@ -65,7 +65,7 @@ export const v02 = {
   protocol: "0.2",
   transport: "JSONRPC",
   api: "A2AClient",
-  has: { pushList: false, list: false, extendedCard: false, authentication: false, extensions: false },
+  has: { pushList: false, list: false, extendedCard: false, authentication: false, extensions: false, fallback: false },
   view,
   errorName: (error) => nameInText(error.message),
   connect: async (base) => new Client(base),

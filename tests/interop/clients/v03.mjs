@@ -184,7 +184,7 @@ const over = (transport) => ({
   protocol: "0.3",
   transport,
   api: "ClientFactory",
-  has: { pushList: true, list: false, extendedCard: true, authentication: true, extensions: true },
+  has: { pushList: true, list: false, extendedCard: true, authentication: true, extensions: true, fallback: true },
   losesAppend: transport !== "JSONRPC",
   losesNull: transport === "GRPC",
   view,
@@ -203,7 +203,14 @@ export const v03 = [
   {
     ...over("JSONRPC"),
     api: "A2AClient",
-    has: { pushList: true, list: false, extendedCard: false, authentication: false, extensions: false },
+    has: {
+      pushList: true,
+      list: false,
+      extendedCard: false,
+      authentication: false,
+      extensions: false,
+      fallback: false,
+    },
     connect: connectOld,
   },
 ];
