@@ -37,6 +37,15 @@ base::Result<wire::a2a::PushRef> read_push_ref(const CallPtr& call) {
   return call->dialect.read_push_ref(call->params);
 }
 
+// The same where one config must be named.
+base::Result<wire::a2a::PushRef> read_named_push_ref(const CallPtr& call) {
+  auto ref = read_push_ref(call);
+  if (!ref || !ref->config.empty()) return ref;
+  return base::fail(ErrorCode::invalid_argument, call->form == Form::rpc
+                                                     ? "pushNotificationConfigId: must not be empty"
+                                                     : "id: must not be empty");
+}
+
 }  // namespace
 
 base::Result<TaskRequest> read_task_request(const CallPtr& call) {
@@ -133,10 +142,6 @@ void set_push(const CallPtr& call) {
   if (request->task.empty()) {
     return call->refuse({ErrorCode::invalid_argument, "taskId: must not be empty", {}});
   }
-  // Before 1.0 a config without an id is named like its task (VERSIONS.md 5.3).
-  if (request->config.id.empty() && request->config.generation != task::Generation::v1_0) {
-    request->config.id.value = request->task.value;
-  }
   call->services.engine.tasks().set_push(
       call->ref(request->task), std::move(request->config),
       [call, id = request->task](base::Result<task::PushConfig> stored) {
@@ -146,7 +151,7 @@ void set_push(const CallPtr& call) {
 }
 
 void get_push(const CallPtr& call) {
-  const auto ref = read_push_ref(call);
+  const auto ref = call->form == Form::rpc ? read_push_ref(call) : read_named_push_ref(call);
   if (!ref) return call->refuse(ref.error());
   const engine::TaskService& tasks = call->services.engine.tasks();
   // Without a config id: the one named like the task, else the first (VERSIONS.md 5.3).
@@ -168,7 +173,7 @@ void list_push(const CallPtr& call) {
 }
 
 void delete_push(const CallPtr& call) {
-  const auto ref = read_push_ref(call);
+  const auto ref = read_named_push_ref(call);
   if (!ref) return call->refuse(ref.error());
   call->services.engine.tasks().delete_push(call->ref(ref->task), ref->config,
                                             [call, id = ref->task](base::Result<void> deleted) {
