@@ -27,8 +27,11 @@ std::vector<const task::Skill*> skills_of(const ServedCard& served) {
   for (const task::Skill& skill : served.card.extended->skills) {
     const auto same = std::find_if(skills.begin(), skills.end(),
                                    [&](const task::Skill* other) { return other->id == skill.id; });
-    if (same == skills.end()) skills.push_back(&skill);
-    if (same != skills.end()) *same = &skill;
+    if (same == skills.end()) {
+      skills.push_back(&skill);
+    } else {
+      *same = &skill;
+    }
   }
   return skills;
 }
