@@ -96,6 +96,13 @@ std::optional<engine::Stop> EngineBench::wait(task::TaskKey key, std::int64_t af
   return promise->get_future().get();
 }
 
+std::future<std::optional<engine::Stop>> EngineBench::wait_later(const engine::Accepted& accepted) {
+  auto promise = std::make_shared<std::promise<std::optional<engine::Stop>>>();
+  engine_->tasks().wait(accepted, patience(),
+                        [promise](std::optional<engine::Stop> stop) { promise->set_value(stop); });
+  return promise->get_future();
+}
+
 std::vector<task::Event> EngineBench::log(task::TaskKey key) {
   auto events = store_->events(key, {0}, 100'000);
   return events ? std::move(*events) : std::vector<task::Event>{};

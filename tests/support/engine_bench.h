@@ -39,6 +39,8 @@ class EngineBench {
   base::Result<task::TaskKey> cancel(const task::TaskId& id);
   std::future<base::Result<task::TaskKey>> cancel_later(const task::TaskId& id);
   std::optional<engine::Stop> wait(task::TaskKey key, std::int64_t after = 0);
+  // As whoever was told `accepted` waits.
+  std::future<std::optional<engine::Stop>> wait_later(const engine::Accepted& accepted);
   std::vector<task::Event> log(task::TaskKey key);
 
   static task::Submission message(const std::string& text, const std::string& id = {});

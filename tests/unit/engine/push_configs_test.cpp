@@ -1,0 +1,100 @@
+#include "engine/push_configs.h"
+
+#include <doctest/doctest.h>
+
+#include "support/engine_bench.h"
+
+using namespace baton;
+using base::ErrorCode;
+using test::EngineBench;
+
+namespace {
+
+base::Result<task::PushConfig> set(EngineBench& bench, const std::string& id, task::PushConfig config) {
+  std::promise<base::Result<task::PushConfig>> promise;
+  bench.engine().tasks().set_push(
+      EngineBench::ref(id), std::move(config),
+      [&](base::Result<task::PushConfig> set) { promise.set_value(std::move(set)); });
+  return promise.get_future().get();
+}
+
+base::Result<void> remove(EngineBench& bench, const task::TaskRef& ref, const std::string& config) {
+  std::promise<base::Result<void>> promise;
+  bench.engine().tasks().delete_push(
+      ref, {config}, [&](base::Result<void> removed) { promise.set_value(std::move(removed)); });
+  return promise.get_future().get();
+}
+
+std::vector<std::string> ids_of(EngineBench& bench, const std::string& id) {
+  std::vector<std::string> ids;
+  const auto configs = bench.engine().tasks().push_configs(EngineBench::ref(id));
+  REQUIRE(configs);
+  for (const task::PushConfig& config : *configs) ids.push_back(config.id.value);
+  return ids;
+}
+
+task::PushConfig config_of(task::Generation generation, const std::string& id = {}) {
+  task::PushConfig config;
+  config.id = {id};
+  config.url = "http://192.0.2.1/hook";
+  config.generation = generation;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("PushConfigs: they are listed in order of creation, and deleted twice with success") {
+  EngineBench bench;
+  REQUIRE(bench.submit(EngineBench::message("x", "t1")));
+  CHECK(ids_of(bench, "t1").empty());
+  for (const char* id : {"b", "a", "c"}) REQUIRE(set(bench, "t1", config_of(task::Generation::v1_0, id)));
+  CHECK(ids_of(bench, "t1") == std::vector<std::string>{"b", "a", "c"});
+  CHECK(remove(bench, EngineBench::ref("t1"), "a"));
+  CHECK(remove(bench, EngineBench::ref("t1"), "a"));
+  CHECK(ids_of(bench, "t1") == std::vector<std::string>{"b", "c"});
+  CHECK(bench.engine().tasks().push_config(EngineBench::ref("t1"), {"a"}).error().code ==
+        ErrorCode::not_found);
+}
+
+TEST_CASE("PushConfigs: a config without an id is a new one in 1.0, and the task's one before") {
+  EngineBench bench;
+  auto with_config = EngineBench::message("x", "t1");
+  with_config.push = config_of(task::Generation::v0_3);
+  REQUIRE(bench.submit(with_config));
+  CHECK(ids_of(bench, "t1") == std::vector<std::string>{"t1"});
+  const auto older = set(bench, "t1", config_of(task::Generation::v0_3));
+  REQUIRE(older);
+  CHECK(older->id.value == "t1");
+  const auto newer = set(bench, "t1", config_of(task::Generation::v1_0));
+  const auto another = set(bench, "t1", config_of(task::Generation::v1_0));
+  REQUIRE(newer);
+  REQUIRE(another);
+  CHECK_FALSE(newer->id.empty());
+  CHECK(newer->id != another->id);
+  CHECK(ids_of(bench, "t1").size() == 3);
+}
+
+TEST_CASE("PushConfigs: nobody lists or deletes those of another caller's task") {
+  EngineBench bench;
+  REQUIRE(bench.submit(EngineBench::message("x", "t1")));
+  REQUIRE(set(bench, "t1", config_of(task::Generation::v1_0, "a")));
+  const task::TaskRef foreign{{"mallory"}, {"scripted"}, {"t1"}};
+  CHECK(bench.engine().tasks().push_configs(foreign).error().code == ErrorCode::task_not_found);
+  CHECK(remove(bench, foreign, "a").error().code == ErrorCode::task_not_found);
+  CHECK(ids_of(bench, "t1").size() == 1);
+}
+
+TEST_CASE("PushConfigs: where webhooks are switched off every method says so") {
+  EngineBench::Options options;
+  options.engine.push_enabled = false;
+  EngineBench bench(options);
+  REQUIRE(bench.submit(EngineBench::message("x", "t1")));
+  const auto ref = EngineBench::ref("t1");
+  CHECK(set(bench, "t1", config_of(task::Generation::v1_0)).error().code == ErrorCode::push_not_supported);
+  CHECK(remove(bench, ref, "a").error().code == ErrorCode::push_not_supported);
+  CHECK(bench.engine().tasks().push_configs(ref).error().code == ErrorCode::push_not_supported);
+  CHECK(bench.engine().tasks().push_config(ref, {}).error().code == ErrorCode::push_not_supported);
+  auto with_config = EngineBench::message("x", "t2");
+  with_config.push = config_of(task::Generation::v1_0);
+  CHECK(bench.submit(with_config).error().code == ErrorCode::push_not_supported);
+}
