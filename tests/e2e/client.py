@@ -64,9 +64,10 @@ class Answer:
 class Block:
     """One block of an event stream: its number, and its JSON-RPC answer unless it has only the number."""
 
-    def __init__(self, number, frame):
+    def __init__(self, number, frame, event=None):
         self.number = number
         self.frame = frame
+        self.event = event  # the name after "event:", where there is one
 
     @property
     def result(self):
@@ -86,16 +87,18 @@ class Block:
 
 
 class Stream:
-    """An open event stream. Iterating reads blocks as they come, until the server ends it."""
+    """An open event stream. Iterating reads blocks as they come, until the server ends it; `check` sees the
+    JSON of each."""
 
-    def __init__(self, connection, response):
+    def __init__(self, connection, response, check=validation.check_frame):
+        self.check = check
         self.connection = connection
         self.response = response
         self.socket = connection.sock  # http.client lets go of it when the answer says close
         self.seen = []
 
     def __iter__(self):
-        number, data, any_line = None, [], False
+        number, event, data, any_line = None, None, [], False
         while True:
             line = self.response.readline()
             if not line:
@@ -112,6 +115,8 @@ class Stream:
                 value = value[1:] if value.startswith(" ") else value
                 if name == "id":
                     number = int(value)
+                elif name == "event":
+                    event = value
                 elif name == "data":
                     data.append(value)
                 continue
@@ -119,10 +124,10 @@ class Stream:
                 continue
             frame = json.loads("\n".join(data)) if data else None
             if frame is not None:
-                validation.check_frame(frame)
-            block = Block(number, frame)
+                self.check(frame)
+            block = Block(number, frame, event)
             self.seen.append(block)
-            number, data, any_line = None, [], False
+            number, event, data, any_line = None, None, [], False
             yield block
 
     def until(self, condition):
@@ -188,7 +193,8 @@ class Client:
     @staticmethod
     def headers_of(token, headers):
         auth = {"Authorization": f"Bearer {token}"} if token else {}
-        return {"Content-Type": "application/json", **auth, **(headers or {})}
+        # Without the version, methods that several generations share are answered in the shapes of all.
+        return {"Content-Type": "application/json", "A2A-Version": "0.1", **auth, **(headers or {})}
 
     @staticmethod
     def envelope(method, params, request_id):
@@ -226,23 +232,29 @@ class Client:
 
     def open(self, method, params, agent=None, token=None, request_id=1, headers=None, body=None):
         """Opens a stream on a connection of its own; raises RpcError if the answer is an error."""
+        opened = self.open_http("POST", self.path_of(agent), body or self.envelope(method, params, request_id),
+                                self.headers_of(token, headers))
+        if isinstance(opened, Stream):
+            return opened
+        if "jsonrpc" not in (opened.body or {}):
+            raise AssertionError(f"HTTP {opened.status}: {opened.raw[:300]}")
+        validation.check_answer(method, opened.body)
+        raise RpcError(opened.body["error"])
+
+    def open_http(self, method, path, body=None, headers=None, check=validation.check_frame):
+        """A request that may be answered with a stream: the Stream, or else the Answer."""
         connection = self.connect()
         connection.connect()
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.request("POST", self.path_of(agent), body or self.envelope(method, params, request_id),
-                           self.headers_of(token, {"Accept": "text/event-stream", **(headers or {})}))
+        connection.request(method, path, body, {"Accept": "text/event-stream", **(headers or {})})
         response = connection.getresponse()
         if response.headers.get_content_type() != "text/event-stream":
-            raw = response.read()
+            answer = Answer(response, response.read())
             connection.close()
-            answer = Answer(response, raw)
-            if "jsonrpc" not in (answer.body or {}):
-                raise AssertionError(f"HTTP {answer.status}: {raw[:300]}")
-            validation.check_answer(method, answer.body)
-            raise RpcError(answer.body["error"])
+            return answer
         if response.status != 200:
             raise AssertionError(f"HTTP {response.status} for a stream")
-        return Stream(connection, response)
+        return Stream(connection, response, check)
 
     def stream(self, text, task=None, agent=None, token=None, **params):
         """tasks/sendSubscribe of a text."""
