@@ -169,7 +169,8 @@ TEST_CASE("trap 38: webhooks before 1.0 get the whole task") {
   const task::Event event{{4}, {}, task::StatusChanged{task.status, {}}};
   for (const task::Generation generation :
        {task::Generation::v0_1, task::Generation::v0_2, task::Generation::v0_3}) {
-    const Dialect& dialect = generation == task::Generation::v0_1 ? v0_1() : v0_3();
+    const Dialect& dialect = wire::a2a::dialect_of(generation);
+    CHECK(&dialect == (generation == task::Generation::v0_1 ? &v0_1() : &v0_3()));
     CHECK(written([&](wire::Writer& out) { dialect.write_webhook(out, task, event); }) ==
           task_shown(dialect, task));
     CHECK(dialect.webhook_shows_task());
