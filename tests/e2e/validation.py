@@ -1,10 +1,12 @@
-"""Checks what the server says against the schema of the tasks era. The schema belongs to the specification
-folder, which stands beside a checkout in CI (BATON_SPEC_DIR names another place); without it this does
-nothing, and the tests' own checks remain."""
+"""Checks what the server says against the schema of each generation. The schemas belong to the specification
+folder, which stands beside a checkout in CI (BATON_SPEC_DIR names another place); without it only shapes.py
+and the tests' own checks remain."""
 import functools
 import json
 import os
 import pathlib
+
+import shapes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RESPONSES = {
@@ -28,28 +30,62 @@ ERRORS = {
 }
 
 
+# Which schemas an object of a generation must fit, and what they call what shapes.py names otherwise.
+FILES = {
+    "0.1": ("a2a-tasks-era",),
+    "0.2": ("a2a-v0.2.0", "a2a-v0.2.6"),
+    "0.3": ("a2a-v0.3.0",),
+    "0.3 REST": (),  # defined by a proto only
+    "1.0": ("a2a-v1.0.1.resolved",),
+    "dual": ("a2a-tasks-era", "a2a-v0.2.0", "a2a-v0.2.6", "a2a-v0.3.0"),
+}
+NAMES = {
+    "StatusUpdate": "TaskStatusUpdateEvent",
+    "ArtifactUpdate": "TaskArtifactUpdateEvent",
+    "TaskPush": "TaskPushNotificationConfig",
+    "Push": "PushNotificationConfig",
+    "Sent": "SendMessageResponse",
+    "StreamItem": "StreamResponse",
+    "TaskList": "ListTasksResponse",
+    "Pushes": "ListTaskPushNotificationConfigsResponse",
+    "Card": "AgentCard",
+    "FirstItem": "Task",
+}
+
+
 @functools.lru_cache
-def schema():
+def schema(name="a2a-tasks-era"):
     folder = pathlib.Path(os.environ.get("BATON_SPEC_DIR", ROOT.parent / "shared" / "spec"))
-    path = folder / "a2a" / "a2a-tasks-era.schema.json"
+    path = folder / "a2a" / f"{name}.schema.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
 @functools.lru_cache
-def validator(name):
+def validator(name, file="a2a-tasks-era"):
     import jsonschema  # only where there is a schema
-    return jsonschema.Draft7Validator({"$defs": schema()["$defs"], "$ref": f"#/$defs/{name}"},
+    place = "$defs" if "$defs" in schema(file) else "definitions"
+    return jsonschema.Draft7Validator({place: schema(file)[place], "$ref": f"#/{place}/{name}"},
                                       format_checker=jsonschema.FormatChecker())
 
 
-def check(name, value):
+def check(name, value, file="a2a-tasks-era"):
     """Raises AssertionError unless `value` is what the schema calls `name`."""
-    if schema() is None:
+    if schema(file) is None:
         return
-    problems = list(validator(name).iter_errors(value))
+    problems = list(validator(name, file).iter_errors(value))
     if problems:
         where = "/".join(str(step) for step in problems[0].absolute_path)
-        raise AssertionError(f"not a {name} at /{where}: {problems[0].message[:300]}\n{json.dumps(value)[:500]}")
+        raise AssertionError(f"{file}: not a {name} at /{where}: {problems[0].message[:300]}\n"
+                             f"{json.dumps(value, ensure_ascii=False)[:500]}")
+
+
+def check_object(generation, name, value):
+    """Raises AssertionError unless `value` is this generation's object of that name: by shapes.py, which knows
+    every member that may be there, and by the generation's schema."""
+    if name in shapes.TABLES[generation]:
+        shapes.check(generation, name, value)
+    for file in FILES[generation]:
+        check(NAMES.get(name, name), value, file)
 
 
 def without_null_id(body):

@@ -9,8 +9,10 @@ import client
 class Delivery:
     def __init__(self, path, headers, body):
         self.path, self.headers, self.body = path, headers, body
-        self.task = json.loads(body)
-        self.state = self.task["status"]["state"]
+        self.raw = body
+        self.task = json.loads(body)  # or, since A2A 1.0, one item of a stream
+        update = self.task.get("statusUpdate") or self.task.get("task") or self.task
+        self.state = update.get("status", {}).get("state")
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):

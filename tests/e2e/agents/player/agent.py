@@ -1,0 +1,102 @@
+"""A worker that plays the first word of its message:
+
+end       an artifact "played: <the message>", then done
+ask       a question; the next message is answered with an artifact "answered: <it>"
+auth      wants to be let in; goes on like ask
+wait      says "begun", then nothing until gate-<task id> or gate-all is there, or it is canceled
+fail, reject, say    ends in that way, saying the rest of the message (say: done with a message)
+count N   N status updates, then an artifact in N chunks with a second one between
+told      an artifact with everything the turn line said
+mirror    an artifact with the parts of the message (after the first)
+data      an artifact whose data is no object
+unknown   appends to an artifact that was never begun
+"""
+import json
+import os
+import pathlib
+import select
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+waiting = {}  # turn: task
+
+
+def say(turn, **line):
+    sys.stdout.write(json.dumps({"turn": turn, **line}, ensure_ascii=False) + "\n")
+
+
+def give(turn, *parts, name="played", **more):
+    artifact = {"artifactId": name, "name": name, "parts": list(parts), **more}
+    say(turn, type="artifact", artifact=artifact, lastChunk=True)
+
+
+def text_of(order):
+    return next((part["text"] for part in order["message"]["parts"] if "text" in part), "")
+
+
+def count(turn, number):
+    for step in range(1, number + 1):
+        say(turn, type="status", message=f"step {step}", progress=step / number)
+    for chunk in range(1, number + 1):
+        say(turn, type="artifact", append=chunk > 1, lastChunk=chunk == number,
+            artifact={"artifactId": "chunks", "name": "chunks", "parts": [{"text": f"chunk {chunk};"}]})
+        if chunk == 1:
+            give(turn, {"data": {"between": True}}, name="between")
+
+
+def play(order):
+    turn, text = order["turn"], text_of(order)
+    word, _, rest = text.partition(" ")
+    if order.get("resume") and word not in ("ask", "auth"):
+        give(turn, {"text": f"answered: {text}"})
+    elif word in ("ask", "auth"):
+        say(turn, type=word, message=rest or "what then?")
+        return
+    elif word in ("fail", "reject"):
+        say(turn, type=word, **{"error" if word == "fail" else "reason": rest or "as told"})
+        return
+    elif word == "wait":
+        say(turn, type="status", message="begun")
+        waiting[turn] = order["task"]["id"]
+        return
+    elif word == "say":
+        say(turn, type="done", message=rest)
+        return
+    elif word == "count":
+        count(turn, int(rest))
+    elif word == "told":
+        give(turn, {"data": order}, name="told")
+    elif word == "mirror":
+        give(turn, *order["message"]["parts"][1:])
+    elif word == "data":
+        give(turn, {"data": ["a", 1, None]}, {"data": None}, {"data": 7}, {"data": {"an": "object"}})
+    elif word == "unknown":
+        say(turn, type="artifact", append=True, artifact={"artifactId": "never", "parts": [{"text": "begun"}]})
+    else:
+        give(turn, {"text": f"played: {text}"})
+    say(turn, type="done")
+
+
+def look_at_gates():
+    gates = {name[len("gate-"):] for name in os.listdir(FOLDER) if name.startswith("gate-")}
+    for turn in [turn for turn, task in waiting.items() if "all" in gates or task in gates]:
+        del waiting[turn]
+        give(turn, {"text": "waited"})
+        say(turn, type="done")
+
+
+left = b""
+while True:
+    if select.select([0], [], [], 0.02)[0]:
+        read = os.read(0, 1 << 20)
+        if not read:
+            sys.exit()
+        *lines, left = (left + read).split(b"\n")
+        for line in lines:
+            order = json.loads(line)
+            if order["type"] == "turn":
+                play(order)
+            elif order["type"] == "cancel" and waiting.pop(order["turn"], None):
+                say(order["turn"], type="fail", error="stopped")
+    look_at_gates()
+    sys.stdout.flush()
