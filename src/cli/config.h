@@ -24,6 +24,10 @@ struct Cors {
   std::vector<std::string> origins{"*"};  // "*" allows any, always without credentials
 };
 
+struct A2aSettings {
+  bool trust_method_names = false;  // a 1.0 method without A2A-Version is answered all the same
+};
+
 struct TaskLimits {
   std::size_t part_max = 4 << 20;
   std::size_t artifact_max = 64 << 20;
@@ -38,6 +42,7 @@ struct EngineSettings {
   std::chrono::milliseconds drain_grace{10'000};
   int conversation_max = 50;  // earlier messages of a context that an agent is given
   int delegate_depth_max = 8;
+  std::chrono::milliseconds send_retention{86'400'000};  // how long a repeated send is known
 };
 
 struct WebhookSettings {
@@ -64,6 +69,7 @@ struct Config {
   std::vector<Token> tokens;
   std::optional<bool> allow_anonymous;
   Cors cors;
+  A2aSettings a2a;
   server::http::Limits http;
   TaskLimits limits;
   EngineSettings engine;

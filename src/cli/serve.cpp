@@ -15,7 +15,6 @@
 #include "server/answers.h"
 #include "server/router.h"
 #include "store/sqlite/sqlite_store.h"
-#include "wire/a2a/v0_1.h"
 
 namespace baton::cli {
 namespace {
@@ -56,16 +55,9 @@ server::ServerOptions server_options(const Config& config) {
   options.anonymous = config.anonymous_allowed();
   options.cors = config.cors.enabled;
   options.cors_origins = config.cors.origins;
+  options.trusts_method_names = config.a2a.trust_method_names;
   options.public_url = config.public_url;
   return options;
-}
-
-// A webhook's body is the task as of the event, in the shape of the config's generation.
-notify::Body render(const task::Task& task, task::Generation) {
-  notify::Body body{"application/json", {}};
-  wire::Writer writer(body.bytes);
-  wire::v0_1::write_task(writer, task);
-  return body;
 }
 
 std::string more_metrics(const notify::Notifier& notifier, const store::DeliveryStore& deliveries) {
@@ -161,12 +153,13 @@ int serve(const Config& config) {
   const base::SystemClock clock;
   store::SqliteOptions store_options;
   store_options.path = config.db;
+  store_options.send_retention = config.engine.send_retention;
   auto store = store::SqliteStore::open(store_options, clock);
   if (!store) return cannot_start(store.error());
   agents::ProcessHost processes;
   auto catalogue = agents::Catalogue::load(config.agents, processes);
   if (!catalogue) return cannot_start(catalogue.error());
-  notify::Notifier notifier(**store, **store, clock, notifier_options(config), render);
+  notify::Notifier notifier(**store, **store, clock, notifier_options(config), notify::render_a2a);
   engine::Engine engine(**store, *catalogue, clock, engine_options(config), [&notifier] { notifier.wake(); });
   const server::ServerOptions options = server_options(config);
   base::WorkerPool readers("log-read", 2, static_cast<std::size_t>(config.http.connections_max) + 1);

@@ -46,6 +46,9 @@ constexpr Setting kSettings[] = {
     {"cors.enabled", &in<&Config::cors, &Cors::enabled>, "Whether pages of other origins may call"},
     {"cors.origins", &in<&Config::cors, &Cors::origins>, "Those origins; * is any", 1, 100},
 
+    {"a2a.trust_method_names", &in<&Config::a2a, &A2aSettings::trust_method_names>,
+     "Answer A2A 1.0 methods without an A2A-Version header, which means 0.3 by the specification"},
+
     {"http.body_max", http<&Limits::body_max>, "Bytes of a request body", kKib, kGib},
     {"http.bodies_max", http<&Limits::bodies_max>, "Bytes of all unfinished request bodies", kMib,
      1024 * kGib},
@@ -87,6 +90,8 @@ constexpr Setting kSettings[] = {
      "Earlier messages of a context an agent is given", 0, 10'000},
     {"engine.delegate_depth_max", engine<&EngineSettings::delegate_depth_max>,
      "How deep agents may delegate to agents", 0, 100},
+    {"engine.send_retention_s", engine<&EngineSettings::send_retention>,
+     "Seconds in which the same message sent again is the same task and not a second one", 0.1, 365 * kDay},
 
     {"webhooks.enabled", webhooks<&WebhookSettings::enabled>, "Whether webhooks are offered"},
     {"webhooks.allow_private",

@@ -78,8 +78,11 @@ bool is_json(const http::Request& request) {
 base::Result<void> check_tenant(std::string_view tenant) {
   const bool readable = std::none_of(tenant.begin(), tenant.end(),
                                      [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '/'; });
-  if (readable && tenant.size() <= kTenantMax) return {};
-  return fail(ErrorCode::invalid_argument, "tenant: must be at most 256 characters without a slash");
+  if (!readable || tenant.size() > kTenantMax) {
+    return fail(ErrorCode::invalid_argument, "tenant: must be at most 256 characters without a slash");
+  }
+  if (tenant == "v1") return fail(ErrorCode::invalid_argument, "tenant: v1 stands for A2A 0.3 in paths");
+  return {};
 }
 
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller) {

@@ -32,7 +32,12 @@ wire::CardView view_of(Form form) {
   return form == Form::rest_v0_3 ? wire::CardView::v0_3_rest : wire::CardView::v1_0;
 }
 
+base::Error no_webhooks() {
+  return {ErrorCode::push_not_supported, "the agent has switched push notifications off", {}};
+}
+
 base::Result<wire::a2a::PushRef> read_push_ref(const CallPtr& call) {
+  if (!call->agent.card.push) return base::fail(no_webhooks());
   if (call->is_rest()) return wire::a2a::PushRef{call->task, call->config};
   return call->dialect.read_push_ref(call->params);
 }
@@ -63,6 +68,7 @@ base::Result<SendRequest> read_send(const CallPtr& call) {
   auto request = call->dialect.read_send(call->params);
   call->forget_params();
   if (!request) return request;
+  if (request->submission.push && !call->agent.card.push) return base::fail(no_webhooks());
   request->submission.caller = call->caller;
   request->submission.agent = call->agent.name;
   request->submission.extensions = call->extensions.active;
@@ -135,6 +141,7 @@ void cancel(const CallPtr& call) {
 }
 
 void set_push(const CallPtr& call) {
+  if (!call->agent.card.push) return call->refuse(no_webhooks());
   auto request = call->dialect.read_push(call->params);
   call->forget_params();
   if (!request) return call->refuse(request.error());

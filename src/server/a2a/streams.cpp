@@ -94,9 +94,17 @@ base::Result<void> begin_now(const CallPtr& call, const store::TaskHead& head, s
   return {};
 }
 
+// Answers for an agent whose card says that it does not stream.
+bool refuse_all_streams(const CallPtr& call) {
+  if (call->agent.card.streaming) return false;
+  refuse_stream(call, {ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});
+  return true;
+}
+
 }  // namespace
 
 void send_stream(const CallPtr& call) {
+  if (refuse_all_streams(call)) return;
   auto request = read_send(call);
   if (!request) return refuse_stream(call, request.error(), {});
   const task::TaskId named = request->submission.task;
@@ -114,6 +122,7 @@ void send_stream(const CallPtr& call) {
 }
 
 void subscribe(const CallPtr& call) {
+  if (refuse_all_streams(call)) return;
   const auto request = read_task_request(call);
   if (!request) return refuse_stream(call, request.error(), {});
   const auto last = last_event_of(call->exchange->request(), *request);

@@ -75,6 +75,7 @@ TEST_CASE("caller_in: tenants do not share a caller, and no name runs into a ten
   CHECK_FALSE(caller_in("t", caller) == caller_in("u", caller));
   CHECK_FALSE(server::a2a::check_tenant("a\x1f"));
   CHECK_FALSE(server::a2a::check_tenant("a/b"));
+  CHECK_FALSE(server::a2a::check_tenant("v1"));  // trap 25
   CHECK_FALSE(server::a2a::check_tenant(std::string(257, 'x')));
   CHECK(server::a2a::check_tenant("Firma Müller"));
 }
