@@ -1,0 +1,186 @@
+"""Cards of every generation (traps 51 to 58 of VERSIONS.md section 10), their caching, and the extended card."""
+import json
+
+import a2a_case
+import client
+import validation
+
+OLD_SCHEMAS = ("a2a-tasks-era", "a2a-v0.2.0", "a2a-v0.2.6", "a2a-v0.3.0")
+SIGNATURE = {"protected": "eyJhbGciOiJub25lIn0", "signature": "AAAA"}
+
+
+class Cards(a2a_case.A2aCase):
+    @classmethod
+    def change_cards(cls):
+        cls.change_card("player", signatures=[SIGNATURE], description="Spielt, was man ihm sagt: größer als groß.",
+                        iconUrl="https://us.example/icon.png")
+
+    def card(self, version=None, path="/agents/player/.well-known/agent-card.json", **headers):
+        headers |= {"A2A-Version": version} if version else {}
+        answer = self.server.http("GET", path, headers=headers)
+        self.assertEqual(answer.status, 200, answer.raw)
+        return answer
+
+    def test_trap_51_nothing_empty_where_a_signature_would_count_it(self):
+        """Nothing empty but what is required."""
+        card = self.card("1.0").body
+        for name, value in card.items():
+            self.assertNotIn(value, ("", [], {}), name)
+
+    def test_trap_52_utf_8_as_it_is(self):
+        for version in (None, "1.0"):
+            self.assertIn("größer".encode(), self.card(version).raw)
+
+    def test_trap_53_pure_card_for_1_0_and_superset_for_all_others(self):
+        pure, superset = self.card("1.0").body, self.card().body
+        validation.check_object("1.0", "Card", pure)
+        for name in ("url", "protocolVersion", "preferredTransport", "additionalInterfaces", "security"):
+            self.assertNotIn(name, pure)
+        for file in OLD_SCHEMAS:
+            validation.check("AgentCard", superset, file)
+        self.assertEqual({name: superset[name] for name in pure if name not in ("securitySchemes", "capabilities")},
+                         {name: pure[name] for name in pure if name not in ("securitySchemes", "capabilities")})
+
+    def test_traps_54_and_55_signatures_over_another_text_are_dropped(self):
+        for version in (None, "1.0", "0.3"):
+            self.assertNotIn("signatures", self.card(version).body)
+        self.assertNotIn("signatures", self.rest("GET", "/v1/card").body)
+
+    def test_trap_56_no_flag_for_what_is_not_there(self):
+        superset = self.card().body
+        self.assertNotIn("supportsAuthenticatedExtendedCard", superset)
+        self.assertFalse(self.card("1.0").body["capabilities"].get("extendedAgentCard", False))
+
+    def test_trap_57_every_binding_once_for_each_version(self):
+        base = f"http://127.0.0.1:{self.server.port}/agents/player"
+        card = self.card().body
+        listed = [(entry["protocolBinding"], entry["protocolVersion"], entry["url"])
+                  for entry in card["supportedInterfaces"] if entry["protocolBinding"] != "GRPC"]
+        for version in ("1.0", "0.3"):
+            self.assertIn(("JSONRPC", version, base + "/"), listed)
+            self.assertIn(("HTTP+JSON", version, base), listed)
+        self.assertEqual(listed[0][1], "1.0", "the newest first")
+        self.assertEqual((card["url"], card["preferredTransport"], card["protocolVersion"]),
+                         (base + "/", "JSONRPC", "0.3.0"))
+        claims = {(entry["transport"], entry["url"]) for entry in card["additionalInterfaces"]}
+        self.assertLessEqual({("JSONRPC", base + "/"), ("HTTP+JSON", base)}, claims)
+        urls = [url for _, url in claims]
+        self.assertEqual(len(urls), len(set(urls)), "one URL does not claim two transports")
+
+    def test_urls_of_the_card_answer(self):
+        for entry in self.card("1.0").body["supportedInterfaces"]:
+            path = entry["url"].split(str(self.server.port), 1)[-1]
+            if entry["protocolBinding"] == "JSONRPC":
+                method = "GetTask" if entry["protocolVersion"] == "1.0" else "tasks/get"
+                body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {"id": "x"}}
+                answer = self.server.http("POST", path, json.dumps(body).encode(), {
+                    "Content-Type": "application/json", "A2A-Version": entry["protocolVersion"]})
+                self.assertEqual(answer.body["error"]["code"], -32001)
+            elif entry["protocolBinding"] == "HTTP+JSON":
+                prefix = "/v1" if entry["protocolVersion"] == "0.3" else ""
+                self.assertEqual(self.server.http("GET", f"{path}{prefix}/tasks/x").status, 404)
+
+    def test_root_and_agent_urls(self):
+        at_root = self.card(path="/.well-known/agent-card.json").body
+        self.assertEqual(at_root["name"], self.card().body["name"])
+        for prefix in ("", "/agents/player"):
+            for path, version, params in (("/v1/message:send", None, self.g3_rest.params("end")),
+                                          ("/message:send", "1.0", self.g4_rest.params("end"))):
+                answer = self.server.http("POST", prefix + path, json.dumps(params).encode(),
+                                          {"Content-Type": "application/json"} |
+                                          ({"A2A-Version": version} if version else {}))
+                self.assertEqual(answer.status, 200, answer.raw)
+
+    def test_caching(self):
+        tags = set()
+        for version in (None, "1.0"):
+            first = self.card(version)
+            self.assertIn("max-age", first.headers["Cache-Control"])
+            self.assertTrue(first.headers["Last-Modified"])
+            tag = first.headers["ETag"]
+            tags.add(tag)
+            headers = {"A2A-Version": version} if version else {}
+            path = "/agents/player/.well-known/agent-card.json"
+            for given in (tag, f'"other", {tag}', "*", "W/" + tag.removeprefix("W/")):
+                again = self.server.http("GET", path, headers={"If-None-Match": given, **headers})
+                self.assertEqual((again.status, again.raw, again.headers["ETag"]), (304, b"", tag), given)
+            self.assertEqual(self.card(version, **{"If-None-Match": '"other"'}).raw, first.raw)
+        self.assertEqual(len(tags), 2)
+
+    def test_no_extended_card(self):
+        self.assertEqual(self.post("agent/getAuthenticatedExtendedCard", None).body["error"]["code"], -32007)
+        self.assert_refused(-32004, self.g4.extended_card)
+        self.assert_refused(-32004, self.g4_rest.extended_card)
+        self.assertEqual(self.server.http("GET", "/agents/player/agent/authenticatedExtendedCard").status, 404)
+
+
+class ExtendedCards(a2a_case.A2aCase):
+    CONFIG = {"tokens": [{"caller": "ann", "token": "secret-of-ann"}], "allow_anonymous": True}
+
+    @classmethod
+    def change_cards(cls):
+        secret = {"id": "secret", "name": "Secret", "description": "For those who said who they are.",
+                  "tags": ["hidden"]}
+        cls.change_card("player", baton={"extended": {"description": "The whole of it.", "skills": [secret]}})
+
+    def test_it_is_announced(self):
+        for version, flag in (("1.0", lambda card: card["capabilities"]["extendedAgentCard"]),
+                              (None, lambda card: card["supportsAuthenticatedExtendedCard"])):
+            answer = self.server.http("GET", "/agents/player/.well-known/agent-card.json",
+                                      headers={"A2A-Version": version} if version else {})
+            self.assertTrue(flag(answer.body))
+            self.assertNotIn(b"Secret", answer.raw)
+
+    def test_who_says_who_they_are_gets_it(self):
+        ann = {"Authorization": "Bearer secret-of-ann"}
+        for caller in (type(self.g4)(self.server, headers=ann), type(self.g4_rest)(self.server, headers=ann)):
+            card = caller.extended_card()
+            self.assertEqual(card["description"], "The whole of it.")
+            self.assertEqual([skill["id"] for skill in card["skills"]], ["player", "secret"])
+        old = self.post("agent/getAuthenticatedExtendedCard", None, headers=ann).body["result"]
+        plain = self.server.http("GET", "/agents/player/agent/authenticatedExtendedCard", headers=ann).body
+        for card in (old, plain):
+            validation.check("AgentCard", card, "a2a-v0.3.0")
+            self.assertIn("secret", [skill["id"] for skill in card["skills"]])
+        rest = self.rest("GET", "/v1/card", headers=ann)
+        self.assertEqual(rest.status, 200)
+        self.assertIn(b"Secret", rest.raw)
+
+    def test_nobody_else_does(self):
+        for answer in (self.post("agent/getAuthenticatedExtendedCard", None),
+                       self.post("GetExtendedAgentCard", None, version="1.0"),
+                       self.rest("GET", "/extendedAgentCard", version="1.0"),
+                       self.server.http("GET", "/agents/player/agent/authenticatedExtendedCard")):
+            self.assertEqual(answer.status, 401, answer.raw)
+            self.assertIn("WWW-Authenticate", answer.headers)
+            self.assertNotIn(b"Secret", answer.raw)
+
+
+class FirstGeneration(a2a_case.A2aCase):
+    """Traps 58 and 60."""
+
+    @classmethod
+    def change_cards(cls):
+        cls.change_card("player", capabilities={"streaming": False})
+
+    def test_trap_58_unsupported_operation_has_one_name(self):
+        for caller in (self.g1, self.g2, self.g3):
+            answer = self.assert_refused(-32004, caller.stream, "end")
+            self.assertEqual(answer.body["error"]["message"], client.ERROR_TEXTS[-32004])
+            self.assertEqual(answer.body["error"]["message"], "This operation is not supported")
+
+    def test_no_streams_where_the_card_says_so(self):
+        task = self.g4.begin("ask").id
+        for caller in (self.g3_rest, self.g4, self.g4_rest):
+            with self.subTest(caller.name):
+                self.assert_refused(-32004, caller.stream, "end")
+                self.assert_refused(-32004, caller.subscribe, task)
+        card = self.server.http("GET", "/.well-known/agent-card.json", headers={"A2A-Version": "1.0"}).body
+        self.assertFalse(card["capabilities"].get("streaming", False))
+
+    def test_trap_60_a_request_without_id_is_answered(self):
+        body = {"jsonrpc": "2.0", "method": "tasks/send", "params": self.g1.params("end")}
+        answer = self.server.http("POST", "/agents/player/", json.dumps(body).encode(),
+                                  {"Content-Type": "application/json"})
+        self.assertEqual((answer.status, answer.body["id"]), (200, None))
+        self.assertEqual(answer.body["result"]["status"]["state"], "completed")
