@@ -102,6 +102,19 @@ class Behaviour(a2a_case.A2aCase):
                 self.assertEqual(self.wait_for_end(caller, task), "completed")
                 self.assertIn("played: end more", caller.get(task).texts)
 
+    def test_an_answer_as_a_stream(self):
+        """It begins with the Task as it is now (0.1: with what follows), and shows nothing of the past again."""
+        for maker in self.all:
+            for caller in self.all:
+                with self.subTest(f"{maker.name} then {caller.name}"):
+                    task = maker.begin("ask").id
+                    shown = caller.stream("that", task=task).rest()
+                    self.assertEqual(shown[0].kind, "task" if caller.streams_task_first else "status")
+                    self.assertNotIn("input-required", [item.state for item in shown])
+                    self.assertEqual([item.kind for item in shown].count("artifact"), 1)
+                    self.assertEqual((shown[-1].kind, shown[-1].state), ("status", "completed"))
+                    self.assertEqual(maker.get(task).texts, ["answered: that"])
+
     def test_messages_and_artifacts_look_alike_in_every_generation(self):
         task = self.g4.begin("ask").id
         self.g4.answer(task, "count 2")

@@ -98,6 +98,12 @@ class Extensions(a2a_case.A2aCase):
             answer = self.post("message/send", self.g3.params("end"), None, {header: "urn:unknown"})
             self.assertNotIn(header, answer.headers)
 
+    def test_both_headers_are_read_together(self):
+        both = {"A2A-Extensions": "urn:unknown", "X-A2A-Extensions": EXTENSION}
+        for kind in [type(caller) for caller in self.all]:
+            with self.subTest(kind.name):
+                self.assertEqual(told(kind(self.server, headers=both).send("told"))["extensions"], [EXTENSION])
+
     def test_echoed_on_streams(self):
         stream = self.g4.open("stream", self.g4.params("end"), {"A2A-Extensions": EXTENSION})
         self.assertEqual(stream.stream.response.headers["A2A-Extensions"], EXTENSION)
