@@ -1,34 +1,36 @@
-// Whether what came over the wire has the shape of its generation. Before 1.0, JSON-RPC bodies are held against the
-// published schemas; these belong to the specification folder, which stands beside a checkout (BATON_SPEC_DIR names
-// another place), and are not asked where it is missing. ProtoJSON bodies must come through the SDK's own reader
-// and writer without losing a member.
+// Whether what came over the wire has the shape of its generation. JSON-RPC bodies of all generations and REST bodies
+// of 1.0 are held against the published schemas; these belong to the specification folder, which stands beside a
+// checkout (BATON_SPEC_DIR names another place), and are not asked where it is missing. ProtoJSON bodies must also
+// come through the SDK's own reader and writer without losing a member.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import Ajv from "ajv";
+import Ajv2020 from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import * as v1 from "a2a-sdk-10";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 const specification = process.env.BATON_SPEC_DIR ?? join(here, "../../../shared/spec");
 
-const files = { 0.2: "a2a-v0.2.6.schema.json", 0.3: "a2a-v0.3.0.schema.json" };
+const files = {
+  0.2: [Ajv, "a2a-v0.2.6.schema.json"],
+  0.3: [Ajv, "a2a-v0.3.0.schema.json"],
+  "1.0": [Ajv2020, "a2a-v1.0.1.resolved.schema.json"],
+};
 
-function schemas() {
-  const ajv = new Ajv({ strict: false });
+function validator([Validator, name]) {
+  const path = join(specification, "a2a", name);
+  if (!existsSync(path)) return undefined;
+  const ajv = new Validator({ strict: false });
   formats(ajv);
-  for (const [version, name] of Object.entries(files)) {
-    const path = join(specification, "a2a", name);
-    if (!existsSync(path)) return undefined;
-    ajv.addSchema(JSON.parse(readFileSync(path, "utf8")), version);
-  }
-  return ajv;
+  return ajv.addSchema(JSON.parse(readFileSync(path, "utf8")), "a2a");
 }
-const ajv = schemas();
+const validators = Object.fromEntries(Object.entries(files).map(([version, file]) => [version, validator(file)]));
 
 // What is wrong with `value` as the schema's `name`, or undefined.
 export function againstSchema(version, name, value) {
-  const validate = ajv?.getSchema(`${version}#/definitions/${name}`);
+  const validate = validators[version]?.getSchema(`a2a#/definitions/${name}`);
   if (!validate || validate(value)) return undefined;
   const found = validate.errors.map((error) => `${error.instancePath} ${error.message}`).slice(0, 5);
   return `not a ${name} of ${version}: ${found.join("; ")}: ${JSON.stringify(value).slice(0, 600)}`;
@@ -58,6 +60,8 @@ function lost(sent, kept, path = "") {
 // What is wrong with `value` as ProtoJSON of the message `name`, or undefined.
 export function againstProto(version, name, value) {
   const type = messages[version][name];
+  const wrong = version === "1.0" ? againstSchema(version, name, value) : undefined;
+  if (wrong) return wrong;
   const member = lost(value, type.toJSON(type.fromJSON(value)));
   return member === undefined
     ? undefined
