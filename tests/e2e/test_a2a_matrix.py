@@ -1,4 +1,7 @@
 """The matrix: a task begun by a client of one generation is gone on with by a client of each other one."""
+import json
+import os
+
 import generation_list
 import harness
 import webhooks
@@ -88,6 +91,7 @@ class Matrix(harness.ServerCase):
                         self.assertEqual(pair.problems, [], f"begun by {a.name}, gone on with by {b.name}:\n"
                                          + "\n".join(pair.problems))
         self.show([client.name for client in clients], rows)
+        self.record([client.name for client in clients], rows)
 
     def show(self, names, rows):
         width = max(len(name) for name in names) + 2
@@ -96,3 +100,13 @@ class Matrix(harness.ServerCase):
             cells = ["".join(mark if mark in rows[a, b].marks else "-" for mark in "rfwac") for b in names]
             print(f"{a:{width}}" + "".join(f"{cell:{width}}" for cell in cells).rstrip())
         print(self.test_every_generation_goes_on_with_every_other.__doc__)
+
+    def record(self, names, rows):
+        """For scripts/versions_table: each generation with the marks that all its pairs earned; b is begun."""
+        path = os.environ.get("MATRIX_REPORT")
+        if not path:
+            return
+        marks = {name: "".join(mark for mark in "rfwac" if all(mark in rows[a, name].marks for a in names))
+                 + ("b" if all("begun" in rows[name, b].marks for b in names) else "") for name in names}
+        with open(path, "w", encoding="utf-8") as report:
+            json.dump(marks, report)
