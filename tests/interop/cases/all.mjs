@@ -5,5 +5,5 @@ import * as pushes from "./pushes.mjs";
 import * as sends from "./sends.mjs";
 import * as streams from "./streams.mjs";
 
-// In the order in which a user meets them.
+// By what they are about.
 export const cases = [cards, sends, streams, pushes, lists, errors].flatMap((group) => Object.values(group));
