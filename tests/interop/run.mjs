@@ -58,10 +58,13 @@ async function run() {
   }
 }
 
+// Whatever happens to this process, the programs do not outlive it.
+process.on("exit", () => servers.forEach((server) => server.kill()));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(finish() || 1));
+
 // Whatever hangs: the programs end, and so does this.
 setTimeout(() => {
   fail("the whole run", new Error("took too long"));
-  servers.forEach((server) => server.kill());
   process.exit(finish());
 }, scaled(600)).unref();
 
