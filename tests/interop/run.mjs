@@ -60,7 +60,12 @@ async function run() {
 
 // Whatever happens to this process, the programs do not outlive it.
 process.on("exit", () => servers.forEach((server) => server.kill()));
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(finish() || 1));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    fail("the run", new Error(`ended by ${signal}`));
+    process.exit(finish());
+  });
+}
 
 // Whatever hangs: the programs end, and so does this.
 setTimeout(() => {
