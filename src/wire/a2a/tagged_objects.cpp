@@ -77,7 +77,7 @@ void TaggedObjects::write_message(const task::Message& message) {
     write_kind("message");
     if (has_v0_3()) out_.member("messageId", message.id.value);
     out_.member("role", message.role == task::Role::user ? "user" : "agent");
-    if (has_v0_3()) out_.member("taskId", task_.value).member("contextId", context_.value);
+    if (has_v0_3()) out_.optional("taskId", task_.value).optional("contextId", context_.value);
     write_parts(message.parts);
     out_.optional("metadata", message.metadata);
     if (!has_v0_3()) return;
@@ -90,7 +90,7 @@ void TaggedObjects::write_message(const task::Message& message) {
 }
 
 void TaggedObjects::write_status(const task::Status& status) {
-  const bool renamed = has_v0_1() && !is_in_v0_1(status.state);
+  const bool renamed = renames_states() && !is_in_v0_1(status.state);
   out_.object([&] {
     out_.member("state", renamed ? name_in_v0_1(status.state) : task::name_of(status.state));
     if (renamed) {

@@ -46,6 +46,8 @@ void write_parts(Writer& out, const std::vector<Part>& parts) {
   });
 }
 
+}  // namespace
+
 void write_message(Writer& out, const task::Message& message, const TaskNames& names) {
   out.object([&] {
     out.optional("messageId", message.id.value);
@@ -56,6 +58,8 @@ void write_message(Writer& out, const task::Message& message, const TaskNames& n
     write_strings(out, "extensions", message.extensions);
   });
 }
+
+namespace {
 
 void write_artifact(Writer& out, const task::Artifact& artifact) {
   out.object([&] {

@@ -14,6 +14,8 @@
 
 namespace baton::wire::a2a::rest_v0_3 {
 
+// With the ids of the task and the context, where they are not empty.
+void write_message(Writer& out, const task::Message& message, const TaskNames& names);
 void write_task(Writer& out, const task::Task& task);
 // Members of a StreamResponse, with their names.
 void write_status_update(Writer& out, const TaskNames& names, const task::Status& status,

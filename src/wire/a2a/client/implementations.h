@@ -1,0 +1,39 @@
+// What the client dialects share, and how each is made: for client_dialect.cpp.
+#pragma once
+
+#include <string>
+
+#include "wire/a2a/client/client_dialect.h"
+#include "wire/a2a/client/read_objects.h"
+
+namespace baton::wire::a2a {
+
+// Reads results; what surrounds them and all requests are left to each dialect.
+class ReadingClient : public ClientDialect {
+ public:
+  task::Generation generation() const final { return generation_; }
+
+  base::Result<Update> read_update(Value result) const final { return reader_.read_update(result); }
+  base::Result<task::Task> read_task(Value result) const final { return reader_.read_task(result); }
+  base::Result<ListPage> read_list(Value result) const final { return reader_.read_list(result); }
+  base::Result<PushRequest> read_push(Value result) const final { return reader_.read_push(result); }
+  base::Result<std::vector<PushRequest>> read_pushes(Value result) const final {
+    return reader_.read_pushes(result);
+  }
+
+ protected:
+  ReadingClient(PartShape shape, task::Generation generation)
+      : generation_(generation), reader_(shape, generation) {}
+
+ private:
+  const task::Generation generation_;
+  const ObjectReader reader_;
+};
+
+ClientDialectPtr make_v0_1_client();
+ClientDialectPtr make_v0_3_client(task::Generation generation);  // 0.2 or 0.3
+ClientDialectPtr make_v0_3_rest_client();
+ClientDialectPtr make_v1_0_client(std::string tenant);
+ClientDialectPtr make_v1_0_rest_client(std::string tenant);
+
+}  // namespace baton::wire::a2a

@@ -1,0 +1,44 @@
+// The objects of A2A in what remote agents answer, read the same way for every generation: names, tags and
+// enum values are taken from any of them, and only the parts need to know theirs.
+//
+// Threads: any; stateless.
+#pragma once
+
+#include "base/error.h"
+#include "wire/a2a/client/updates.h"
+#include "wire/a2a/dialect.h"
+#include "wire/json/document.h"
+
+namespace baton::wire::a2a {
+
+enum class PartShape {
+  tagged,      // before 1.0: text, file, data
+  proto_v0_3,  // the same in ProtoJSON, where data is wrapped once more
+  v1_0,        // text, raw, url, data
+};
+
+class ObjectReader {
+ public:
+  ObjectReader(PartShape shape, task::Generation generation) : shape_(shape), generation_(generation) {}
+
+  base::Result<Update> read_update(Value item) const;
+  base::Result<task::Task> read_task(Value task) const;
+  base::Result<ListPage> read_list(Value page) const;
+  base::Result<PushRequest> read_push(Value push) const;
+  // A list, or an object that holds it as `configs`.
+  base::Result<std::vector<PushRequest>> read_pushes(Value list) const;
+
+ private:
+  base::Result<std::vector<task::Part>> read_parts(Value owner) const;
+  base::Result<Reply> read_message(Value message) const;
+  base::Result<task::Status> read_status(Value status) const;
+  base::Result<ArtifactUpdate> read_artifact(Value artifact) const;
+  base::Result<Update> read_status_update(Value event) const;
+  base::Result<Update> read_artifact_update(Value event) const;
+  base::Result<Update> read_bare(Value item) const;
+
+  const PartShape shape_;
+  const task::Generation generation_;
+};
+
+}  // namespace baton::wire::a2a

@@ -1,0 +1,66 @@
+#include "wire/a2a/client/read_parts.h"
+
+#include "wire/a2a/members.h"
+#include "wire/base64.h"
+
+namespace baton::wire::a2a {
+namespace {
+
+using base::fail;
+using base::Result;
+using task::Part;
+
+Result<Part> read_file(Value file) {
+  if (!file.is_object()) return wrong("file: must be an object");
+  Part part;
+  part.filename = file["name"].str();
+  part.media_type = first_of(file, {"mimeType", "mime_type"}).str();
+  const Value bytes = first_of(file, {"bytes", "data", "fileWithBytes", "file_with_bytes"});
+  const Value uri = first_of(file, {"uri", "fileWithUri", "file_with_uri"});
+  if (bytes.is_string()) {
+    auto base64 = normalize_base64(bytes.string());
+    if (!base64) return wrong("file.bytes: must be base64");
+    part.kind = Part::Kind::raw;
+    part.content = std::move(*base64);
+  } else if (uri.is_string()) {
+    part.kind = Part::Kind::url;
+    part.content = uri.str();
+  } else {
+    return wrong("file: must have bytes or uri");
+  }
+  return part;
+}
+
+// An object that holds more or something else than `data` is the data itself.
+Value unnested(Value data) {
+  const Value inner = data["data"];
+  return data.size() == 1 && !inner.missing() ? inner : data;
+}
+
+Result<Part> read_data_part(Value data, Value metadata, task::Json& kept) {
+  // The schemas ask for an object; whatever else is said is shown as it is.
+  if (!data.is_object()) return Part::of_data(data.json());
+  return read_data(data, metadata, kept);
+}
+
+}  // namespace
+
+Result<Part> read_part_before_v1(Value value, bool nested) {
+  if (!value.is_object()) return wrong("must be an object");
+  const Value metadata = value["metadata"], data = value["data"];
+  task::Json kept = metadata.is_object() ? metadata.json() : task::Json{};
+  Result<Part> part = Part{};
+  if (value["text"].is_string()) {
+    part = Part::of_text(value["text"].str());
+  } else if (!value["file"].absent()) {
+    part = read_file(value["file"]);
+  } else if (!data.missing()) {
+    part = read_data_part(nested ? unnested(data) : data, metadata, kept);
+  } else {
+    return wrong("must have text, file or data");
+  }
+  if (part) part->metadata = std::move(kept);
+  return part;
+}
+
+}  // namespace baton::wire::a2a

@@ -1,0 +1,47 @@
+// What the client dialects write alike.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "task/task.h"
+#include "wire/a2a/client/client_dialect.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::a2a {
+
+// A JSON-RPC request; `params` writes the members of its params. An HTTP call answers one request, so that
+// its id says nothing.
+template <class F>
+ClientRequest rpc_request(std::string_view method, F&& params) {
+  ClientRequest request;
+  Writer out(request.body);
+  out.object([&] {
+    out.member("jsonrpc", "2.0").member("id", 1).member("method", method);
+    out.key("params").object([&] { params(out); });
+  });
+  return request;
+}
+
+// A REST request whose body is an object.
+template <class F>
+ClientRequest rest_post(std::string path, F&& members) {
+  ClientRequest request{"POST", std::move(path), {}};
+  Writer out(request.body);
+  out.object([&] { members(out); });
+  return request;
+}
+
+// As one segment of a path, or a value in a query.
+std::string percent_encoded(std::string_view text);
+
+// "/tasks/t1" and what comes behind it.
+std::string task_path(const task::TaskId& task, std::string_view rest = {});
+std::string config_path(const PushRef& push);
+
+// A push config as it stands in an object of its own: {id?, url, token?, authentication?}.
+// `as_given`: with what else a client of 0.1 put into `authentication`.
+enum class Schemes { as_given, list, one };
+void write_config_members(Writer& out, const task::PushConfig& config, Schemes schemes);
+
+}  // namespace baton::wire::a2a
