@@ -208,15 +208,18 @@ void Notifier::on_recorded(const store::Delivery& delivery, const store::Deliver
 std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const {
   if (stopping_) return {};
   try {
-    const auto task = tasks_.read(delivery.task, task::Depth{}, delivery.event);
-    if (!task) {
-      const bool gone = task.error().code == base::ErrorCode::task_not_found;
-      return Outcome{gone ? Kind::given_up : Kind::retry, task.error().for_caller, {}, false, {}};
+    auto rendered = render_(tasks_, delivery);
+    if (!rendered) {
+      const base::Error& error = rendered.error();
+      const bool gone =
+          error.code == base::ErrorCode::task_not_found || error.code == base::ErrorCode::not_found;
+      return Outcome{gone ? Kind::given_up : Kind::retry, error.for_caller, {}, false, {}};
     }
-    const auto answer = net::http_request(prepare(delivery, *task));
+    std::string task = rendered->task.value;
+    const auto answer = net::http_request(prepare(delivery, std::move(*rendered)));
     if (!answer && abandoned_) return {};
     Outcome outcome = judge(answer, clock_.now());
-    outcome.task = task->id.value;
+    outcome.task = std::move(task);
     return outcome;
   } catch (const std::exception& error) {
     spdlog::error("webhooks: an attempt broke: {}", error.what());
@@ -224,8 +227,8 @@ std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const 
   }
 }
 
-net::HttpRequest Notifier::prepare(const store::Delivery& delivery, const task::Task& task) const {
-  net::HttpRequest request = webhook_request(delivery, task.id, render_(task, delivery.config.generation));
+net::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
+  net::HttpRequest request = webhook_request(delivery, rendered.task, std::move(rendered.body));
   request.total_timeout = options_.timeout;
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
   request.policy = options_.policy;

@@ -1,8 +1,8 @@
 // Notifier: sends what the DeliveryStore holds to webhooks, until it is delivered or given up.
 //
-// Promises: at least once, in order for each (task, config); a body shows the task as it was just after its
-// event; a result is stored only after the answer, so that a crash repeats and never loses. One thread
-// decides, a bounded number of senders send. Threads: `start` and `stop` from one thread; `wake` and
+// Promises: at least once, in order for each (task, config); a body shows its event, or the task as it was
+// just after it; a result is stored only after the answer, so that a crash repeats and never loses. One
+// thread decides, a bounded number of senders send. Threads: `start` and `stop` from one thread; `wake` and
 // `counters` from any. Lifetime: the stores, the clock and what `render` refers to outlive the notifier; the
 // stores still run while `stop` does.
 #pragma once
@@ -22,12 +22,9 @@
 #include "base/worker_pool.h"
 #include "net/address.h"
 #include "notify/host_queues.h"
-#include "notify/webhook.h"
+#include "notify/webhook_body.h"
 
 namespace baton::notify {
-
-// The body for the task as of an event, in the shape of the config's generation. Called from many threads.
-using Render = std::function<Body(const task::Task& as_of_event, task::Generation generation)>;
 
 struct NotifierOptions {
   bool enabled = true;  // false: deliveries stay where they are
@@ -78,7 +75,7 @@ class Notifier {
                    bool stored);
   // Sender threads. No outcome: abandoned.
   std::optional<Outcome> attempt(const store::Delivery& delivery) const;
-  net::HttpRequest prepare(const store::Delivery& delivery, const task::Task& task) const;
+  net::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
 
   // What `stop` waits for: attempts and results on their way to the store. False: stopping, do not begin.
   bool begin();

@@ -53,7 +53,7 @@ class MemoryDeliveryStore final : public store::DeliveryStore {
 
 // Every task exists: key 7 is called "task-7" and its status text is the number of the event it is read as
 // of.
-class MemoryTasks final : public store::TaskStore {
+class MemoryTasks : public store::TaskStore {
  public:
   // This one is gone.
   task::TaskKey deleted;

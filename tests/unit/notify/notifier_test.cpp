@@ -13,12 +13,13 @@
 #include "unit/net/raw_server.h"
 
 using namespace std::chrono_literals;
-using baton::notify::Body;
 using baton::notify::Notifier;
 using baton::notify::NotifierOptions;
+using baton::notify::Rendered;
+using baton::store::Delivery;
+using baton::store::TaskStore;
 using baton::task::EventNumber;
 using baton::task::PushConfig;
-using baton::task::Task;
 using baton::task::TaskKey;
 using baton::test::ManualClock;
 using baton::test::MemoryDeliveryStore;
@@ -37,6 +38,12 @@ PushConfig config(const std::string& id, const std::string& url) {
   return result;
 }
 
+baton::base::Result<Rendered> render(const TaskStore& tasks, const Delivery& delivery) {
+  const auto task = tasks.read(delivery.task, {}, delivery.event);
+  if (!task) return baton::base::fail(task.error());
+  return Rendered{task->id, {"application/json", task->id.value + "@" + text_of(*task->status.message)}};
+}
+
 // A notifier with all it needs; `restart` is what a new start of the program does to it.
 class Fixture {
  public:
@@ -47,9 +54,7 @@ class Fixture {
   }
   void restart() {
     notifier.reset();
-    notifier.emplace(tasks, store, clock, options, [](const Task& task, baton::task::Generation) {
-      return Body{"application/json", task.id.value + "@" + text_of(*task.status.message)};
-    });
+    notifier.emplace(tasks, store, clock, options, render);
     notifier->start();
   }
   void add(std::int64_t task, std::int64_t event, const PushConfig& to) {
@@ -338,8 +343,7 @@ TEST_CASE("Notifier: what becomes due with time alone is sent without a wake") {
   NotifierOptions options;
   options.policy.allow_private = true;
   options.retry.first = 20ms;
-  Notifier notifier(tasks, store, clock, options,
-                    [](const Task&, baton::task::Generation) { return Body{}; });
+  Notifier notifier(tasks, store, clock, options, render);
   store.add(TaskKey{1}, EventNumber{1}, config("c", receiver.url()), clock.now());
   notifier.start();
   REQUIRE(store.wait_until_settled());

@@ -1,0 +1,95 @@
+#include "notify/webhook_body.h"
+
+#include <doctest/doctest.h>
+
+#include "support/memory_delivery_store.h"
+#include "wire/json/document.h"
+
+using namespace baton;
+using task::Generation;
+
+namespace {
+
+// One task with two events: the agent's text and the end.
+class OneTask : public test::MemoryTasks {
+ public:
+  mutable int whole_reads = 0;
+
+  base::Result<task::Task> read(task::TaskKey, const task::Depth&,
+                                std::optional<task::EventNumber> as_of) const override {
+    ++whole_reads;
+    task::Task task;
+    task.id = {"t1"};
+    task.context = {"c1"};
+    task.status.state = as_of->value < 2 ? task::State::working : task::State::completed;
+    task.artifacts.push_back({{"a1"}, 0, {}, {}, {task::Part::of_text("hello")}, {}, {}});
+    return task;
+  }
+  using MemoryTasks::head;
+  base::Result<store::TaskHead> head(task::TaskKey) const override {
+    store::TaskHead head;
+    head.id = {"t1"};
+    head.context = {"c1"};
+    return head;
+  }
+  base::Result<std::vector<task::Event>> events(task::TaskKey, task::EventNumber after, int) const override {
+    const std::vector<task::EventBody> log{task::TextDelta{{"a1"}, 0, "hello", true, true},
+                                           task::StatusChanged{{task::State::completed, {}, {}}, {}}};
+    std::vector<task::Event> rest;
+    for (std::size_t i = static_cast<std::size_t>(after.value); i < log.size(); ++i) {
+      rest.push_back({{static_cast<std::int64_t>(i) + 1}, {}, log[i]});
+    }
+    return rest;
+  }
+};
+
+store::Delivery delivery(Generation generation, std::int64_t event) {
+  store::Delivery result;
+  result.task = {7};
+  result.event = {event};
+  result.config.generation = generation;
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("render_a2a: before 1.0 a webhook hears the whole task as it was just after the event") {
+  const OneTask tasks;
+  for (const Generation generation : {Generation::v0_1, Generation::v0_2, Generation::v0_3}) {
+    const auto rendered = notify::render_a2a(tasks, delivery(generation, 2));
+    REQUIRE(rendered);
+    CHECK(rendered->task.value == "t1");
+    CHECK(rendered->body.content_type == "application/json");
+    const auto document = wire::Document::parse(rendered->body.bytes);
+    REQUIRE(document);
+    CHECK(document->root()["id"].string() == "t1");
+    CHECK(document->root()["status"]["state"].string() == "completed");
+    CHECK(document->root()["artifacts"].size() == 1);
+    CHECK(document->root()["kind"].missing() == (generation == Generation::v0_1));
+  }
+}
+
+TEST_CASE("render_a2a: in 1.0 it hears the event alone, and the task is not read for it") {
+  const OneTask tasks;
+  const auto text = notify::render_a2a(tasks, delivery(Generation::v1_0, 1));
+  const auto end = notify::render_a2a(tasks, delivery(Generation::v1_0, 2));
+  REQUIRE(text);
+  REQUIRE(end);
+  CHECK(text->body.content_type == "application/a2a+json");
+  const auto chunk = wire::Document::parse(text->body.bytes);
+  REQUIRE(chunk);
+  CHECK(chunk->root()["artifactUpdate"]["taskId"].string() == "t1");
+  CHECK(chunk->root()["artifactUpdate"]["contextId"].string() == "c1");
+  CHECK(chunk->root()["artifactUpdate"]["artifact"]["artifactId"].string() == "a1");
+  const auto status = wire::Document::parse(end->body.bytes);
+  REQUIRE(status);
+  CHECK(status->root()["statusUpdate"]["status"]["state"].string() == "TASK_STATE_COMPLETED");
+  CHECK(tasks.whole_reads == 0);
+}
+
+TEST_CASE("render_a2a: an event that is gone is not found") {
+  const OneTask tasks;
+  const auto gone = notify::render_a2a(tasks, delivery(Generation::v1_0, 3));
+  REQUIRE_FALSE(gone);
+  CHECK(gone.error().code == base::ErrorCode::not_found);
+}
