@@ -160,6 +160,7 @@ TaskService::Decision TaskService::create(const Pending& pending) const {
   fresh.context = submission.context.empty() ? task::ContextId{base::make_uuid()} : submission.context;
   fresh.parent = pending.parent;
   fresh.metadata = submission.metadata;
+  fresh.origin = submission.origin;
   store::Change& change = decision.change;
   change.create = std::move(fresh);
   change.push = push_of(submission, change.create->id);

@@ -35,6 +35,7 @@ struct TaskHead {
   task::ContextId context;
   task::TaskKey parent;  // the task that delegated this one, or none
   task::Version version;
+  task::Generation origin = task::Generation::v1_0;  // of the client that made it
   task::State state = task::State::submitted;
   base::Timestamp status_at{};
   task::EventNumber last_event;

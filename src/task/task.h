@@ -19,7 +19,8 @@ struct Task {
   std::vector<Artifact> artifacts;
   std::vector<Message> history;  // as much of its end as was asked for
   Json metadata;
-  EventNumber last_event;  // the log up to here is what this value shows
+  Generation origin = Generation::v1_0;  // of the client that made it
+  EventNumber last_event;                // the log up to here is what this value shows
 };
 
 // About what it holds in memory, in bytes.
@@ -67,6 +68,7 @@ struct Submission {
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
   std::vector<std::string> extensions;             // switched on for this request
+  Generation origin = Generation::v1_0;            // of the client
   WhenUnknown when_unknown = WhenUnknown::refuse;
   WhenEnded when_ended = WhenEnded::refuse;
   WhenContextDiffers when_context_differs = WhenContextDiffers::refuse;

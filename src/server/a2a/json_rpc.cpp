@@ -126,9 +126,7 @@ void handle_json_rpc(const Services& services, std::shared_ptr<http::Exchange> e
   call->params = call->document->root()["params"];
   if (!call->params.is_object()) call->params = {};
   if (is_v1) {
-    const std::string_view tenant = call->params["tenant"].string();
-    if (const auto good = check_tenant(tenant); !good) return call->refuse(good.error());
-    call->caller = caller_in(tenant, call->caller);
+    if (const auto good = enter_tenant(*call); !good) return call->refuse(good.error());
   }
   call->extensions = extensions_of(call->exchange->request(), call->agent.card);
   method->run(call);

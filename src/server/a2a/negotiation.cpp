@@ -81,13 +81,26 @@ base::Result<void> check_tenant(std::string_view tenant) {
   if (!readable || tenant.size() > kTenantMax) {
     return fail(ErrorCode::invalid_argument, "tenant: must be at most 256 characters without a slash");
   }
-  if (tenant == "v1") return fail(ErrorCode::invalid_argument, "tenant: v1 stands for A2A 0.3 in paths");
+  // They mean something else as the first segment of a path.
+  for (const std::string_view taken : {"v1", "tasks", "agents"}) {
+    if (tenant == taken)
+      return fail(ErrorCode::invalid_argument, "tenant: " + std::string(taken) + " is taken");
+  }
   return {};
 }
 
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller) {
   if (tenant.empty()) return caller;
   return {std::string(tenant) + kSeparator + caller.value};
+}
+
+base::Result<void> enter_tenant(Call& call) {
+  const wire::Value tenant = call.params["tenant"];
+  if (!tenant.absent() && !tenant.is_string())
+    return fail(ErrorCode::invalid_argument, "tenant: must be a string");
+  if (const auto good = check_tenant(tenant.string()); !good) return good;
+  call.caller = caller_in(tenant.string(), call.identity);
+  return {};
 }
 
 }  // namespace baton::server::a2a

@@ -21,6 +21,8 @@ bool is_json(const http::Request& request);
 
 // Fails with invalid_argument for a tenant that no path could carry.
 base::Result<void> check_tenant(std::string_view tenant);
+// The tenant that the call's params name, if any.
+base::Result<void> enter_tenant(Call& call);
 // Who calls, within a tenant: tasks of one are not seen from another (VERSIONS.md 6.8).
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller);
 

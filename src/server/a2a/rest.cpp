@@ -160,15 +160,6 @@ base::Result<void> read_params(const CallPtr& call, const RestTarget& target) {
   return {};
 }
 
-// The path's tenant, or else the one in the body or query; only 1.0 has tenants.
-base::Result<void> enter_tenant(const CallPtr& call, const RestTarget& target) {
-  if (call->form != Form::rest_v1_0) return {};
-  const std::string_view tenant = target.tenant.empty() ? call->params["tenant"].string() : target.tenant;
-  if (const auto good = check_tenant(tenant); !good) return good;
-  if (target.tenant.empty()) call->caller = caller_in(tenant, call->caller);
-  return {};
-}
-
 base::Result<void> check_version(const CallPtr& call) {
   const auto asked = version_of(call->exchange->request());
   if (!asked) return base::fail(asked.error());
@@ -199,7 +190,11 @@ void handle_rest(const Services& services, std::shared_ptr<http::Exchange> excha
   const CallPtr call = make_call(services, std::move(exchange), endpoint, std::move(caller), target);
   if (const auto good = check_version(call); !good) return call->refuse(good.error(), call->task);
   if (const auto read = read_params(call, target); !read) return call->refuse(read.error(), call->task);
-  if (const auto good = enter_tenant(call, target); !good) return call->refuse(good.error(), call->task);
+  if (const auto good = check_tenant(target.tenant); !good) return call->refuse(good.error(), call->task);
+  // The path's tenant, or else the one in the body or query; only 1.0 has tenants.
+  if (call->form == Form::rest_v1_0 && target.tenant.empty()) {
+    if (const auto good = enter_tenant(*call); !good) return call->refuse(good.error(), call->task);
+  }
   call->extensions = extensions_of(call->exchange->request(), call->agent.card);
   target.run(call);
 }

@@ -131,7 +131,7 @@ void subscribe(const CallPtr& call) {
   if (!head) return refuse_stream(call, head.error(), request->id);
   LogStream::Start start;
   start.task = head->key;
-  start.view = view_of(call, {head->id, head->context});
+  start.view = view_of(call, {head->id, head->context, head->origin});
   const auto begun =
       *last ? begin_after(*head, **last, start) : begin_now(call, *head, request->history_length, start);
   if (!begun) return refuse_stream(call, begun.error(), request->id);

@@ -103,6 +103,7 @@ Result<task::Task> read_task(Connection& connection, task::TaskKey key, const ta
   }
   task.id = std::move(row->head.id);
   task.context = std::move(row->head.context);
+  task.origin = row->head.origin;
   task.last_event = std::min(as_of.value_or(row->head.last_event), row->head.last_event);
   auto status = read_status(connection, *row, task.last_event, created);
   if (!status) return fail(status.error());

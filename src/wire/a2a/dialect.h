@@ -55,6 +55,7 @@ struct PushRef {
 struct TaskNames {
   task::TaskId task;
   task::ContextId context;
+  task::Generation origin = task::Generation::v1_0;  // of the client that made the task
 };
 
 class Dialect {

@@ -21,7 +21,7 @@ Result<TaskRequest> TaggedDialect::read_task_request(Value params) const {
 }
 
 void TaggedDialect::write_task(Writer& out, const task::Task& task) const {
-  TaggedObjects(out, tags_, task.id, task.context).write_task(task);
+  TaggedObjects(out, tags_, task.id, task.context, task.origin).write_task(task);
 }
 
 void TaggedDialect::write_push(Writer& out, const task::TaskId& task, const task::PushConfig& config) const {
@@ -38,12 +38,12 @@ void TaggedDialect::write_pushes(Writer& out, const task::TaskId& task,
 void TaggedDialect::write_first(Writer& out, const task::Task& task, bool last) const {
   // A Task of 0.2 and 0.3 has no such member.
   const auto final = tags_ == Tags::v0_2_and_v0_3 ? std::optional<bool>() : last;
-  TaggedObjects(out, tags_, task.id, task.context).write_task(task, final);
+  TaggedObjects(out, tags_, task.id, task.context, task.origin).write_task(task, final);
 }
 
 bool TaggedDialect::write_event(Writer& out, const TaskNames& names, const task::Event& event,
                                 bool last) const {
-  TaggedObjects objects(out, tags_, names.task, names.context);
+  TaggedObjects objects(out, tags_, names.task, names.context, names.origin);
   if (const auto* changed = task::status_in(event)) {
     objects.write_status_event(changed->status, changed->metadata,
                                last || task::is_terminal(changed->status.state));

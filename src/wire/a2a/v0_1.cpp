@@ -67,6 +67,7 @@ Result<SendRequest> V01::read_send(Value params) const {
     bad = take(read_config(push, "params.pushNotification", submission.task), submission.push);
     if (bad) return fail(*bad);
   }
+  submission.origin = task::Generation::v0_1;
   submission.when_unknown = task::WhenUnknown::create;
   submission.when_ended = task::WhenEnded::reopen;
   submission.when_context_differs = task::WhenContextDiffers::ignore;

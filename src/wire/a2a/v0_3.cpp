@@ -78,6 +78,7 @@ class V03 : public TaggedDialect {
 Result<SendRequest> V03::read_send(Value params) const {
   if (params.missing()) return wrong("params: are missing");
   SendRequest read;
+  read.submission.origin = task::Generation::v0_3;
   if (auto done = read_message(params["message"], read.submission); !done) return fail(done.error());
   if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());
   auto bad = take(read_object(params["metadata"], "params.metadata"), read.submission.metadata);

@@ -87,6 +87,7 @@ class V03Rest final : public Dialect {
 Result<SendRequest> V03Rest::read_send(Value params) const {
   if (!params.is_object()) return wrong("params: must be an object");
   SendRequest read;
+  read.submission.origin = task::Generation::v0_3;
   read.history_length = std::nullopt;
   // 0.2.6 has the proto's own name for the message.
   auto message = rest_v0_3::read_message(first_of(params, {"message", "request"}));
