@@ -84,6 +84,7 @@ class Client {
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
       if (sent <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
@@ -143,7 +144,11 @@ class Client {
  private:
   bool receive() {
     char buffer[16384];
-    const ssize_t got = ::recv(fd_.get(), buffer, sizeof buffer, 0);
+    ssize_t got;
+    // With a time-out set it is cut short also by being stopped and continued.
+    do {
+      got = ::recv(fd_.get(), buffer, sizeof buffer, 0);
+    } while (got < 0 && errno == EINTR);
     if (got > 0) received_.append(buffer, static_cast<std::size_t>(got));
     return got > 0;
   }
