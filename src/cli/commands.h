@@ -16,6 +16,7 @@ struct ClientOptions {
   std::string url = "http://127.0.0.1:8080";
   std::string agent;  // empty: the one at the URL itself
   std::string token;
+  std::string a2a;  // the version to speak, "0.1" to "1.0"; empty: the best that the agent's card offers
   bool json = false;
 };
 
@@ -29,7 +30,7 @@ struct SendOptions {
   ClientOptions client;
   OutgoingParts parts;
   std::string task;        // empty: a new one
-  std::string session;     // empty: a new one, or the task's
+  std::string context;     // empty: a new one, or the task's
   bool no_stream = false;  // wait for the end instead
   SaveOptions save;
   int give_up_after_s = 60;
@@ -52,6 +53,17 @@ struct TaskOptions {
 };
 int get_command(const TaskOptions& options);
 int cancel_command(const TaskOptions& options);
+
+struct ListOptions {
+  ClientOptions client;
+  std::string context;  // empty: any
+  std::string state;    // likewise; "input-required" and its like
+  std::string since;    // of the status, RFC 3339
+  int limit = 50;
+  bool all = false;  // without a limit
+  std::optional<int> history;
+};
+int list_command(const ListOptions& options);
 
 struct CardOptions {
   ClientOptions client;

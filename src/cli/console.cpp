@@ -22,7 +22,7 @@ bool colours_wanted() {
 
 Console::Console(bool json) : for_people_(!json && isatty(STDOUT_FILENO) == 1), view_(colours_wanted()) {}
 
-void Console::event(std::string_view result, const wire::v0_1_client::Update& update) {
+void Console::event(std::string_view result, const wire::a2a::Update& update) {
   if (for_people_) {
     put(view_.show(update));
   } else {

@@ -17,7 +17,7 @@ class Console {
   bool for_people() const { return for_people_; }
 
   // `result` is the JSON that `update` was read from.
-  void event(std::string_view result, const wire::v0_1_client::Update& update);
+  void event(std::string_view result, const wire::a2a::Update& update);
   void json(std::string_view value);
   void text(std::string_view text);
   // A line beside the results.

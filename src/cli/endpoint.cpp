@@ -1,10 +1,10 @@
 #include "cli/endpoint.h"
 
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 
 #include "cli/printable.h"
-#include "wire/a2a/client_v0_1.h"
 #include "wire/json/document.h"
 #include "wire/sse/sse_reader.h"
 
@@ -31,21 +31,39 @@ bool is_busy(int status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-// An answer that is not what was asked for: the protocol's error if it is one, else the HTTP status.
-CallError from_answer(int status, std::string_view body) {
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+// The detail only where it says more.
+CallError from_remote(const wire::a2a::RemoteError& error) {
+  CallError read{error.message, error.code, false};
+  if (lower(error.message).find(lower(error.detail)) == std::string::npos) read.text += ": " + error.detail;
+  if (error.code == wire::a2a::kTaskNotFound) read.text += kAgentHint;
+  return read;
+}
+
+// An answer that is not what was asked for: the protocol's error if it is one, else the HTTP status. Without
+// a dialect it is not of the protocol.
+CallError from_answer(const wire::a2a::ClientDialect* dialect, int status, std::string_view body) {
+  const bool good = status >= 200 && status <= 299;
   if (const auto document = wire::Document::parse_view(body)) {
-    const auto answer = wire::v0_1_client::read_answer(document->root());
+    const auto answer =
+        dialect ? dialect->read_answer(document->root(), good) : base::Result<wire::a2a::ClientAnswer>();
     if (answer && answer->error) {
-      const bool not_found = answer->error->code == wire::v0_1_client::kTaskNotFound;
-      return {answer->error->message + (not_found ? kAgentHint : ""), answer->error->code, false};
+      CallError error = from_remote(*answer->error);
+      // Too many at once, for now.
+      error.lost = error.rpc_code == 0 && is_busy(status);
+      error.status = status;
+      return error;
     }
     // What the server says before a protocol is known.
     const wire::Value reason = document->root()["error"];
-    if (reason.is_string()) return {printable_line(reason.string()), 0, is_busy(status)};
+    if (reason.is_string()) return {printable_line(reason.string()), 0, is_busy(status), status};
   }
-  if (status < 200 || status > 299) {
-    return {"the server answered with HTTP status " + std::to_string(status), 0, is_busy(status)};
-  }
+  if (!good)
+    return {"the server answered with HTTP status " + std::to_string(status), 0, is_busy(status), status};
   return {"the server's answer is not of the protocol: " + printable_line(body.substr(0, 200)), 0, false};
 }
 
@@ -58,7 +76,8 @@ std::int64_t number_of(const std::string& id) {
 // What happens to the bytes of one connection.
 class StreamReading {
  public:
-  explicit StreamReading(const OnStreamEvent& on_event) : on_event_(on_event) {}
+  StreamReading(const wire::a2a::ClientDialect& dialect, const OnStreamEvent& on_event)
+      : dialect_(dialect), on_event_(on_event) {}
 
   bool take(std::string_view piece) {
     opened_ = true;
@@ -71,10 +90,10 @@ class StreamReading {
   StreamEnd end(const base::Result<net::HttpAnswer>& answer) {
     if (!error_ && !answer) error_ = from_net(answer.error());
     if (!error_ && (answer->status < 200 || answer->status > 299))
-      error_ = from_answer(answer->status, answer->body);
+      error_ = from_answer(&dialect_, answer->status, answer->body);
     // No stream at all, but one JSON answer: an error from before the first event.
     const bool plain = answer && answer->content_type.find("event-stream") == std::string::npos;
-    if (!error_ && plain && !seen_) error_ = from_answer(answer->status, plain_);
+    if (!error_ && plain && !seen_) error_ = from_answer(&dialect_, answer->status, plain_);
     return {error_, number_of(reader_.last_id()), opened_};
   }
 
@@ -83,9 +102,9 @@ class StreamReading {
     seen_ = true;
     const auto document = wire::Document::parse_view(event.data);
     if (!document) return refuse({"an event of the stream is not JSON", 0, false});
-    const auto answer = wire::v0_1_client::read_answer(document->root());
+    const auto answer = dialect_.read_answer(document->root(), event.type != "error");
     if (!answer) return refuse({answer.error().for_caller, 0, false});
-    if (answer->error) return refuse({answer->error->message, answer->error->code, false});
+    if (answer->error) return refuse(from_remote(*answer->error));
     return on_event_(event.numbered ? number_of(reader_.last_id()) : 0, answer->result.raw());
   }
 
@@ -94,6 +113,7 @@ class StreamReading {
     return false;
   }
 
+  const wire::a2a::ClientDialect& dialect_;
   const OnStreamEvent& on_event_;
   wire::SseReader reader_;
   std::string plain_;
@@ -102,54 +122,68 @@ class StreamReading {
   std::optional<CallError> error_;
 };
 
-}  // namespace
-
-net::HttpRequest Endpoint::request(std::string body) const {
+net::HttpRequest basic_request(std::string url, const std::string& token, std::string_view version,
+                               int stop_fd) {
   net::HttpRequest request;
-  request.url = url_;
-  request.body = std::move(body);
-  request.content_type = "application/json";
+  request.url = std::move(url);
   request.answer_max = kAnswerMax;
   // The person at the command line decides whom to call.
   request.policy.allow_private = true;
-  request.stop_fd = stop_fd_;
-  request.headers.emplace_back("A2A-Version", "0.1");
-  if (!token_.empty()) request.headers.emplace_back("Authorization", "Bearer " + token_);
+  request.stop_fd = stop_fd;
+  if (!version.empty()) request.headers.emplace_back("A2A-Version", version);
+  if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
   return request;
 }
 
-tl::expected<task::Json, CallError> Endpoint::call(std::string body, milliseconds timeout) const {
-  net::HttpRequest out = request(std::move(body));
+}  // namespace
+
+net::HttpRequest Endpoint::http(const wire::a2a::ClientRequest& request) const {
+  std::string url = remote_.url;
+  if (!request.path.empty()) {
+    while (url.ends_with('/')) url.pop_back();
+    url += request.path;
+  }
+  // Servers before 1.0 do not know the header; those that speak several generations answer in the right one.
+  net::HttpRequest out =
+      basic_request(std::move(url), token_, wire::name_of(dialect().generation()), stop_fd_);
+  out.method = request.method;
+  out.body = request.body;
+  if (!request.body.empty()) out.content_type = "application/json";
+  return out;
+}
+
+tl::expected<task::Json, CallError> Endpoint::call(const wire::a2a::ClientRequest& request,
+                                                   milliseconds timeout) const {
+  net::HttpRequest out = http(request);
   out.total_timeout = timeout;
   out.headers.emplace_back("Accept", "application/json");
   const auto answer = net::http_request(out);
   if (!answer) return tl::unexpected(from_net(answer.error()));
+  const bool good = answer->status >= 200 && answer->status <= 299;
   const auto document = wire::Document::parse_view(answer->body);
-  if (!document) return tl::unexpected(from_answer(answer->status, answer->body));
-  const auto result = wire::v0_1_client::read_answer(document->root());
-  if (!result || result->error) return tl::unexpected(from_answer(answer->status, answer->body));
+  if (!document) return tl::unexpected(from_answer(&dialect(), answer->status, answer->body));
+  const auto result = dialect().read_answer(document->root(), good);
+  if (!result || result->error) return tl::unexpected(from_answer(&dialect(), answer->status, answer->body));
   return result->result.json();
 }
 
 StreamEnd Endpoint::stream(const StreamRequest& stream_request, const OnStreamEvent& on_event) const {
-  net::HttpRequest out = request(stream_request.body);
+  net::HttpRequest out = http(stream_request.request);
   out.total_timeout = milliseconds(0);
   out.headers.emplace_back("Accept", "text/event-stream, application/json");
   if (stream_request.after) out.headers.emplace_back("Last-Event-ID", std::to_string(*stream_request.after));
-  StreamReading reading(on_event);
+  StreamReading reading(dialect(), on_event);
   return reading.end(
       net::http_stream(out, kIdleTimeout, [&](std::string_view piece) { return reading.take(piece); }));
 }
 
-tl::expected<std::string, CallError> Endpoint::get(std::string_view path) const {
-  net::HttpRequest out = request({});
+tl::expected<std::string, CallError> http_get(const std::string& url, const std::string& token,
+                                              std::string_view version, int stop_fd) {
+  net::HttpRequest out = basic_request(url, token, version, stop_fd);
   out.method = "GET";
-  out.content_type.clear();
-  while (out.url.ends_with('/')) out.url.pop_back();
-  out.url += path;
   const auto answer = net::http_request(out);
   if (!answer) return tl::unexpected(from_net(answer.error()));
-  if (answer->status != 200) return tl::unexpected(from_answer(answer->status, answer->body));
+  if (answer->status != 200) return tl::unexpected(from_answer(nullptr, answer->status, answer->body));
   return answer->body;
 }
 

@@ -1,4 +1,4 @@
-// Endpoint: an A2A 0.1 agent somewhere, and the calls that a client makes of it.
+// Endpoint: an A2A agent somewhere, and the calls that a client makes of it.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 
 #include "net/http_client.h"
 #include "task/json.h"
+#include "wire/a2a/client/client_dialect.h"
 
 namespace baton::cli {
 
@@ -19,11 +20,19 @@ struct CallError {
   std::string text;
   std::int64_t rpc_code = 0;  // what the protocol answered; 0: it did not
   bool lost = false;          // no answer, or none yet: it may go well another time
+  int status = 0;             // of HTTP, where that is all there is
+};
+
+// How an agent is spoken to.
+struct Remote {
+  std::string url;  // of the interface
+  wire::a2a::ClientDialectPtr dialect;
+  bool streams = true;
 };
 
 // One connection of a stream.
 struct StreamRequest {
-  std::string body;
+  wire::a2a::ClientRequest request;
   std::optional<std::int64_t> after;  // Last-Event-ID
 };
 struct StreamEnd {
@@ -37,27 +46,30 @@ using OnStreamEvent = std::function<bool(std::int64_t number, std::string_view r
 class Endpoint {
  public:
   // `stop_fd`: see net::HttpRequest.
-  Endpoint(std::string url, std::string token, int stop_fd = -1)
-      : url_(std::move(url)), token_(std::move(token)), stop_fd_(stop_fd) {}
+  Endpoint(Remote remote, std::string token, int stop_fd = -1)
+      : remote_(std::move(remote)), token_(std::move(token)), stop_fd_(stop_fd) {}
 
-  // The result of one JSON-RPC request.
-  tl::expected<task::Json, CallError> call(std::string body, std::chrono::milliseconds timeout) const;
+  // The result in the answer to one request.
+  tl::expected<task::Json, CallError> call(const wire::a2a::ClientRequest& request,
+                                           std::chrono::milliseconds timeout) const;
 
   // Blocks until the stream ends.
   StreamEnd stream(const StreamRequest& request, const OnStreamEvent& on_event) const;
 
-  // GETs `path` under the endpoint's URL.
-  tl::expected<std::string, CallError> get(std::string_view path) const;
-
-  const std::string& url() const { return url_; }
+  const Remote& remote() const { return remote_; }
+  const wire::a2a::ClientDialect& dialect() const { return *remote_.dialect; }
 
  private:
-  net::HttpRequest request(std::string body) const;
+  net::HttpRequest http(const wire::a2a::ClientRequest& request) const;
 
-  const std::string url_;
+  const Remote remote_;
   const std::string token_;
   const int stop_fd_;
 };
+
+// GETs a document; `version` is what A2A-Version says, empty: nothing.
+tl::expected<std::string, CallError> http_get(const std::string& url, const std::string& token,
+                                              std::string_view version, int stop_fd = -1);
 
 // `url`, or the agent's place under it.
 std::string endpoint_url(std::string url, std::string_view agent);

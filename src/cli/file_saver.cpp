@@ -53,22 +53,28 @@ std::string safe_file_name(std::string_view wanted, std::string_view fallback) {
   return name.empty() ? std::string(fallback) : name;
 }
 
-std::vector<std::string> FileSaver::take(const wire::v0_1_client::Update& update) {
+std::vector<std::string> FileSaver::take(const wire::a2a::Update& update) {
   std::vector<std::string> lines;
   const auto take_artifact = [&](const task::Artifact& artifact, bool append) {
-    std::size_t& position = parts_so_far_[artifact.ordinal];
+    const int number = numbers_.of(artifact);
+    std::size_t& position = parts_so_far_[number];
     if (!append) position = 0;
     for (const task::Part& part : artifact.parts) {
-      const Place place{artifact.ordinal, position++};
+      const Place place{number, position++};
       if (part.kind != task::Part::Kind::raw) continue;
       const std::string& wanted = part.filename.empty() ? artifact.name : part.filename;
       lines.push_back(save(part, wanted, place));
     }
   };
-  if (const auto* chunk = std::get_if<wire::v0_1_client::ArtifactUpdate>(&update))
+  if (const auto* chunk = std::get_if<wire::a2a::ArtifactUpdate>(&update))
     take_artifact(chunk->artifact, chunk->append);
   if (const auto* task = std::get_if<task::Task>(&update)) {
     for (const task::Artifact& artifact : task->artifacts) take_artifact(artifact, false);
+  }
+  if (const auto* reply = std::get_if<wire::a2a::Reply>(&update)) {
+    task::Artifact answer;
+    answer.parts = reply->message.parts;
+    take_artifact(answer, false);
   }
   return lines;
 }

@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "wire/a2a/client_v0_1.h"
+#include "cli/artifact_numbers.h"
+#include "wire/a2a/client/updates.h"
 
 namespace baton::cli {
 
@@ -20,7 +21,7 @@ class FileSaver {
   FileSaver(std::string folder, bool force) : folder_(std::move(folder)), force_(force) {}
 
   // Saves what an event brings. Answers one line for each file: what was saved, or why it was not.
-  std::vector<std::string> take(const wire::v0_1_client::Update& update);
+  std::vector<std::string> take(const wire::a2a::Update& update);
 
   // Whether every file so far was saved.
   bool all_saved() const { return all_saved_; }
@@ -34,6 +35,7 @@ class FileSaver {
 
   const std::string folder_;
   const bool force_;
+  ArtifactNumbers numbers_;
   std::map<Place, std::string> paths_;       // of what was written here
   std::map<int, std::size_t> parts_so_far_;  // of each artifact
   bool all_saved_ = true;

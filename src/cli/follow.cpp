@@ -18,7 +18,9 @@ constexpr milliseconds kAtOnce{2'000};
 class Following {
  public:
   Following(const FollowPlan& plan, const FollowWorld& world)
-      : plan_(plan), world_(world), sending_(!plan.first_request.empty()), after_(plan.after) {}
+      : plan_(plan), world_(world), sending_(plan.first_request.has_value()), after_(plan.after) {
+    end_.task = plan.task;
+  }
 
   FollowEnd run() {
     silent_since_ = world_.now();
@@ -28,14 +30,14 @@ class Following {
       const auto opened = world_.now();
       const StreamEnd end = world_.open(
           next_request(), [&](std::int64_t number, std::string_view result) { return take(number, result); });
-      // Numbers without an event: those that A2A 0.1 cannot show.
+      // Numbers without an event: those that the generation cannot show.
       if (end.last_number > after_.value_or(0)) {
         after_ = end.last_number;
         heard_ = progress_ = true;
       }
       if (over_ || is_over(end, world_.now() - opened)) return finish({});
       if (stopped(milliseconds(0))) return finish({});
-      if (const auto error = hopeless(end)) return finish(error);
+      if (const auto error = hopeless(end)) return shows_its_end(*error) ? finish({}) : finish(error);
       // A quiet stream that stood for a while was contact too; one that closes at once, again and again, is
       // not.
       if (progress_ || (end.opened && world_.now() - opened > kAtOnce)) {
@@ -52,8 +54,8 @@ class Following {
 
  private:
   StreamRequest next_request() const {
-    if (sending_) return {plan_.first_request, {}};
-    return {wire::v0_1_client::write_task_request("tasks/resubscribe", 1, plan_.task), after_};
+    if (sending_) return {*plan_.first_request, {}};
+    return {plan_.dialect->write_subscribe(end_.task), after_};
   }
 
   // One event; false when nothing more is wanted.
@@ -64,7 +66,7 @@ class Following {
     if (snapshot && result == snapshot_) return true;
     const auto document = wire::Document::parse_view(result);
     const auto update =
-        document ? wire::v0_1_client::read_update(document->root()) : base::fail(document.error());
+        document ? plan_.dialect->read_update(document->root()) : base::fail(document.error());
     if (!update) {
       broken_ = CallError{"an event of the stream makes no sense: " + update.error().for_caller, 0, false};
       return false;
@@ -77,13 +79,20 @@ class Following {
     return !over_;
   }
 
-  void note_state(const wire::v0_1_client::Update& update) {
-    if (const auto* task = std::get_if<task::Task>(&update)) end_.state = task->status.state;
-    if (const auto* status = std::get_if<wire::v0_1_client::StatusUpdate>(&update))
+  void note_state(const wire::a2a::Update& update) {
+    if (const auto* task = std::get_if<task::Task>(&update)) {
+      end_.state = task->status.state;
+      if (end_.task.empty()) end_.task = task->id;
+    }
+    if (const auto* status = std::get_if<wire::a2a::StatusUpdate>(&update)) {
       end_.state = status->status.state;
+      if (end_.task.empty()) end_.task = status->task;
+    }
+    const bool is_reply = std::holds_alternative<wire::a2a::Reply>(update);
+    if (is_reply) end_.state = task::State::completed;
     // A subscription may tell of an earlier end of a task that was reopened: there the server says when it is
     // over.
-    over_ = plan_.until_waiting && end_.state && task::is_stopped(*end_.state);
+    over_ = is_reply || (plan_.until_waiting && end_.state && task::is_stopped(*end_.state));
   }
 
   // Whether a connection that ended, ended because there is nothing more.
@@ -100,26 +109,44 @@ class Following {
     return end_.stopped;
   }
 
-  // What another try would not mend. A send that got lost turns into a subscription here, or back.
+  // What another try would not mend. A send that got lost is sent again, or turns into a subscription here,
+  // or back.
   std::optional<CallError> hopeless(const StreamEnd& end) {
     if (broken_) return broken_;
     const bool lost = !end.error || end.error->lost;
-    if (!lost && !sending_ && !heard_ && plan_.may_send_again &&
-        end.error->rpc_code == wire::v0_1_client::kTaskNotFound) {
+    const bool new_to_server = !sending_ && !heard_ && plan_.may_send_again && plan_.dialect->names_tasks();
+    if (!lost && new_to_server && end.error->rpc_code == wire::a2a::kTaskNotFound) {
       sending_ = true;
       return std::nullopt;
     }
     if (!lost) return end.error;
     if (!sending_) return std::nullopt;
+    // The message has an id: a server that has it already does not take it for a second one.
+    if (!heard_ && !plan_.dialect->names_tasks()) return std::nullopt;
     sending_ = false;
-    if (heard_) return std::nullopt;
-    if (!plan_.may_send_again) {
+    if (heard_ && !end_.task.empty()) return std::nullopt;
+    if (heard_ || !plan_.may_send_again) {
       return CallError{(end.error ? end.error->text : "the connection was lost") +
                            std::string("; it is not known whether the message arrived"),
                        0, true};
     }
     after_ = 0;
     return std::nullopt;
+  }
+
+  // A task that has ended may have no stream (1.0; some servers before): then it is shown as it is.
+  bool shows_its_end(const CallError& error) {
+    const bool no_stream = error.rpc_code == wire::a2a::kUnsupportedOperation ||
+                           (error.rpc_code == wire::a2a::kInvalidParams && !after_);
+    if (sending_ || !no_stream || !world_.read_task || end_.task.empty()) return false;
+    const auto result = world_.read_task(end_.task);
+    if (!result) return false;
+    const auto document = wire::Document::parse_view(result->text);
+    const auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
+    if (!task || !task::is_terminal(task->status.state)) return false;
+    end_.state = task->status.state;
+    world_.on_event(result->text, *task);
+    return true;
   }
 
   bool gave_up() const {

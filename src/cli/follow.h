@@ -11,16 +11,18 @@
 #include "cli/endpoint.h"
 #include "task/ids.h"
 #include "task/state.h"
-#include "wire/a2a/client_v0_1.h"
+#include "wire/a2a/client/updates.h"
 
 namespace baton::cli {
 
 struct FollowPlan {
-  task::TaskId task;
-  // tasks/sendSubscribe, or empty: subscribe at once.
-  std::string first_request;
-  // The task is new with this request: a server that has never heard of the task did not get the request,
-  // and may get it again.
+  const wire::a2a::ClientDialect* dialect = nullptr;
+  task::TaskId task;  // empty: the server will say
+  // A send with a stream, or nothing: subscribe at once.
+  std::optional<wire::a2a::ClientRequest> first_request;
+  // Where the client names tasks: the task is new with this request, so that a server that has never heard of
+  // it did not get the request, and may get it again. Elsewhere a message has an id, and may always be sent
+  // again.
   bool may_send_again = false;
   // Begin after this number; nothing: with the current state.
   std::optional<std::int64_t> after;
@@ -35,12 +37,15 @@ struct FollowWorld {
   std::function<StreamEnd(const StreamRequest&, const OnStreamEvent&)> open;
   std::function<std::chrono::steady_clock::time_point()> now;
   std::function<bool(std::chrono::milliseconds)> wait;
-  std::function<void(std::string_view result, const wire::v0_1_client::Update&)> on_event;
+  std::function<void(std::string_view result, const wire::a2a::Update&)> on_event;
+  // The task as it is, where a server has no stream of one that has ended.
+  std::function<tl::expected<task::Json, CallError>(const task::TaskId&)> read_task;
   std::function<void(const std::string&)> on_trouble;  // told when a connection is lost
 };
 
 struct FollowEnd {
-  std::optional<task::State> state;  // the last seen
+  std::optional<task::State> state;  // the last seen; a reply without a task is a completion
+  task::TaskId task;                 // empty: the server never said
   std::optional<CallError> error;    // absent: the stream came to its end, or was stopped
   bool stopped = false;
   std::int64_t last_number = 0;  // to go on after

@@ -85,6 +85,11 @@ void add_client(CLI::App& command, ClientOptions& client) {
       ->envname("BATON_AGENT");
   command.add_option("--token", client.token, "Bearer token; better given as BATON_TOKEN")
       ->envname("BATON_TOKEN");
+  command
+      .add_option(
+          "--a2a", client.a2a,
+          "A2A version to speak: 0.1, 0.2, 0.3 or 1.0; without it, the best that the agent's card offers")
+      ->check(CLI::IsMember({"0.1", "0.2", "0.3", "1.0"}));
   command.add_flag("--json", client.json, "JSON lines, also on a terminal");
   command.footer(kExitCodes);
 }
@@ -105,6 +110,7 @@ class Program {
     add_send();
     add_watch();
     add_get_and_cancel();
+    add_list();
     add_card();
   }
 
@@ -161,7 +167,7 @@ class Program {
         ->expected(1);
     command->add_option("--data", send_.parts.data, "JSON to send; may be repeated")->expected(1);
     command->add_option("--task", send_.task, "Task to answer or continue; without it, a new one");
-    command->add_option("--session", send_.session, "Session of a new task");
+    command->add_option("--context,--session", send_.context, "Context (session) of a new task");
     command->add_flag("--no-stream", send_.no_stream, "Wait for the end and print the task");
     command->add_option("--give-up-after", send_.give_up_after_s, "Seconds without contact (60)")
         ->check(CLI::Range(0, 86'400));
@@ -195,6 +201,21 @@ class Program {
     on_run(cancel, [this] { return cancel_command(cancel_); });
   }
 
+  void add_list() {
+    CLI::App* command =
+        app_.add_subcommand("list", "List your tasks at an agent, the latest first (A2A 1.0)");
+    command->add_option("--context", list_.context, "Only those of this context");
+    command->add_option("--state", list_.state, "Only those in this state, such as input-required");
+    command->add_option("--since", list_.since,
+                        "Only those whose status is not older, such as 2026-01-31T10:00:00Z");
+    command->add_option("--limit", list_.limit, "At most so many (50)")->check(CLI::PositiveNumber);
+    command->add_flag("--all", list_.all, "Every one of them, however many there are");
+    command->add_option("--history", list_.history, "With so many of their last messages")
+        ->check(CLI::NonNegativeNumber);
+    add_client(*command, list_.client);
+    on_run(command, [this] { return list_command(list_); });
+  }
+
   void add_card() {
     CLI::App* command = app_.add_subcommand("card", "Show and check an agent's card");
     command->add_option("target", card_.target, "URL of an agent, or the name of one of the server's");
@@ -208,6 +229,7 @@ class Program {
   WatchOptions watch_;
   TaskOptions get_;
   TaskOptions cancel_;
+  ListOptions list_;
   CardOptions card_;
   int exit_code_ = kExitDone;
 };

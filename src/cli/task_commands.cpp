@@ -1,41 +1,38 @@
 // `get`, `cancel` and `card`: one question, one answer.
 #include <algorithm>
 
+#include "cli/call_errors.h"
 #include "cli/card_check.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/endpoint.h"
 #include "cli/exit_code.h"
 #include "cli/printable.h"
-#include "wire/a2a/client_v0_1.h"
+#include "cli/remote.h"
 #include "wire/json/document.h"
 
 namespace baton::cli {
 namespace {
 
 constexpr std::chrono::seconds kTimeout{30};
-constexpr std::string_view kCardPath = "/.well-known/agent.json";
-
-std::string describe(const CallError& error, const std::string& url) {
-  std::string text = printable_line(error.text);
-  if (error.rpc_code != 0) return text + " (error " + std::to_string(error.rpc_code) + ")";
-  return printable_line(url) + ": " + text;
-}
-
-// Asks for a task and shows it; its state, or the exit code of what went wrong.
-tl::expected<task::State, int> ask_for_task(const TaskOptions& options, std::string_view method,
-                                            Console& console) {
-  const Endpoint endpoint(endpoint_url(options.client.url, options.client.agent), options.client.token);
-  const auto body =
-      wire::v0_1_client::write_task_request(method, 1, task::TaskId{options.task}, options.history);
-  const auto result = endpoint.call(body, kTimeout);
+// Asks for a task and shows it; its state, or the exit code of what went wrong. `write`: the request in a
+// dialect.
+template <class F>
+tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& write, Console& console) {
+  const auto remotes = find_remotes(options.client, Purpose::tasks);
+  if (!remotes) {
+    console.error(describe(remotes.error(), endpoint_url(options.client.url, options.client.agent)));
+    return tl::unexpected<int>(kExitNoAnswer);
+  }
+  const Endpoint endpoint(remotes->front(), options.client.token);
+  const auto result = endpoint.call(write(endpoint.dialect()), kTimeout);
   if (!result) {
-    console.error(describe(result.error(), endpoint.url()));
-    const bool ended = result.error().rpc_code == wire::v0_1_client::kTaskNotCancelable;
+    console.error(describe(result.error(), endpoint.remote().url));
+    const bool ended = result.error().rpc_code == wire::a2a::kTaskNotCancelable;
     return tl::unexpected<int>(ended ? kExitFailed : kExitNoAnswer);
   }
   const auto document = wire::Document::parse_view(result->text);
-  const auto task = document ? wire::v0_1_client::read_task(document->root()) : base::fail(document.error());
+  const auto task = document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
   if (!task) {
     console.error("the server's answer makes no sense: " + printable_line(task.error().for_caller));
     return tl::unexpected<int>(kExitNoAnswer);
@@ -53,13 +50,19 @@ bool is_url(std::string_view text) {
 
 int get_command(const TaskOptions& options) {
   Console console(options.client.json);
-  const auto state = ask_for_task(options, "tasks/get", console);
+  const auto write = [&](const wire::a2a::ClientDialect& dialect) {
+    return dialect.write_get({{options.task}, options.history.value_or(0), {}});
+  };
+  const auto state = ask_for_task(options, write, console);
   return state ? kExitDone : state.error();
 }
 
 int cancel_command(const TaskOptions& options) {
   Console console(options.client.json);
-  const auto state = ask_for_task(options, "tasks/cancel", console);
+  const auto write = [&](const wire::a2a::ClientDialect& dialect) {
+    return dialect.write_cancel({options.task});
+  };
+  const auto state = ask_for_task(options, write, console);
   if (!state) return state.error();
   if (*state == task::State::canceled) return kExitDone;
   return task::is_terminal(*state) ? kExitFailed : kExitRunning;
@@ -74,10 +77,9 @@ int card_command(const CardOptions& options) {
   } else if (!options.target.empty()) {
     client.agent = options.target;
   }
-  const Endpoint endpoint(endpoint_url(client.url, client.agent), client.token);
-  const auto text = endpoint.get(kCardPath);
+  const auto text = fetch_card(client);
   if (!text) {
-    console.error(describe(text.error(), endpoint.url()));
+    console.error(describe(text.error(), endpoint_url(client.url, client.agent)));
     return kExitNoAnswer;
   }
   const auto card = wire::Document::parse_view(*text);
@@ -100,6 +102,7 @@ std::string command_line(const ClientOptions& client, const std::vector<std::str
   for (const std::string& word : words) line += " " + shell_word(word);
   if (client.url != ClientOptions().url) line += " --url " + shell_word(client.url);
   if (!client.agent.empty()) line += " --agent " + shell_word(client.agent);
+  if (!client.a2a.empty()) line += " --a2a " + shell_word(client.a2a);
   return line;
 }
 

@@ -56,11 +56,11 @@ std::string data_text(const std::string& json) {
 
 }  // namespace
 
-std::string TerminalView::show(const wire::v0_1_client::Update& update) {
-  if (const auto* status = std::get_if<wire::v0_1_client::StatusUpdate>(&update)) show_status(*status);
-  if (const auto* artifact = std::get_if<wire::v0_1_client::ArtifactUpdate>(&update))
-    show_artifact(*artifact);
+std::string TerminalView::show(const wire::a2a::Update& update) {
+  if (const auto* status = std::get_if<wire::a2a::StatusUpdate>(&update)) show_status(*status);
+  if (const auto* artifact = std::get_if<wire::a2a::ArtifactUpdate>(&update)) show_artifact(*artifact);
   if (const auto* task = std::get_if<task::Task>(&update)) show_task(*task);
+  if (const auto* reply = std::get_if<wire::a2a::Reply>(&update)) show_message(reply->message);
   return std::exchange(out_, {});
 }
 
@@ -74,7 +74,7 @@ std::string TerminalView::end() {
   return std::exchange(out_, {});
 }
 
-void TerminalView::show_status(const wire::v0_1_client::StatusUpdate& update) {
+void TerminalView::show_status(const wire::a2a::StatusUpdate& update) {
   const task::State state = update.status.state;
   const std::string said = update.status.message ? task::text_of(*update.status.message) : std::string();
   const bool changed = state_ != state;
@@ -87,20 +87,21 @@ void TerminalView::show_status(const wire::v0_1_client::StatusUpdate& update) {
   if (update.status.message) show_message(*update.status.message);
 }
 
-void TerminalView::show_artifact(const wire::v0_1_client::ArtifactUpdate& update) {
+void TerminalView::show_artifact(const wire::a2a::ArtifactUpdate& update) {
   const task::Artifact& artifact = update.artifact;
-  const bool known = artifacts_.contains(artifact.ordinal);
+  const int number = numbers_.of(artifact);
+  const bool known = artifacts_.contains(number);
   if (!update.append || !known) {
-    if (known && artifacts_[artifact.ordinal]) line("(begins anew)", kDim);
-    artifacts_[artifact.ordinal] = false;
+    if (known && artifacts_[number]) line("(begins anew)", kDim);
+    artifacts_[number] = false;
     if (!artifact.name.empty()) line("[" + printable_line(artifact.name) + "]", kDim);
-  } else if (streaming_ && streaming_ != artifact.ordinal) {
+  } else if (streaming_ && streaming_ != number) {
     fresh_line();
   }
-  streaming_ = artifact.ordinal;
+  streaming_ = number;
   for (const task::Part& part : artifact.parts) {
     show_part(part);
-    artifacts_[artifact.ordinal] = true;
+    artifacts_[number] = true;
   }
   if (update.last_chunk) fresh_line();
 }
@@ -111,8 +112,9 @@ void TerminalView::show_task(const task::Task& task) {
     line(message.role == task::Role::user ? "user" : "agent", kDim);
     show_message(message);
   }
-  for (const task::Artifact& artifact : task.artifacts) show_artifact({task.id, artifact, false, true});
-  show_status({task.id, task.status, false, {}});
+  for (const task::Artifact& artifact : task.artifacts)
+    show_artifact({task.id, task.context, artifact, false, true});
+  show_status({task.id, task.context, task.status, false, {}});
 }
 
 void TerminalView::show_message(const task::Message& message) {

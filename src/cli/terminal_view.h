@@ -8,8 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "cli/artifact_numbers.h"
 #include "task/task.h"
-#include "wire/a2a/client_v0_1.h"
+#include "wire/a2a/client/updates.h"
 
 namespace baton::cli {
 
@@ -17,7 +18,7 @@ class TerminalView {
  public:
   explicit TerminalView(bool colour) : colour_(colour) {}
 
-  std::string show(const wire::v0_1_client::Update& update);
+  std::string show(const wire::a2a::Update& update);
 
   // A line of our own, on a line of its own.
   std::string note(std::string_view text);
@@ -26,8 +27,8 @@ class TerminalView {
   std::string end();
 
  private:
-  void show_status(const wire::v0_1_client::StatusUpdate& update);
-  void show_artifact(const wire::v0_1_client::ArtifactUpdate& update);
+  void show_status(const wire::a2a::StatusUpdate& update);
+  void show_artifact(const wire::a2a::ArtifactUpdate& update);
   void show_task(const task::Task& task);
   void show_message(const task::Message& message);
   void show_part(const task::Part& part);
@@ -42,7 +43,8 @@ class TerminalView {
   bool bar_shown_ = false;  // the cursor is behind a bar that will be wiped
   bool mid_line_ = false;   // the cursor is behind streamed text
   std::optional<task::State> state_;
-  std::string last_said_;          // of the working state, not to repeat it
+  std::string last_said_;  // of the working state, not to repeat it
+  ArtifactNumbers numbers_;
   std::map<int, bool> artifacts_;  // those seen: whether something of them was shown
   std::optional<int> streaming_;   // the artifact the last text belongs to
 };

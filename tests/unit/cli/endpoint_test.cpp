@@ -25,6 +25,9 @@ TEST_CASE("Commands: the line that goes on names server and agent where they are
   client.token = "secret";
   CHECK(command_line(client, {"send", "--task", "t'1", "YES"}) ==
         "baton send --task 't'\\''1' YES --url http://h:1 --agent 'table report'");
+  client.a2a = "0.3";
+  CHECK(command_line(client, {"get", "t1"}) ==
+        "baton get t1 --url http://h:1 --agent 'table report' --a2a 0.3");
 }
 
 TEST_CASE("Exit codes: every state has its own meaning for a script") {

@@ -28,9 +28,9 @@ struct TemporaryFolder {
   std::string path;
 };
 
-wire::v0_1_client::ArtifactUpdate file(const std::string& name, const std::string& bytes, int index = 0,
-                                       bool append = false) {
-  wire::v0_1_client::ArtifactUpdate update;
+wire::a2a::ArtifactUpdate file(const std::string& name, const std::string& bytes, int index = 0,
+                               bool append = false) {
+  wire::a2a::ArtifactUpdate update;
   update.artifact.ordinal = index;
   update.artifact.parts = {{task::Part::Kind::raw, wire::encode_base64(bytes), name, "text/plain", {}}};
   update.append = append;
@@ -120,6 +120,22 @@ TEST_CASE("FileSaver: a file without a name gets the artifact's, or one of its p
   saver.take(file("", "y", 1));
   CHECK(folder.read("chart") == "x");
   CHECK(folder.read("artifact-1-0") == "y");
+}
+
+TEST_CASE("FileSaver: artifacts with ids are told apart by these, files of a reply are saved too") {
+  const TemporaryFolder folder;
+  FileSaver saver(folder.path, false);
+  auto first = file("a.txt", "one"), second = file("a.txt", "two");
+  first.artifact.id.value = "x";
+  second.artifact.id.value = "y";
+  saver.take(first);
+  saver.take(second);
+  CHECK(folder.read("a.txt") == "one");
+  CHECK(folder.read("a-2.txt") == "two");
+  wire::a2a::Reply reply;
+  reply.message.parts = file("b.txt", "three").artifact.parts;
+  FileSaver(folder.path, false).take(reply);
+  CHECK(folder.read("b.txt") == "three");
 }
 
 }  // namespace

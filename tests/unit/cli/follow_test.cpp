@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,13 @@ struct Block {
   std::string result;
 };
 
+const wire::a2a::ClientDialect& dialect(task::Generation generation) {
+  static std::map<task::Generation, wire::a2a::ClientDialectPtr> all;
+  auto& dialect = all[generation];
+  if (!dialect) dialect = wire::a2a::client_dialect(generation, wire::Binding::json_rpc);
+  return *dialect;
+}
+
 // What one connection brings, and how it ends.
 struct Connection {
   std::vector<Block> blocks;
@@ -25,7 +33,7 @@ struct Connection {
 };
 
 const CallError kLost{"the connection was reset", 0, true};
-const CallError kNotFound{"Task not found", wire::v0_1_client::kTaskNotFound, false};
+const CallError kNotFound{"Task not found", wire::a2a::kTaskNotFound, false};
 
 std::string status(std::string_view state, std::string_view more = "") {
   return R"({"id":"t","status":{"state":")" + std::string(state) + R"("})" + std::string(more) + "}";
@@ -39,6 +47,7 @@ struct Script {
   std::deque<Connection> connections;
   std::vector<StreamRequest> requests;
   std::vector<std::string> events;
+  std::string task_now;  // what read_task answers; empty: nothing
   int troubles = 0;
   bool stop_on_wait = false;
   std::chrono::steady_clock::time_point now{};
@@ -63,18 +72,24 @@ struct Script {
       now += time;
       return stop_on_wait && time.count() > 0;
     };
-    world.on_event = [&](std::string_view result, const wire::v0_1_client::Update&) {
-      events.emplace_back(result);
+    world.on_event = [&](std::string_view result, const wire::a2a::Update&) { events.emplace_back(result); };
+    world.read_task = [&](const task::TaskId& task) -> tl::expected<task::Json, CallError> {
+      CHECK(task.value == "t");
+      if (task_now.empty()) return tl::unexpected(kNotFound);
+      return task::Json{task_now};
     };
     world.on_trouble = [&](const std::string&) { ++troubles; };
     return follow(plan, world);
   }
 };
 
+const wire::a2a::ClientRequest kSend{"POST", "", "SEND"};
+
 FollowPlan send_plan() {
   FollowPlan plan;
+  plan.dialect = &dialect(task::Generation::v0_1);
   plan.task.value = "t";
-  plan.first_request = "SEND";
+  plan.first_request = kSend;
   plan.may_send_again = true;
   plan.until_waiting = true;
   return plan;
@@ -82,6 +97,7 @@ FollowPlan send_plan() {
 
 FollowPlan watch_plan(std::optional<std::int64_t> after = {}) {
   FollowPlan plan;
+  plan.dialect = &dialect(task::Generation::v0_1);
   plan.task.value = "t";
   plan.after = after;
   return plan;
@@ -97,7 +113,7 @@ TEST_CASE("Follow: a stream that comes to its end needs one connection") {
   CHECK(end.last_number == 3);
   CHECK(script.events.size() == 3);
   REQUIRE(script.requests.size() == 1);
-  CHECK(script.requests[0].body == "SEND");
+  CHECK(script.requests[0].request.body == "SEND");
   CHECK_FALSE(script.requests[0].after.has_value());
   CHECK(script.troubles == 0);
 }
@@ -115,7 +131,7 @@ TEST_CASE("Follow: a lost connection is taken up after the last number, without 
   CHECK(script.events ==
         std::vector<std::string>{status("working"), chunk("a"), chunk("b"), chunk("b"), status("completed")});
   REQUIRE(script.requests.size() == 4);
-  CHECK(script.requests[1].body.find("tasks/resubscribe") != std::string::npos);
+  CHECK(script.requests[1].request.body.find("tasks/resubscribe") != std::string::npos);
   CHECK(script.requests[1].after == 2);
   CHECK(script.requests[2].after == 2);
   CHECK(script.requests[3].after == 3);
@@ -142,7 +158,7 @@ TEST_CASE(
   unknown.connections = {{{}, kLost}, {{}, kNotFound}, {{{1, status("completed")}}, {}}};
   CHECK(unknown.run(send_plan()).state == task::State::completed);
   REQUIRE(unknown.requests.size() == 3);
-  CHECK(unknown.requests[2].body == "SEND");
+  CHECK(unknown.requests[2].request.body == "SEND");
 }
 
 TEST_CASE("Follow: a message to an old task that got lost is not sent again") {
@@ -168,7 +184,7 @@ TEST_CASE("Follow: an error of the protocol ends it at once") {
   unknown.connections = {{{}, kNotFound}};
   const FollowEnd watched = unknown.run(watch_plan());
   REQUIRE(watched.error.has_value());
-  CHECK(watched.error->rpc_code == wire::v0_1_client::kTaskNotFound);
+  CHECK(watched.error->rpc_code == wire::a2a::kTaskNotFound);
   CHECK(unknown.requests.size() == 1);
 }
 
@@ -279,6 +295,79 @@ TEST_CASE("Follow: an event without sense is an error, not an endless loop") {
   REQUIRE(end.error.has_value());
   CHECK(end.error->text.find("makes no sense") != std::string::npos);
   CHECK(script.requests.size() == 1);
+}
+
+// A new task of 1.0: the server names it.
+FollowPlan new_send_plan() {
+  FollowPlan plan;
+  plan.dialect = &dialect(task::Generation::v1_0);
+  plan.first_request = kSend;
+  plan.may_send_again = true;
+  plan.until_waiting = true;
+  return plan;
+}
+
+std::string new_task(std::string_view state) {
+  return R"({"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_)" + std::string(state) +
+         R"("}}})";
+}
+std::string new_status(std::string_view state) {
+  return R"({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_)" +
+         std::string(state) + R"("}}})";
+}
+
+TEST_CASE("Follow: a task that the server names is subscribed to by that name after a loss") {
+  Script script;
+  script.connections = {{{{0, new_task("SUBMITTED")}, {3, new_status("WORKING")}}, kLost},
+                        {{{4, new_status("COMPLETED")}}, {}}};
+  const FollowEnd end = script.run(new_send_plan());
+  CHECK(end.state == task::State::completed);
+  CHECK(end.task.value == "t");
+  REQUIRE(script.requests.size() == 2);
+  CHECK(script.requests[1].request.body.find(R"("SubscribeToTask","params":{"id":"t"})") !=
+        std::string::npos);
+  CHECK(script.requests[1].after == 3);
+}
+
+TEST_CASE("Follow: a message with an id is sent again until it is answered, for new and for old tasks") {
+  for (const bool is_new : {true, false}) {
+    Script script;
+    script.connections = {{{}, kLost}, {{}, kLost}, {{{0, new_task("COMPLETED")}}, {}}};
+    FollowPlan plan = new_send_plan();
+    plan.may_send_again = is_new;
+    CHECK(script.run(plan).state == task::State::completed);
+    REQUIRE(script.requests.size() == 3);
+    for (const StreamRequest& request : script.requests) CHECK(request.request.body == "SEND");
+  }
+}
+
+TEST_CASE("Follow: a message instead of a task is the whole answer") {
+  Script script;
+  script.connections = {
+      {{{0, R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"hi"}]}})"}}, {}}};
+  const FollowEnd end = script.run(new_send_plan());
+  CHECK(end.state == task::State::completed);
+  CHECK(end.task.empty());
+  CHECK_FALSE(end.error.has_value());
+  CHECK(script.requests.size() == 1);
+}
+
+TEST_CASE("Follow: of a task that has ended and has no stream, the task is shown") {
+  const CallError ended{"This operation is not supported", wire::a2a::kUnsupportedOperation, false};
+  FollowPlan plan = watch_plan();
+  plan.dialect = &dialect(task::Generation::v1_0);
+  Script script;
+  script.connections = {{{}, ended}};
+  script.task_now = R"({"id":"t","status":{"state":"TASK_STATE_FAILED"}})";
+  const FollowEnd end = script.run(plan);
+  CHECK(end.state == task::State::failed);
+  CHECK_FALSE(end.error.has_value());
+  CHECK(script.events == std::vector<std::string>{script.task_now});
+
+  Script running;
+  running.connections = {{{}, ended}};
+  running.task_now = R"({"id":"t","status":{"state":"TASK_STATE_WORKING"}})";
+  CHECK(running.run(plan).error->rpc_code == wire::a2a::kUnsupportedOperation);
 }
 
 }  // namespace

@@ -4,15 +4,17 @@
 
 #include <string>
 
+#include "wire/a2a/client/client_dialect.h"
 #include "wire/json/document.h"
 
 namespace baton::cli {
 namespace {
 
-wire::v0_1_client::Update update(std::string_view json) {
+wire::a2a::Update update(std::string_view json) {
   const auto document = wire::Document::parse_view(json);
   REQUIRE(document.has_value());
-  auto read = wire::v0_1_client::read_update(document->root());
+  static const auto dialect = wire::a2a::client_dialect(task::Generation::v0_1, wire::Binding::json_rpc);
+  auto read = dialect->read_update(document->root());
   REQUIRE(read.has_value());
   return *read;
 }
@@ -95,6 +97,27 @@ TEST_CASE("TerminalView: text of another artifact begins on its own line") {
   view.show(update(chunk("a", false, false, 0)));
   view.show(update(chunk("b", false, false, 1)));
   CHECK(view.show(update(chunk("c", true, false, 0))) == "\nc");
+}
+
+TEST_CASE("TerminalView: artifacts with ids are told apart by these") {
+  const auto piece = [](const std::string& id, const std::string& text, bool append) {
+    wire::a2a::ArtifactUpdate update;
+    update.artifact.id.value = id;
+    update.artifact.parts = {task::Part::of_text(text)};
+    update.append = append;
+    return update;
+  };
+  TerminalView view(false);
+  CHECK(view.show(piece("a", "one", false)) == "one");
+  CHECK(view.show(piece("b", "two", false)) == "two");
+  CHECK(view.show(piece("a", "three", true)) == "\nthree");
+}
+
+TEST_CASE("TerminalView: a reply without a task is its text") {
+  wire::a2a::Reply reply;
+  reply.message.parts = {task::Part::of_text("just so")};
+  TerminalView view(false);
+  CHECK(view.show(reply) == "just so\n");
 }
 
 TEST_CASE("TerminalView: a task is shown whole") {

@@ -1,0 +1,23 @@
+// ArtifactNumbers: one number for each artifact of a task. A2A 0.1 has them; later there are ids, which get
+// their numbers in the order in which they come.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "task/message.h"
+
+namespace baton::cli {
+
+class ArtifactNumbers {
+ public:
+  int of(const task::Artifact& artifact) {
+    if (artifact.id.empty()) return artifact.ordinal;
+    return numbers_.try_emplace(artifact.id.value, static_cast<int>(numbers_.size())).first->second;
+  }
+
+ private:
+  std::map<std::string, int> numbers_;
+};
+
+}  // namespace baton::cli
