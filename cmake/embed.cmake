@@ -1,7 +1,7 @@
 # cmake -DROOT=<schema folder> -DOUTPUT=<file.cpp> -P embed.cmake
 # Writes the files of schema/ as a C++ source (see src/base/embedded.h). Raw string literals are limited in
 # length by compilers, so each file is a list of literals of a bounded size.
-file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.sql ${ROOT}/*.json)
+file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.sql ${ROOT}/*.json ${ROOT}/*.proto)
 list(SORT files)
 set(text "#include \"base/embedded.h\"\n\nnamespace baton::base {\n\nconst std::vector<EmbeddedFile>& embedded_files() {\n  static const std::vector<EmbeddedFile> files{\n")
 foreach(name ${files})

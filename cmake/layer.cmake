@@ -1,10 +1,14 @@
-# baton_layer(<folder> [DEPENDS <layers>...] [PRIVATE <libraries>...])
+# baton_layer(<folder> [DEPENDS <layers>...] [PRIVATE <libraries>...] [WITHOUT <sources>...])
 #
 # One library for each folder of src/. DEPENDS names the layers it may include (scripts/check_includes
-# enforces the same rule on the text of the includes); PRIVATE names the outside libraries whose door it is.
+# enforces the same rule on the text of the includes); PRIVATE names the outside libraries whose door it is;
+# WITHOUT the sources, as regular expressions, that this build leaves out.
 function(baton_layer name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE;WITHOUT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  foreach(pattern ${ARG_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "/src/${name}/${pattern}$")
+  endforeach()
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.h)
   if(sources)
     set(scope PUBLIC)

@@ -55,6 +55,12 @@ struct WebhookSettings {
   int senders = 8;
 };
 
+struct GrpcSettings {
+  static constexpr int kOff = -1;
+  int port = kOff;
+  std::string public_address;  // what cards show; empty: the host the caller used and this port
+};
+
 struct LogSettings {
   std::string level = "info";
   std::string format = "json";
@@ -74,6 +80,7 @@ struct Config {
   TaskLimits limits;
   EngineSettings engine;
   WebhookSettings webhooks;
+  GrpcSettings grpc;
   LogSettings log;
 
   // Said aloud, or because no token is configured.

@@ -11,6 +11,7 @@
 #include "agents/process_host.h"
 #include "cli/logging.h"
 #include "engine/engine.h"
+#include "grpc/grpc_server.h"
 #include "notify/notifier.h"
 #include "server/answers.h"
 #include "server/router.h"
@@ -92,9 +93,9 @@ sigset_t stop_signals() {
   return signals;
 }
 
-std::string url_of(const std::string& host, int port) {
+std::string address_of(const std::string& host, int port) {
   const bool is_ipv6 = host.find(':') != std::string::npos;
-  return "http://" + (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
 // Each connection is a descriptor: as many as the system lets us have.
@@ -105,34 +106,55 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// Answers where gRPC listens; nothing where it is off. Cards show it from then on.
+base::Result<std::string> start_grpc(const Config& config, grpc::GrpcServer& grpc,
+                                     server::ServerOptions& options) {
+  if (config.grpc.port == GrpcSettings::kOff) return std::string();
+  const auto port = grpc.start(config.host, config.grpc.port);
+  if (!port) return base::fail(port.error());
+  const std::string& shown = config.grpc.public_address;
+  options.grpc_address = shown.empty() ? ":" + std::to_string(*port) : shown;
+  return address_of(config.host, *port);
+}
+
+// Requests that wait for turns are answered while the turns drain.
+void drain(const Config& config, engine::Engine& engine, server::http::HttpServer& http,
+           grpc::GrpcServer& grpc) {
+  const auto grace = config.engine.drain_grace + std::chrono::seconds(1);
+  std::jthread closing([&] { http.stop(grace); });
+  std::jthread closing_grpc([&] { grpc.stop(grace); });
+  engine.drain();
+}
+
 // Listens, serves until a signal, drains.
-int run(const Config& config, engine::Engine& engine, server::Router& router, notify::Notifier& notifier,
+int run(const Config& config, engine::Engine& engine, const agents::Catalogue& catalogue,
+        server::ServerOptions& options, server::Router& router, notify::Notifier& notifier,
         const sigset_t& signals) {
-  server::http::HttpServer http(
-      config.http,
-      [&](std::shared_ptr<server::http::Exchange> exchange) { router.handle(std::move(exchange)); },
-      server::plain_error);
+  const auto handle = [&](std::shared_ptr<server::http::Exchange> exchange) {
+    router.handle(std::move(exchange));
+  };
+  server::http::HttpServer http(config.http, handle, server::plain_error);
+  grpc::GrpcServer grpc(catalogue.default_agent().name.value, config.http, handle);
   router.set_http_counts([&http] { return http.counts(); });
   const auto recovered = engine.start();
   if (!recovered) return cannot_start(recovered.error());
+  const auto grpc_address = start_grpc(config, grpc, options);
+  if (!grpc_address) return cannot_start(grpc_address.error());
   const auto port = http.start(config.host, config.port);
   if (!port) return cannot_start(port.error());
-  const std::string url = url_of(config.host, *port);
+  const std::string url = "http://" + address_of(config.host, *port);
   router.set_address(url);
   notifier.start();
   router.set_ready(true);
   if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);
   std::cout << "listening on " << url << std::endl;
+  if (!grpc_address->empty()) std::cout << "grpc listening on " << *grpc_address << std::endl;
 
   int signal = 0;
   sigwait(&signals, &signal);
   spdlog::info("stopping: no new work, running turns may finish");
   router.set_ready(false);
-  {
-    // Requests that wait for turns are answered while the turns drain.
-    std::jthread closing([&] { http.stop(config.engine.drain_grace + std::chrono::seconds(1)); });
-    engine.drain();
-  }
+  drain(config, engine, http, grpc);
   engine.settle();
   notifier.stop();
   spdlog::info("stopped");
@@ -161,12 +183,12 @@ int serve(const Config& config) {
   if (!catalogue) return cannot_start(catalogue.error());
   notify::Notifier notifier(**store, **store, clock, notifier_options(config), notify::render_a2a);
   engine::Engine engine(**store, *catalogue, clock, engine_options(config), [&notifier] { notifier.wake(); });
-  const server::ServerOptions options = server_options(config);
+  server::ServerOptions options = server_options(config);
   base::WorkerPool readers("log-read", 2, static_cast<std::size_t>(config.http.connections_max) + 1);
   const server::Services services{engine, *catalogue, options, readers,
                                   [&] { return more_metrics(notifier, **store); }};
   server::Router router(services);
-  return run(config, engine, router, notifier, signals);
+  return run(config, engine, *catalogue, options, router, notifier, signals);
 }
 
 }  // namespace baton::cli

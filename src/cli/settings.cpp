@@ -110,6 +110,11 @@ constexpr Setting kSettings[] = {
      "Seconds after which a delivery is given up", 0.1, 365 * kDay},
     {"webhooks.senders", webhooks<&WebhookSettings::senders>, "Deliveries at the same time", 1, 256},
 
+    {"grpc.port", &in<&Config::grpc, &GrpcSettings::port>,
+     "Port for A2A over gRPC; 0 picks a free one, -1 is none", GrpcSettings::kOff, 65'535},
+    {"grpc.public_address", &in<&Config::grpc, &GrpcSettings::public_address>,
+     "HOST:PORT of gRPC as agent cards show it; without it, the host the caller used and the port", 0, 512},
+
     {"log.level", &in<&Config::log, &LogSettings::level>, "What is logged", 1, 16, kLogLevels},
     {"log.format", &in<&Config::log, &LogSettings::format>, "How", 1, 16, kLogFormats},
 };

@@ -27,6 +27,22 @@ bool is_host(std::string_view host) {
   return name_good && port_good;
 }
 
+// "http://host:8080/path": "host". A "[...]" keeps its brackets.
+std::string_view host_in(std::string_view url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme != std::string_view::npos) url.remove_prefix(scheme + 3);
+  url = url.substr(0, url.find('/'));
+  const std::size_t bracket = url.starts_with('[') ? url.find(']') : std::string_view::npos;
+  return bracket == std::string_view::npos ? url.substr(0, url.find(':')) : url.substr(0, bracket + 1);
+}
+
+// gRPC has no paths: its calls are for the default agent.
+std::string grpc_address(const ServerOptions& options, std::string_view base, const Endpoint& endpoint) {
+  if (!endpoint.is_default) return {};
+  const bool has_host = !options.grpc_address.starts_with(':');
+  return has_host ? options.grpc_address : std::string(host_in(base)) + options.grpc_address;
+}
+
 }  // namespace
 
 CardUrls card_urls(const ServerOptions& options, const http::Request& request, const Endpoint& endpoint) {
@@ -35,9 +51,10 @@ CardUrls card_urls(const ServerOptions& options, const http::Request& request, c
     const std::string_view host = request.header("Host");
     base = is_host(host) ? "http://" + std::string(host) : std::string(endpoint.address);
   }
+  const std::string grpc = grpc_address(options, base, endpoint);
   if (base.ends_with('/')) base.pop_back();
   if (!endpoint.at_root) base += std::string(kAgents) + endpoint.agent->name.value;
-  return {base + "/", base, options.grpc_address};
+  return {base + "/", base, grpc};
 }
 
 }  // namespace baton::server

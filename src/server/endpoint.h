@@ -17,6 +17,7 @@ struct Endpoint {
   const agents::Agent* agent = nullptr;
   bool at_root = false;
   std::string_view address;  // "http://host:port" of the server; what it points at outlives every request
+  bool is_default = false;   // the agent that gRPC's calls are for
 };
 
 // The URLs of the agent as its caller can reach them: under the public URL of the configuration, else under

@@ -34,14 +34,15 @@ http::Reply text(int status, std::string body) {
 
 Router::Target Router::target_of(const http::Request& request) const {
   const std::string_view path = request.path, raw = request.raw_path;
-  if (!path.starts_with(kAgents)) return {{&services_.catalogue.default_agent(), true, base_url_}, path, raw};
+  const agents::Agent& first = services_.catalogue.default_agent();
+  if (!path.starts_with(kAgents)) return {{&first, true, base_url_, true}, path, raw};
   const std::string_view after = path.substr(kAgents.size());
   const std::size_t end = std::min(after.find('/'), after.size());
   const std::string_view prefix = path.substr(0, kAgents.size() + end);
   // A name holds nothing that needs encoding; where it is encoded all the same, the rest is taken decoded.
   const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
   const agents::Agent* agent = services_.catalogue.find({std::string(after.substr(0, end))});
-  return {{agent, false, base_url_}, after.substr(end), raw_rest};
+  return {{agent, false, base_url_, agent == &first}, after.substr(end), raw_rest};
 }
 
 void Router::reply(http::Exchange& exchange, http::Reply reply) const {

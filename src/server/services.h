@@ -25,7 +25,7 @@ struct ServerOptions {
   bool cors = true;
   std::vector<std::string> cors_origins;  // "*" allows any
   std::string public_url;                 // what cards show; empty: what the caller asked for
-  std::string grpc_address;               // "host:port", shown by cards; empty: no gRPC
+  std::string grpc_address;               // as cards show it; ":port" with the caller's host; empty: none
   bool trusts_method_names = false;       // an A2A 1.0 method without A2A-Version is taken for what it is
 };
 

@@ -1,0 +1,288 @@
+#include "grpc/call.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <iterator>
+#include <tuple>
+
+#include "grpc/call_status.h"
+#include "grpc/rest_exchange.h"
+
+namespace baton::grpc {
+namespace {
+
+using base::ErrorCode;
+using ::grpc::ByteBuffer;
+using server::http::StreamSource;
+
+constexpr std::size_t kRoom = 64 << 10;  // of one pull
+
+Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
+  Metadata metadata;
+  for (const auto& [name, value] : context.client_metadata()) {
+    metadata.emplace_back(std::string(name.data(), name.size()), std::string(value.data(), value.size()));
+  }
+  return metadata;
+}
+
+std::string bytes_of(const ByteBuffer& buffer) {
+  std::vector<::grpc::Slice> slices;
+  std::string bytes;
+  if (!buffer.Dump(&slices).ok()) return bytes;
+  bytes.reserve(buffer.Length());
+  for (const ::grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Shared::Shared(std::string default_agent, const server::http::Limits& bounds, server::http::Handler routes)
+    : agent(std::move(default_agent)),
+      limits(bounds),
+      handler(std::move(routes)),
+      workers("grpc-work", bounds.worker_threads, bounds.work_queue_max),
+      // Of each stream at most one pull and the dropping of its source wait.
+      pulls("grpc-pull", 1, 2 * static_cast<std::size_t>(bounds.streams_max) + 1) {}
+
+Call* Call::begin(std::shared_ptr<Shared> shared, const Method& method,
+                  ::grpc::GenericCallbackServerContext& context) {
+  auto call = std::make_shared<Call>(std::move(shared), method, context);
+  call->self_ = call;
+  call->StartRead(&call->incoming_);
+  return call.get();
+}
+
+Call::Call(std::shared_ptr<Shared> shared, const Method& method,
+           ::grpc::GenericCallbackServerContext& context)
+    : shared_(std::move(shared)), method_(method), context_(context), metadata_(metadata_of(context)) {
+  ++shared_->calls;
+}
+
+void Call::OnReadDone(bool ok) {
+  if (!ok) return fail({ErrorCode::invalid_request, "the call has no message", {}});
+  const bool taken = shared_->workers.try_submit([self = shared_from_this()] { self->run(); });
+  if (!taken) fail({ErrorCode::overloaded, "too many requests are waiting", {}});
+}
+
+void Call::run() {
+  auto json = shared_->messages.to_json(method_.full(method_.request), bytes_of(incoming_));
+  incoming_.Clear();
+  if (!json) return fail(json.error());
+  auto request = rest_request(method_, std::move(*json), metadata_, shared_->agent);
+  if (!request) return fail(request.error());
+  try {
+    shared_->handler(std::make_shared<RestExchange>(shared_from_this(), std::move(*request)));
+  } catch (const std::exception& error) {
+    spdlog::error("a request handler threw: {}", error.what());
+    fail({ErrorCode::internal, "internal error", {}});
+  }
+}
+
+base::Result<ByteBuffer> Call::message_of(const std::string& json) const {
+  const auto bytes = shared_->messages.to_bytes(method_.full(method_.response), json);
+  if (!bytes) {
+    spdlog::error("grpc: {} {}", bytes.error().for_caller, bytes.error().for_log);
+    return base::fail(bytes.error());
+  }
+  const ::grpc::Slice slice(*bytes);
+  return ByteBuffer(&slice, 1);
+}
+
+::grpc::Status Call::failure(int http_status, std::string_view body) const {
+  const CallStatus status = status_of(method_.generation, http_status, body);
+  // Without details where they hold something that is no message of ours: the rest is worth more than none.
+  std::string details;
+  if (!status.details.empty()) {
+    details = shared_->messages.to_bytes("google.rpc.Status", status.details).value_or("");
+  }
+  return {static_cast<::grpc::StatusCode>(status.code), status.message, details};
+}
+
+::grpc::Status Call::failure(const base::Error& error) const {
+  const RestError said = rest_error(method_.generation, error);
+  return failure(said.http_status, said.body);
+}
+
+void Call::fail(const base::Error& error) {
+  end(failure(error));
+}
+
+void Call::answer(const server::http::Reply& reply) {
+  if (reply.status >= 300) return end(failure(reply.status, reply.body));
+  auto message = message_of(reply.body);
+  if (!message) return fail(message.error());
+  add_headers(reply.headers);
+  std::deque<ByteBuffer> messages;
+  messages.push_back(std::move(*message));
+  end(::grpc::Status::OK, std::move(messages));
+}
+
+// The extensions that are switched on.
+void Call::add_headers(const Headers& headers) {
+  state_.with([&](State& state) {
+    if (state.finished) return;
+    for (const auto& [name, value] : headers) {
+      std::string key = name;
+      for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      if (key.ends_with("a2a-extensions")) context_.AddInitialMetadata(key, value);
+    }
+  });
+}
+
+void Call::open(const Headers& headers, server::http::StreamOpener opener) {
+  const bool may_stream = shared_->streams++ < shared_->limits.streams_max;
+  if (!may_stream) {
+    --shared_->streams;
+    return fail({ErrorCode::overloaded, "too many streams are open", {}});
+  }
+  add_headers(headers);
+  opener_ = std::move(opener);
+  state_.with([](State& state) { state.streams = state.woken = true; });
+  advance();
+}
+
+void Call::end(::grpc::Status status, std::deque<ByteBuffer> messages) {
+  state_.with([&](State& state) {
+    if (state.ended || state.finished) return;
+    std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
+    state.status = std::move(status);
+    state.ended = true;
+  });
+  advance();
+}
+
+bool Call::State::may_pull() const {
+  return streams && woken && !pulling && !writing && waiting.empty() && !ended && !left && !finished;
+}
+
+Call::Step Call::next_step(State& state) {
+  if (state.finished || state.writing) return Step::none;
+  if (!state.left && !state.waiting.empty()) {
+    outgoing_ = std::move(state.waiting.front());
+    state.waiting.pop_front();
+    const bool last = state.ended && state.status.ok() && state.waiting.empty();
+    (last ? state.finished : state.writing) = true;
+    return last ? Step::write_last : Step::write;
+  }
+  if (state.left || state.ended) {
+    if (state.left) state.status = ::grpc::Status::CANCELLED;
+    state.finished = true;
+    return Step::finish;
+  }
+  if (!state.may_pull()) return Step::none;
+  state.woken = false;
+  state.pulling = true;
+  return Step::pull;
+}
+
+// After `finished` the state's status changes no more.
+void Call::advance() {
+  const auto self = shared_from_this();  // OnDone may come before this returns
+  ::grpc::Status status;
+  bool streams = false;
+  const Step step = state_.with([&](State& state) {
+    const Step next = next_step(state);
+    status = state.status;
+    streams = state.streams;
+    return next;
+  });
+  const bool finishes = step == Step::write_last || step == Step::finish;
+  if (finishes && streams) drop_source();
+  if (step == Step::write) StartWrite(&outgoing_);
+  if (step == Step::write_last) StartWriteAndFinish(&outgoing_, ::grpc::WriteOptions(), status);
+  if (step == Step::finish) Finish(status);
+  if (step == Step::pull) pull_soon();
+}
+
+// The source holds whoever answers, who holds this call: it must not stay. It still has its place until then,
+// so there is room for this in the queue.
+void Call::drop_source() {
+  std::ignore = shared_->pulls.try_submit([self = shared_from_this()] {
+    self->opener_ = nullptr;
+    self->source_.reset();
+    --self->shared_->streams;
+  });
+}
+
+void Call::wake() {
+  const bool pulls = state_.with([](State& state) {
+    state.woken = true;
+    if (!state.may_pull()) return false;
+    state.woken = false;
+    return state.pulling = true;
+  });
+  if (pulls) pull_soon();
+}
+
+void Call::pull_soon() {
+  const bool taken = shared_->pulls.try_submit([self = shared_from_this()] { self->pull(); });
+  if (!taken) fail({ErrorCode::unavailable, "the server is stopping", {}});
+}
+
+void Call::pull() {
+  const bool over = state_.with([](State& state) { return state.finished || state.left; });
+  if (over) return;
+  if (opener_) {
+    source_ = std::exchange(opener_, nullptr)([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->wake();
+    });
+  }
+  std::string bytes;
+  const StreamSource::Next next = source_->pull(bytes, kRoom);
+  std::deque<ByteBuffer> messages;
+  ::grpc::Status status;
+  const bool good = take_events(bytes, messages, status);
+  const bool ends = !good || next == StreamSource::Next::end;
+  state_.with([&](State& state) {
+    state.pulling = false;
+    std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
+    if (next == StreamSource::Next::more) state.woken = true;
+    if (ends && !state.ended) state.status = std::move(status);
+    state.ended |= ends;
+  });
+  advance();
+}
+
+// False: the stream is over, with that status.
+bool Call::take_events(std::string_view bytes, std::deque<ByteBuffer>& messages, ::grpc::Status& status) {
+  const auto fed = reader_.feed(bytes, [&](const wire::SseEvent& event) {
+    if (event.type == "error") {
+      status = failure(500, event.data);
+      return false;
+    }
+    auto message = message_of(event.data);
+    if (!message) {
+      status = failure(message.error());
+      return false;
+    }
+    messages.push_back(std::move(*message));
+    return true;
+  });
+  if (!fed) status = failure(fed.error());
+  return fed && *fed;
+}
+
+void Call::OnWriteDone(bool ok) {
+  state_.with([&](State& state) {
+    state.writing = false;
+    if (!ok) state.left = true;
+  });
+  advance();
+}
+
+void Call::OnCancel() {
+  state_.with([](State& state) { state.left = true; });
+  advance();
+}
+
+void Call::OnDone() {
+  --shared_->calls;
+  self_.reset();
+}
+
+}  // namespace baton::grpc

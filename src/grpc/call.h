@@ -1,0 +1,104 @@
+// Call: one gRPC call of either generation on its way through the REST routes. It reads one message, asks the
+// handler, and writes one message or, of a stream, what its source gives.
+//
+// Threads: gRPC calls the On... functions from its own; `answer`, `open` and `fail` come from any. The source
+// is made, pulled and dropped on the one thread of Shared::pulls. One write at a time; the source is pulled
+// again when all it gave is written, so that a slow reader costs no memory.
+// Lifetime: gRPC holds it until OnDone; whoever is to answer it may hold it longer.
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/guarded.h"
+#include "base/worker_pool.h"
+#include "grpc/methods.h"
+#include "grpc/proto_json.h"
+#include "server/http/http_server.h"
+#include "wire/sse/sse_reader.h"
+
+namespace baton::grpc {
+
+// What all calls of a server share.
+struct Shared {
+  Shared(std::string default_agent, const server::http::Limits& bounds, server::http::Handler routes);
+
+  const std::string agent;  // that calls are for
+  const server::http::Limits limits;
+  const server::http::Handler handler;
+  const ProtoJson messages;
+  base::WorkerPool workers;  // run the handler
+  base::WorkerPool pulls;    // one thread: the sources' loop
+  std::atomic<int> calls{0};
+  std::atomic<int> streams{0};
+};
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_shared_from_this<Call> {
+ public:
+  // The call, which gRPC drives from now on.
+  static Call* begin(std::shared_ptr<Shared> shared, const Method& method,
+                     ::grpc::GenericCallbackServerContext& context);
+  Call(std::shared_ptr<Shared> shared, const Method& method, ::grpc::GenericCallbackServerContext& context);
+
+  void answer(const server::http::Reply& reply);
+  void open(const Headers& headers, server::http::StreamOpener opener);
+  void fail(const base::Error& error);
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+ private:
+  enum class Step { none, write, write_last, finish, pull };
+  struct State {
+    std::deque<::grpc::ByteBuffer> waiting;  // to be written
+    bool writing = false;
+    bool streams = false;
+    bool woken = false;    // the source may have something
+    bool pulling = false;  // a pull is queued or runs
+    bool ended = false;    // nothing comes after what waits
+    bool left = false;     // the client is gone
+    bool finished = false;
+    ::grpc::Status status;
+
+    bool may_pull() const;
+  };
+
+  void run();
+  void wake();
+  void pull();
+  void pull_soon();
+  void drop_source();
+  bool take_events(std::string_view bytes, std::deque<::grpc::ByteBuffer>& messages, ::grpc::Status& status);
+  // Goes on with whatever comes next. Never called with the state locked.
+  void advance();
+  Step next_step(State& state);
+  void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {});
+  void add_headers(const Headers& headers);
+  base::Result<::grpc::ByteBuffer> message_of(const std::string& json) const;
+  ::grpc::Status failure(int http_status, std::string_view body) const;
+  ::grpc::Status failure(const base::Error& error) const;
+
+  const std::shared_ptr<Shared> shared_;
+  const Method& method_;
+  ::grpc::GenericCallbackServerContext& context_;  // good until OnDone: used while not finished
+  const Metadata metadata_;
+  std::shared_ptr<Call> self_;
+  ::grpc::ByteBuffer incoming_, outgoing_;
+  base::Guarded<State> state_;
+
+  // For the pulling thread.
+  server::http::StreamOpener opener_;
+  std::unique_ptr<server::http::StreamSource> source_;
+  wire::SseReader reader_;
+};
+
+}  // namespace baton::grpc

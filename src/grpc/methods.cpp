@@ -1,0 +1,203 @@
+#include "grpc/methods.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "wire/json/document.h"
+
+namespace baton::grpc {
+namespace {
+
+using base::ErrorCode;
+using task::Generation;
+
+constexpr Generation kV03 = Generation::v0_3, kV10 = Generation::v1_0;
+constexpr std::string_view kTask = "/tasks/{t}", kCancel = "/tasks/{t}:cancel",
+                           kSubscribe = "/tasks/{t}:subscribe",
+                           kConfigs = "/tasks/{t}/pushNotificationConfigs",
+                           kConfig = "/tasks/{t}/pushNotificationConfigs/{c}";
+constexpr std::string_view kPush = "TaskPushNotificationConfig", kEmpty = "google.protobuf.Empty";
+
+constexpr std::array kMethods{
+    Method{kV03, "SendMessage", "SendMessageRequest", "SendMessageResponse", "POST", "/message:send"},
+    Method{kV03, "SendStreamingMessage", "SendMessageRequest", "StreamResponse", "POST", "/message:stream",
+           true},
+    Method{kV03, "GetTask", "GetTaskRequest", "Task", "GET", kTask},
+    Method{kV03, "CancelTask", "CancelTaskRequest", "Task", "POST", kCancel},
+    Method{kV03, "TaskSubscription", "TaskSubscriptionRequest", "StreamResponse", "POST", kSubscribe, true},
+    Method{kV03, "CreateTaskPushNotificationConfig", "CreateTaskPushNotificationConfigRequest", kPush, "POST",
+           kConfigs},
+    Method{kV03, "GetTaskPushNotificationConfig", "GetTaskPushNotificationConfigRequest", kPush, "GET",
+           kConfig},
+    Method{kV03, "ListTaskPushNotificationConfig", "ListTaskPushNotificationConfigRequest",
+           "ListTaskPushNotificationConfigResponse", "GET", kConfigs},
+    Method{kV03, "DeleteTaskPushNotificationConfig", "DeleteTaskPushNotificationConfigRequest", kEmpty,
+           "DELETE", kConfig},
+    Method{kV03, "GetAgentCard", "GetAgentCardRequest", "AgentCard", "GET", "/card"},
+
+    Method{kV10, "SendMessage", "SendMessageRequest", "SendMessageResponse", "POST", "/message:send"},
+    Method{kV10, "SendStreamingMessage", "SendMessageRequest", "StreamResponse", "POST", "/message:stream",
+           true},
+    Method{kV10, "GetTask", "GetTaskRequest", "Task", "GET", kTask},
+    Method{kV10, "ListTasks", "ListTasksRequest", "ListTasksResponse", "GET", "/tasks"},
+    Method{kV10, "CancelTask", "CancelTaskRequest", "Task", "POST", kCancel},
+    Method{kV10, "SubscribeToTask", "SubscribeToTaskRequest", "StreamResponse", "POST", kSubscribe, true},
+    Method{kV10, "CreateTaskPushNotificationConfig", kPush, kPush, "POST", kConfigs},
+    Method{kV10, "GetTaskPushNotificationConfig", "GetTaskPushNotificationConfigRequest", kPush, "GET",
+           kConfig},
+    Method{kV10, "ListTaskPushNotificationConfigs", "ListTaskPushNotificationConfigsRequest",
+           "ListTaskPushNotificationConfigsResponse", "GET", kConfigs},
+    Method{kV10, "DeleteTaskPushNotificationConfig", "DeleteTaskPushNotificationConfigRequest", kEmpty,
+           "DELETE", kConfig},
+    Method{kV10, "GetExtendedAgentCard", "GetExtendedAgentCardRequest", "AgentCard", "GET",
+           "/extendedAgentCard"},
+};
+
+std::string_view package_of(Generation generation) {
+  return generation == kV10 ? "lf.a2a.v1" : "a2a.v1";
+}
+
+// What a call's metadata may say to the routes; the rest belongs to the connection.
+constexpr std::array<std::string_view, 7> kHeaders{"authorization",    "a2a-version",   "a2a-extensions",
+                                                   "x-a2a-extensions", "last-event-id", "traceparent",
+                                                   "tracestate"};
+
+struct Ids {
+  std::string task, config;
+};
+
+// "tasks/T" or "tasks/T/pushNotificationConfigs/C"; the C may be missing.
+std::optional<Ids> ids_in(std::string_view name) {
+  constexpr std::string_view kTasks = "tasks/", kBelow = "pushNotificationConfigs";
+  if (!name.starts_with(kTasks)) return std::nullopt;
+  name.remove_prefix(kTasks.size());
+  const std::size_t slash = std::min(name.find('/'), name.size());
+  Ids ids{std::string(name.substr(0, slash)), {}};
+  if (slash == name.size()) return ids;
+  name.remove_prefix(slash + 1);
+  if (!name.starts_with(kBelow)) return std::nullopt;
+  name.remove_prefix(kBelow.size());
+  if (name.empty()) return ids;
+  if (name.front() != '/' || name.find('/', 1) != std::string_view::npos) return std::nullopt;
+  ids.config = name.substr(1);
+  return ids;
+}
+
+// 0.3 has names of resources where 1.0 has ids.
+base::Result<Ids> ids_of(const Method& method, wire::Value message) {
+  const bool has_config = method.path == kConfig, is_push = has_config || method.path == kConfigs;
+  Ids ids;
+  if (method.path.find("{t}") == std::string_view::npos) return ids;
+  const bool is_v1 = method.generation == kV10;
+  const std::string_view member = is_v1                       ? (is_push ? "taskId" : "id")
+                                  : message["name"].missing() ? "parent"
+                                                              : "name";
+  if (is_v1) {
+    ids = {message[member].str(), has_config ? message["id"].str() : std::string()};
+  } else if (auto named = ids_in(message[member].string())) {
+    ids = std::move(*named);
+  }
+  if (ids.task.empty()) {
+    return base::fail(ErrorCode::invalid_argument,
+                      is_v1 ? std::string(member) + ": must not be empty" : "name: must be tasks/{id}");
+  }
+  if (has_config && ids.config.empty()) {
+    return base::fail(
+        ErrorCode::invalid_argument,
+        is_v1 ? "id: must not be empty" : "name: must be tasks/{id}/pushNotificationConfigs/{id}");
+  }
+  return ids;
+}
+
+std::string encoded(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '.' || c == '_' || c == '~';
+    if (plain) {
+      out.push_back(c);
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
+    }
+  }
+  return out;
+}
+
+std::string filled(std::string_view path, std::string_view task, std::string_view config) {
+  std::string out(path);
+  for (const auto& [mark, id] :
+       {std::pair<std::string_view, std::string_view>{"{c}", config}, {"{t}", task}}) {
+    const std::size_t at = out.find(mark);
+    if (at != std::string::npos) out.replace(at, mark.size(), id);
+  }
+  return out;
+}
+
+// What the path does not say of a request that has no body.
+void add_query(wire::Value message, server::http::Request& request) {
+  constexpr std::array<std::string_view, 4> kInPath{"name", "parent", "id", "taskId"};
+  for (const wire::Value value : message) {
+    if (std::find(kInPath.begin(), kInPath.end(), value.key()) != kInPath.end()) continue;
+    if (value.is_object() || value.is_array()) continue;
+    request.query.emplace_back(value.key(), value.is_string() ? value.string() : value.raw());
+  }
+}
+
+base::Result<std::string> agent_path(const Metadata& metadata, std::string_view agent) {
+  for (const auto& [name, value] : metadata) {
+    if (name == "baton-agent" && !value.empty()) agent = value;
+  }
+  if (agent.find('/') != std::string_view::npos) return base::fail(ErrorCode::not_found, "no such agent");
+  return "/agents/" + std::string(agent);
+}
+
+}  // namespace
+
+std::string Method::full(std::string_view message) const {
+  if (message.find('.') != std::string_view::npos) return std::string(message);
+  return std::string(package_of(generation)).append(".").append(message);
+}
+
+const Method* find_method(std::string_view path) {
+  constexpr std::string_view kService = ".A2AService/";
+  const auto* found = std::find_if(kMethods.begin(), kMethods.end(), [&](const Method& method) {
+    const std::string_view package = package_of(method.generation);
+    return path.size() == 1 + package.size() + kService.size() + method.name.size() &&
+           path.starts_with('/') && path.substr(1).starts_with(package) && path.ends_with(method.name) &&
+           path.substr(1 + package.size()).starts_with(kService);
+  });
+  return found == kMethods.end() ? nullptr : found;
+}
+
+base::Result<server::http::Request> rest_request(const Method& method, std::string json,
+                                                 const Metadata& metadata, std::string_view agent) {
+  const auto message = wire::Document::parse_view(json);
+  if (!message) return base::fail(message.error());
+  const auto ids = ids_of(method, message->root());
+  if (!ids) return base::fail(ids.error());
+  auto prefix = agent_path(metadata, agent);
+  if (!prefix) return base::fail(prefix.error());
+  if (method.generation == kV03) prefix->append("/v1");
+  server::http::Request request;
+  request.method = method.verb;
+  request.path = *prefix + filled(method.path, ids->task, ids->config);
+  request.raw_path = *prefix + filled(method.path, encoded(ids->task), encoded(ids->config));
+  for (const auto& [name, value] : metadata) {
+    const bool passed_on = std::find(kHeaders.begin(), kHeaders.end(), name) != kHeaders.end();
+    if (passed_on) request.headers.emplace_back(name, value);
+  }
+  const bool has_body =
+      method.path.starts_with("/message:") || (method.path == kConfigs && method.verb == "POST");
+  if (has_body) {
+    request.headers.emplace_back("content-type", "application/json");
+    request.body = std::move(json);
+  } else {
+    add_query(message->root(), request);
+  }
+  return request;
+}
+
+}  // namespace baton::grpc

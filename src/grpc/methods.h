@@ -1,0 +1,40 @@
+// The methods of both gRPC services and the REST request that each of them is.
+//
+// Threads: any; no state.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "server/http/http_server.h"
+#include "task/task.h"
+
+namespace baton::grpc {
+
+struct Method {
+  task::Generation generation;  // v0_3 or v1_0
+  std::string_view name;
+  std::string_view request;   // the messages' names within the generation's package
+  std::string_view response;  // of a stream: of each item
+  std::string_view verb;      // of HTTP
+  std::string_view path;      // {t} is a task's id, {c} a push config's
+  bool streams = false;
+
+  std::string full(std::string_view message) const;  // "a2a.v1.Task"; of names without a dot only
+};
+
+// The method that gRPC calls "/a2a.v1.A2AService/GetTask", or null.
+const Method* find_method(std::string_view path);
+
+// Names in lower case, as gRPC gives them.
+using Metadata = std::vector<std::pair<std::string, std::string>>;
+
+// The call as a request of the generation's REST binding. `json` is its message in ProtoJSON. The metadata
+// `baton-agent` names another agent than `agent`. Fails where ids are missing or are none.
+base::Result<server::http::Request> rest_request(const Method& method, std::string json,
+                                                 const Metadata& metadata, std::string_view agent);
+
+}  // namespace baton::grpc
