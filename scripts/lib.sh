@@ -18,9 +18,14 @@ first_lines() {
   sed -n -e "1,$1p" -e "$(($1 + 1))s/.*/[more in the log above]/p" <<<"$2"
 }
 
-# packages_of SECTION: the names in that section of scripts/packages.
+# packages_of SECTION: the names in that section of scripts/packages. "NAME unless COMMAND" is left out where
+# there is such a command, from wherever it came.
 packages_of() {
-  awk -v section="[$1]" '/^\[/ { on = ($0 == section); next } on && NF && !/^#/ { print $1 }' scripts/packages
+  local name word command
+  awk -v section="[$1]" '/^\[/ { on = ($0 == section); next } on && NF && !/^#/' scripts/packages |
+    while read -r name word command; do
+      if [[ $word != unless ]] || ! command -v "$command" >/dev/null; then echo "$name"; fi
+    done
 }
 
 # need SECTION...: installs those packages that are missing, and touches nothing when none is.
