@@ -1,4 +1,5 @@
-"""The commands of the program as a client, as a script sees them: JSON lines and exit codes."""
+"""The commands of the program as a client, as a script sees them: JSON lines and exit codes. What they print here is
+A2A 0.1; test_cli_a2a.py has the other versions."""
 import json
 import pathlib
 import signal
@@ -12,21 +13,23 @@ DONE, FAILED, USAGE, WAITS, NO_ANSWER, CANCELED, INTERRUPTED = 0, 1, 2, 3, 4, 5,
 
 
 class Cli(harness.ServerCase):
+    A2A = ("--a2a", "0.1")
+
     def setUp(self):
         self.folder = self.server.folder
 
     def run_baton(self, *words, url=None, stdin=None, seconds=60):
         """Runs a command; returns its exit code, the JSON of each line it printed, and its complaints."""
         done = subprocess.run(
-            [harness.PROGRAM, *words, "--url", url or f"http://127.0.0.1:{self.server.port}"], input=stdin,
+            [harness.PROGRAM, *words, "--url", url or f"http://127.0.0.1:{self.server.port}", *self.A2A], input=stdin,
             capture_output=True, text=True, check=False, timeout=client.scaled(seconds),
             env=harness.program_environment(), cwd=self.folder)
         return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
     def background(self, *words):
         return subprocess.Popen(
-            [harness.PROGRAM, *words, "--url", f"http://127.0.0.1:{self.server.port}"], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, env=harness.program_environment(), cwd=self.folder)
+            [harness.PROGRAM, *words, "--url", f"http://127.0.0.1:{self.server.port}", *self.A2A],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=harness.program_environment(), cwd=self.folder)
 
     @staticmethod
     def last_state(lines):
