@@ -51,6 +51,8 @@ export class Server {
         "127.0.0.1",
         "--port",
         "0",
+        "--grpc-port",
+        process.env.INTEROP_GRPC === "off" ? "-1" : "0",
         "--db",
         join(this.folder, "baton.db"),
         "--agents",
