@@ -74,17 +74,7 @@ bool LineTurn::take_line(std::string_view text) {
 
 void LineTurn::after_output() {
   if (output_.ended()) return wind_up();
-  bool go_on = true;
-  gate().use([&](TurnSink& sink) {
-    go_on = sink.ready([host = &facts_->host, self = weak_from_this()] {
-      const auto turn = self.lock();
-      if (turn == nullptr) return;
-      host->post([turn] {
-        if (turn->process_ != nullptr) turn->process_->resume_output();
-      });
-    });
-  });
-  if (!go_on) process_->pause_output();
+  pause_unless_ready(facts_->host, process_, gate());
 }
 
 // The turn has ended: its process gets a short time to end too.

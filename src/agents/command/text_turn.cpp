@@ -33,17 +33,7 @@ void TextTurn::abandon() {
 void TextTurn::on_output(std::string_view bytes) {
   if (!output_.count(bytes.size())) return process_->kill();
   if (std::string text = text_.take(bytes); !text.empty()) output_.take(wire::line::Text{std::move(text)});
-  bool go_on = true;
-  gate().use([&](TurnSink& sink) {
-    go_on = sink.ready([host = &facts_->host, self = weak_from_this()] {
-      const auto turn = self.lock();
-      if (turn == nullptr) return;
-      host->post([turn] {
-        if (turn->process_ != nullptr) turn->process_->resume_output();
-      });
-    });
-  });
-  if (!go_on) process_->pause_output();
+  pause_unless_ready(facts_->host, process_, gate());
 }
 
 void TextTurn::on_exit(const ProcessExit& exit) {

@@ -1,5 +1,6 @@
 #include "agents/command/turn_session.h"
 
+#include "agents/command/process.h"
 #include "agents/process_host.h"
 
 namespace baton::agents {
@@ -29,6 +30,17 @@ class SessionHandle final : public RunningTurn {
 };
 
 }  // namespace
+
+void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate) {
+  bool go_on = true;
+  gate.use([&](TurnSink& sink) {
+    go_on = sink.ready([&host, weak = std::weak_ptr(process)] {
+      auto alive = weak.lock();
+      if (alive != nullptr) host.post([alive = std::move(alive)] { alive->resume_output(); });
+    });
+  });
+  if (!go_on) process->pause_output();
+}
 
 std::unique_ptr<RunningTurn> run_session(ProcessHost& host, std::shared_ptr<TurnSession> session) {
   auto handle = std::make_unique<SessionHandle>(host, session);

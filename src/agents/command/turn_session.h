@@ -12,6 +12,7 @@
 
 namespace baton::agents {
 
+class Process;
 class ProcessHost;
 
 class TurnSession {
@@ -30,6 +31,9 @@ class TurnSession {
  private:
   SinkGate gate_;
 };
+
+// Lets a process that works for one turn print no more until the turn's sink has room for it.
+void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate);
 
 // Posts `begin` to the host and answers with the turn's handle.
 std::unique_ptr<RunningTurn> run_session(ProcessHost& host, std::shared_ptr<TurnSession> session);

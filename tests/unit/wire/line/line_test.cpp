@@ -40,8 +40,12 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   const task::Json spread{"{\n  \"k\": \"v\\n\"\r\n}"};
   const task::Json tools{R"([{"name":"x"}])"};
   const task::Artifact artifact{{"a"}, 0, "n", {}, {task::Part::of_text("p")}, {}, {}};
-  task::Task reference{{"earlier"}, {"d"}, {}, {artifact}, {message}, {}, {}};
+  task::Task reference;
+  reference.id = {"earlier"};
+  reference.context = {"d"};
   reference.status.state = task::State::completed;
+  reference.artifacts = {artifact};
+  reference.history = {message};
   const std::string text = line::encode_turn({"turn-1",
                                               2,
                                               agent,
