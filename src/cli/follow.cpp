@@ -27,6 +27,7 @@ class Following {
     for (;;) {
       progress_ = false;
       first_on_connection_ = true;
+      seen_before_ = after_.value_or(0);
       const auto opened = world_.now();
       const StreamEnd end = world_.open(
           next_request(), [&](std::int64_t number, std::string_view result) { return take(number, result); });
@@ -60,7 +61,8 @@ class Following {
 
   // One event; false when nothing more is wanted.
   bool take(std::int64_t number, std::string_view result) {
-    if (number > 0 && number <= after_.value_or(0)) return true;
+    // Within one connection nothing repeats, and some servers give events of one moment the same number.
+    if (number > 0 && number <= seen_before_) return true;
     // The state on subscribing has no number; on the next subscribing it may be the same again.
     const bool snapshot = number == 0 && !sending_ && std::exchange(first_on_connection_, false);
     if (snapshot && result == snapshot_) return true;
@@ -71,7 +73,7 @@ class Following {
       broken_ = CallError{"an event of the stream makes no sense: " + update.error().for_caller, 0, false};
       return false;
     }
-    if (number > 0) after_ = number;
+    if (number > 0) after_ = std::max(number, after_.value_or(0));
     if (snapshot) snapshot_ = result;
     heard_ = progress_ = true;
     world_.on_event(result, *update);
@@ -150,7 +152,8 @@ class Following {
   }
 
   bool gave_up() const {
-    const milliseconds patience = heard_ ? plan_.give_up_after : std::min(plan_.give_up_after, kFirstContact);
+    const bool met = heard_ || plan_.is_met;
+    const milliseconds patience = met ? plan_.give_up_after : std::min(plan_.give_up_after, kFirstContact);
     return world_.now() - silent_since_ + delay_ > patience;
   }
 
@@ -168,6 +171,7 @@ class Following {
   const FollowWorld& world_;
   bool sending_;
   std::optional<std::int64_t> after_;
+  std::int64_t seen_before_ = 0;  // the last number of the connections before
   std::string snapshot_;
   bool heard_ = false;     // at least one event
   bool progress_ = false;  // on this connection

@@ -28,6 +28,8 @@ struct FollowPlan {
   std::optional<std::int64_t> after;
   // Over when the task waits for its caller, not only when it has ended.
   bool until_waiting = false;
+  // The server has answered already, if only with its card: worth more patience than one that never did.
+  bool is_met = false;
   // Without a new event for so long, after a lost connection.
   std::chrono::milliseconds give_up_after{60'000};
 };

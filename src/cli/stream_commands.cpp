@@ -83,6 +83,7 @@ FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
   const Endpoint endpoint(remote, client_.token, interrupt_.fd());
   url_ = remote.url;
   plan.dialect = &endpoint.dialect();
+  plan.is_met = true;
   plan.give_up_after = give_up_after_;
   FollowWorld world;
   world.open = [&](const StreamRequest& request, const OnStreamEvent& on_event) {

@@ -21,8 +21,8 @@ class Cli(harness.ServerCase):
     def run_baton(self, *words, url=None, stdin=None, seconds=60):
         """Runs a command; returns its exit code, the JSON of each line it printed, and its complaints."""
         done = subprocess.run(
-            [harness.PROGRAM, *words, "--url", url or f"http://127.0.0.1:{self.server.port}", *self.A2A], input=stdin,
-            capture_output=True, text=True, check=False, timeout=client.scaled(seconds),
+            [harness.PROGRAM, *words, "--url", url or f"http://127.0.0.1:{self.server.port}", *self.A2A],
+            input=stdin, capture_output=True, text=True, check=False, timeout=client.scaled(seconds),
             env=harness.program_environment(), cwd=self.folder)
         return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 

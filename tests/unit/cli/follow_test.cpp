@@ -195,6 +195,12 @@ TEST_CASE("Follow: a server that is not there is given up soon, one that was the
   CHECK(end.error->lost);
   CHECK(never.now.time_since_epoch() < std::chrono::seconds(6));
 
+  Script met;
+  FollowPlan plan = send_plan();
+  plan.is_met = true;
+  CHECK(met.run(plan).error->lost);
+  CHECK(met.now.time_since_epoch() > std::chrono::seconds(50));
+
   Script once;
   once.connections = {{{{1, status("working")}}, kLost}};
   const FollowEnd later = once.run(send_plan());
@@ -275,6 +281,15 @@ TEST_CASE("Follow: equal events of a server without numbers are all shown") {
   script.connections = {{{{0, chunk("ha")}, {0, chunk("ha")}, {0, status("completed")}}, {}}};
   CHECK(script.run(send_plan()).state == task::State::completed);
   CHECK(script.events.size() == 3);
+}
+
+TEST_CASE("Follow: events of a server that gives several the same number are all shown") {
+  Script script;
+  script.connections = {{{{1000, status("working")}, {1000, chunk("a")}, {1000, chunk("b")}}, kLost},
+                        {{{1000, chunk("b")}, {1001, chunk("c")}, {1001, status("completed")}}, {}}};
+  CHECK(script.run(send_plan()).state == task::State::completed);
+  CHECK(script.events ==
+        std::vector<std::string>{status("working"), chunk("a"), chunk("b"), chunk("c"), status("completed")});
 }
 
 TEST_CASE("Follow: being stopped is neither an end nor an error") {
