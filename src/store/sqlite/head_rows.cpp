@@ -26,7 +26,8 @@ std::string select_heads(std::string_view rest, std::string_view tasks = "tasks 
   return "SELECT t.task_key, t.public_id, t.agent, t.caller, t.context_key, c.public_id, t.parent_key, "
          "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
-         "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count, t.status_ms, t.origin "
+         "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count, t.status_ms, "
+         "t.origin "
          "FROM " +
          std::string(tasks) + " JOIN contexts c ON c.context_key = t.context_key " + std::string(rest);
 }
