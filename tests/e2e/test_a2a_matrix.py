@@ -75,7 +75,7 @@ class Matrix(harness.ServerCase):
     AGENTS = ["player"]
     CONFIG = {"engine": {"drain_grace_s": 0.2},
               "webhooks": {"retry_first_s": 0.05, "retry_max_s": 0.2, "timeout_s": 5}}
-    OPTIONS = ["--allow-private-webhooks"]
+    OPTIONS = ["--allow-private-webhooks", *generation_list.OPTIONS]
 
     def test_every_generation_goes_on_with_every_other(self):
         """r read, f followed to the end, w got its webhook's shape, a answered, c canceled; - did not work."""

@@ -52,7 +52,7 @@ export class Server {
         "--port",
         "0",
         "--grpc-port",
-        process.env.INTEROP_GRPC === "off" ? "-1" : "0",
+        process.env.TEST_GRPC === "off" ? "-1" : "0",
         "--db",
         join(this.folder, "baton.db"),
         "--agents",
