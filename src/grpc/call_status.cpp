@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <utility>
 
@@ -99,18 +100,30 @@ void write_reason(wire::Writer& out, std::string_view reason) {
   });
 }
 
+// The canonical text of the number and what exactly was wrong, unless both say the same.
+std::string old_message(std::string_view text, std::string_view detail) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  const bool same = std::equal(text.begin(), text.end(), detail.begin(), detail.end(),
+                               [&](unsigned char a, unsigned char b) { return lower(a) == lower(b); });
+  std::string message(text);
+  if (!same && !detail.empty()) message.append(text.empty() ? "" : ": ").append(detail);
+  return message;
+}
+
 CallStatus old_status(int http_status, wire::Value body) {
   const auto number = body["code"].integer();
   const auto* row = std::find_if(kOfNumber.begin(), kOfNumber.end(),
                                  [&](const NumberRow& r) { return r.number == number; });
   const bool known = row != kOfNumber.end();
+  const std::string_view detail = body["data"]["detail"].string();
   CallStatus status;
   status.code = code_of(http_status, known ? std::optional(row->code) : std::nullopt);
-  status.message = body["message"].string();
-  if (const auto detail = body["data"]["detail"].string(); !detail.empty()) {
-    status.message.append(status.message.empty() ? "" : ": ").append(detail);
+  // No number of A2A fits what gRPC has a code for: then -32603 stands in for it.
+  const bool stands_in = known && row->code == Code::internal && status.code != Code::internal;
+  status.message = stands_in ? std::string(detail) : old_message(body["message"].string(), detail);
+  if (known && !stands_in) {
+    write_details(status, [&](wire::Writer& out) { write_reason(out, row->reason); });
   }
-  if (known) write_details(status, [&](wire::Writer& out) { write_reason(out, row->reason); });
   return status;
 }
 

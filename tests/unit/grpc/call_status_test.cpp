@@ -73,6 +73,19 @@ TEST_CASE("gRPC status: access and load are the same in every generation") {
   }
 }
 
+TEST_CASE("gRPC status: a message says everything once") {
+  const auto said = [](ErrorCode error, const char* why) {
+    return status_for(Generation::v0_3, {error, why, {}}).message;
+  };
+  CHECK(said(ErrorCode::task_not_found, "task not found") == "Task not found");
+  CHECK(said(ErrorCode::task_not_found, "") == "Task not found");
+  CHECK(said(ErrorCode::invalid_argument, "x: too long") == "Invalid parameters: x: too long");
+  const CallStatus access =
+      status_for(Generation::v0_3, {ErrorCode::unauthenticated, "a token is needed", {}});
+  CHECK(access.message == "a token is needed");
+  CHECK(access.details.empty());
+}
+
 TEST_CASE("gRPC status: an answer of the router itself, and one that is no JSON") {
   const CallStatus router = status_of(Generation::v1_0, 404, "{\"error\":\"no such agent\"}\n");
   CHECK(router.code == Code::not_found);
