@@ -40,6 +40,22 @@ std::optional<task::PushConfig> push_of(const task::Submission& submission, cons
   return config;
 }
 
+// Whether a task that is there takes a message.
+base::Result<void> check_going_on(const task::Submission& submission, const store::TaskHead& head,
+                                  int history_max) {
+  const bool other_context = !submission.context.empty() && submission.context != head.context;
+  if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
+    return fail(ErrorCode::invalid_argument, "message.contextId: the task is in another context");
+  }
+  if (task::is_terminal(head.state) && submission.when_ended == task::WhenEnded::refuse) {
+    return fail(ErrorCode::unsupported, "the task has ended");
+  }
+  if (head.message_count >= history_max) {
+    return fail(ErrorCode::too_large, "a task may have " + std::to_string(history_max) + " messages at most");
+  }
+  return {};
+}
+
 // What was answered to the earlier send of this digest; not_found if there was none.
 base::Result<Accepted> earlier_send(const store::TaskStore& store, const store::SendDigest& digest) {
   const auto send = store.earlier_send(digest);
@@ -177,17 +193,8 @@ TaskService::Decision TaskService::create(const Pending& pending) const {
 base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
                                                        const store::TaskHead& head) const {
   const task::Submission& submission = pending.submission;
-  const bool other_context = !submission.context.empty() && submission.context != head.context;
-  if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
-    return fail(ErrorCode::invalid_argument, "message.contextId: the task is in another context");
-  }
-  const bool ended = task::is_terminal(head.state);
-  if (ended && submission.when_ended == task::WhenEnded::refuse) {
-    return fail(ErrorCode::unsupported, "the task has ended");
-  }
-  if (head.message_count >= options_.history_max) {
-    return fail(ErrorCode::too_large,
-                "a task may have " + std::to_string(options_.history_max) + " messages at most");
+  if (auto checked = check_going_on(submission, head, options_.history_max); !checked) {
+    return fail(std::move(checked.error()));
   }
   Decision decision;
   store::Change& change = decision.change;
@@ -205,7 +212,7 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
     return decision;
   }
   decision.queues_turn = true;
-  change.reopen = ended;
+  change.reopen = task::is_terminal(head.state);
   // A reopened task must leave its terminal state before anything else can be added to its log.
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
   change.events.push_back(task::MessageAdded{submission.message});

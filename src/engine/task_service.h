@@ -45,7 +45,7 @@ class TaskService {
 
   // Answers once the task has stopped (ended, or waits for its caller) after event `after`, or when `bound`
   // has passed, or the program drains: then with nothing. A stop that was stored before the call is not seen,
-  // except by the first form: it is for whoever has just been told `accepted`, in the callback of submit.
+  // except by the first form: it is for whoever has just been told `accepted`, in submit's callback.
   void wait(const Accepted& accepted, std::chrono::milliseconds bound, Waits::Done done);
   void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Waits::Done done);
 
@@ -63,12 +63,10 @@ class TaskService {
   base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const {
     return list_tasks(store_, filter, depth);
   }
-
   // Answers when the task has ended: as canceled, or with not_cancelable if it ended in another way.
   void cancel(const task::TaskRef& ref, Cancels::Done done) { cancels_.cancel(ref, std::move(done)); }
   void cancel(task::TaskKey key, Cancels::Done done) { cancels_.cancel(key, std::move(done)); }
-
-  // Of a task that has ended; waits for none of them.
+  // Of an ended task.
   void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
 
   // A config without an id gets one.
@@ -88,7 +86,7 @@ class TaskService {
     push_.remove(ref, id, std::move(done));
   }
 
-  // Ends all waits: the program drains.
+  // The program drains.
   void release_waits() { waits_.end_all(); }
 
  private:
