@@ -106,7 +106,7 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Answers where gRPC listens; nothing where it is off. Cards show it from then on.
+// Answers where gRPC listens; nothing where it is off. Before the router opens: it writes the options.
 base::Result<std::string> start_grpc(const Config& config, grpc::GrpcServer& grpc,
                                      server::ServerOptions& options) {
   if (config.grpc.port == GrpcSettings::kOff) return std::string();
@@ -143,7 +143,7 @@ int run(const Config& config, engine::Engine& engine, const agents::Catalogue& c
   const auto port = http.start(config.host, config.port);
   if (!port) return cannot_start(port.error());
   const std::string url = "http://" + address_of(config.host, *port);
-  router.set_address(url);
+  router.open(url);
   notifier.start();
   router.set_ready(true);
   if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);

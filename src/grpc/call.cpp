@@ -135,15 +135,22 @@ void Call::add_headers(const Headers& headers) {
 }
 
 void Call::open(const Headers& headers, server::http::StreamOpener opener) {
+  const auto self = shared_from_this();  // the opener may be the last to hold this
   const bool may_stream = shared_->streams++ < shared_->limits.streams_max;
   if (!may_stream) {
     --shared_->streams;
     return fail({ErrorCode::overloaded, "too many streams are open", {}});
   }
   add_headers(headers);
-  opener_ = std::move(opener);
-  state_.with([](State& state) { state.streams = state.woken = true; });
-  advance();
+  const bool late = state_.with([&](State& state) {
+    if (state.finished || state.left) return true;
+    opener_ = std::move(opener);
+    state.streams = state.woken = true;
+    return false;
+  });
+  // Who was gone before has no source to drop, and nobody would come to drop the opener.
+  if (!late) return advance();
+  --shared_->streams;
 }
 
 void Call::end(::grpc::Status status, std::deque<ByteBuffer> messages) {

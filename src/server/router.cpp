@@ -107,6 +107,7 @@ void Router::handle(std::shared_ptr<http::Exchange> exchange) const {
   const http::Request& request = exchange->request();
   if (request.method == "OPTIONS") return exchange->reply(preflight(services_.options, request));
   if (handle_operators(*exchange)) return;
+  if (!is_open_.load(std::memory_order_acquire)) return reply(*exchange, plain_error(503, "starting"));
   const Target target = target_of(request);
   if (!target.agent) return reply(*exchange, plain_error(404, "no such agent"));
   const bool reads = request.method == "GET" || request.method == "HEAD";

@@ -10,7 +10,7 @@
 //
 // Without /agents/<name> the default agent is meant.
 //
-// Threads: `handle` on the server's workers, several at a time. Lifetime: as Services.
+// Threads: `handle` on the servers' workers, several at a time; else one thread. Lifetime: as Services.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,14 @@ class Router {
 
   // /readyz answers 503 until this was said, and again once the program drains.
   void set_ready(bool ready) { ready_ = ready; }
-  // The address cards name where neither the configuration nor the request does.
-  void set_address(std::string base_url) { base_url_ = std::move(base_url); }
+  // Once, when every address is known, the options' gRPC address too: until then calls and cards get 503, so
+  // that servers may listen already. `base_url` is what cards name where neither the configuration nor the
+  // request does.
+  void open(std::string base_url) {
+    base_url_ = std::move(base_url);
+    is_open_.store(true, std::memory_order_release);
+  }
+  // Before the first request.
   void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
 
  private:
@@ -48,9 +54,10 @@ class Router {
   void reply(http::Exchange& exchange, http::Reply reply) const;
 
   const Services& services_;
-  std::string base_url_;
+  std::string base_url_;  // read once it is open
   std::function<http::Counts()> http_counts_;
   std::atomic<bool> ready_{false};
+  std::atomic<bool> is_open_{false};
 };
 
 }  // namespace baton::server

@@ -289,6 +289,51 @@ TEST_CASE("gRPC server: who hangs up gives the stream's place back, and no more 
   CHECK(script->wait_for_sources(1));
 }
 
+TEST_CASE(
+    "gRPC server: a stream that opens only after its client has left takes no place and stays nowhere") {
+  const auto script = std::make_shared<Script>();
+  script->say("data: " + kStatusJson + "\n\n");
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::shared_ptr<Exchange> kept;
+  std::atomic<bool> opened{false}, freed{false};
+  server::http::Limits limits;
+  limits.streams_max = 1;
+  limits.connections_max = 1;  // so that the second call is let in when the first is over here too
+  Bench bench(
+      [&, stream = streaming(script)](std::shared_ptr<Exchange> exchange) {
+        std::lock_guard lock(mutex);
+        if (!kept) {
+          kept = std::move(exchange);
+          return changed.notify_all();
+        }
+        const std::weak_ptr<Exchange> late = kept;
+        stream(std::move(kept));
+        freed = late.expired();
+        opened = true;
+        stream(std::move(exchange));
+      },
+      limits);
+  const std::string request = bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})");
+  ClientCall first(bench.port, kSubscribe, request);
+  {
+    std::unique_lock lock(mutex);
+    REQUIRE(changed.wait_for(lock, test::patience(), [&] { return kept != nullptr; }));
+  }
+  first.cancel();
+  CHECK(first.finish().error_code() == ::grpc::StatusCode::CANCELLED);
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  bool streams = false;
+  while (!opened && std::chrono::steady_clock::now() < until) {
+    ClientCall second(bench.port, kSubscribe, request);
+    streams = second.read().has_value();
+  }
+  CHECK(opened);
+  CHECK(freed);
+  CHECK(streams);
+  CHECK(script->wait_for_sources(0));
+}
+
 TEST_CASE("gRPC server: a message over the limit is refused before anybody sees it") {
   std::atomic<int> requests{0};
   server::http::Limits limits;
