@@ -5,17 +5,35 @@ namespace baton::engine {
 Ledger::Ledger(store::TaskStore& store, Feed& feed, std::function<void()> deliveries_written)
     : store_(store), feed_(feed), deliveries_written_(std::move(deliveries_written)) {}
 
-void Ledger::commit(store::Change change, Done done) {
+template <class Answer>
+auto Ledger::counted(Answer done) {
   ++under_way_;
-  store_.commit(std::move(change), [this, done = std::move(done)](base::Result<store::Committed> result) {
+  return [this, done = std::move(done)](auto result) {
+    done(std::move(result));
+    --under_way_;
+    under_way_.notify_all();
+  };
+}
+
+void Ledger::commit(store::Change change, Done done) {
+  auto answer = [this, done = std::move(done)](base::Result<store::Committed> result) {
     if (result) {
       done(published(std::move(*result)));
     } else {
       done(base::fail(std::move(result.error())));
     }
-    --under_way_;
-    under_way_.notify_all();
-  });
+  };
+  store_.commit(std::move(change), counted(std::move(answer)));
+}
+
+void Ledger::set_push(task::TaskKey key, task::PushConfig config, int configs_max,
+                      std::function<void(base::Result<task::PushConfig>)> done) {
+  store_.set_push(key, std::move(config), configs_max, counted(std::move(done)));
+}
+
+void Ledger::delete_push(task::TaskKey key, task::PushConfigId id,
+                         std::function<void(base::Result<void>)> done) {
+  store_.delete_push(key, std::move(id), counted(std::move(done)));
 }
 
 void Ledger::settle() {

@@ -1,5 +1,5 @@
-// Ledger: the one way the engine writes. A change is committed, then whoever it concerns is woken: readers of
-// the log, the notifier. Nothing is seen before it is stored (promise 1).
+// Ledger: the one way the engine and its callers write. A change is committed, then whoever it concerns is
+// woken: readers of the log, the notifier. Nothing is seen before it is stored (promise 1).
 //
 // Threads: any. Callbacks run on the store's committing thread, in the order in which changes were applied,
 // after readers of the same change were woken.
@@ -29,13 +29,21 @@ class Ledger {
 
   void commit(store::Change change, Done done);
 
-  // Waits until no commit is under way.
+  // A task's webhooks, as in store::TaskStore. Nobody is woken.
+  void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
+                std::function<void(base::Result<task::PushConfig>)> done);
+  void delete_push(task::TaskKey key, task::PushConfigId id, std::function<void(base::Result<void>)> done);
+
+  // Waits until nothing of the above is under way.
   void settle();
 
   // How many statuses of this kind were stored since start.
   std::int64_t count(task::State state) const { return counts_[static_cast<std::size_t>(state)]; }
 
  private:
+  // `done`, with the write counted as under way until it has run.
+  template <class Answer>
+  auto counted(Answer done);
   base::Result<Written> published(store::Committed committed);
 
   store::TaskStore& store_;

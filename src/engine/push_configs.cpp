@@ -21,7 +21,7 @@ void PushConfigs::set(const task::TaskRef& ref, task::PushConfig config, Done do
   const auto head = task_of(ref);
   if (!head) return done(fail(head.error()));
   if (config.id.empty()) config.id = task::id_for_unnamed(config, head->id);
-  store_.set_push(head->key, std::move(config), options_.push_configs_max, std::move(done));
+  ledger_.set_push(head->key, std::move(config), options_.push_configs_max, std::move(done));
 }
 
 base::Result<task::PushConfig> PushConfigs::get(const task::TaskRef& ref,
@@ -43,7 +43,7 @@ base::Result<std::vector<task::PushConfig>> PushConfigs::list(const task::TaskRe
 void PushConfigs::remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done) {
   const auto head = task_of(ref);
   if (!head) return done(fail(head.error()));
-  store_.delete_push(head->key, id, std::move(done));
+  ledger_.delete_push(head->key, id, std::move(done));
 }
 
 }  // namespace baton::engine

@@ -7,6 +7,7 @@
 
 #include <functional>
 
+#include "engine/ledger.h"
 #include "engine/options.h"
 #include "store/task_store.h"
 
@@ -17,7 +18,8 @@ class PushConfigs {
   using Done = std::function<void(base::Result<task::PushConfig>)>;
   using Removed = std::function<void(base::Result<void>)>;
 
-  PushConfigs(store::TaskStore& store, const EngineOptions& options) : store_(store), options_(options) {}
+  PushConfigs(const store::TaskStore& store, Ledger& ledger, const EngineOptions& options)
+      : store_(store), ledger_(ledger), options_(options) {}
 
   // Whether webhooks are on at all.
   base::Result<void> offered() const;
@@ -30,7 +32,8 @@ class PushConfigs {
  private:
   base::Result<store::TaskHead> task_of(const task::TaskRef& ref) const;
 
-  store::TaskStore& store_;
+  const store::TaskStore& store_;
+  Ledger& ledger_;
   const EngineOptions& options_;
 };
 

@@ -34,10 +34,11 @@ store::TurnRequest request_of(const task::Submission& submission) {
   return {submission.metadata, submission.tools, submission.state, submission.extensions};
 }
 
-std::optional<task::PushConfig> push_of(const task::Submission& submission, const task::TaskId& task) {
-  std::optional<task::PushConfig> config = submission.push;
-  if (config && config->id.empty()) config->id = task::id_for_unnamed(*config, task);
-  return config;
+void put_push(store::Change& change, const task::Submission& submission, const task::TaskId& task,
+              int configs_max) {
+  change.push = submission.push;
+  change.push_configs_max = configs_max;
+  if (change.push && change.push->id.empty()) change.push->id = task::id_for_unnamed(*change.push, task);
 }
 
 // Whether a task that is there takes a message.
@@ -93,7 +94,7 @@ TaskService::TaskService(store::TaskStore& store, Ledger& ledger, Feed& feed, Tu
       background_(background),
       clock_(clock),
       options_(options),
-      push_(store, options),
+      push_(store, ledger, options),
       waits_(feed, background),
       cancels_(store, ledger, turns, waits_, background, clock, options) {}
 
@@ -179,7 +180,7 @@ TaskService::Decision TaskService::create(const Pending& pending) const {
   fresh.origin = submission.origin;
   store::Change& change = decision.change;
   change.create = std::move(fresh);
-  change.push = push_of(submission, change.create->id);
+  put_push(change, submission, change.create->id, options_.push_configs_max);
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
   change.events.push_back(task::MessageAdded{submission.message});
   change.request = request_of(submission);
@@ -200,7 +201,7 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
   store::Change& change = decision.change;
   change.task = head.key;
   change.expected = head.version;
-  change.push = push_of(submission, head.id);
+  put_push(change, submission, head.id, options_.push_configs_max);
   change.request = request_of(submission);
   change.turn.emplace();
   if (head.turn_state != store::TurnState::none) {

@@ -121,7 +121,10 @@ struct Change {
   std::optional<TurnRequest> request;  // belongs to the MessageAdded of this change
   // Remembered with the change; refused with `already_exists` if the store remembers the same one.
   std::optional<SendDigest> send;
-  std::optional<task::PushConfig> push;  // set before the events: it hears of them
+  // Set before the events: it hears of them. As with set_push, refused with `too_large` if the task would
+  // then have more than `push_configs_max`.
+  std::optional<task::PushConfig> push;
+  int push_configs_max = 0;
 };
 
 // A change as stored: the head after it and its events with their numbers.
@@ -144,7 +147,7 @@ class TaskStore {
   virtual ~TaskStore() = default;
 
   // Fails with: already_exists (the new task's id is taken), conflict, task_not_found, invalid_argument (an
-  // illegal move), unavailable (the disk).
+  // illegal move), too_large, unavailable (the disk).
   virtual void commit(Change change, CommitCallback done) = 0;
 
   // task_not_found if the caller has no such task at this agent.

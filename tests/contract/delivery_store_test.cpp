@@ -60,6 +60,7 @@ base::Result<void> delete_push(StoreBench& bench, task::TaskKey key, const std::
 store::TaskHead with_push(StoreBench& bench, const std::string& id, const std::string& config_id = "p1") {
   store::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
   change.push = config(config_id);
+  change.push_configs_max = 1;
   store::Committed made = bench.must(std::move(change));
   CHECK(made.deliveries == 1);
   return made.head;
@@ -96,6 +97,48 @@ TEST_CASE("TaskStore: one config too many is refused, replacing one is not") {
   CHECK(bench.store->push_configs(head.key)->size() == 1);
   CHECK(bench.store->push_configs(head.key)->at(0).url == "http://example.org/new");
   CHECK(bench.set_push({99}, config("p1"), 1).error().code == ErrorCode::task_not_found);
+}
+
+TEST_CASE(
+    "TaskStore: a change with one config too many leaves no trace, one that replaces a config is stored") {
+  StoreBench bench;
+  const store::TaskHead head = with_push(bench, "t1");
+  const auto said = [&](const std::string& message, const task::PushConfig& with) {
+    store::Change change = StoreBench::change(head, {status(State::working), user(message)});
+    change.send = store::SendDigest{7, 7};
+    change.push = with;
+    change.push_configs_max = 1;
+    change.turn.emplace();
+    change.turn->ask = message;
+    return bench.commit(std::move(change));
+  };
+  CHECK(said("m2", config("p2")).error().code == ErrorCode::too_large);
+  for (const bool reopened : {false, true}) {
+    CAPTURE(reopened);
+    CHECK(bench.log(head).size() == 2);
+    CHECK(bench.store->head(head.key)->version == head.version);
+    CHECK(bench.store->head(head.key)->ask.empty());
+    CHECK(bench.store->push_configs(head.key)->size() == 1);
+    CHECK(bench.store->earlier_send({7, 7}).error().code == ErrorCode::not_found);
+    bench.reopen();
+  }
+  CHECK(heard(bench, "p1") == Numbers{1});
+
+  succeed(said("m3", config("p1", "http://example.org/new")));
+  CHECK(bench.log(head).size() == 4);
+  REQUIRE(bench.store->push_configs(head.key)->size() == 1);
+  CHECK(bench.store->push_configs(head.key)->at(0).url == "http://example.org/new");
+  CHECK(heard(bench, "p1") == Numbers{3});
+}
+
+TEST_CASE("TaskStore: a new task with a config is refused where none is allowed") {
+  StoreBench bench;
+  store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m")});
+  change.push = config("p1");
+  change.push_configs_max = 0;
+  CHECK(bench.commit(std::move(change)).error().code == ErrorCode::too_large);
+  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t1"}}).error().code == ErrorCode::task_not_found);
+  CHECK(with_push(bench, "t1").key.value > 0);
 }
 
 TEST_CASE("DeliveryStore: configs of before 1.0 hear of each status, and of statuses only") {

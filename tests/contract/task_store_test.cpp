@@ -141,6 +141,7 @@ TEST_CASE("TaskStore: a stale version changes nothing") {
   store::Change stale = StoreBench::change(head, {status(State::completed), user("m2")});
   stale.expected = head.version;
   stale.push.emplace();
+  stale.push_configs_max = 1;
   stale.turn.emplace();
   stale.turn->ask = "never";
   CHECK(bench.commit(std::move(stale)).error().code == ErrorCode::conflict);

@@ -148,6 +148,34 @@ class PushConfigs(a2a_case.A2aCase):
                 self.assert_refused(-32602, caller.set_push, task, {"url": NOWHERE, "id": "one too many"})
                 caller.set_push(task, {"url": NOWHERE, "id": "3"})
 
+    def test_too_many_in_sends_are_refused(self):
+        task = self.g4.begin("ask").id
+        for number in range(9):
+            self.g4.set_push(task, {"url": NOWHERE, "id": str(number)})
+        self.g4.answer(task, "ask", push={"url": NOWHERE})  # the tenth, with a new id
+        before = self.g4.get(task).raw
+        for caller in self.all:
+            with self.subTest(caller.name):
+                self.assert_refused(-32602, caller.answer, task, "ask", push=caller.webhook(NOWHERE))
+                self.assertEqual(self.g4.get(task).raw, before, "no trace of the message")
+                self.assertEqual(len(self.ids(task)), 10)
+                if caller is not self.g1:
+                    self.assertEqual(caller.answer(task, "ask", push={"url": NOWHERE, "id": "3"}).state, "input-required")
+                self.assertEqual(caller.answer(task, "ask").state, "input-required", "it goes on as before")
+                before = self.g4.get(task).raw
+        self.assertEqual(len(self.ids(task)), 10)
+        self.assertEqual(self.g4.answer(task, "done").state, "completed")
+
+
+class NoneAllowed(a2a_case.A2aCase):
+    CONFIG = {"limits": {"webhooks_max": 0}}
+
+    def test_new_tasks_with_one_are_refused(self):
+        for caller in self.all:
+            with self.subTest(caller.name):
+                self.assert_refused(-32602, caller.send, "end", push=caller.webhook(NOWHERE))
+                self.assertEqual(self.g4.list()["totalSize"], 0)
+
 
 class Off(a2a_case.A2aCase):
     CONFIG = {"webhooks": {"enabled": False}}

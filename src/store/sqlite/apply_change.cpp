@@ -103,6 +103,10 @@ Result<std::vector<std::string>> encode(const std::vector<task::EventBody>& bodi
   return encoded;
 }
 
+Result<void> check_push(WriteState& state, KnownTask& task, const Change& change) {
+  return change.push ? check_room(state, task, change.push->id, change.push_configs_max) : Result<void>();
+}
+
 void remember(KnownTask& task, ChangePlan&& plan) {
   task.row = std::move(plan.row);
   if (task.artifacts.size() + plan.artifacts.size() > kKnownArtifactsMax) task.artifacts.clear();
@@ -137,11 +141,13 @@ Result<Committed> create(WriteState& state, Change& change) {
   if (!plan) return fail(plan.error());
   const auto encoded = encode(change.events);
   if (!encoded) return fail(encoded.error());
+  KnownTask known{HeadRow{}, {}, std::vector<KnownConfig>{}};
+  if (auto checked = check_push(state, known, change); !checked) return fail(checked.error());
 
   TaskHead& head = plan->row.head;
   head.context_key = state.context(task);
   head.key = insert_task(state.connection(), plan->row, task, now);
-  KnownTask known{plan->row, {}, std::vector<KnownConfig>{}};
+  known.row = plan->row;
   const int deliveries = write_plan(state, known, {}, *plan, change, *encoded, now);
   auto result = committed(head, std::move(change.events), deliveries, now);
   remember(known, std::move(*plan));
@@ -158,6 +164,7 @@ Result<Committed> advance(WriteState& state, Change& change) {
   if (!plan) return fail(plan.error());
   const auto encoded = encode(change.events);
   if (!encoded) return fail(encoded.error());
+  if (auto checked = check_push(state, *task, change); !checked) return fail(checked.error());
 
   const task::EventNumber before = task->row.head.last_event;
   const int deliveries = write_plan(state, *task, before, *plan, change, *encoded, now);

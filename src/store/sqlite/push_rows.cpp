@@ -50,6 +50,17 @@ void advance(Connection& connection, std::int64_t config, std::int64_t event, ba
 
 }  // namespace
 
+base::Result<void> check_room(WriteState& state, KnownTask& task, const task::PushConfigId& id,
+                              int configs_max) {
+  std::vector<KnownConfig>& configs = state.configs(task);
+  const bool full = static_cast<int>(configs.size()) >= configs_max;
+  if (full && find_config(configs, id) == nullptr) {
+    return base::fail(base::ErrorCode::too_large,
+                      "a task can have " + std::to_string(configs_max) + " push notification configs");
+  }
+  return {};
+}
+
 void put_config(WriteState& state, KnownTask& task, const task::PushConfig& config) {
   Connection& connection = state.connection();
   std::vector<KnownConfig>& configs = state.configs(task);
@@ -77,12 +88,7 @@ base::Result<void> set_config(WriteState& state, task::TaskKey key, const task::
                               int configs_max) {
   KnownTask* task = state.task(key);
   if (task == nullptr) return base::fail(base::ErrorCode::task_not_found, "task not found");
-  std::vector<KnownConfig>& configs = state.configs(*task);
-  const bool full = static_cast<int>(configs.size()) >= configs_max;
-  if (full && find_config(configs, config.id) == nullptr) {
-    return base::fail(base::ErrorCode::too_large,
-                      "a task can have " + std::to_string(configs_max) + " push notification configs");
-  }
+  if (auto checked = check_room(state, *task, config.id, configs_max); !checked) return checked;
   put_config(state, *task, config);
   return {};
 }

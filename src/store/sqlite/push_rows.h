@@ -10,9 +10,12 @@
 
 namespace baton::store::sqlite {
 
+// too_large if it would be one more than `configs_max`.
+base::Result<void> check_room(WriteState& state, KnownTask& task, const task::PushConfigId& id,
+                              int configs_max);
 // Sets a config of the task, replacing the one of the same id, whose key it then has.
 void put_config(WriteState& state, KnownTask& task, const task::PushConfig& config);
-// too_large if it were one more than `configs_max`; task_not_found.
+// Checks, then sets; task_not_found.
 base::Result<void> set_config(WriteState& state, task::TaskKey key, const task::PushConfig& config,
                               int configs_max);
 // With all its deliveries. A task without such a config is left as it is; task_not_found.

@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
+
 #include "support/engine_bench.h"
 
 using namespace baton;
@@ -41,6 +45,23 @@ task::PushConfig config_of(task::Generation generation, const std::string& id = 
   return config;
 }
 
+// A task that the engine writes nothing to of its own accord.
+task::TaskKey without_turn(EngineBench& bench, const std::string& id) {
+  store::Change created;
+  created.create.emplace();
+  created.create->id = {id};
+  created.create->agent = {"scripted"};
+  created.create->caller = task::kAnonymous;
+  created.create->context = {"c1"};
+  created.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, {}}, {}});
+  std::promise<base::Result<store::Committed>> promise;
+  bench.store().commit(std::move(created),
+                       [&](base::Result<store::Committed> result) { promise.set_value(std::move(result)); });
+  const auto committed = promise.get_future().get();
+  REQUIRE(committed);
+  return committed->head.key;
+}
+
 }  // namespace
 
 TEST_CASE("PushConfigs: they are listed in order of creation, and deleted twice with success") {
@@ -72,6 +93,50 @@ TEST_CASE("PushConfigs: a config without an id is a new one in 1.0, and the task
   CHECK_FALSE(newer->id.empty());
   CHECK(newer->id != another->id);
   CHECK(ids_of(bench, "t1").size() == 3);
+}
+
+TEST_CASE("PushConfigs: those sent along with messages count") {
+  EngineBench::Options options;
+  options.engine.push_configs_max = 1;
+  EngineBench bench(options);
+  auto with_config = EngineBench::message("x", "t1");
+  with_config.push = config_of(task::Generation::v1_0);
+  REQUIRE(bench.submit(with_config));
+  const auto before = ids_of(bench, "t1");
+  CHECK(bench.submit(with_config).error().code == ErrorCode::too_large);
+  CHECK(ids_of(bench, "t1") == before);
+  with_config.push->id = {before.at(0)};
+  CHECK(bench.submit(with_config));
+  CHECK(ids_of(bench, "t1") == before);
+}
+
+TEST_CASE("PushConfigs: settling waits for what is being set or deleted") {
+  EngineBench bench;
+  const task::TaskKey task = without_turn(bench, "t1");
+  engine::TaskService& tasks = bench.engine().tasks();
+  for (const bool deletes : {false, true}) {
+    CAPTURE(deletes);
+    // The committing thread stands still until settling is over; as that waits for it, until the bound.
+    std::promise<void> settled;
+    std::promise<void> stood_still;
+    std::atomic<bool> answered{false};
+    bench.store().delete_push(task, {"none"}, [&](const base::Result<void>&) {
+      settled.get_future().wait_for(std::chrono::milliseconds(200));
+      stood_still.set_value();
+    });
+    if (deletes) {
+      tasks.delete_push(EngineBench::ref("t1"), {"a"}, [&](const base::Result<void>&) { answered = true; });
+    } else {
+      tasks.set_push(EngineBench::ref("t1"), config_of(task::Generation::v1_0, "a"),
+                     [&](const base::Result<task::PushConfig>&) { answered = true; });
+    }
+    bench.engine().settle();
+    CHECK(answered);
+    settled.set_value();
+    stood_still.get_future().wait();
+    // Nothing above may be answered after its locals are gone.
+    REQUIRE(remove(bench, EngineBench::ref("t1"), "none"));
+  }
 }
 
 TEST_CASE("PushConfigs: nobody lists or deletes those of another caller's task") {

@@ -133,6 +133,7 @@ TEST_CASE("Upgrade: what schema 1 held reads as it did, and work goes on") {
   change.events = {task::StatusChanged{{State::working, std::nullopt, {}}, {}}};
   change.push.emplace();
   change.push->id = {"p2"};
+  change.push_configs_max = 2;
   std::promise<base::Result<store::Committed>> promise;
   store->commit(std::move(change), [&](auto result) { promise.set_value(std::move(result)); });
   const auto committed = promise.get_future().get();
