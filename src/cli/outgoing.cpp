@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/utf8.h"
 #include "cli/load_config.h"
 #include "cli/printable.h"
 #include "wire/base64.h"
@@ -81,7 +82,7 @@ base::Result<task::Message> make_message(const OutgoingParts& parts) {
   task::Message message;
   const auto text = message_text(parts.text);
   if (!text) return wrong(text.error().for_caller);
-  if (!is_utf8(*text)) return wrong("the text is not UTF-8; send it as a file");
+  if (!base::is_utf8(*text)) return wrong("the text is not UTF-8; send it as a file");
   if (!text->empty()) message.parts.push_back(task::Part::of_text(*text));
   for (const std::string& name : parts.files) {
     const auto bytes = read_file(name, kFileMax);

@@ -5,32 +5,12 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/utf8.h"
+
 namespace baton::cli {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-
-struct CodePoint {
-  std::uint32_t value = 0;
-  std::size_t bytes = 0;  // 0: the bytes are not UTF-8
-};
-
-CodePoint first_code_point(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {lead, 1};
-  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
-  std::uint32_t value = lead & (0xFFu >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {};
-    value = value << 6 | (byte(i) & 0x3F);
-  }
-  const bool overlong = (bytes == 3 && value < 0x800) || (bytes == 4 && value < 0x10000);
-  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-  if (overlong || surrogate || value > 0x10FFFF) return {};
-  return {value, bytes};
-}
 
 bool is_c1(std::uint32_t value) {
   return value >= 0x80 && value <= 0x9F;
@@ -62,7 +42,7 @@ std::string printable(std::string_view text) {
   out.reserve(text.size());
   while (!text.empty()) {
     if (text.starts_with("\r\n")) text.remove_prefix(1);
-    const CodePoint next = first_code_point(text);
+    const base::CodePoint next = base::first_code_point(text);
     if (next.bytes == 0) {
       out += kReplacement;
     } else {
@@ -83,7 +63,7 @@ std::string json_line(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   while (!json.empty()) {
-    const CodePoint next = first_code_point(json);
+    const base::CodePoint next = base::first_code_point(json);
     const std::size_t bytes = std::max<std::size_t>(next.bytes, 1);
     if (next.value == '\n' || next.value == '\r') {
       out += ' ';
@@ -97,15 +77,6 @@ std::string json_line(std::string_view json) {
     json.remove_prefix(bytes);
   }
   return out;
-}
-
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const CodePoint next = first_code_point(text);
-    if (next.bytes == 0) return false;
-    text.remove_prefix(next.bytes);
-  }
-  return true;
 }
 
 std::string shell_word(std::string_view word) {

@@ -17,8 +17,6 @@ std::string printable_line(std::string_view text);
 // characters that JSON allows in strings (DEL, C1) are escaped.
 std::string json_line(std::string_view json);
 
-bool is_utf8(std::string_view text);
-
 // A word as a shell reads it back.
 std::string shell_word(std::string_view word);
 

@@ -1,7 +1,7 @@
 #include "server/cards.h"
 
+#include "server/a2a/negotiation.h"
 #include "server/conditional.h"
-#include "server/http/http_text.h"
 
 namespace baton::server {
 namespace {
@@ -14,6 +14,7 @@ ServedCard served_card(const Services& services, const agents::Agent& agent, con
   ServedCard served{agent.card, urls.json_rpc, urls.rest, urls.grpc};
   served.push = services.engine.options().push_enabled;
   const ServerOptions& options = services.options;
+  served.has_callers = !options.tokens.empty();
   if (!options.anonymous) {
     served.bearer = ServedCard::Bearer::required;
   } else if (!options.tokens.empty()) {
@@ -25,14 +26,9 @@ ServedCard served_card(const Services& services, const agents::Agent& agent, con
 // 1.0 clients say so in a header, and may in the query (traps 18 and 22). Whatever else is said, also a
 // version that does not exist, gets the card that all can read.
 CardView view_for(const http::Request& request) {
-  std::string_view version = http::trimmed(request.header("A2A-Version"));
-  if (version.empty()) {
-    for (const auto& [name, value] : request.query) {
-      if (name == "A2A-Version") version = http::trimmed(value);
-    }
-  }
-  const bool v1_0 = version == "1.0" || version.starts_with("1.0.");
-  return v1_0 ? CardView::v1_0 : CardView::superset;
+  const auto version = a2a::version_of(request);
+  const bool is_v1 = version && *version == task::Generation::v1_0;
+  return is_v1 ? CardView::v1_0 : CardView::superset;
 }
 
 }  // namespace
@@ -54,7 +50,7 @@ base::Result<std::string> extended_card(const Services& services, const agents::
     served.extended = !anonymous;
     return wire::write_card(served, view);
   }
-  if (!agent.card.extended) {
+  if (!agent.card.extended || !served.has_callers) {
     const ErrorCode code =
         view == CardView::v1_0 ? ErrorCode::unsupported : ErrorCode::extended_card_not_configured;
     return base::fail(code, "this agent has no extended card");

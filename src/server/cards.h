@@ -27,9 +27,9 @@ http::Reply card_reply(const Services& services, const http::Request& request, c
 
 // The JSON of the extended card in the view of the generation: superset for 0.2 and JSON-RPC 0.3. In the
 // view of REST 0.3 callers without a name, and those of agents without an extended card, get the public one.
-// Otherwise fails, for an agent without an extended card with unsupported (1.0) or
-// extended_card_not_configured, and with unauthenticated for a caller that is anonymous. `caller` is without
-// a tenant.
+// Otherwise fails, for an agent without an extended card, or where nobody has a token, with unsupported (1.0)
+// or extended_card_not_configured, and with unauthenticated for a caller that is anonymous. `caller` is
+// without a tenant.
 base::Result<std::string> extended_card(const Services& services, const agents::Agent& agent,
                                         const task::Caller& caller, const CardUrls& urls,
                                         wire::CardView view);

@@ -101,3 +101,31 @@ class Refusals(a2a_case.A2aCase):
                                       ("/message:send", "1.0", self.g4_rest.params("x" * 9000))):
             answer = self.rest("POST", path, params, version, ann)
             self.assertEqual(answer.status, 413, answer.raw)
+
+
+class Bodies(a2a_case.A2aCase):
+    """What the body of a request about a task says besides the path."""
+
+    def test_a_tenant_in_the_body_of_a_cancel(self):
+        task = type(self.g4)(self.server, tenant="body").begin("ask").id
+        self.assertEqual(self.rest("POST", f"/tasks/{task}:cancel", {}, "1.0").status, 404)
+        answer = self.rest("POST", f"/tasks/{task}:cancel", {"tenant": "body"}, "1.0")
+        self.assertEqual((answer.status, answer.body["status"]["state"]), (200, "TASK_STATE_CANCELED"))
+
+    def test_the_path_names_the_task_whatever_the_body_says(self):
+        task, other = self.g4.begin("ask").id, self.g4.begin("ask").id
+        answer = self.rest("POST", f"/tasks/{task}:cancel", {"id": other, "name": f"tasks/{other}"}, "1.0")
+        self.assertEqual(answer.body["id"], task)
+        self.assertEqual(self.g4.get(other).state, "input-required")
+
+    def test_bytes_that_are_no_text_are_nowhere(self):
+        for path in ("/tasks/%ff%fe", "/tasks/%C0%AF", "/v1/tasks/%ed%a0%80", "/%ff/tasks",
+                     "/tasks/x/pushNotificationConfigs/%ff"):
+            with self.subTest(path):
+                self.assertEqual(self.rest("GET", path).status, 404)
+
+    def test_content_types_are_compared_without_their_case(self):
+        body = json.dumps(self.g4_rest.params("end")).encode()
+        answer = self.server.http("POST", "/agents/player/message:send", body,
+                                  {**self.g4_rest.headers, "Content-Type": "Application/JSON; charset=utf-8"})
+        self.assertEqual(answer.status, 200, answer.raw)

@@ -25,8 +25,8 @@ class Connection:
     async def __aenter__(self):
         try:
             self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, limit=1 << 22)
-            headers = {"Host": "localhost", "Content-Type": "application/json", "Connection": "close",
-                       "Content-Length": len(self.body), **self.more}
+            headers = {"Host": "localhost", "Content-Type": "application/json", "A2A-Version": "0.1",
+                       "Connection": "close", "Content-Length": len(self.body), **self.more}
             lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
             self.writer.write(f"POST {self.path} HTTP/1.1\r\n{lines}\r\n".encode() + self.body)
             await self.writer.drain()

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include "server/access.h"
-#include "server/log_stream.h"
 #include "wire/a2a/errors.h"
 #include "wire/rpc/json_rpc.h"
 #include "wire/sse/sse_writer.h"

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "server/http/http_text.h"
+
 namespace baton::server::a2a {
 namespace {
 
@@ -16,15 +18,10 @@ constexpr std::array<std::pair<std::string_view, Generation>, 4> kVersions{{
     {"0.3", Generation::v0_3},
     {"1.0", Generation::v1_0},
 }};
+constexpr std::string_view kOldExtensions = "X-A2A-Extensions";  // until 0.3
 constexpr std::size_t kTenantMax = 256;
 // Stands between a tenant and a caller's name, which holds no control characters.
 constexpr char kSeparator = '\x1f';
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 std::string_view without_patch(std::string_view version) {
   const std::size_t first = version.find('.');
@@ -35,10 +32,10 @@ std::string_view without_patch(std::string_view version) {
 }  // namespace
 
 base::Result<std::optional<Generation>> version_of(const http::Request& request) {
-  std::string_view asked = trimmed(request.header("A2A-Version"));
+  std::string_view asked = http::trimmed(request.header("A2A-Version"));
   if (asked.empty()) {
     for (const auto& [name, value] : request.query) {
-      if (name == "A2A-Version") asked = trimmed(value);
+      if (name == "A2A-Version") asked = http::trimmed(value);
     }
   }
   if (asked.empty()) return std::nullopt;
@@ -52,12 +49,14 @@ base::Result<std::optional<Generation>> version_of(const http::Request& request)
 Extensions extensions_of(const http::Request& request, const task::AgentCard& card) {
   Extensions extensions{"A2A-Extensions", {}, {}};
   std::vector<std::string_view> asked;
-  for (const std::string_view header : {"A2A-Extensions", "X-A2A-Extensions"}) {
-    std::string_view list = request.header(header);
-    if (!list.empty() && asked.empty()) extensions.header = header;
+  for (const auto& [name, value] : request.headers) {
+    const bool is_old = http::same_word(name, kOldExtensions);
+    if (!is_old && !http::same_word(name, "A2A-Extensions")) continue;
+    if (is_old && asked.empty()) extensions.header = kOldExtensions;
+    std::string_view list = value;
     while (!list.empty()) {
       const std::size_t end = std::min(list.find(','), list.size());
-      if (const auto uri = trimmed(list.substr(0, end)); !uri.empty()) asked.push_back(uri);
+      if (const auto uri = http::trimmed(list.substr(0, end)); !uri.empty()) asked.push_back(uri);
       list.remove_prefix(std::min(end + 1, list.size()));
     }
   }
@@ -71,8 +70,9 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
 
 bool is_json(const http::Request& request) {
   const std::string_view header = request.header("Content-Type");
-  const std::string_view type = trimmed(header.substr(0, header.find(';')));
-  return type.empty() || type == "application/json" || type == "application/a2a+json";
+  const std::string_view type = http::trimmed(header.substr(0, header.find(';')));
+  return type.empty() || http::same_word(type, "application/json") ||
+         http::same_word(type, "application/a2a+json");
 }
 
 base::Result<void> check_tenant(std::string_view tenant) {
@@ -82,7 +82,7 @@ base::Result<void> check_tenant(std::string_view tenant) {
     return fail(ErrorCode::invalid_argument, "tenant: must be at most 256 characters without a slash");
   }
   // They mean something else as the first segment of a path.
-  for (const std::string_view taken : {"v1", "tasks", "agents"}) {
+  for (const std::string_view taken : {"v1", "tasks", "agents", ".", ".."}) {
     if (tenant == taken)
       return fail(ErrorCode::invalid_argument, "tenant: " + std::string(taken) + " is taken");
   }

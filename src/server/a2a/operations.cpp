@@ -121,21 +121,31 @@ void list(const CallPtr& call) {
   });
 }
 
+namespace {
+
+// Whoever cancels a canceled task gets it where the generation says so: also who lost a race to cancel it.
+void refuse_cancel(const CallPtr& call, const base::Error& error, const task::TaskId& id,
+                   std::optional<int> history) {
+  const auto look = [call, error, id, history] {
+    const auto head = call->services.engine.tasks().find(call->ref(id));
+    if (!head || head->state != task::State::canceled) return call->refuse(error, id);
+    reply_task(call, head->key, history, std::nullopt, &wire::a2a::Dialect::write_task);
+  };
+  const bool looks = call->dialect.cancels_twice() && error.code == ErrorCode::not_cancelable;
+  if (!looks || !call->services.readers.try_submit(look)) call->refuse(error, id);
+}
+
+}  // namespace
+
 void cancel(const CallPtr& call) {
   const auto request = read_task_request(call);
   if (!request) return call->refuse(request.error());
   const task::TaskRef ref = call->ref(request->id);
   const auto write = &wire::a2a::Dialect::write_task;
   const auto history = request->history_length;
-  if (call->dialect.cancels_twice()) {
-    const auto head = call->services.engine.tasks().find(ref);
-    if (head && head->state == task::State::canceled) {
-      return reply_task(call, head->key, history, std::nullopt, write);
-    }
-  }
   call->services.engine.tasks().cancel(
       ref, [call, history, write, named = ref.id](base::Result<task::TaskKey> canceled) {
-        if (!canceled) return call->refuse(canceled.error(), named);
+        if (!canceled) return refuse_cancel(call, canceled.error(), named, history);
         reply_task_later(call, *canceled, history, std::nullopt, write);
       });
 }

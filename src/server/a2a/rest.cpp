@@ -1,8 +1,10 @@
 #include "server/a2a/rest.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "base/utf8.h"
 #include "server/a2a/negotiation.h"
 
 namespace baton::server::a2a {
@@ -38,6 +40,7 @@ constexpr std::array kRows{
     Row{"/extendedAgentCard", "GET", &extended_card, false, true},
 };
 
+// Nothing for what is not percent-encoded UTF-8.
 std::optional<std::string> decoded(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -52,6 +55,7 @@ std::optional<std::string> decoded(std::string_view text) {
     out.push_back(static_cast<char>(byte));
     i += 2;
   }
+  if (!base::is_utf8(out)) return std::nullopt;
   return out;
 }
 
@@ -117,13 +121,24 @@ const wire::a2a::Dialect& dialect_of(Form form) {
   return form == Form::rest_v1_0 ? wire::a2a::v1_0() : wire::a2a::v0_3_rest();
 }
 
-// What a request without a body says, as the params it would be elsewhere: the query and the path's ids.
-std::string params_of(const http::Request& request, const RestTarget& target) {
+// What a request says as the params it would be elsewhere: the path's ids, the query, and what its body has
+// besides.
+std::string params_of(const http::Request& request, const RestTarget& target, wire::Value body) {
+  const auto from_path = [](std::string_view name) {
+    return name == "id" || name == "name" || name == "A2A-Version";
+  };
   std::string json;
   wire::Writer out(json);
   out.object([&] {
     for (const auto& [name, value] : request.query) {
-      if (name != "id" && name != "name" && name != "A2A-Version") out.member(name, value);
+      if (!from_path(name)) out.member(name, value);
+    }
+    if (body.is_object()) {
+      for (const wire::Value member : body) {
+        const auto same = [&](const auto& pair) { return pair.first == member.key(); };
+        const bool asked = std::any_of(request.query.begin(), request.query.end(), same);
+        if (!asked && !from_path(member.key())) out.key(member.key()).raw(member.raw());
+      }
     }
     if (target.task.empty()) return;
     out.member("id", target.task.value).member("name", "tasks/" + target.task.value);
@@ -150,7 +165,9 @@ base::Result<void> read_params(const CallPtr& call, const RestTarget& target) {
   }
   auto document = body.empty() && !from_body ? base::Result<wire::Document>(wire::Document::parse("{}"))
                                              : wire::Document::parse(std::move(body));
-  if (document && !from_body) document = wire::Document::parse(params_of(call->exchange->request(), target));
+  if (document && !from_body) {
+    document = wire::Document::parse(params_of(call->exchange->request(), target, document->root()));
+  }
   if (!document) return base::fail(document.error());
   call->document = std::move(*document);
   call->params = call->document->root();

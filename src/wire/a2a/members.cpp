@@ -1,6 +1,7 @@
 #include "wire/a2a/members.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 namespace baton::wire::a2a {
@@ -10,7 +11,9 @@ using base::fail;
 using base::Result;
 
 constexpr std::int64_t kHistoryMax = 1'000'000;
-constexpr std::size_t kIdMax = 256;  // bytes of an id that a client makes
+constexpr std::size_t kUrlMax = 2048;
+constexpr std::size_t kHeaderTextMax = 8192;
+constexpr std::size_t kSchemesMax = 16;
 
 // Whether a webhook could be sent there at all; where it may be sent is decided when it is.
 bool is_http_url(std::string_view url) {
@@ -29,7 +32,18 @@ Result<std::string> read_header_text(Value value, const std::string& name) {
   if (text && std::any_of(text->begin(), text->end(), is_control)) {
     return wrong(name + ": must not have control characters");
   }
+  if (text && text->size() > kHeaderTextMax) return wrong(name + ": must not be longer than 8192 bytes");
   return text;
+}
+
+// The name of an authentication scheme (RFC 9110, 11.1).
+bool is_scheme(std::string_view scheme) {
+  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
+  return !scheme.empty() && scheme.size() <= 64 &&
+         std::all_of(scheme.begin(), scheme.end(), [&](unsigned char c) {
+           return (c < 0x80 && std::isalnum(c)) ||
+                  kMarks.find(static_cast<char>(c)) != std::string_view::npos;
+         });
 }
 
 Result<void> read_authentication(Value authentication, const std::string& name, task::PushConfig& config) {
@@ -40,6 +54,10 @@ Result<void> read_authentication(Value authentication, const std::string& name, 
     if (!schemes.string().empty()) config.schemes.push_back(schemes.str());
   } else if (auto bad = take(read_strings(schemes, name + ".schemes"), config.schemes)) {
     return fail(*bad);
+  }
+  const bool good = std::all_of(config.schemes.begin(), config.schemes.end(), is_scheme);
+  if (!good || config.schemes.size() > kSchemesMax) {
+    return wrong(name + ".schemes: must be at most 16 names of authentication schemes");
   }
   const Value credentials = authentication["credentials"];
   if (auto bad = take(read_header_text(credentials, name + ".credentials"), config.credentials)) {
@@ -171,6 +189,7 @@ Result<task::PushConfig> read_push_config(Value config, const std::string& name,
       (bad = take(read_header_text(config["token"], name + ".token"), read.token))) {
     return fail(*bad);
   }
+  if (read.url.size() > kUrlMax) return wrong(name + ".url: must not be longer than 2048 bytes");
   if (!is_http_url(read.url)) return wrong(name + ".url: must be an http or https URL");
   if (auto done = read_authentication(config["authentication"], name + ".authentication", read); !done) {
     return fail(done.error());

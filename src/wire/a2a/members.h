@@ -18,6 +18,8 @@
 
 namespace baton::wire::a2a {
 
+inline constexpr std::size_t kIdMax = 256;  // bytes of an id that a client makes
+
 inline tl::unexpected<base::Error> wrong(std::string text) {
   return base::fail(base::ErrorCode::invalid_argument, std::move(text));
 }

@@ -99,8 +99,13 @@ void write_data(Writer& out, const Part& data) {
 task::Json metadata_before_v1(const Part& part, bool marks_wrapped) {
   task::Json metadata = part.metadata;
   if (part.kind != Part::Kind::text && part.kind != Part::Kind::data) return metadata;
-  if (part.kind == Part::Kind::data && marks_wrapped && !is_object(part)) {
-    metadata = with_member(metadata, kWrapped, "true");
+  if (part.kind == Part::Kind::data && marks_wrapped) {
+    // The mark is ours: one that came with the part would be taken for it.
+    if (metadata.text.find(kWrapped) != std::string::npos) {
+      const auto document = Document::parse_view(metadata.text);
+      if (document && !document->root()[kWrapped].missing()) metadata = without_mark(document->root());
+    }
+    if (!is_object(part)) metadata = with_member(metadata, kWrapped, "true");
   }
   if (!part.media_type.empty()) metadata = with_member(metadata, "mediaType", quoted(part.media_type));
   if (!part.filename.empty()) metadata = with_member(metadata, "filename", quoted(part.filename));

@@ -240,6 +240,7 @@ std::optional<PushRef> parse_name(std::string_view name) {
   PushRef ref{{std::string(name.substr(0, end))}, {}};
   if (ref.task.empty()) return std::nullopt;
   if (end < name.size()) ref.config.value = name.substr(end + kConfigs.size());
+  if (ref.task.value.size() > kIdMax || ref.config.value.size() > kIdMax) return std::nullopt;
   return ref;
 }
 

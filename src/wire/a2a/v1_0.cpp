@@ -76,7 +76,7 @@ Result<void> read_configuration(Value configuration, SendRequest& read) {
                   immediately))) {
     return fail(*bad);
   }
-  read.waits = !immediately.value_or(false);
+  if (immediately) read.waits = !*immediately;
   const Value push = first_of(configuration, {"taskPushNotificationConfig", "task_push_notification_config"});
   if (push.absent()) return {};
   bad = take(read_config(push, name + ".taskPushNotificationConfig"), read.submission.push);
@@ -159,8 +159,6 @@ class V10 final : public Dialect {
 Result<SendRequest> V10::read_send(Value params) const {
   if (auto done = check_params(params); !done) return fail(done.error());
   SendRequest read;
-  // A send waits unless it says otherwise (VERSIONS.md, trap 35).
-  read.waits = true;
   read.history_length = std::nullopt;
   if (auto done = read_message(params["message"], read.submission); !done) return fail(done.error());
   if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());

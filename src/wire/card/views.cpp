@@ -69,7 +69,7 @@ class CardWriter {
       write_security_schemes(out_, shown_.schemes, view_);
       write_requirements(out_, shown_.security, view_);
       // Left out when false, as the SDKs do (trap 56).
-      if (is_old() && card_.extended) out_.member("supportsAuthenticatedExtendedCard", true);
+      if (is_old() && offers_extended()) out_.member("supportsAuthenticatedExtendedCard", true);
       write_strings("defaultInputModes", card_.default_input_modes);
       write_strings("defaultOutputModes", card_.default_output_modes);
       out_.key("skills").array([&] {
@@ -127,11 +127,13 @@ class CardWriter {
     });
   }
 
+  bool offers_extended() const { return card_.extended && served_.has_callers; }
+
   void write_capabilities() {
     out_.key("capabilities").object([&] {
       out_.member("streaming", card_.streaming).member("pushNotifications", served_.push && card_.push);
       if (view_ == CardView::superset) out_.member("stateTransitionHistory", false);
-      if (is_new() && card_.extended) out_.member("extendedAgentCard", true);
+      if (is_new() && offers_extended()) out_.member("extendedAgentCard", true);
       if (card_.extensions.empty()) return;
       out_.key("extensions").array([&] {
         for (const task::Extension& extension : card_.extensions) {

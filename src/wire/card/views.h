@@ -23,6 +23,7 @@ struct ServedCard {
   bool push = true;              // webhooks are switched on
   Bearer bearer = Bearer::none;  // a card with security schemes of its own does not show it
   bool extended = false;         // the form for callers that said who they are
+  bool has_callers = true;       // callers can say who they are, so that an extended card is for somebody
 };
 
 enum class CardView {

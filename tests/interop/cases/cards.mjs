@@ -19,7 +19,8 @@ export const discovery = {
       const card = await connected.card();
       assert.equal(card.name, "Desk");
       assert.equal(card.version, "1.2.3");
-      assert.deepEqual([card.streaming, card.push, card.extended], [true, true, true]);
+      // It has an extended card, but nobody has a token here.
+      assert.deepEqual([card.streaming, card.push, card.extended], [true, true, false]);
       assert.deepEqual(card.skills, ["desk"]);
       checkInterfaces(client, card, base);
     });
@@ -42,7 +43,8 @@ export const extendedCard = {
   needs: "extendedCard",
   async run(client, world) {
     await using(client, world.guarded.base("desk"), { token: "secret-of-ann" }, async (connected) => {
-      assert.deepEqual((await connected.card()).skills, ["desk"]);
+      const open = await connected.card();
+      assert.deepEqual([open.skills, open.extended], [["desk"], true]);
       const card = await connected.extendedCard();
       assert.deepEqual([card.name, card.skills], ["Desk", ["desk", "ledger"]]);
       assert.equal(card.description, "Shows itself to callers that say who they are.");

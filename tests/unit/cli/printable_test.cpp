@@ -46,13 +46,6 @@ TEST_CASE("Printable: a JSON line keeps its meaning and stays one line") {
   CHECK(json_line("\"漢\"") == "\"漢\"");
 }
 
-TEST_CASE("Printable: only whole UTF-8 is UTF-8") {
-  CHECK(is_utf8("Größe 🙂"));
-  CHECK(is_utf8(""));
-  CHECK_FALSE(is_utf8("\xff"));
-  CHECK_FALSE(is_utf8("\xF4\x90\x80\x80"));
-  CHECK_FALSE(is_utf8("abc\xE2\x82"));
-}
 
 TEST_CASE("Printable: a shell reads a word back as it was") {
   CHECK(shell_word("plain-1.2") == "plain-1.2");

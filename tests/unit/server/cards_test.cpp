@@ -21,7 +21,10 @@ struct Bench {
     agent.read_at = std::chrono::sys_seconds(std::chrono::seconds(784111777));
   }
 
-  void extend() { agent.card.extended = task::CardExtras{"For you", {}}; }
+  void extend() {
+    agent.card.extended = task::CardExtras{"For you", {}};
+    options.tokens.push_back({"secret", {"alice"}, {}});
+  }
 
   server::http::Reply get(std::vector<std::pair<std::string, std::string>> headers,
                           std::vector<std::pair<std::string, std::string>> query = {}) {
@@ -104,6 +107,16 @@ TEST_CASE("Extended card: without one each generation says so in its own way") {
     CHECK(bench.extended(caller, CardView::superset).error().code == ErrorCode::extended_card_not_configured);
     CHECK(bench.extended(caller, CardView::v0_3_rest).has_value());
   }
+}
+
+TEST_CASE("Extended card: where nobody has a token there is none, and no card claims one") {
+  Bench bench;
+  bench.extend();
+  CHECK(bench.get({{"A2A-Version", "1.0"}}).body.find("extendedAgentCard") != std::string::npos);
+  bench.options.tokens.clear();
+  CHECK(bench.get({}).body.find("supportsAuthenticatedExtendedCard") == std::string::npos);
+  CHECK(bench.get({{"A2A-Version", "1.0"}}).body.find("extendedAgentCard") == std::string::npos);
+  CHECK(bench.extended("anonymous", CardView::v1_0).error().code == ErrorCode::unsupported);
 }
 
 TEST_CASE("Extended card: for callers with a name; REST 0.3 shows the others the public one") {

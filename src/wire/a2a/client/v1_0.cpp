@@ -15,7 +15,7 @@ void write_configuration(Writer& out, const SendRequest& send) {
   out.key("configuration").object([&] {
     write_strings(out, "acceptedOutputModes", submission.accepted_output_modes);
     if (send.history_length) out.member("historyLength", *send.history_length);
-    if (!send.waits.value_or(true)) out.member("returnImmediately", true);
+    if (send.waits) out.member("returnImmediately", !*send.waits);
     if (!submission.push) return;
     out.key("taskPushNotificationConfig").object([&] {
       write_config_members(out, *submission.push, Schemes::one);

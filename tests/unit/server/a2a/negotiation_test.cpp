@@ -62,6 +62,13 @@ TEST_CASE("extensions_of: what is asked for and there is on, under the header th
   CHECK(on.missing.empty());
 }
 
+TEST_CASE("extensions_of: every header line counts") {
+  const auto card = card_with({extension("https://a", false), extension("https://b", true)});
+  auto request = with_header("A2A-Extensions", "https://a");
+  request.headers.emplace_back("a2a-extensions", "https://b");
+  CHECK(extensions_of(request, card).active == std::vector<std::string>{"https://a", "https://b"});
+}
+
 TEST_CASE("extensions_of: one that is required and not asked for is named") {
   const auto card = card_with({extension("https://a", true)});
   CHECK(extensions_of({}, card).missing == "https://a");

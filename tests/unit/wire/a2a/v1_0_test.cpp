@@ -260,9 +260,9 @@ TEST_CASE("trap 33: nothing of earlier generations and nothing the proto lacks i
   }
 }
 
-TEST_CASE("trap 35: a 1.0 send waits unless it asks not to") {
-  CHECK(send(v1_0(), "{" + kMessage + "}").waits == true);
-  CHECK(send(v1_0(), "{" + kMessage + R"(,"configuration":{}})").waits == true);
+TEST_CASE("trap 35: a 1.0 send that says nothing waits unless the agent's card answers at once") {
+  CHECK_FALSE(send(v1_0(), "{" + kMessage + "}").waits.has_value());
+  CHECK_FALSE(send(v1_0(), "{" + kMessage + R"(,"configuration":{}})").waits.has_value());
   CHECK(send(v1_0(), "{" + kMessage + R"(,"configuration":{"returnImmediately":false}})").waits == true);
 }
 
@@ -284,7 +284,7 @@ TEST_CASE("trap 44: members that 1.0 does not know are ignored") {
   const auto request =
       send(v1_0(), R"({"kind":"x","message":{"kind":"message","messageId":"m","role":"ROLE_USER",)"
                    R"("parts":[{"kind":"text","text":"x","new":1}]},"configuration":{"blocking":false}})");
-  CHECK(request.waits == true);
+  CHECK_FALSE(request.waits.has_value());
   CHECK(request.submission.message.parts.at(0).content == "x");
 }
 
