@@ -46,7 +46,6 @@ TEST_CASE("Printable: a JSON line keeps its meaning and stays one line") {
   CHECK(json_line("\"漢\"") == "\"漢\"");
 }
 
-
 TEST_CASE("Printable: a shell reads a word back as it was") {
   CHECK(shell_word("plain-1.2") == "plain-1.2");
   CHECK(shell_word("two words") == "'two words'");
