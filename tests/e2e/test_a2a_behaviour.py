@@ -123,3 +123,24 @@ class Behaviour(a2a_case.A2aCase):
         said = [list(generations.texts_in(caller.get(task, history=9).raw["history"])) for caller in self.all]
         self.assertEqual(said, [said[0]] * len(said))
         self.assertEqual(len(said[0]), 3)
+
+
+class AtOnce(a2a_case.A2aCase):
+    """An agent whose card says: answer at once."""
+
+    @classmethod
+    def change_cards(cls):
+        cls.change_card("player", baton={"reply": "at_once"})
+
+    def test_the_card_decides_where_the_send_says_nothing(self):
+        for caller in self.all:
+            with self.subTest(caller.name):
+                task = caller.send("wait")
+                self.assertIn(task.state, ("submitted", "working"))
+                caller.cancel(task.id)
+
+    def test_the_send_decides_where_it_says_something(self):
+        for caller in self.all:
+            if caller is not self.g1:
+                with self.subTest(caller.name):
+                    self.assertEqual(caller.send("ask", wait=True).state, "input-required")
