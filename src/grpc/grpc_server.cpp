@@ -56,6 +56,9 @@ int bounded(std::size_t number) {
 void set_limits(::grpc::ServerBuilder& builder, const server::http::Limits& limits) {
   constexpr int kPingInterval = 10'000;  // of a client's pings at least
   builder.SetMaxReceiveMessageSize(bounded(limits.body_max));
+  // gRPC inflates a message whole before it looks at how long it is, and before anybody asks who sent it.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   ::grpc::ResourceQuota quota("baton");
   builder.SetResourceQuota(quota.Resize(limits.bodies_max));
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);

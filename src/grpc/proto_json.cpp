@@ -14,10 +14,15 @@
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/type_resolver_util.h>
 
+#include <cmath>
+#include <cstdlib>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 
 #include "base/embedded.h"
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
 
 namespace baton::grpc {
 namespace {
@@ -39,6 +44,54 @@ void add_file(pb::DescriptorPool& pool, std::string_view name) {
   file.set_name(std::string(name));
   const bool good = pb::compiler::Parser().Parse(&tokens, &file) && pool.BuildFile(file) != nullptr;
   if (text.empty() || !good) throw std::logic_error("schema/" + std::string(name) + " cannot be read");
+}
+
+// Values inside more brackets than this a client could not read: protobuf's parsers stop at 100 messages
+// inside each other, and one bracket is up to three of them.
+constexpr int kDepthMax = 32;
+
+bool is_double(std::string_view number) {
+  return std::isfinite(std::strtod(std::string(number).c_str(), nullptr));
+}
+
+void write_plain(wire::Writer& writer, const wire::Value& value, int depth);
+
+void write_members(wire::Writer& writer, const wire::Value& object, int depth) {
+  std::map<std::string_view, std::size_t> last;
+  std::size_t count = 0;
+  for (const wire::Value member : object) last[member.key()] = count++;
+  std::size_t place = 0;
+  for (const wire::Value member : object) {
+    if (last[member.key()] == place++) write_plain(writer.key(member.key()), member, depth);
+  }
+}
+
+void write_plain(wire::Writer& writer, const wire::Value& value, int depth) {
+  const bool nests = value.is_object() || value.is_array();
+  if (value.is_string()) {
+    writer.string(value.string());
+  } else if ((value.is_number() && !is_double(value.raw())) || (nests && depth >= kDepthMax)) {
+    writer.string(value.raw());
+  } else if (value.is_object()) {
+    writer.object([&] { write_members(writer, value, depth + 1); });
+  } else if (value.is_array()) {
+    writer.array([&] {
+      for (const wire::Value item : value) write_plain(writer, item, depth + 1);
+    });
+  } else {
+    writer.raw(value.raw());
+  }
+}
+
+// The JSON without what protobuf's translation refuses and ours takes. Of repeated members the last one is
+// kept; numbers that no double holds, and what is nested too deep, become strings.
+base::Result<std::string> plain(const std::string& json) {
+  const auto document = wire::Document::parse_view(json, {.depth_max = 1000});
+  if (!document) return base::fail(document.error());
+  std::string text;
+  wire::Writer writer(text);
+  write_plain(writer, document->root(), 0);
+  return text;
 }
 
 }  // namespace
@@ -86,10 +139,15 @@ base::Result<std::string> ProtoJson::to_bytes(const std::string& message, const 
   pb::util::JsonParseOptions options;
   options.ignore_unknown_fields = true;
   std::string bytes;
-  const auto status =
-      pb::util::JsonToBinaryString(schema_->resolver.get(), url_of(message), json, &bytes, options);
-  if (status.ok()) return bytes;
-  return base::fail(base::ErrorCode::internal, "the answer cannot be said in gRPC", status.ToString());
+  const auto translate = [&](const std::string& text) {
+    bytes.clear();
+    return pb::util::JsonToBinaryString(schema_->resolver.get(), url_of(message), text, &bytes, options).ok();
+  };
+  if (translate(json)) return bytes;
+  const auto again = plain(json);
+  if (again && translate(*again)) return bytes;
+  // Why is not said: protobuf quotes the text.
+  return base::fail(base::ErrorCode::internal, "the answer cannot be said in gRPC", "no " + message);
 }
 
 }  // namespace baton::grpc

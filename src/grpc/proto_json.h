@@ -18,7 +18,9 @@ class ProtoJson {
   ProtoJson(const ProtoJson&) = delete;
   ProtoJson& operator=(const ProtoJson&) = delete;
 
-  // `message` is a full name, "a2a.v1.Task". Fields that the message does not have are left out.
+  // `message` is a full name, "a2a.v1.Task". Fields that the message does not have are left out. JSON that
+  // protobuf refuses is made plain: of repeated members the last one is kept, and numbers that no double
+  // holds and values nested too deep become strings.
   base::Result<std::string> to_json(const std::string& message, const std::string& bytes) const;
   base::Result<std::string> to_bytes(const std::string& message, const std::string& json) const;
 

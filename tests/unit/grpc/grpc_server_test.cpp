@@ -41,11 +41,13 @@ std::string bytes_in(const ::grpc::ByteBuffer& buffer) {
 // A client's call. Every wait is bounded by the call's deadline.
 class ClientCall {
  public:
-  ClientCall(int port, const std::string& method, const std::string& bytes, Metadata metadata = {})
+  ClientCall(int port, const std::string& method, const std::string& bytes, Metadata metadata = {},
+             grpc_compression_algorithm compression = GRPC_COMPRESS_NONE)
       : stub_(::grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
                                     ::grpc::InsecureChannelCredentials())) {
     context_.set_deadline(std::chrono::system_clock::now() + test::patience());
     for (const auto& [name, value] : metadata) context_.AddMetadata(name, value);
+    context_.set_compression_algorithm(compression);
     stream_ = stub_.PrepareCall(&context_, method, &queue_);
     stream_->StartCall(this);
     CHECK(next());
@@ -343,6 +345,18 @@ TEST_CASE("gRPC server: a message over the limit is refused before anybody sees 
                   bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":")" + std::string(2000, 'x') + R"("})"));
   CHECK(!call.read());
   CHECK(call.finish().error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(requests == 0);
+}
+
+TEST_CASE("gRPC server: a message that is compressed is refused, however long it is inside") {
+  std::atomic<int> requests{0};
+  Bench bench([&](const std::shared_ptr<Exchange>&) { ++requests; });
+  for (const auto compression : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
+    for (const std::size_t length : {std::size_t{1000}, std::size_t{16} << 20}) {
+      ClientCall call(bench.port, kGetTask, std::string(length, 'x'), {}, compression);
+      CHECK(call.finish().error_code() == ::grpc::StatusCode::UNIMPLEMENTED);
+    }
+  }
   CHECK(requests == 0);
 }
 
