@@ -98,7 +98,11 @@ class Subscriber:
 
     async def follow(self):
         """Resumes after the last number seen."""
-        after = self.seen[-1][0] if self.seen else 0
+        after, last = self.seen[-1] if self.seen else (0, None)
+        state = (last or {}).get("status", {}).get("state")
+        if state in ENDED:  # the connection was lost between the task's end and that of the stream
+            await self.after_stop(state)
+            return
         await self.take(aclient.stream(self.port, self.agent, "tasks/resubscribe", {"id": self.task}, after), 1)
 
     async def poll(self):

@@ -18,6 +18,12 @@ agents::Agent agent_named(const std::string& name, const agents::AgentSettings& 
 
 }  // namespace
 
+engine::EngineOptions EngineBench::short_drain() {
+  engine::EngineOptions options;
+  options.drain_grace = std::chrono::milliseconds(200);
+  return options;
+}
+
 EngineBench::EngineBench(Options options)
     : options_(std::move(options)),
       folder_(std::filesystem::temp_directory_path() / ("baton-engine-" + base::random_hex(8))) {

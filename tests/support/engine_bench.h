@@ -16,8 +16,10 @@ namespace baton::test {
 
 class EngineBench {
  public:
+  // Turns that a test leaves running are given little time at the end.
+  static engine::EngineOptions short_drain();
   struct Options {
-    engine::EngineOptions engine;
+    engine::EngineOptions engine = short_drain();
     agents::AgentSettings settings;
   };
 
@@ -25,8 +27,7 @@ class EngineBench {
   explicit EngineBench(Options options);
   ~EngineBench();
 
-  // Takes everything down and builds it again on the same folder. `drain`: in order; otherwise as a crash
-  // would leave it, as far as one process can show that.
+  // Takes everything down, in order, and builds it again on the same folder.
   void restart();
 
   ScriptedExecutor& scripted() { return *scripted_; }
