@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 
+#include "base/text.h"
 #include "cli/printable.h"
 #include "wire/json/document.h"
 #include "wire/sse/sse_reader.h"
@@ -190,18 +191,7 @@ tl::expected<std::string, CallError> http_get(const std::string& url, const std:
 std::string endpoint_url(std::string url, std::string_view agent) {
   while (url.ends_with('/')) url.pop_back();
   if (agent.empty()) return url + "/";
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  url += "/agents/";
-  for (const char c : agent) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = std::isalnum(byte) || c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      url += c;
-    } else {
-      url += {'%', kHex[byte >> 4], kHex[byte & 15]};
-    }
-  }
-  return url;
+  return url + "/agents/" + base::percent_encoded(agent);
 }
 
 }  // namespace baton::cli

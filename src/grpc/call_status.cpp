@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "wire/a2a/errors.h"
 #include "wire/json/document.h"
 #include "wire/json/writer.h"
@@ -102,9 +103,7 @@ void write_reason(wire::Writer& out, std::string_view reason) {
 
 // The canonical text of the number and what exactly was wrong, unless both say the same.
 std::string old_message(std::string_view text, std::string_view detail) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
-  const bool same = std::equal(text.begin(), text.end(), detail.begin(), detail.end(),
-                               [&](unsigned char a, unsigned char b) { return lower(a) == lower(b); });
+  const bool same = base::same_word(text, detail);
   std::string message(text);
   if (!same && !detail.empty()) message.append(text.empty() ? "" : ": ").append(detail);
   return message;

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/text.h"
 #include "wire/json/document.h"
 
 namespace baton::grpc {
@@ -110,22 +111,6 @@ base::Result<Ids> ids_of(const Method& method, wire::Value message) {
   return ids;
 }
 
-std::string encoded(std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      out.push_back(c);
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      out.append({'%', kDigits[byte >> 4], kDigits[byte & 15]});
-    }
-  }
-  return out;
-}
-
 std::string filled(std::string_view path, std::string_view task, std::string_view config) {
   std::string out(path);
   for (const auto& [mark, id] :
@@ -184,7 +169,8 @@ base::Result<server::http::Request> rest_request(const Method& method, std::stri
   server::http::Request request;
   request.method = method.verb;
   request.path = *prefix + filled(method.path, ids->task, ids->config);
-  request.raw_path = *prefix + filled(method.path, encoded(ids->task), encoded(ids->config));
+  request.raw_path =
+      *prefix + filled(method.path, base::percent_encoded(ids->task), base::percent_encoded(ids->config));
   for (const auto& [name, value] : metadata) {
     const bool passed_on = std::find(kHeaders.begin(), kHeaders.end(), name) != kHeaders.end();
     if (passed_on) request.headers.emplace_back(name, value);

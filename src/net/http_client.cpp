@@ -6,6 +6,7 @@
 #include <array>
 #include <exception>
 
+#include "base/text.h"
 #include "net/answer_stream.h"
 #include "net/tls.h"
 
@@ -33,19 +34,6 @@ class Exchange final : private httplib::ClientImpl {
   }
 };
 
-bool equal_names(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return std::tolower(x) == std::tolower(y); });
-}
-
-bool is_header_name(std::string_view name) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";  // RFC 9110, token
-  return !name.empty() && std::all_of(name.begin(), name.end(), [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           kMarks.find(c) != std::string_view::npos;
-  });
-}
-
 // A line end in a value would begin a header of somebody else's choice.
 bool is_header_value(std::string_view value) {
   return std::all_of(value.begin(), value.end(), [](char c) {
@@ -58,7 +46,7 @@ bool is_header_value(std::string_view value) {
 bool is_reserved_header(std::string_view name) {
   constexpr std::array kReserved{"Host", "Content-Length", "Transfer-Encoding", "Connection"};
   return std::any_of(kReserved.begin(), kReserved.end(),
-                     [&](std::string_view reserved) { return equal_names(name, reserved); });
+                     [&](std::string_view reserved) { return base::same_word(name, reserved); });
 }
 
 base::Result<void> check(const HttpRequest& request) {
@@ -69,7 +57,7 @@ base::Result<void> check(const HttpRequest& request) {
     return fail(ErrorCode::invalid_argument, "the content type has characters that do not belong there");
   }
   for (const auto& [name, value] : request.headers) {
-    if (!is_header_name(name) || is_reserved_header(name) || !is_header_value(value)) {
+    if (!base::is_token(name) || is_reserved_header(name) || !is_header_value(value)) {
       return fail(ErrorCode::invalid_argument, "a header has characters that do not belong there", name);
     }
   }

@@ -4,35 +4,15 @@
 #include <array>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace baton::notify {
 namespace {
 
 using Kind = store::DeliveryResult::Kind;
 
-constexpr char kHex[] = "0123456789ABCDEF";
-
-bool is_plain(unsigned char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         std::string_view("-._~").find(static_cast<char>(c)) != std::string_view::npos;
-}
-
-std::string percent_encoded(const std::string& text) {
-  std::string result;
-  for (const char byte : text) {
-    const auto c = static_cast<unsigned char>(byte);
-    if (is_plain(c)) {
-      result += byte;
-    } else {
-      result += {'%', kHex[c >> 4], kHex[c & 0x0f]};
-    }
-  }
-  return result;
-}
-
 bool is_bearer(std::string_view scheme) {
-  constexpr std::string_view kBearer = "bearer";
-  return std::equal(scheme.begin(), scheme.end(), kBearer.begin(), kBearer.end(),
-                    [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+  return base::same_word(scheme, "bearer");
 }
 
 // Bearer if it is named or nothing is; otherwise the first scheme named.
@@ -74,8 +54,8 @@ net::HttpRequest webhook_request(const store::Delivery& delivery, const task::Ta
   if (!delivery.config.credentials.empty()) {
     request.headers.emplace_back("Authorization", authorization(delivery.config));
   }
-  request.headers.emplace_back("X-Baton-Delivery",
-                               percent_encoded(task.value) + "/" + std::to_string(delivery.event.value));
+  request.headers.emplace_back(
+      "X-Baton-Delivery", base::percent_encoded(task.value) + "/" + std::to_string(delivery.event.value));
   request.headers.emplace_back("X-Baton-Attempt", std::to_string(delivery.attempts + 1));
   return request;
 }

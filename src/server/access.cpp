@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
+
 namespace baton::server {
 namespace {
 
@@ -17,10 +19,7 @@ bool equal_in_constant_time(std::string_view given, std::string_view secret) {
 
 std::string_view bearer_token(std::string_view authorization) {
   constexpr std::string_view kScheme = "bearer ";
-  if (authorization.size() < kScheme.size()) return {};
-  const bool is_bearer =
-      std::equal(kScheme.begin(), kScheme.end(), authorization.begin(),
-                 [](char want, char got) { return want == std::tolower(static_cast<unsigned char>(got)); });
+  const bool is_bearer = base::same_word(authorization.substr(0, kScheme.size()), kScheme);
   return is_bearer ? authorization.substr(kScheme.size()) : std::string_view();
 }
 

@@ -55,9 +55,7 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
     if (is_old && asked.empty()) extensions.header = kOldExtensions;
     std::string_view list = value;
     while (!list.empty()) {
-      const std::size_t end = std::min(list.find(','), list.size());
-      if (const auto uri = http::trimmed(list.substr(0, end)); !uri.empty()) asked.push_back(uri);
-      list.remove_prefix(std::min(end + 1, list.size()));
+      if (const auto uri = http::next_member(list); !uri.empty()) asked.push_back(uri);
     }
   }
   for (const task::Extension& extension : card.extensions) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "server/a2a/negotiation.h"
 
@@ -42,20 +42,8 @@ constexpr std::array kRows{
 
 // Nothing for what is not percent-encoded UTF-8.
 std::optional<std::string> decoded(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out.push_back(text[i]);
-      continue;
-    }
-    unsigned byte = 0;
-    if (i + 2 >= text.size()) return std::nullopt;
-    const auto [end, error] = std::from_chars(text.data() + i + 1, text.data() + i + 3, byte, 16);
-    if (error != std::errc() || end != text.data() + i + 3) return std::nullopt;
-    out.push_back(static_cast<char>(byte));
-    i += 2;
-  }
-  if (!base::is_utf8(out)) return std::nullopt;
+  auto out = base::percent_decoded(text);
+  if (out && !base::is_utf8(*out)) out.reset();
   return out;
 }
 

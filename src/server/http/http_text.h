@@ -3,13 +3,12 @@
 
 #include <string_view>
 
+#include "base/text.h"
+
 namespace baton::server::http {
 
-// One or more `tchar`s: what methods and header names are made of.
-bool is_token(std::string_view text);
-
-// Equal without regard to the case of ASCII letters.
-bool same_word(std::string_view a, std::string_view b);
+using base::is_token;
+using base::same_word;
 
 // Without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);

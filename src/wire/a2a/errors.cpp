@@ -5,6 +5,7 @@
 #include <cctype>
 #include <optional>
 
+#include "base/text.h"
 #include "wire/json/writer.h"
 #include "wire/rpc/json_rpc.h"
 
@@ -59,17 +60,11 @@ bool is_of_a2a(ErrorCode code) {
   return number <= -32001 && number > -32100;
 }
 
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](unsigned char x, unsigned char y) { return lower(x) == lower(y); });
-}
-
 // The canonical text and, where there is more to say, what exactly was wrong. What no code of A2A fits says
 // only the latter.
 std::string message_of(const base::Error& error) {
   const RpcCode code = rpc_code_of(error.code);
-  if (error.for_caller.empty() || same_ignoring_case(error.for_caller, code.text)) {
+  if (error.for_caller.empty() || base::same_word(error.for_caller, code.text)) {
     return std::string(code.text);
   }
   const bool unfit = code.number == -32603 && error.code != ErrorCode::internal;

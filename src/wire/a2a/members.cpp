@@ -1,8 +1,9 @@
 #include "wire/a2a/members.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
+
+#include "base/text.h"
 
 namespace baton::wire::a2a {
 namespace {
@@ -14,6 +15,7 @@ constexpr std::int64_t kHistoryMax = 1'000'000;
 constexpr std::size_t kUrlMax = 2048;
 constexpr std::size_t kHeaderTextMax = 8192;
 constexpr std::size_t kSchemesMax = 16;
+constexpr std::size_t kSchemeMax = 64;
 
 // Whether a webhook could be sent there at all; where it may be sent is decided when it is.
 bool is_http_url(std::string_view url) {
@@ -38,12 +40,7 @@ Result<std::string> read_header_text(Value value, const std::string& name) {
 
 // The name of an authentication scheme (RFC 9110, 11.1).
 bool is_scheme(std::string_view scheme) {
-  constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
-  return !scheme.empty() && scheme.size() <= 64 &&
-         std::all_of(scheme.begin(), scheme.end(), [&](unsigned char c) {
-           return (c < 0x80 && std::isalnum(c)) ||
-                  kMarks.find(static_cast<char>(c)) != std::string_view::npos;
-         });
+  return base::is_token(scheme) && scheme.size() <= kSchemeMax;
 }
 
 Result<void> read_authentication(Value authentication, const std::string& name, task::PushConfig& config) {

@@ -113,12 +113,16 @@ task::Json metadata_before_v1(const Part& part, bool marks_wrapped) {
 }
 
 Result<std::vector<Part>> read_parts(Value parts, const std::string& name) {
+  return read_parts(parts, name, read_part);
+}
+
+Result<std::vector<Part>> read_parts(Value parts, const std::string& name, PartReader read_one) {
   if (!parts.is_array()) return wrong(name + ": must be a list");
   if (parts.size() == 0) return wrong(name + ": must not be empty");
   std::vector<Part> read;
   read.reserve(parts.size());
   for (const Value part : parts) {
-    auto one = read_part(part);
+    auto one = read_one(part);
     if (!one) return wrong(name + "[" + std::to_string(read.size()) + "]." + one.error().for_caller);
     read.push_back(std::move(*one));
   }

@@ -134,19 +134,6 @@ Result<Part> read_part(Value part) {
   return read;
 }
 
-Result<std::vector<Part>> read_content(Value parts, const std::string& name) {
-  if (!parts.is_array()) return wrong(name + ": must be a list");
-  if (parts.size() == 0) return wrong(name + ": must not be empty");
-  std::vector<Part> read;
-  read.reserve(parts.size());
-  for (const Value part : parts) {
-    auto one = read_part(part);
-    if (!one) return wrong(name + "[" + std::to_string(read.size()) + "]." + one.error().for_caller);
-    read.push_back(std::move(*one));
-  }
-  return read;
-}
-
 Result<task::Role> read_role(Value role) {
   if (role.absent() || role.string() == "ROLE_USER" || role.string() == "user") return task::Role::user;
   if (role.string() == "ROLE_AGENT" || role.string() == "agent") return task::Role::agent;
@@ -220,7 +207,7 @@ Result<Addressed> read_message(Value message) {
       (bad = take(read_id(first_of(message, {"taskId", "task_id"}), "message.taskId"), read.task.value)) ||
       (bad = take(read_id(first_of(message, {"contextId", "context_id"}), "message.contextId"),
                   read.context.value)) ||
-      (bad = take(read_content(first_of(message, {"content", "parts"}), "message.content"),
+      (bad = take(read_parts(first_of(message, {"content", "parts"}), "message.content", read_part),
                   read.message.parts)) ||
       (bad = take(read_object(message["metadata"], "message.metadata"), read.message.metadata)) ||
       (bad = take(read_strings(message["extensions"], "message.extensions"), read.message.extensions)) ||

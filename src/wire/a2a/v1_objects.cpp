@@ -3,12 +3,18 @@
 #include <algorithm>
 #include <array>
 
+#include "wire/a2a/members.h"
 #include "wire/base64.h"
 
 namespace baton::wire::v1 {
 namespace {
 
-using base::ErrorCode;
+using a2a::read_object;
+using a2a::read_string;
+using a2a::read_strings;
+using a2a::take;
+using a2a::write_strings;
+using a2a::wrong;
 using base::fail;
 using base::Result;
 
@@ -33,52 +39,10 @@ constexpr std::array kContentNames{
     ContentName{"data", task::Part::Kind::data},
 };
 
-tl::unexpected<base::Error> wrong(std::string text) {
-  return fail(ErrorCode::invalid_argument, std::move(text));
-}
-
 // A member under its camelCase or its snake_case name.
 Value either(Value object, std::string_view camel, std::string_view snake) {
   const Value value = object[camel];
   return value.missing() ? object[snake] : value;
-}
-
-Result<std::string> read_string(Value value, std::string_view name) {
-  if (value.absent()) return std::string();
-  if (!value.is_string()) return wrong(std::string(name) + ": must be a string");
-  return value.str();
-}
-
-Result<task::Json> read_object(Value value, std::string_view name) {
-  if (value.absent()) return task::Json{};
-  if (!value.is_object()) return wrong(std::string(name) + ": must be an object");
-  return value.json();
-}
-
-Result<std::vector<std::string>> read_strings(Value value, std::string_view name) {
-  std::vector<std::string> strings;
-  if (value.absent()) return strings;
-  if (!value.is_array()) return wrong(std::string(name) + ": must be a list of strings");
-  for (const Value item : value) {
-    if (!item.is_string()) return wrong(std::string(name) + ": must be a list of strings");
-    strings.push_back(item.str());
-  }
-  return strings;
-}
-
-void write_strings(Writer& out, std::string_view name, const std::vector<std::string>& strings) {
-  if (strings.empty()) return;
-  out.key(name).array([&] {
-    for (const std::string& text : strings) out.string(text);
-  });
-}
-
-// Stores a Result's value or hands its error to the caller: `if (auto bad = take(...)) return fail(*bad)`.
-template <class T>
-std::optional<base::Error> take(Result<T> from, T& to) {
-  if (!from) return std::move(from.error());
-  to = std::move(*from);
-  return std::nullopt;
 }
 
 Result<task::Part> read_content(Value part) {

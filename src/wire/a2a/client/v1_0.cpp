@@ -1,4 +1,5 @@
 // The clients of A2A 1.0 over JSON-RPC and REST (VERSIONS.md section 6): the ProtoJSON of lf.a2a.v1.
+#include "base/text.h"
 #include "wire/a2a/client/implementations.h"
 #include "wire/a2a/client/read_errors.h"
 #include "wire/a2a/client/write_requests.h"
@@ -106,7 +107,7 @@ class V10RestClient final : public ReadingClient {
   // The tenant is the first segment of every path.
   explicit V10RestClient(const std::string& tenant)
       : ReadingClient(PartShape::v1_0, task::Generation::v1_0),
-        prefix_(tenant.empty() ? "" : "/" + percent_encoded(tenant)) {}
+        prefix_(tenant.empty() ? "" : "/" + base::percent_encoded(tenant)) {}
 
   ClientRequest write_send(const SendRequest& send, bool streams) const override {
     return rest_post(prefix_ + (streams ? "/message:stream" : "/message:send"),
@@ -151,7 +152,7 @@ class V10RestClient final : public ReadingClient {
 Result<ClientRequest> V10RestClient::write_list(const ListQuery& list) const {
   std::string query;
   const auto add = [&](std::string_view name, std::string_view value) {
-    query.append(query.empty() ? "?" : "&").append(name).append("=").append(percent_encoded(value));
+    query.append(query.empty() ? "?" : "&").append(name).append("=").append(base::percent_encoded(value));
   };
   if (!list.context.empty()) add("contextId", list.context.value);
   if (list.state) add("status", v1::state_name(*list.state));

@@ -32,9 +32,6 @@ ClientRequest rest_post(std::string path, F&& members) {
   return request;
 }
 
-// As one segment of a path, or a value in a query.
-std::string percent_encoded(std::string_view text);
-
 // "/tasks/t1" and what comes behind it.
 std::string task_path(const task::TaskId& task, std::string_view rest = {});
 std::string config_path(const PushRef& push);

@@ -1,0 +1,33 @@
+#include "base/text.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton::base;
+
+TEST_CASE("Text: what a token is made of") {
+  CHECK(is_token("X-A2A_Extensions"));
+  CHECK(is_token("!#$%&'*+-.^_`|~"));
+  for (const char* other : {"", "a b", "a:b", "a/b", "\"a\"", "\xc3\xbc", "a\r\n"}) {
+    CAPTURE(other);
+    CHECK_FALSE(is_token(other));
+  }
+}
+
+TEST_CASE("Text: words are the same without regard to the case of ASCII letters") {
+  CHECK(same_word("Content-Type", "content-TYPE"));
+  CHECK(same_word("", ""));
+  CHECK_FALSE(same_word("a", "ab"));
+  CHECK_FALSE(same_word("[", "{"));
+}
+
+TEST_CASE("Text: percent-encoding keeps letters, digits and four marks, and reads back") {
+  CHECK(percent_encoded("aZ09-._~") == "aZ09-._~");
+  CHECK(percent_encoded("a b/c:%\xc3\xbc") == "a%20b%2Fc%3A%25%C3%BC");
+  for (const char* text : {"", "a b/c", "100%", "\xff", "x+y"})
+    CHECK(percent_decoded(percent_encoded(text)) == text);
+  CHECK(percent_decoded("%e4%C3") == "\xe4\xC3");
+  for (const char* broken : {"%", "%4", "%zz", "a%4", "%-1", "%+1"}) {
+    CAPTURE(broken);
+    CHECK_FALSE(percent_decoded(broken));
+  }
+}
