@@ -87,6 +87,9 @@ class TurnSink {
   // progress and shared state do not end it.
   virtual void text(std::string delta) = 0;
 
+  // The same for what the agent thinks aloud. Text ends a span of reasoning, and reasoning a reply.
+  virtual void reasoning(std::string delta) = 0;
+
   // False while more is waiting for the disk than a turn may have waiting. Then stop reading from the agent;
   // `when_ready` is called once, from any thread, as soon as there is room.
   virtual bool ready(std::function<void()> when_ready) = 0;

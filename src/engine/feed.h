@@ -66,6 +66,9 @@ class Feed {
 
   void publish(const store::TaskHead& head, std::vector<task::Event> events);
 
+  // Whether anybody is subscribed: a stream, or a reply that waits for the task to stop.
+  bool is_followed(task::TaskKey task) const;
+
   struct Counts {
     std::size_t tasks = 0;
     std::size_t subscriptions = 0;

@@ -60,12 +60,29 @@ class TaskService {
     return store_.events(key, after, limit);
   }
 
+  // The earlier submission of this name (task::Submission::name), or not_found.
+  base::Result<Accepted> earlier(const task::Caller& caller, const task::AgentName& agent,
+                                 const task::ContextId& context, const std::string& name) const;
+  // Where the run that event `number` belongs to begins: the log position its first event follows. A run goes
+  // from a message to the next stop.
+  base::Result<task::EventNumber> run_begin(task::TaskKey key, task::EventNumber number) const {
+    return store_.last_stop(key, number);
+  }
+  base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
+                                          const task::ContextId& context) const {
+    return store_.context_owner(caller, agent, context);
+  }
+  // The heads of a page of a list.
+  base::Result<store::ListPage> heads(const task::ListFilter& filter) const { return store_.list(filter); }
+
   base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const {
     return list_tasks(store_, filter, depth);
   }
   // Answers when the task has ended: as canceled, or with not_cancelable if it ended in another way.
   void cancel(const task::TaskRef& ref, Cancels::Done done) { cancels_.cancel(ref, std::move(done)); }
   void cancel(task::TaskKey key, Cancels::Done done) { cancels_.cancel(key, std::move(done)); }
+  // After `grace`, unless somebody follows the task then (Feed::is_followed) or it has stopped.
+  void cancel_unless_followed(task::TaskKey key, std::chrono::milliseconds grace);
   // Of an ended task.
   void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
 

@@ -60,6 +60,7 @@ struct NewTask {
   task::Json metadata;
   task::Generation origin = task::Generation::v1_0;
   std::string trace;
+  std::string user;  // becomes the context's owner if it has none; refused with `conflict` if it has another
 };
 
 // What the turn fields of the head become. Absent fields stay.
@@ -80,7 +81,8 @@ struct TurnRequest {
   task::Json metadata;
   task::Json tools;
   task::Json client_state;
-  std::vector<std::string> extensions;  // switched on for the request
+  std::vector<std::string> extensions;                // switched on for the request
+  std::optional<std::vector<task::Message>> history;  // the client's own; told instead of the stored one
 };
 
 // What tells a repeated send from a new one: a digest of caller, agent and message. Equal digests are taken
@@ -186,6 +188,12 @@ class TaskStore {
   virtual base::Result<EarlierSend> earlier_send(const SendDigest& digest) const = 0;
   // The first status after `after` with which the task stops (task::is_stopped), or not_found.
   virtual base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const = 0;
+  // The number of the last one before `before`, or 0.
+  virtual base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const = 0;
+
+  // The user that owns a context; empty if it has none, or there is no such context.
+  virtual base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
+                                                  const task::ContextId& context) const = 0;
 
   // The tasks of one caller at one agent, newest status first.
   virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;

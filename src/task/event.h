@@ -24,6 +24,7 @@ struct Status {
 struct StatusChanged {
   Status status;
   Json metadata;
+  std::string ask = {};  // of a waiting status: the id of what is asked (a client's tool call has its own)
 };
 
 // A message joined the task's history.
@@ -39,6 +40,14 @@ struct TextDelta {
   std::string text;
   bool first = false;  // the reply begins (again) here: forget what came under this id before
   bool last = false;   // the reply ends here; `text` may be empty
+};
+
+// A piece of what the agent thinks aloud, joined as the pieces of a reply are. No part of the conversation.
+struct ReasoningDelta {
+  ArtifactId span;
+  std::string text;
+  bool first = false;
+  bool last = false;  // `text` may be empty
 };
 
 // An artifact, or a further chunk of one.
@@ -85,8 +94,33 @@ struct Custom {
   Json value;
 };
 
-using EventBody = std::variant<StatusChanged, MessageAdded, TextDelta, ArtifactChunk, ToolCall, ToolResult,
-                               StateSnapshot, StateDelta, Step, Withdrawn, Custom>;
+// Something structured that a user interface shows beside the messages (a plan, a list of sources), under an
+// id and a type of the agent's own. Either the whole content, an object, or RFC 6902 operations on it.
+struct Activity {
+  std::string id;
+  std::string type;
+  Json content;
+  Json patch;
+};
+
+// Another agent works for this one.
+struct Subagent {
+  enum class Phase { started, finished, failed };
+  std::string id;  // of its task; unique in the context
+  std::string name;
+  Phase phase = Phase::started;
+  std::string error;  // of a failed one
+};
+
+// What the turn has used of a model: an object of provider, model (strings), inputTokens, outputTokens,
+// totalTokens, reasoningTokens, cachedInputTokens (whole numbers from 0), each optional.
+struct Usage {
+  Json used;
+};
+
+using EventBody =
+    std::variant<StatusChanged, MessageAdded, TextDelta, ArtifactChunk, ToolCall, ToolResult, StateSnapshot,
+                 StateDelta, Step, Withdrawn, Custom, ReasoningDelta, Activity, Subagent, Usage>;
 
 struct Event {
   EventNumber number;

@@ -9,8 +9,8 @@
 
 namespace baton::task {
 
-// Which family of A2A a caller or a webhook speaks: it decides shapes in wire/, never rules in engine/.
-enum class Generation { v0_1, v0_2, v0_3, v1_0 };
+// Which family of A2A a caller or a webhook speaks, or that a caller speaks another protocol.
+enum class Generation { v0_1, v0_2, v0_3, v1_0, none };
 
 struct Task {
   TaskId id;
@@ -65,6 +65,14 @@ struct Submission {
   Json metadata;  // of the request; becomes the metadata of a new task
   Json tools;     // the client's tools, a list; absent where the protocol has none
   Json state;     // the client's shared state
+  // What was said before, from a client that keeps the conversation itself; nothing: as Baton has it.
+  std::optional<std::vector<Message>> history;
+  // The client's own name for this request, unique in the context. A second request of the same name is its
+  // repetition, whatever it holds. Empty: the message's id and content decide (DESIGN, promise 6).
+  std::string name;
+  // A user on whose behalf the caller speaks: the first one named in a context owns it, and a submission for
+  // another is refused as `conflict`. Empty: nobody in particular.
+  std::string user;
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
   std::vector<std::string> extensions;             // switched on for this request

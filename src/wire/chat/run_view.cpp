@@ -1,0 +1,51 @@
+#include "wire/chat/run_view.h"
+
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::chat {
+
+std::vector<std::string> tool_names(const task::Json& tools) {
+  std::vector<std::string> names;
+  const auto document = Document::parse_view(tools.text);
+  if (!document || !document->root().is_array()) return names;
+  for (const Value tool : document->root()) {
+    const Value name = tool["name"].is_string() ? tool["name"] : tool["function"]["name"];
+    if (name.is_string()) names.push_back(name.str());
+  }
+  return names;
+}
+
+Question question_in(const task::StatusChanged& waiting) {
+  Question question;
+  question.id = waiting.ask;
+  question.for_auth = waiting.status.state == task::State::auth_required;
+  if (!waiting.status.message) return question;
+  std::string details;
+  Writer list(details);
+  bool any = false;
+  list.array([&] {
+    for (const task::Part& part : waiting.status.message->parts) {
+      if (part.kind != task::Part::Kind::data) continue;
+      const auto document = Document::parse_view(part.content);
+      if (!document) continue;
+      const Value data = document->root();
+      if (data["toolCall"].is_object()) {
+        question.for_tool = true;
+      } else if (data.size() == 1 && data["schema"].is_object()) {
+        question.schema = data["schema"].json();
+      } else if (data.size() == 1 && data["url"].is_string()) {
+        question.url = data["url"].str();
+      } else {
+        list.raw(part.content);
+        any = true;
+      }
+    }
+  });
+  if (question.for_tool) return question;
+  question.prompt = task::text_of(*waiting.status.message);
+  if (any) question.details.text = std::move(details);
+  return question;
+}
+
+}  // namespace baton::wire::chat
