@@ -28,6 +28,13 @@ struct A2aSettings {
   bool trust_method_names = false;  // a 1.0 method without A2A-Version is answered all the same
 };
 
+// AG-UI, AG-Kit, Agent API and Agent Server.
+struct ChatSettings {
+  std::string send_message = "auto";        // what /send-message speaks: as the body says, or one protocol
+  std::string response_event = "response";  // the event name of Agent Server's response objects
+  std::chrono::milliseconds hang_up_grace{10'000};
+};
+
 struct TaskLimits {
   std::size_t part_max = 4 << 20;
   std::size_t artifact_max = 64 << 20;
@@ -76,6 +83,7 @@ struct Config {
   std::optional<bool> allow_anonymous;
   Cors cors;
   A2aSettings a2a;
+  ChatSettings chat;
   server::http::Limits http;
   TaskLimits limits;
   EngineSettings engine;

@@ -48,6 +48,16 @@ notify::NotifierOptions notifier_options(const Config& config) {
   return options;
 }
 
+server::ChatOptions chat_options(const ChatSettings& chat) {
+  using SendMessage = server::ChatOptions::SendMessage;
+  server::ChatOptions options;
+  if (chat.send_message == "ag-ui") options.send_message = SendMessage::ag_ui;
+  if (chat.send_message == "ag-kit") options.send_message = SendMessage::ag_kit;
+  options.response_event = chat.response_event;
+  options.hang_up_grace = chat.hang_up_grace;
+  return options;
+}
+
 server::ServerOptions server_options(const Config& config) {
   server::ServerOptions options;
   for (const Token& token : config.tokens) {
@@ -57,6 +67,7 @@ server::ServerOptions server_options(const Config& config) {
   options.cors = config.cors.enabled;
   options.cors_origins = config.cors.origins;
   options.trusts_method_names = config.a2a.trust_method_names;
+  options.chat = chat_options(config.chat);
   options.public_url = config.public_url;
   return options;
 }

@@ -30,6 +30,8 @@ constexpr double kKib = 1024, kMib = 1024 * kKib, kGib = 1024 * kMib;
 constexpr double kDay = 86'400;
 
 constexpr std::array<std::string_view, 6> kLogLevels{"trace", "debug", "info", "warn", "error", "off"};
+constexpr std::array<std::string_view, 3> kSendMessage{"auto", "ag-ui", "ag-kit"};
+constexpr std::array<std::string_view, 2> kResponseEvents{"response", "message"};
 constexpr std::array<std::string_view, 2> kLogFormats{"json", "text"};
 
 // The rules of the table are in settings.h. Order: as in the help text.
@@ -48,6 +50,13 @@ constexpr Setting kSettings[] = {
 
     {"a2a.trust_method_names", &in<&Config::a2a, &A2aSettings::trust_method_names>,
      "Answer A2A 1.0 methods without an A2A-Version header, which means 0.3 by the specification"},
+
+    {"chat.send_message", &in<&Config::chat, &ChatSettings::send_message>,
+     "What /send-message speaks: as each request's body says, or always one protocol", 1, 16, kSendMessage},
+    {"chat.response_event", &in<&Config::chat, &ChatSettings::response_event>,
+     "Event name of the Agent Server's response objects", 1, 16, kResponseEvents},
+    {"chat.hang_up_grace_s", &in<&Config::chat, &ChatSettings::hang_up_grace>,
+     "Seconds after which a run is canceled whose client has hung up, unless somebody follows it", 0, kDay},
 
     {"http.body_max", http<&Limits::body_max>, "Bytes of a request body", kKib, kGib},
     {"http.bodies_max", http<&Limits::bodies_max>, "Bytes of all unfinished request bodies", kMib,
