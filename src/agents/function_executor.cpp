@@ -129,6 +129,11 @@ void TurnContext::text(std::string delta) {
   Shared::wait_for_room(shared_);
 }
 
+void TurnContext::reasoning(std::string delta) {
+  shared_->gate.use([&](TurnSink& sink) { sink.reasoning(std::move(delta)); });
+  Shared::wait_for_room(shared_);
+}
+
 void TurnContext::emit(task::EventBody body) {
   shared_->gate.use([&](TurnSink& sink) { sink.emit(std::move(body)); });
   Shared::wait_for_room(shared_);

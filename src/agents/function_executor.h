@@ -27,6 +27,7 @@ class TurnContext {
 
   // These wait while the sink has no room.
   void text(std::string delta);
+  void reasoning(std::string delta);
   void emit(task::EventBody body);
 
   // Blocks until the child has stopped. After a cancel or a drop: a result without a task.

@@ -4,13 +4,14 @@ namespace baton::task {
 
 bool webhook_hears(Generation generation, const EventBody& body) {
   if (std::holds_alternative<StatusChanged>(body)) return true;
-  if (generation != Generation::v1_0) return false;
+  if (generation != Generation::v1_0 && generation != Generation::none) return false;
   return std::holds_alternative<TextDelta>(body) || std::holds_alternative<ArtifactChunk>(body) ||
          std::holds_alternative<ToolCall>(body) || std::holds_alternative<ToolResult>(body);
 }
 
 PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task) {
-  return {config.generation == Generation::v1_0 ? base::make_uuid() : task.value};
+  const bool told = config.generation == Generation::v1_0 || config.generation == Generation::none;
+  return {told ? base::make_uuid() : task.value};
 }
 
 std::size_t weight_of(const Task& task) {

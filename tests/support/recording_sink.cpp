@@ -15,6 +15,10 @@ void RecordingSink::text(std::string delta) {
   });
 }
 
+void RecordingSink::reasoning(std::string delta) {
+  change([&] { reasoning_ += delta; });
+}
+
 bool RecordingSink::ready(std::function<void()> when_ready) {
   bool room = true;
   change([&] {

@@ -19,6 +19,7 @@ class RecordingSink final : public agents::TurnSink {
  public:
   void emit(task::EventBody body) override;
   void text(std::string delta) override;
+  void reasoning(std::string delta) override;
   bool ready(std::function<void()> when_ready) override;
   void delegate(agents::DelegateRequest request) override;
   void finish(agents::Outcome outcome) override;
@@ -34,6 +35,7 @@ class RecordingSink final : public agents::TurnSink {
   // To be used after a wait, or within its condition.
   std::string all_text() const { return text_; }
   std::size_t text_calls() const { return text_calls_; }
+  std::string all_reasoning() const { return reasoning_; }
   const std::vector<task::EventBody>& events() const { return events_; }
   const std::vector<agents::DelegateRequest>& delegates() const { return delegates_; }
   bool finished() const { return !outcomes_.empty(); }
@@ -63,6 +65,7 @@ class RecordingSink final : public agents::TurnSink {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string text_;
+  std::string reasoning_;
   std::size_t text_calls_ = 0;
   std::vector<task::EventBody> events_;
   std::vector<agents::DelegateRequest> delegates_;

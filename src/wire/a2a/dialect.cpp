@@ -17,6 +17,7 @@ const Dialect& dialect_of(task::Generation generation) {
     case task::Generation::v0_3:
       return v0_3();
     case task::Generation::v1_0:
+    case task::Generation::none:
       break;
   }
   return v1_0();

@@ -50,7 +50,7 @@ Result<task::Message> read_message(Value root) {
 void write(Writer& out, const task::StatusChanged& event) {
   out.member("s", task::name_of(event.status.state)).member("at", base::to_ms(event.status.at));
   if (event.status.message) write_message(out, *event.status.message);
-  out.optional("md", event.metadata);
+  out.optional("md", event.metadata).optional("ask", event.ask);
 }
 
 void write(Writer& out, const task::MessageAdded& event) {
@@ -103,6 +103,27 @@ void write(Writer& out, const task::Custom& event) {
   out.member("n", event.name).optional("v", event.value);
 }
 
+void write(Writer& out, const task::ReasoningDelta& event) {
+  out.member("i", event.span.value).member("t", event.text);
+  if (event.first) out.member("f", true);
+  if (event.last) out.member("l", true);
+}
+
+void write(Writer& out, const task::Activity& event) {
+  out.member("i", event.id).member("n", event.type);
+  out.optional("v", event.content).optional("p", event.patch);
+}
+
+void write(Writer& out, const task::Subagent& event) {
+  out.member("i", event.id).member("n", event.name);
+  if (event.phase == task::Subagent::Phase::finished) out.member("f", true);
+  if (event.phase == task::Subagent::Phase::failed) out.member("err", event.error);
+}
+
+void write(Writer& out, const task::Usage& event) {
+  out.optional("v", event.used);
+}
+
 // ---- Reading.
 
 // The value of a string member that must be there.
@@ -130,6 +151,7 @@ Result<EventBody> read_status(Value root) {
     event.status.message = std::move(*message);
   }
   event.metadata = root["md"].json();
+  event.ask = root["ask"].str();
   return event;
 }
 
@@ -201,13 +223,43 @@ Result<EventBody> read_custom(Value root) {
   return task::Custom{std::move(*name), root["v"].json()};
 }
 
+Result<EventBody> read_reasoning(Value root) {
+  auto id = need_string(root, "i");
+  auto text = need_string(root, "t");
+  if (!id || !text) return broken("reasoning without id or text");
+  return task::ReasoningDelta{{std::move(*id)}, std::move(*text), root["f"].boolean(), root["l"].boolean()};
+}
+
+Result<EventBody> read_activity(Value root) {
+  auto id = need_string(root, "i");
+  auto type = need_string(root, "n");
+  if (!id || !type) return broken("activity without id or type");
+  return task::Activity{std::move(*id), std::move(*type), root["v"].json(), root["p"].json()};
+}
+
+Result<EventBody> read_subagent(Value root) {
+  using Phase = task::Subagent::Phase;
+  auto id = need_string(root, "i");
+  auto name = need_string(root, "n");
+  if (!id || !name) return broken("subagent without id or name");
+  const Phase phase = root["f"].boolean()       ? Phase::finished
+                      : root["err"].is_string() ? Phase::failed
+                                                : Phase::started;
+  return task::Subagent{std::move(*id), std::move(*name), phase, root["err"].str()};
+}
+
+Result<EventBody> read_usage(Value root) {
+  return task::Usage{root["v"].json()};
+}
+
 // In the order of both EventBody's alternatives and of Kind.
 using Read = Result<EventBody> (*)(Value);
-constexpr std::array<Read, 11> kReaders{read_status,    read_message_added, read_text,     read_chunk,
+constexpr std::array<Read, 15> kReaders{read_status,    read_message_added, read_text,     read_chunk,
                                         read_tool_call, read_tool_result,   read_snapshot, read_delta,
-                                        read_step,      read_withdrawn,     read_custom};
+                                        read_step,      read_withdrawn,     read_custom,   read_reasoning,
+                                        read_activity,  read_subagent,      read_usage};
 static_assert(kReaders.size() == std::variant_size_v<EventBody>);
-static_assert(static_cast<int>(Kind::custom) == static_cast<int>(kReaders.size()));
+static_assert(static_cast<int>(Kind::usage) == static_cast<int>(kReaders.size()));
 
 }  // namespace
 

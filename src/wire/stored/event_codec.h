@@ -26,6 +26,10 @@ enum class Kind {
   step = 9,
   withdrawn = 10,
   custom = 11,
+  reasoning = 12,
+  activity = 13,
+  subagent = 14,
+  usage = 15,
 };
 
 Kind kind_of(const task::EventBody& body);

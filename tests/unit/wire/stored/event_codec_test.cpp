@@ -60,6 +60,14 @@ TEST_CASE("Event codec: a status comes back whole") {
   CHECK(after.status.at == event.status.at);
   CHECK(after.status.message == event.status.message);
   CHECK(after.metadata == event.metadata);
+  CHECK(after.ask.empty());
+}
+
+TEST_CASE("Event codec: what is asked comes back, and costs nothing where nothing is") {
+  const task::StatusChanged asking{{task::State::input_required, std::nullopt, {}}, {}, kOddText};
+  CHECK(through(asking).ask == kOddText);
+  CHECK(encode(task::StatusChanged{{task::State::working, std::nullopt, base::from_ms(7)}, {}}) ==
+        R"({"s":"working","at":7})");
 }
 
 TEST_CASE("Event codec: every state comes back") {
@@ -143,6 +151,58 @@ TEST_CASE("Event codec: state, steps, withdrawals and custom events come back wh
   CHECK(custom.value.text == "1");
 }
 
+TEST_CASE("Event codec: a piece of reasoning comes back whole") {
+  for (const bool flag : {false, true}) {
+    const task::ReasoningDelta after = through(task::ReasoningDelta{{"s\"1"}, kOddText, flag, !flag});
+    CHECK(after.span.value == "s\"1");
+    CHECK(after.text == kOddText);
+    CHECK(after.first == flag);
+    CHECK(after.last == !flag);
+  }
+  CHECK(encode(task::ReasoningDelta{{"s"}, "hm", false, false}) == R"({"i":"s","t":"hm"})");
+}
+
+TEST_CASE("Event codec: an activity comes back with its content or with its patch") {
+  const task::Activity whole = through(task::Activity{"a1", "PLAN", kOddJson, {}});
+  CHECK(whole.id == "a1");
+  CHECK(whole.type == "PLAN");
+  CHECK(whole.content == kOddJson);
+  CHECK(whole.patch.empty());
+  const task::Activity changed = through(task::Activity{"a1", "PLAN", {}, {"[ ]"}});
+  CHECK(changed.content.empty());
+  CHECK(changed.patch.text == "[ ]");
+}
+
+TEST_CASE("Event codec: each phase of a subagent comes back") {
+  using Phase = task::Subagent::Phase;
+  for (const Phase phase : {Phase::started, Phase::finished, Phase::failed}) {
+    const task::Subagent after = through(task::Subagent{"t-1", kOddText, phase, {}});
+    CHECK(after.id == "t-1");
+    CHECK(after.name == kOddText);
+    CHECK(after.phase == phase);
+    CHECK(after.error.empty());
+  }
+  CHECK(through(task::Subagent{"t-1", "n", Phase::failed, kOddText}).error == kOddText);
+}
+
+TEST_CASE("Event codec: usage comes back byte for byte") {
+  CHECK(through(task::Usage{kOddJson}).used == kOddJson);
+}
+
+TEST_CASE("Event codec: the numbers of kinds on users' disks stay what they are") {
+  using wire::stored::Kind;
+  CHECK(kind_of(task::Custom{}) == Kind::custom);
+  CHECK(kind_of(task::ReasoningDelta{}) == Kind::reasoning);
+  CHECK(kind_of(task::Activity{}) == Kind::activity);
+  CHECK(kind_of(task::Subagent{}) == Kind::subagent);
+  CHECK(kind_of(task::Usage{}) == Kind::usage);
+  CHECK(static_cast<int>(Kind::custom) == 11);
+  CHECK(static_cast<int>(Kind::reasoning) == 12);
+  CHECK(static_cast<int>(Kind::activity) == 13);
+  CHECK(static_cast<int>(Kind::subagent) == 14);
+  CHECK(static_cast<int>(Kind::usage) == 15);
+}
+
 TEST_CASE("Event codec: metadata nested as deep as a request may be comes back") {
   std::string deep = "1";
   for (int i = 0; i < 98; ++i) deep = "[" + deep + "]";
@@ -169,17 +229,22 @@ TEST_CASE("Event codec: what is no stored event is an error") {
                                                        {9, R"({"n":1})"},
                                                        {10, R"({"a":[1]})"},
                                                        {10, R"({"a":{}})"},
-                                                       {11, R"({"v":1})"}};
+                                                       {11, R"({"v":1})"},
+                                                       {12, R"({"i":"r"})"},
+                                                       {12, R"({"t":"x"})"},
+                                                       {13, R"({"i":"a","v":{}})"},
+                                                       {13, R"({"n":"PLAN","v":{}})"},
+                                                       {14, R"({"i":"t-1"})"}};
   for (const auto& [kind, body] : wrong) {
     CAPTURE(body);
     const auto result = decode(kind, body);
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().code == base::ErrorCode::internal);
   }
-  for (int kind = 1; kind <= 11; ++kind) {
+  for (int kind = 1; kind <= 15; ++kind) {
     for (const char* body : {"", "x", "[]", "null", "{", "{}{}"}) CHECK_FALSE(decode(kind, body).has_value());
   }
-  for (const int kind : {-1, 0, 12, 1000}) CHECK_FALSE(decode(kind, "{}").has_value());
+  for (const int kind : {-1, 0, 16, 1000}) CHECK_FALSE(decode(kind, "{}").has_value());
 }
 
 TEST_CASE("Event codec: every shortened body is an error or a value, never a crash") {
