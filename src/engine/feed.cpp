@@ -153,6 +153,13 @@ void Feed::publish(const store::TaskHead& head, std::vector<task::Event> events)
   for (const auto& [callback, stop] : stops) (*callback)(stop);
 }
 
+bool Feed::is_followed(task::TaskKey task) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.tasks.find(task);
+    return found != state.tasks.end() && !found->second.subscribers.empty();
+  });
+}
+
 Feed::Counts Feed::counts() const {
   return state_.with([](const State& state) { return Counts{state.tasks.size(), state.subscriptions}; });
 }

@@ -16,11 +16,22 @@ std::size_t bytes_of(const std::vector<task::Part>& parts) {
   return bytes;
 }
 
-// Notes about the work do not interrupt a reply that is being streamed; what has content does.
-bool ends_reply(const task::EventBody& body) {
-  return !std::holds_alternative<task::StatusChanged>(body) &&
-         !std::holds_alternative<task::StateSnapshot>(body) &&
-         !std::holds_alternative<task::StateDelta>(body) && !std::holds_alternative<task::Custom>(body);
+template <class... Kinds>
+bool is_one_of(const task::EventBody& body) {
+  return (std::holds_alternative<Kinds>(body) || ...);
+}
+
+// Notes about the work do not interrupt what is being streamed; what has content does.
+bool ends_stream(const task::EventBody& body) {
+  return !is_one_of<task::StatusChanged, task::StateSnapshot, task::StateDelta, task::Custom, task::Subagent,
+                    task::Usage>(body);
+}
+
+task::ArtifactId& id_in(task::TextDelta& piece) {
+  return piece.reply;
+}
+task::ArtifactId& id_in(task::ReasoningDelta& piece) {
+  return piece.span;
 }
 
 // An executor says how it is getting on; how the turn ends is said by its outcome.
@@ -41,14 +52,18 @@ std::string PendingOutput::id(char kind, int number) const {
   return task_ + "-" + kind + std::to_string(turn_) + "." + std::to_string(number);
 }
 
+void PendingOutput::put(task::EventBody body) {
+  bytes_ += task::weight_of(body);
+  waiting_.push_back(std::move(body));
+}
+
 std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timestamp now) {
-  if (ends_reply(body)) close_reply();
+  if (ends_stream(body)) close_stream();
   if (auto* chunk = std::get_if<task::ArtifactChunk>(&body)) {
     if (auto wrong = prepare_artifact(*chunk)) return wrong;
   }
   if (auto* change = std::get_if<task::StatusChanged>(&body)) make_note(*change, now);
-  bytes_ += task::weight_of(body);
-  waiting_.push_back(std::move(body));
+  put(std::move(body));
   return std::nullopt;
 }
 
@@ -64,29 +79,59 @@ std::optional<std::string> PendingOutput::prepare_artifact(task::ArtifactChunk& 
   return "the agent made an artifact of more than " + std::to_string(artifact_bytes_max_) + " bytes";
 }
 
-void PendingOutput::add_text(std::string delta) {
-  const bool first = open_reply_.empty();
-  if (first) open_reply_ = id('r', ++replies_);
-  auto* last = waiting_.empty() ? nullptr : std::get_if<task::TextDelta>(&waiting_.back());
-  if (!first && last && last->reply.value == open_reply_) {
-    bytes_ += delta.size();
-    last->text += delta;
-    return;
-  }
-  waiting_.push_back(task::TextDelta{{open_reply_}, 0, std::move(delta), first, false});
-  bytes_ += task::weight_of(waiting_.back());
+// The last event that waits, if it is a piece of what is being streamed.
+template <class Delta>
+Delta* PendingOutput::open_piece() {
+  auto* last = waiting_.empty() ? nullptr : std::get_if<Delta>(&waiting_.back());
+  return last && id_in(*last) == open_ ? last : nullptr;
 }
 
-void PendingOutput::close_reply() {
-  if (open_reply_.empty()) return;
-  auto* last = waiting_.empty() ? nullptr : std::get_if<task::TextDelta>(&waiting_.back());
-  if (last && last->reply.value == open_reply_) {
-    last->last = true;
-  } else {
-    waiting_.push_back(task::TextDelta{{open_reply_}, 0, {}, false, true});
-    bytes_ += task::weight_of(waiting_.back());
+template <class Delta>
+void PendingOutput::append(std::string text, bool first) {
+  if (Delta* last = first ? nullptr : open_piece<Delta>()) {
+    bytes_ += text.size();
+    last->text += text;
+    return;
   }
-  open_reply_.clear();
+  Delta piece;
+  id_in(piece) = open_;
+  piece.text = std::move(text);
+  piece.first = first;
+  put(std::move(piece));
+}
+
+template <class Delta>
+void PendingOutput::close() {
+  if (Delta* last = open_piece<Delta>()) {
+    last->last = true;
+    return;
+  }
+  Delta piece;
+  id_in(piece) = open_;
+  piece.last = true;
+  put(std::move(piece));
+}
+
+void PendingOutput::add_text(std::string delta) {
+  if (thinks_) close_stream();
+  const bool first = open_.empty();
+  if (first) open_.value = id('r', ++replies_);
+  append<task::TextDelta>(std::move(delta), first);
+}
+
+void PendingOutput::add_reasoning(std::string delta) {
+  if (!thinks_) close_stream();
+  const bool first = open_.empty();
+  if (first) open_.value = id('t', ++spans_);
+  thinks_ = true;
+  append<task::ReasoningDelta>(std::move(delta), first);
+}
+
+void PendingOutput::close_stream() {
+  if (open_.empty()) return;
+  thinks_ ? close<task::ReasoningDelta>() : close<task::TextDelta>();
+  open_ = {};
+  thinks_ = false;
 }
 
 std::vector<task::EventBody> PendingOutput::take() {
@@ -105,7 +150,8 @@ void PendingOutput::put_back() {
 void PendingOutput::drop_all() {
   waiting_.clear();
   on_its_way_.clear();
-  open_reply_.clear();
+  open_ = {};
+  thinks_ = false;
   bytes_ = 0;
 }
 

@@ -1,7 +1,7 @@
 // PendingOutput: what an executor has produced and the store does not have yet.
 //
-// It gives replies and artifacts their ids, joins consecutive text, and keeps what is on its way to the store
-// until it is known to be there. A value: its owner guards it.
+// It gives replies, spans of reasoning and artifacts their ids, joins consecutive text, and keeps what is on
+// its way to the store until it is known to be there. A value: its owner guards it.
 #pragma once
 
 #include <optional>
@@ -19,13 +19,15 @@ class PendingOutput {
   // `prefix` begins the ids of what the turn makes: "<task>", and "<turn>" tells this turn's from others'.
   PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max);
 
-  // Takes an event; a reply that is being streamed ends if the event has content of its own. Answers what
-  // is wrong with it instead, for the agent's failure: then it was not taken.
+  // Takes an event; what is being streamed ends if the event has content of its own. Answers what is wrong
+  // with it instead, for the agent's failure: then it was not taken.
   std::optional<std::string> add(task::EventBody body, base::Timestamp now);
-  // A piece of the open reply, or the first of a new one.
+  // A piece of the open reply, or the first of a new one. A span of reasoning ends.
   void add_text(std::string delta);
-  // Nothing more belongs to the open reply.
-  void close_reply();
+  // The same the other way round.
+  void add_reasoning(std::string delta);
+  // Nothing more belongs to the open reply or span.
+  void close_stream();
 
   bool empty() const { return waiting_.empty(); }
   // About what is waiting, and not what is on its way.
@@ -43,6 +45,14 @@ class PendingOutput {
  private:
   std::optional<std::string> prepare_artifact(task::ArtifactChunk& chunk);
   std::string id(char kind, int number) const;
+  void put(task::EventBody body);
+  // Delta is a TextDelta or a ReasoningDelta.
+  template <class Delta>
+  Delta* open_piece();
+  template <class Delta>
+  void append(std::string text, bool first);
+  template <class Delta>
+  void close();
 
   std::string task_;
   std::int64_t turn_;
@@ -50,8 +60,10 @@ class PendingOutput {
   std::vector<task::EventBody> waiting_;
   std::vector<task::EventBody> on_its_way_;
   std::size_t bytes_ = 0;
-  std::string open_reply_;
+  task::ArtifactId open_;  // the reply or span that is being streamed: at most one is
+  bool thinks_ = false;    // it is a span
   int replies_ = 0;
+  int spans_ = 0;
   int artifacts_ = 0;
   std::unordered_map<std::string, std::size_t> artifact_bytes_;
 };

@@ -1,5 +1,7 @@
 #include "engine/send_digest.h"
 
+#include <limits>
+
 #include "base/sha256.h"
 
 namespace baton::engine {
@@ -25,6 +27,11 @@ void add_message(base::Sha256& sha, const task::Message& message) {
   for (const task::TaskId& task : message.reference_tasks) sha.add(task.value);
 }
 
+store::SendDigest result_of(base::Sha256& sha) {
+  const auto [high, low] = sha.first_128_bits();
+  return {high, low};
+}
+
 }  // namespace
 
 store::SendDigest digest_of(const task::Submission& submission) {
@@ -34,8 +41,19 @@ store::SendDigest digest_of(const task::Submission& submission) {
   sha.add(submission.task.value);
   sha.add(submission.context.value);
   add_message(sha, submission.message);
-  const auto [high, low] = sha.first_128_bits();
-  return {high, low};
+  return result_of(sha);
+}
+
+store::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
+                                 const task::ContextId& context, const std::string& name) {
+  base::Sha256 sha;
+  // Where the digest of a message has the length of its caller's name.
+  sha.add(std::numeric_limits<std::uint64_t>::max());
+  sha.add(caller.value);
+  sha.add(agent.value);
+  sha.add(context.value);
+  sha.add(name);
+  return result_of(sha);
 }
 
 }  // namespace baton::engine

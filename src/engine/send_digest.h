@@ -11,4 +11,8 @@ namespace baton::engine {
 // (request metadata, output modes, webhook) does not count.
 store::SendDigest digest_of(const task::Submission& submission);
 
+// Of a request by the name its client gave it in a context, whatever it says. Never that of a message.
+store::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
+                                 const task::ContextId& context, const std::string& name);
+
 }  // namespace baton::engine

@@ -31,7 +31,7 @@ bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<
 }
 
 store::TurnRequest request_of(const task::Submission& submission) {
-  return {submission.metadata, submission.tools, submission.state, submission.extensions};
+  return {submission.metadata, submission.tools, submission.state, submission.extensions, submission.history};
 }
 
 void put_push(store::Change& change, const task::Submission& submission, const task::TaskId& task,
@@ -55,6 +55,15 @@ base::Result<void> check_going_on(const task::Submission& submission, const stor
     return fail(ErrorCode::too_large, "a task may have " + std::to_string(history_max) + " messages at most");
   }
   return {};
+}
+
+// By what a repetition of this submission is known, if it is.
+std::optional<store::SendDigest> digest_for(const task::Submission& submission) {
+  if (!submission.name.empty() && !submission.context.empty()) {
+    return digest_of_name(submission.caller, submission.agent, submission.context, submission.name);
+  }
+  if (submission.message.id.empty()) return std::nullopt;
+  return digest_of(submission);
 }
 
 // What was answered to the earlier send of this digest; not_found if there was none.
@@ -89,6 +98,7 @@ TaskService::TaskService(store::TaskStore& store, Ledger& ledger, Feed& feed, Tu
                          const EngineOptions& options)
     : store_(store),
       ledger_(ledger),
+      feed_(feed),
       turns_(turns),
       catalogue_(catalogue),
       background_(background),
@@ -123,7 +133,7 @@ void TaskService::submit_child(task::TaskKey parent, task::Submission submission
   if (auto checked = check(submission); !checked) return done(fail(std::move(checked.error())));
   submission.message.role = task::Role::user;
   std::optional<store::SendDigest> digest;
-  if (!parent && !submission.message.id.empty()) digest = digest_of(submission);
+  if (!parent) digest = digest_for(submission);
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
   attempt(std::make_shared<Pending>(Pending{std::move(submission), parent, digest, std::move(done)}));
 }
@@ -155,6 +165,16 @@ bool TaskService::answer_repeated(const Pending& pending) const {
   return true;
 }
 
+// Looked at here as well as by the store: a refusal of the store's is taken for a lost race.
+base::Result<void> TaskService::check_owner(const task::Submission& submission,
+                                            const task::ContextId& context) const {
+  if (submission.user.empty() || context.empty()) return {};
+  const auto owner = store_.context_owner(submission.caller, submission.agent, context);
+  if (!owner) return fail(owner.error());
+  if (owner->empty() || *owner == submission.user) return {};
+  return fail(ErrorCode::conflict, "the conversation is another user's");
+}
+
 base::Result<TaskService::Decision> TaskService::decide(const Pending& pending) const {
   const task::Submission& submission = pending.submission;
   if (submission.task.empty()) return create(pending);
@@ -166,8 +186,11 @@ base::Result<TaskService::Decision> TaskService::decide(const Pending& pending) 
   return fail(head.error());
 }
 
-TaskService::Decision TaskService::create(const Pending& pending) const {
+base::Result<TaskService::Decision> TaskService::create(const Pending& pending) const {
   const task::Submission& submission = pending.submission;
+  if (auto owned = check_owner(submission, submission.context); !owned) {
+    return fail(std::move(owned.error()));
+  }
   Decision decision;
   decision.queues_turn = true;
   store::NewTask fresh;
@@ -180,6 +203,7 @@ TaskService::Decision TaskService::create(const Pending& pending) const {
   fresh.origin = submission.origin;
   store::Change& change = decision.change;
   change.create = std::move(fresh);
+  change.user = submission.user;
   put_push(change, submission, change.create->id, options_.push_configs_max);
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
   change.events.push_back(task::MessageAdded{submission.message});
@@ -197,9 +221,11 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
   if (auto checked = check_going_on(submission, head, options_.history_max); !checked) {
     return fail(std::move(checked.error()));
   }
+  if (auto owned = check_owner(submission, head.context); !owned) return fail(std::move(owned.error()));
   Decision decision;
   store::Change& change = decision.change;
   change.task = head.key;
+  change.user = submission.user;
   change.expected = head.version;
   put_push(change, submission, head.id, options_.push_configs_max);
   change.request = request_of(submission);
@@ -237,6 +263,23 @@ void TaskService::stored(const PendingPtr& pending, bool queues_turn, base::Resu
   const bool lost_race = code == ErrorCode::conflict || code == ErrorCode::already_exists;
   if (!lost_race || ++pending->tries >= kTriesMax) return pending->done(fail(std::move(result.error())));
   background_.run([this, pending] { attempt(pending); });
+}
+
+base::Result<Accepted> TaskService::earlier(const task::Caller& caller, const task::AgentName& agent,
+                                            const task::ContextId& context, const std::string& name) const {
+  return earlier_send(store_, digest_of_name(caller, agent, context, name));
+}
+
+void TaskService::cancel_unless_followed(task::TaskKey key, std::chrono::milliseconds grace) {
+  background_.timers().after(grace, [this, key] {
+    background_.run([this, key] {
+      if (feed_.is_followed(key)) return;
+      const auto head = store_.head(key);
+      // A client that speaks A2A comes back for its task by other means.
+      const bool goes_on = head && head->origin == task::Generation::none && !task::is_stopped(head->state);
+      if (goes_on) cancels_.cancel(key, [](const base::Result<task::TaskKey>&) {});
+    });
+  });
 }
 
 void TaskService::wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,

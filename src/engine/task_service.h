@@ -117,13 +117,15 @@ class TaskService {
   base::Result<void> check(const task::Submission& submission) const;
   void attempt(const PendingPtr& pending);
   bool answer_repeated(const Pending& pending) const;
+  base::Result<void> check_owner(const task::Submission& submission, const task::ContextId& context) const;
   base::Result<Decision> decide(const Pending& pending) const;
-  Decision create(const Pending& pending) const;
+  base::Result<Decision> create(const Pending& pending) const;
   base::Result<Decision> go_on(const Pending& pending, const store::TaskHead& head) const;
   void stored(const PendingPtr& pending, bool queues_turn, base::Result<Ledger::Written> result);
 
   store::TaskStore& store_;
   Ledger& ledger_;
+  Feed& feed_;
   Turns& turns_;
   const agents::Catalogue& catalogue_;
   Background& background_;

@@ -24,7 +24,10 @@ StatusChanged status_after(const agents::Outcome& outcome, bool cancel_requested
     return status_of(State::canceled, std::nullopt, now);
   }
   if (const auto* asked = std::get_if<agents::Asked>(&outcome)) {
-    return status_of(asked->for_auth ? State::auth_required : State::input_required, asked->message, now);
+    StatusChanged status =
+        status_of(asked->for_auth ? State::auth_required : State::input_required, asked->message, now);
+    status.ask = asked->id;
+    return status;
   }
   if (const auto* rejected = std::get_if<agents::Rejected>(&outcome)) {
     return status_with_text(State::rejected, rejected->reason, now);

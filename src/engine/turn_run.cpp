@@ -137,6 +137,16 @@ void TurnRun::text(std::string delta) {
   if (taken) flush();
 }
 
+void TurnRun::reasoning(std::string delta) {
+  if (delta.empty()) return;
+  const bool taken = state_.with([&](State& state) {
+    if (state.phase == Phase::over || state.outcome) return false;
+    state.output.add_reasoning(std::move(delta));
+    return true;
+  });
+  if (taken) flush();
+}
+
 bool TurnRun::ready(std::function<void()> when_ready) {
   return state_.with([&](State& state) {
     if (state.phase == Phase::over || state.output.bytes() < services_.options.turn_bytes_max) return true;
@@ -171,7 +181,7 @@ void TurnRun::abandon() {
 }
 
 store::Change TurnRun::ending_change(State& state) {
-  state.output.close_reply();
+  state.output.close_stream();
   store::Change change;
   change.events = state.output.take();
   change.expected = state.head.version;

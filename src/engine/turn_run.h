@@ -65,6 +65,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
 
   void emit(task::EventBody body) override;
   void text(std::string delta) override;
+  void reasoning(std::string delta) override;
   bool ready(std::function<void()> when_ready) override;
   void delegate(agents::DelegateRequest request) override;
   void finish(agents::Outcome outcome) override;

@@ -142,7 +142,9 @@ base::Result<agents::Turn> Turns::describe(const store::TaskHead& head) const {
   auto input = store_.turn_input(head.key, head.turn_message);
   if (!input) return base::fail(std::move(input.error()));
   auto earlier =
-      store_.conversation(head.context_key, head.key, head.turn_message, options_.conversation_max);
+      input->request.history
+          ? base::Result<std::vector<task::Message>>(std::move(*input->request.history))
+          : store_.conversation(head.context_key, head.key, head.turn_message, options_.conversation_max);
   if (!earlier) return base::fail(std::move(earlier.error()));
   task::Depth depth;
   depth.artifacts = head.artifact_count > 0;

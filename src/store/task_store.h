@@ -60,7 +60,6 @@ struct NewTask {
   task::Json metadata;
   task::Generation origin = task::Generation::v1_0;
   std::string trace;
-  std::string user;  // becomes the context's owner if it has none; refused with `conflict` if it has another
 };
 
 // What the turn fields of the head become. Absent fields stay.
@@ -81,8 +80,9 @@ struct TurnRequest {
   task::Json metadata;
   task::Json tools;
   task::Json client_state;
-  std::vector<std::string> extensions;                // switched on for the request
-  std::optional<std::vector<task::Message>> history;  // the client's own; told instead of the stored one
+  std::vector<std::string> extensions;  // switched on for the request
+  // The client's own; told instead of the stored one, and forgotten once the turn has ended.
+  std::optional<std::vector<task::Message>> history;
 };
 
 // What tells a repeated send from a new one: a digest of caller, agent and message. Equal digests are taken
@@ -121,6 +121,8 @@ struct Change {
 
   std::optional<TurnUpdate> turn;      // raises the version
   std::optional<TurnRequest> request;  // belongs to the MessageAdded of this change
+  // Becomes the owner of the task's context if it has none; refused with `conflict` if it has another.
+  std::string user;
   // Remembered with the change; refused with `already_exists` if the store remembers the same one.
   std::optional<SendDigest> send;
   // Set before the events: it hears of them. As with set_push, refused with `too_large` if the task would

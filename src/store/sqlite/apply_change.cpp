@@ -45,6 +45,9 @@ void write_events(Connection& connection, const TaskHead& head, task::EventNumbe
                      head.key, mark.ordinal, number, static_cast<int>(mark.mark));
     }
     write_messages(connection, head, number, plan.events[i], at);
+    if (plan.events[i].stops) {
+      connection.run("INSERT INTO stops (task_key, number) VALUES (?, ?)", head.key, number);
+    }
   }
 }
 
@@ -52,14 +55,54 @@ void write_request(Connection& connection, task::TaskKey key, task::EventNumber 
                    const TurnRequest& request) {
   const std::string extensions =
       request.extensions.empty() ? "" : wire::stored::encode_strings(request.extensions);
+  const std::string history = request.history ? wire::stored::encode_messages(*request.history) : "";
   if (request.metadata.empty() && request.tools.empty() && request.client_state.empty() &&
-      extensions.empty()) {
+      extensions.empty() && history.empty()) {
     return;
   }
   connection.run(
-      "INSERT INTO turn_requests (task_key, number, metadata, tools, client_state, extensions) "
-      "VALUES (?, ?, ?, ?, ?, ?)",
-      key, message, request.metadata.text, request.tools.text, request.client_state.text, extensions);
+      "INSERT INTO turn_requests (task_key, number, metadata, tools, client_state, extensions, history) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?)",
+      key, message, request.metadata.text, request.tools.text, request.client_state.text, extensions,
+      history);
+}
+
+// A client that keeps the conversation itself sends all of it with each message: kept, a long one would need
+// the square of its length.
+void forget_history(Connection& connection, const TaskHead& before, const TaskHead& after) {
+  if (before.turn_state == TurnState::none) return;
+  if (after.turn_state == TurnState::none) {
+    // With it go those of messages that will have no turn.
+    connection.run(
+        "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number >= ? AND history <> ''",
+        before.key, before.turn_message);
+  } else if (after.turn != before.turn) {
+    connection.run(
+        "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number = ? AND history <> ''",
+        before.key, before.turn_message);
+  }
+}
+
+// The first user named in a context owns it.
+Result<void> check_owner(WriteState& state, const TaskHead& head, const std::string& user) {
+  if (user.empty()) return {};
+  const ContextRow& context = state.context(head);
+  if (context.owner.empty() || context.owner == user) return {};
+  return fail(ErrorCode::conflict, "the context is another user's");
+}
+
+void set_owner(WriteState& state, const TaskHead& head, const std::string& user) {
+  if (user.empty()) return;
+  ContextRow& context = state.context(head);
+  if (!context.owner.empty()) return;
+  set_owner(state.connection(), context.key, user);
+  context.owner = user;
+}
+
+task::ContextKey make_context(WriteState& state, const TaskHead& head, base::Timestamp now) {
+  ContextRow& context = state.context(head);
+  if (!context.key) context.key = insert_context(state.connection(), head, now);
+  return context.key;
 }
 
 // Everything of the plan but the task's own row.
@@ -74,6 +117,7 @@ int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, con
   }
   write_events(connection, head, before, plan, change.events, encoded, now);
   if (change.request) write_request(connection, head.key, plan.message, *change.request);
+  set_owner(state, head, change.user);
   if (change.send) remember_send(state, *change.send, {head.key, before}, now);
   int deliveries = 0;
   for (std::size_t i = 0; i < change.events.size(); ++i) {
@@ -136,6 +180,7 @@ Result<Committed> create(WriteState& state, Change& change) {
   empty.head.caller = task.caller;
   empty.head.context = task.context;
   empty.head.parent = task.parent;
+  if (auto owned = check_owner(state, empty.head, change.user); !owned) return fail(owned.error());
   const base::Timestamp now = state.now();
   auto plan = plan_change(empty, change, now, [](const task::ArtifactId&) { return std::nullopt; });
   if (!plan) return fail(plan.error());
@@ -145,7 +190,7 @@ Result<Committed> create(WriteState& state, Change& change) {
   if (auto checked = check_push(state, known, change); !checked) return fail(checked.error());
 
   TaskHead& head = plan->row.head;
-  head.context_key = state.context(task);
+  head.context_key = make_context(state, head, now);
   head.key = insert_task(state.connection(), plan->row, task, now);
   known.row = plan->row;
   const int deliveries = write_plan(state, known, {}, *plan, change, *encoded, now);
@@ -158,6 +203,7 @@ Result<Committed> create(WriteState& state, Change& change) {
 Result<Committed> advance(WriteState& state, Change& change) {
   KnownTask* task = state.task(change.task);
   if (task == nullptr) return fail(ErrorCode::task_not_found, "task not found");
+  if (auto owned = check_owner(state, task->row.head, change.user); !owned) return fail(owned.error());
   const base::Timestamp now = state.now();
   auto plan = plan_change(task->row, change, now,
                           [&](const task::ArtifactId& id) { return state.artifact(*task, id); });
@@ -174,6 +220,7 @@ Result<Committed> advance(WriteState& state, Change& change) {
   } else if (!change.events.empty()) {
     update_head_ends(state.connection(), plan->row, now);
   }
+  forget_history(state.connection(), task->row.head, plan->row.head);
   auto result = committed(plan->row.head, std::move(change.events), deliveries, now);
   remember(*task, std::move(*plan));
   return result;

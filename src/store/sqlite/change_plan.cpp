@@ -48,6 +48,7 @@ class Planner {
     head.state = to;
     head.status_at = event.status.at;
     plan_.row.status_event = head.last_event;
+    plan_.events.back().stops = task::is_stopped(to);
     plan_.decides = true;
     // Progress notes are not history.
     const bool note = to == task::State::submitted || to == task::State::working;

@@ -35,6 +35,7 @@ struct EventPlan {
   std::vector<ArtifactMark> marks;
   std::optional<task::Role> said;   // a message for the history and the conversation
   std::optional<int> reply_begins;  // a streamed reply of this ordinal begins here
+  bool stops = false;               // a status with which the task stops
 };
 
 struct ChangePlan {

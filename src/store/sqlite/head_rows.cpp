@@ -159,21 +159,26 @@ ListPage list_heads(Connection& connection, const task::ListFilter& filter) {
     return list_page(connection, kOfCaller, filter, filter.agent, filter.caller);
   }
   static const Listing kOfContext("tasks t INDEXED BY tasks_in_context", "t.context_key = ?");
-  const task::ContextKey context = find_context(connection, filter.agent, filter.caller, filter.context);
+  const task::ContextKey context = find_context(connection, filter.agent, filter.caller, filter.context).key;
   return context ? list_page(connection, kOfContext, filter, context) : ListPage{};
 }
 
-task::ContextKey find_context(Connection& connection, const task::AgentName& agent,
-                              const task::Caller& caller, const task::ContextId& id) {
+ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                        const task::ContextId& id) {
   Query query = connection.query(
-      "SELECT context_key FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?", agent, caller, id);
-  return query.step() ? task::ContextKey{query.integer(0)} : task::ContextKey{};
+      "SELECT context_key, owner FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?", agent,
+      caller, id);
+  return query.step() ? ContextRow{{query.integer(0)}, query.text(1)} : ContextRow{};
 }
 
-task::ContextKey insert_context(Connection& connection, const NewTask& task, base::Timestamp now) {
+task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now) {
   connection.run("INSERT INTO contexts (agent, caller, public_id, created_ms) VALUES (?, ?, ?, ?)",
-                 task.agent, task.caller, task.context, base::to_ms(now));
+                 head.agent, head.caller, head.context, base::to_ms(now));
   return {connection.last_key()};
+}
+
+void set_owner(Connection& connection, task::ContextKey context, const std::string& owner) {
+  connection.run("UPDATE contexts SET owner = ? WHERE context_key = ?", owner, context);
 }
 
 task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.h"
@@ -24,9 +25,14 @@ std::vector<TaskHead> open_child_heads(Connection& connection, task::TaskKey par
 std::vector<TaskHead> orphan_heads(Connection& connection);
 ListPage list_heads(Connection& connection, const task::ListFilter& filter);
 
-task::ContextKey find_context(Connection& connection, const task::AgentName& agent,
-                              const task::Caller& caller, const task::ContextId& id);
-task::ContextKey insert_context(Connection& connection, const NewTask& task, base::Timestamp now);
+struct ContextRow {
+  task::ContextKey key;  // 0: there is none
+  std::string owner;
+};
+ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                        const task::ContextId& id);
+task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now);
+void set_owner(Connection& connection, task::ContextKey context, const std::string& owner);
 
 // `row.head` without key: returns the key.
 task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task,

@@ -215,6 +215,19 @@ Result<task::Event> SqliteStore::first_stop(task::TaskKey key, task::EventNumber
                  [&](auto& connection) { return sqlite::first_stop(connection, key, after); });
 }
 
+Result<task::EventNumber> SqliteStore::last_stop(task::TaskKey key, task::EventNumber before) const {
+  return reading("finding where a task stopped", [&](auto& connection) -> Result<task::EventNumber> {
+    return sqlite::last_stop(connection, key, before);
+  });
+}
+
+Result<std::string> SqliteStore::context_owner(const task::Caller& caller, const task::AgentName& agent,
+                                               const task::ContextId& context) const {
+  return reading("finding a context", [&](auto& connection) -> Result<std::string> {
+    return sqlite::find_context(connection, agent, caller, context).owner;
+  });
+}
+
 Result<ListPage> SqliteStore::list(const task::ListFilter& filter) const {
   return reading("listing tasks", [&](auto& connection) -> Result<ListPage> {
     return sqlite::list_heads(connection, filter);

@@ -144,31 +144,40 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   TurnInput input;
   input.message = std::move(added->message);
   Query query = connection.query(
-      "SELECT metadata, tools, client_state, extensions FROM turn_requests WHERE task_key = ? AND number = "
-      "?",
+      "SELECT metadata, tools, client_state, extensions, history FROM turn_requests "
+      "WHERE task_key = ? AND number = ?",
       key, number);
   if (!query.step()) return input;
-  input.request = {{query.text(0)}, {query.text(1)}, {query.text(2)}, {}};
+  input.request.metadata = {query.text(0)};
+  input.request.tools = {query.text(1)};
+  input.request.client_state = {query.text(2)};
   if (const std::string extensions = query.text(3); !extensions.empty()) {
     auto decoded = wire::stored::decode_strings(extensions);
     if (!decoded) return fail(decoded.error());
     input.request.extensions = std::move(*decoded);
+  }
+  if (const std::string history = query.text(4); !history.empty()) {
+    auto decoded = wire::stored::decode_messages(history);
+    if (!decoded) return fail(decoded.error());
+    input.request.history = std::move(*decoded);
   }
   return input;
 }
 
 Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::EventNumber after) {
   Query query = connection.query(
-      "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number > ? AND kind = 1 "
-      "ORDER BY number",
+      "SELECT e.number, e.kind, e.at_ms, e.body FROM stops s "
+      "JOIN events e ON e.task_key = s.task_key AND e.number = s.number "
+      "WHERE s.task_key = ? AND s.number > ? ORDER BY s.number LIMIT 1",
       key, after);
-  while (query.step()) {
-    auto event = event_at(query, 0);
-    if (!event) return event;
-    const task::StatusChanged* changed = task::status_in(*event);
-    if (changed != nullptr && task::is_stopped(changed->status.state)) return event;
-  }
-  return fail(ErrorCode::not_found, "the task has not stopped since");
+  if (!query.step()) return fail(ErrorCode::not_found, "the task has not stopped since");
+  return event_at(query, 0);
+}
+
+task::EventNumber last_stop(Connection& connection, task::TaskKey key, task::EventNumber before) {
+  Query query = connection.query(
+      "SELECT number FROM stops WHERE task_key = ? AND number < ? ORDER BY number DESC LIMIT 1", key, before);
+  return query.step() ? task::EventNumber{query.integer(0)} : task::EventNumber{};
 }
 
 std::optional<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,

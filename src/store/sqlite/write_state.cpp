@@ -4,9 +4,9 @@ namespace baton::store::sqlite {
 namespace {
 
 // One text for the three; lengths keep ("a", "bc") and ("ab", "c") apart.
-std::string context_name(const NewTask& task) {
-  return std::to_string(task.agent.value.size()) + ' ' + std::to_string(task.caller.value.size()) + ' ' +
-         task.agent.value + task.caller.value + task.context.value;
+std::string context_name(const TaskHead& head) {
+  return std::to_string(head.agent.value.size()) + ' ' + std::to_string(head.caller.value.size()) + ' ' +
+         head.agent.value + head.caller.value + head.context.value;
 }
 
 }  // namespace
@@ -54,12 +54,10 @@ std::int64_t WriteState::new_key(std::optional<std::int64_t>& last, const char* 
   return ++*last;
 }
 
-task::ContextKey WriteState::context(const NewTask& task) {
-  const std::string name = context_name(task);
-  if (const task::ContextKey* known = contexts_.find(name)) return *known;
-  task::ContextKey key = find_context(connection_, task.agent, task.caller, task.context);
-  if (!key) key = insert_context(connection_, task, now());
-  return contexts_.put(name, key);
+ContextRow& WriteState::context(const TaskHead& head) {
+  const std::string name = context_name(head);
+  if (ContextRow* known = contexts_.find(name)) return *known;
+  return contexts_.put(name, find_context(connection_, head.agent, head.caller, head.context));
 }
 
 }  // namespace baton::store::sqlite

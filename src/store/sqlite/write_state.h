@@ -65,8 +65,9 @@ class WriteState {
   // Whether this send is one after which old ones are to be deleted.
   bool cleaning_due() { return sends_++ % kSendsPerCleaning == 0; }
 
-  // The key of the task's context, made if there is none.
-  task::ContextKey context(const NewTask& task);
+  // The task's context; with the key 0 if there is none yet, which whoever makes it is to set. Good until
+  // another is asked for.
+  ContextRow& context(const TaskHead& head);
 
   void forget() {
     tasks_.clear();
@@ -85,7 +86,7 @@ class WriteState {
   std::optional<std::int64_t> last_config_, last_delivery_;
   std::uint64_t sends_ = 0;
   Lru<task::TaskKey, KnownTask> tasks_;
-  Lru<std::string, task::ContextKey> contexts_;
+  Lru<std::string, ContextRow> contexts_;
 };
 
 }  // namespace baton::store::sqlite

@@ -9,6 +9,9 @@ std::size_t weight_of(const Change& change) {
     bytes += change.request->metadata.text.size() + change.request->tools.text.size() +
              change.request->client_state.text.size();
     for (const std::string& extension : change.request->extensions) bytes += extension.size();
+    if (change.request->history) {
+      for (const task::Message& message : *change.request->history) bytes += task::weight_of(message);
+    }
   }
   return bytes;
 }

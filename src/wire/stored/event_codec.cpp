@@ -282,6 +282,28 @@ Result<EventBody> decode(int kind, std::string_view body) {
   return kReaders[static_cast<std::size_t>(kind - 1)](document->root());
 }
 
+std::string encode_messages(const std::vector<task::Message>& messages) {
+  std::string text;
+  Writer out(text);
+  out.array([&] {
+    for (const task::Message& message : messages) out.object([&] { write_message(out, message); });
+  });
+  return text;
+}
+
+Result<std::vector<task::Message>> decode_messages(std::string_view text) {
+  const auto document = Document::parse_view(text, kParse);
+  if (!document) return broken(document.error());
+  if (!document->root().is_array()) return broken("no list");
+  std::vector<task::Message> messages;
+  for (const Value item : document->root()) {
+    auto message = read_message(item);
+    if (!message) return base::fail(message.error());
+    messages.push_back(std::move(*message));
+  }
+  return messages;
+}
+
 std::string encode_strings(const std::vector<std::string>& strings) {
   std::string text;
   Writer out(text);

@@ -39,6 +39,10 @@ std::string encode(const task::EventBody& body);
 // `internal` if the body is not what `encode` makes.
 base::Result<task::EventBody> decode(int kind, std::string_view body);
 
+// A list of messages as JSON, and back.
+std::string encode_messages(const std::vector<task::Message>& messages);
+base::Result<std::vector<task::Message>> decode_messages(std::string_view text);
+
 // A list of strings as JSON, and back.
 std::string encode_strings(const std::vector<std::string>& strings);
 base::Result<std::vector<std::string>> decode_strings(std::string_view text);
