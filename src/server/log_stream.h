@@ -1,22 +1,19 @@
-// LogStream: a task's log as the bytes of an event stream. It holds a position, not a queue: what it sends is
-// read from the feed's memory, or from the store where the memory has a gap.
+// LogStream: a task's log as the bytes of an event stream.
 //
 // Every event becomes one block with `id: <number>`; one that the view does not show becomes a block with the
 // id alone, so that a gap can be told (DESIGN: stream numbers).
-// Threads: as a StreamSource, on the server's loop. Reads of the store run on the readers pool.
+// Threads: as a StreamSource, on the server's loop.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
-#include "server/http/http_server.h"
-#include "server/services.h"
+#include "server/log_reader.h"
 
 namespace baton::server {
 
-class LogStream final : public http::StreamSource {
+class LogStream final : public http::StreamSource, private LogReader::Taker {
  public:
   // Writes an event as the text of one data field, or answers false. `last`: the stream ends with it.
   using View = std::function<bool(const task::Event&, bool last, std::string& data)>;
@@ -38,23 +35,15 @@ class LogStream final : public http::StreamSource {
   Next pull(std::string& out, std::size_t room) override;
 
  private:
-  struct Shared;  // with the feed's callback and a read under way
+  bool take(const task::Event& event) override;
 
-  bool append_page(std::string& out, std::size_t room);
-  void append_tail(const std::vector<engine::Feed::EventPtr>& events, std::string& out, std::size_t room);
-  void append(const task::Event& event, std::string& out);
-  bool fetch();
-
-  const Services& services_;
   Start start_;
-  task::EventNumber position_;
   bool over_ = false;   // the last event sent was the stream's last
   bool ended_ = false;  // the last event sent was the task's end
+  LogReader log_;
   std::string scratch_;
-  std::vector<task::Event> page_;  // from the store; sent up to page_next_
-  std::size_t page_next_ = 0;
-  std::shared_ptr<Shared> shared_;
-  engine::Feed::Subscription subscription_;
+  std::string* out_ = nullptr;  // while it is pulled
+  std::size_t room_ = 0;
 };
 
 // Metadata is kept byte for byte and may hold line ends; in an event's one line they become spaces, which

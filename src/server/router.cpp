@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kCard = "/.well-known/agent-card.json";
 constexpr std::string_view kOldCard = "/.well-known/agent.json";  // until A2A 0.2
+constexpr std::string_view kHostedAgents = "/v1/aibot/bots/";     // of AG-Kit
 constexpr std::string_view kV02ExtendedCard = "/agent/authenticatedExtendedCard";
 
 http::Reply method_not_allowed(std::string_view allow) {
@@ -35,10 +36,12 @@ http::Reply text(int status, std::string body) {
 Router::Target Router::target_of(const http::Request& request) const {
   const std::string_view path = request.path, raw = request.raw_path;
   const agents::Agent& first = services_.catalogue.default_agent();
-  if (!path.starts_with(kAgents)) return {{&first, true, base_url_, true}, path, raw};
-  const std::string_view after = path.substr(kAgents.size());
+  const bool hosted = path.starts_with(kHostedAgents) && path.ends_with("/send-message");
+  const std::string_view agents = hosted ? kHostedAgents : kAgents;
+  if (!path.starts_with(agents)) return {{&first, true, base_url_, true}, path, raw};
+  const std::string_view after = path.substr(agents.size());
   const std::size_t end = std::min(after.find('/'), after.size());
-  const std::string_view prefix = path.substr(0, kAgents.size() + end);
+  const std::string_view prefix = path.substr(0, agents.size() + end);
   // A name holds nothing that needs encoding; where it is encoded all the same, the rest is taken decoded.
   const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
   const agents::Agent* agent = services_.catalogue.find({std::string(after.substr(0, end))});
@@ -55,18 +58,36 @@ void Router::reply(http::Exchange& exchange, http::Reply reply) const {
 bool Router::handle_operators(http::Exchange& exchange) const {
   const http::Request& request = exchange.request();
   const bool reads = request.method == "GET" || request.method == "HEAD";
-  const bool known = request.path == "/healthz" || request.path == "/readyz" || request.path == "/metrics";
+  const std::string& path = request.path;
+  const bool known = path == "/healthz" || path == "/health" || path == "/readyz" || path == "/metrics";
   if (!known) return false;
   if (!reads) {
     reply(exchange, method_not_allowed("GET"));
-  } else if (request.path == "/metrics") {
+  } else if (path == "/metrics") {
     reply(exchange, text(200, metrics_of(services_, http_counts_)));
-  } else if (request.path == "/readyz") {
+  } else if (path == "/health") {
+    http::Reply healthy;
+    healthy.body = R"({"status":"healthy"})";
+    reply(exchange, std::move(healthy));
+  } else if (path == "/readyz") {
     reply(exchange, ready_ ? text(200, "ready\n") : text(503, "not ready\n"));
   } else {
     reply(exchange, text(200, "ok\n"));
   }
   return true;
+}
+
+// A run of a chat protocol.
+void Router::handle_chat(std::shared_ptr<http::Exchange> exchange, const Target& target,
+                         chat::Door door) const {
+  const http::Request& request = exchange->request();
+  if (request.method != "POST") return reply(*exchange, method_not_allowed("POST"));
+  if (!origin_may_call(services_.options, request)) {
+    return reply(*exchange, plain_error(403, "pages of this origin may not call"));
+  }
+  auto caller = authenticate(services_.options, request, target.agent->name);
+  if (!caller) return reply(*exchange, refusal(caller.error()));
+  chat::handle(services_, std::move(exchange), *target.agent, std::move(*caller), door);
 }
 
 // An operation of A2A: over JSON-RPC at the agent's own URL, or over REST.
@@ -117,6 +138,9 @@ void Router::handle(std::shared_ptr<http::Exchange> exchange) const {
                                        card_urls(services_.options, request, target)));
   }
   if (target.rest == kV02ExtendedCard && reads) return reply_extended_card(*exchange, target);
+  if (const chat::Door door = chat::find_door(target.rest)) {
+    return handle_chat(std::move(exchange), target, door);
+  }
   handle_call(std::move(exchange), target);
 }
 

@@ -3,9 +3,11 @@
 //   POST [/agents/<name>][/]                                  A2A over JSON-RPC, every generation
 //   [/agents/<name>]/v1/message:send, /v1/tasks/...           A2A 0.3 over REST (server/a2a/rest.cpp)
 //   [/agents/<name>][/<tenant>]/message:send, /tasks/...      A2A 1.0 over REST
+//   POST [/agents/<name>]/send-message, /ag-ui, /process, ... chat protocols (server/chat/routes.cpp)
+//   POST /v1/aibot/bots/<name>/send-message                   the same, as hosted AG-Kit agents have it
 //   GET  [/agents/<name>]/.well-known/agent-card.json         the agent's card; agent.json is the same
 //   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, as A2A 0.2 asks for it
-//   GET  /healthz  /readyz  /metrics                          for operators
+//   GET  /healthz  /health  /readyz  /metrics                 for operators
 //   OPTIONS anything                                          for browsers
 //
 // Without /agents/<name> the default agent is meant.
@@ -15,6 +17,7 @@
 
 #include <atomic>
 
+#include "server/chat/routes.h"
 #include "server/endpoint.h"
 #include "server/http/http_server.h"
 #include "server/services.h"
@@ -50,6 +53,7 @@ class Router {
   bool handle_operators(http::Exchange& exchange) const;
   // As A2A 0.2 asks for it.
   void reply_extended_card(http::Exchange& exchange, const Target& target) const;
+  void handle_chat(std::shared_ptr<http::Exchange> exchange, const Target& target, chat::Door door) const;
   void handle_call(std::shared_ptr<http::Exchange> exchange, const Target& target) const;
   void reply(http::Exchange& exchange, http::Reply reply) const;
 

@@ -67,8 +67,7 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
 }
 
 bool is_json(const http::Request& request) {
-  const std::string_view header = request.header("Content-Type");
-  const std::string_view type = http::trimmed(header.substr(0, header.find(';')));
+  const std::string_view type = http::media_type(request.header("Content-Type"));
   return type.empty() || http::same_word(type, "application/json") ||
          http::same_word(type, "application/a2a+json");
 }

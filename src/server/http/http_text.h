@@ -13,6 +13,9 @@ using base::same_word;
 // Without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 
+// A Content-Type without its parameters.
+std::string_view media_type(std::string_view content_type);
+
 // Takes the first member off a comma-separated list: trimmed, may be empty.
 std::string_view next_member(std::string_view& list);
 

@@ -31,6 +31,8 @@ class Protocol {
   virtual bool answers_in_words() const { return true; }
   // Whether a second run while one is under way in the conversation is refused.
   virtual bool one_run_at_a_time() const { return true; }
+  // Whether every run has a name: then Baton makes one for a client that gave none.
+  virtual bool names_runs() const { return false; }
   // Whether a client that hangs up cancels the run it began, if nobody else follows it.
   virtual bool leaving_cancels() const { return true; }
 };

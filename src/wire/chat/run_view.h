@@ -42,7 +42,7 @@ class Frames {
 struct RunFacts {
   task::TaskId task;
   task::ContextId conversation;
-  std::string run;         // the request's, or one that Baton made
+  std::string run;         // the request's; empty if it has none and the protocol does not name runs
   std::string parent_run;  // the request's
   bool newer = false;      // as in RunRequest
   task::Json tools;        // that the client offered, or absent

@@ -1,0 +1,51 @@
+#include "wire/agent_api/agent_api.h"
+
+#include "server/chat/conversation.h"
+#include "server/chat/doors.h"
+#include "server/chat/run.h"
+#include "wire/chat/run_request.h"
+#include "wire/json/writer.h"
+
+namespace baton::server::chat {
+namespace {
+
+// A text of the body that may be left out.
+base::Result<std::string> read_text(const Call& call, const std::string& name) {
+  const wire::Value value = call.document.root()[name];
+  if (value.absent()) return std::string();
+  if (value.is_string() && value.string().size() <= wire::chat::kIdMax) return value.str();
+  return base::fail(base::ErrorCode::invalid_argument,
+                    name + ": must be a string of at most " + std::to_string(wire::chat::kIdMax) + " bytes");
+}
+
+base::Result<std::vector<store::TaskHead>> running_in_session(const Call& call) {
+  const auto session = read_text(call, "session_id");
+  if (!session) return base::fail(session.error());
+  if (session->empty()) return base::fail(base::ErrorCode::invalid_argument, "session_id: must not be empty");
+  const auto user = read_text(call, "user_id");
+  if (!user) return base::fail(user.error());
+  const auto context = context_for(call, {*session}, *user);
+  if (!context) return base::fail(context.error());
+  return running_tasks(call, *context);
+}
+
+}  // namespace
+
+void process(const CallPtr& call) {
+  run(call, wire::agent_api::protocol());
+}
+
+void stop(const CallPtr& call) {
+  const auto running = running_in_session(*call);
+  if (!running) return call->refuse(running.error());
+  for (const store::TaskHead& head : *running) {
+    call->tasks().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
+  }
+  std::string body;
+  wire::Writer out(body);
+  out.object(
+      [&] { out.member("status", "stopping").member("runs", static_cast<std::int64_t>(running->size())); });
+  call->reply(200, std::move(body));
+}
+
+}  // namespace baton::server::chat

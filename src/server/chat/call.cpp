@@ -1,0 +1,88 @@
+#include "server/chat/call.h"
+
+#include <spdlog/spdlog.h>
+
+#include "server/access.h"
+#include "server/answers.h"
+#include "server/log_stream.h"
+#include "wire/sse/sse_writer.h"
+
+namespace baton::server::chat {
+namespace {
+
+using base::ErrorCode;
+
+class FixedStream final : public http::StreamSource {
+ public:
+  explicit FixedStream(std::string blocks) : blocks_(std::move(blocks)) {}
+  Next pull(std::string& out, std::size_t) override {
+    out += blocks_;
+    return Next::end;
+  }
+
+ private:
+  const std::string blocks_;
+};
+
+int status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::task_not_found:
+    case ErrorCode::not_found:
+      return 404;
+    case ErrorCode::conflict:
+    case ErrorCode::already_exists:
+    case ErrorCode::unsupported:
+      return 409;
+    case ErrorCode::too_large:
+      return 413;
+    case ErrorCode::overloaded:
+    case ErrorCode::unavailable:
+      return 503;
+    case ErrorCode::internal:
+      return 500;
+    default:
+      return 400;
+  }
+}
+
+}  // namespace
+
+void Call::refuse(const base::Error& error) const {
+  const int status = status_of(error.code);
+  if (status == 500 || error.code == ErrorCode::unavailable) {
+    spdlog::error("agent={} {} {}", agent.name.value, error.for_caller, error.for_log);
+  }
+  http::Reply reply = plain_error(status, error.for_caller.empty() ? "internal error" : error.for_caller);
+  if (status == 503) reply.headers.emplace_back("Retry-After", "1");
+  for (auto& header : cors_headers(services.options, exchange->request())) {
+    reply.headers.push_back(std::move(header));
+  }
+  exchange->reply(std::move(reply));
+}
+
+void Call::reply(int status, std::string body) const {
+  http::Reply reply;
+  reply.status = status;
+  reply.body = std::move(body);
+  reply.headers = cors_headers(services.options, exchange->request());
+  exchange->reply(std::move(reply));
+}
+
+void Call::open_stream(http::StreamOpener opener) const {
+  exchange->open_stream(cors_headers(services.options, exchange->request()), std::move(opener));
+}
+
+void Call::open_stream(const wire::chat::Frames& frames) const {
+  std::string blocks;
+  for (const auto& frame : frames.all()) {
+    if (!frame.event.empty()) wire::append_sse_field(blocks, "event", frame.event);
+    std::string data = frame.data;
+    make_one_line(data);
+    wire::append_sse(blocks, 0, data);
+  }
+  open_stream([blocks = std::move(blocks)](http::Waker) -> std::unique_ptr<http::StreamSource> {
+    return std::make_unique<FixedStream>(blocks);
+  });
+}
+
+}  // namespace baton::server::chat

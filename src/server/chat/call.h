@@ -1,0 +1,44 @@
+// Call: one request to a chat door on its way, and how it is answered outside of a stream.
+//
+// Threads: belongs to whoever is to answer it, one at a time; an answer may come from any thread.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "server/endpoint.h"
+#include "server/http/http_server.h"
+#include "server/services.h"
+#include "wire/chat/protocol.h"
+#include "wire/json/document.h"
+
+namespace baton::server::chat {
+
+struct Call {
+  Call(std::shared_ptr<http::Exchange> way_back, const Services& program, const agents::Agent& to,
+       task::Caller who, wire::Document parsed)
+      : exchange(std::move(way_back)),
+        services(program),
+        agent(to),
+        caller(std::move(who)),
+        document(std::move(parsed)) {}
+
+  const std::shared_ptr<http::Exchange> exchange;
+  const Services& services;
+  const agents::Agent& agent;
+  const task::Caller caller;
+  const wire::Document document;  // the body: an object
+
+  engine::TaskService& tasks() const { return services.engine.tasks(); }
+
+  // HTTP status and {"error": "..."}.
+  void refuse(const base::Error& error) const;
+  void reply(int status, std::string body) const;
+  void open_stream(http::StreamOpener opener) const;
+  // A stream of these frames and nothing more; they have no ids.
+  void open_stream(const wire::chat::Frames& frames) const;
+};
+
+using CallPtr = std::shared_ptr<Call>;  // held by the callbacks of what it waits for
+
+}  // namespace baton::server::chat

@@ -1,0 +1,184 @@
+#include "server/chat/conversation.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "wire/json/schema.h"
+#include "wire/json/writer.h"
+
+namespace baton::server::chat {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using task::Part;
+using wire::chat::Answer;
+using wire::chat::ClientResult;
+using wire::chat::RunRequest;
+
+constexpr int kTasksMax = 50;  // of one conversation that run or wait
+
+using Waiting = std::vector<WaitingTask>;
+
+base::Result<std::vector<store::TaskHead>> heads_in(const Call& call, const task::ContextId& context,
+                                                    std::array<task::State, 2> states) {
+  std::vector<store::TaskHead> heads;
+  for (const task::State state : states) {
+    task::ListFilter filter;
+    filter.caller = call.caller;
+    filter.agent = call.agent.name;
+    filter.context = context;
+    filter.state = state;
+    filter.limit = kTasksMax;
+    auto page = call.tasks().heads(filter);
+    if (!page) return fail(page.error());
+    for (store::TaskHead& head : page->heads) heads.push_back(std::move(head));
+  }
+  std::ranges::stable_sort(heads, std::ranges::greater(), &store::TaskHead::status_at);
+  return heads;
+}
+
+Part data_part(const auto& write) {
+  Part part = Part::of_data({});
+  wire::Writer out(part.content);
+  write(out);
+  return part;
+}
+
+// A JSON string is said in words.
+Part part_of(const task::Json& content) {
+  const auto document = wire::Document::parse_view(content.text);
+  if (document && document->root().is_string()) return Part::of_text(document->root().str());
+  return Part::of_data(content);
+}
+
+Part part_of(const Answer& answer) {
+  if (!answer.cancelled) return part_of(answer.payload.empty() ? task::Json{"{}"} : answer.payload);
+  return data_part([](wire::Writer& out) { out.object([&] { out.member("cancelled", true); }); });
+}
+
+Part part_of(const ClientResult& result) {
+  return data_part([&](wire::Writer& out) {
+    out.object([&] {
+      out.key("toolResult").object([&] {
+        out.member("id", result.call).optional("content", result.content).optional("error", result.error);
+      });
+    });
+  });
+}
+
+task::Submission to(const WaitingTask& waiting, std::vector<Part> parts) {
+  task::Submission submission;
+  submission.task = waiting.head.id;
+  submission.message.parts = std::move(parts);
+  return submission;
+}
+
+const WaitingTask* waiting_for(const Waiting& waiting, const std::string& id) {
+  const auto found = std::ranges::find_if(
+      waiting, [&](const WaitingTask& one) { return !id.empty() && one.head.ask == id; });
+  return found == waiting.end() ? nullptr : &*found;
+}
+
+base::Result<void> check_payload(const Answer& answer, const wire::chat::Question& question) {
+  if (answer.cancelled || question.schema.empty()) return {};
+  const auto schema = wire::Schema::parse(question.schema.text);
+  if (!schema) return {};  // not one that can be checked
+  const auto problems = schema->check(answer.payload.empty() ? "null" : answer.payload.text);
+  if (problems.empty()) return {};
+  const wire::SchemaProblem& first = problems.front();
+  return fail(ErrorCode::conflict,
+              "the answer to " + answer.ask + " does not fit: payload" + first.pointer + " " + first.reason);
+}
+
+base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting,
+                                                       const std::vector<Answer>& answers) {
+  std::vector<task::Submission> all;
+  for (const Answer& answer : answers) {
+    const WaitingTask* asked = waiting_for(waiting, answer.ask);
+    if (asked == nullptr || asked->question.for_tool) {
+      return fail(ErrorCode::conflict, "no open interrupt has the id " + answer.ask);
+    }
+    if (auto good = check_payload(answer, asked->question); !good) return fail(good.error());
+    all.push_back(to(*asked, {part_of(answer)}));
+  }
+  for (const WaitingTask& one : waiting) {
+    const bool answered = std::ranges::find(answers, one.head.ask, &Answer::ask) != answers.end();
+    if (!answered && !one.question.for_tool) {
+      return fail(ErrorCode::conflict, "the interrupt " + one.head.ask + " is open too and not answered");
+    }
+  }
+  return all;
+}
+
+// Results of tools; one for a tool in whose form a question was shown is the answer to that.
+base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, RunRequest& request) {
+  std::vector<task::Submission> all;
+  for (const ClientResult& result : request.results) {
+    const WaitingTask* one = waiting_for(waiting, result.call);
+    if (one == nullptr) continue;
+    all.push_back(to(*one, {one->question.for_tool ? part_of(result) : part_of(result.content)}));
+  }
+  if (all.empty() && request.message.parts.empty()) {
+    return fail(ErrorCode::conflict, "no open tool call has the id " + request.results.front().call);
+  }
+  if (!all.empty()) {
+    auto& parts = all.back().message.parts;
+    std::ranges::move(request.message.parts, std::back_inserter(parts));
+  }
+  return all;
+}
+
+}  // namespace
+
+base::Result<task::ContextId> context_for(const Call& call, const task::ContextId& session,
+                                          const std::string& user) {
+  if (user.empty() || session.empty()) return session;
+  const auto owner = call.tasks().context_owner(call.caller, call.agent.name, session);
+  if (!owner) return fail(owner.error());
+  return owner->empty() || *owner == user ? session : task::ContextId{session.value + "@" + user};
+}
+
+base::Result<Waiting> waiting_tasks(const Call& call, const task::ContextId& context) {
+  const auto heads = heads_in(call, context, {task::State::input_required, task::State::auth_required});
+  if (!heads) return fail(heads.error());
+  Waiting waiting;
+  for (const store::TaskHead& head : *heads) {
+    auto task = call.tasks().read(head.key, {0, false});
+    if (!task) return fail(task.error());
+    const task::StatusChanged status{std::move(task->status), {}, head.ask};
+    waiting.push_back({head, wire::chat::question_in(status)});
+  }
+  return waiting;
+}
+
+base::Result<std::vector<store::TaskHead>> running_tasks(const Call& call, const task::ContextId& context) {
+  return heads_in(call, context, {task::State::submitted, task::State::working});
+}
+
+base::Result<std::vector<task::Submission>> submissions_for(RunRequest& request, const Waiting& waiting,
+                                                            bool answers_in_words) {
+  if (!request.answers.empty()) return answers_to(waiting, request.answers);
+  if (!request.results.empty()) {
+    auto results = results_for(waiting, request);
+    if (!results || !results->empty()) return results;
+  }
+  if (request.message.parts.empty()) return std::vector<task::Submission>{};
+  const auto asked =
+      std::ranges::find_if(waiting, [](const WaitingTask& one) { return !one.question.for_tool; });
+  if (asked == waiting.end()) {
+    task::Submission fresh;
+    fresh.message = std::move(request.message);
+    return std::vector{std::move(fresh)};
+  }
+  if (!answers_in_words) {
+    return fail(ErrorCode::conflict,
+                "the interrupt " + asked->head.ask + " is open: the next run must answer it by resume");
+  }
+  task::Submission answer = to(*asked, {});
+  answer.message = std::move(request.message);
+  return std::vector{std::move(answer)};
+}
+
+}  // namespace baton::server::chat

@@ -1,0 +1,35 @@
+// What a request means in its conversation: which task it goes on with, or that it begins one.
+//
+// Threads: any; reads the store.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/chat/call.h"
+
+namespace baton::server::chat {
+
+// A task that waits for its caller, and for what.
+struct WaitingTask {
+  store::TaskHead head;
+  wire::chat::Question question;
+};
+
+// The context a request means: `session` as it is, unless another user than `user` owns it.
+base::Result<task::ContextId> context_for(const Call& call, const task::ContextId& session,
+                                          const std::string& user);
+
+// Newest first.
+base::Result<std::vector<WaitingTask>> waiting_tasks(const Call& call, const task::ContextId& context);
+// Submitted or working, newest first.
+base::Result<std::vector<store::TaskHead>> running_tasks(const Call& call, const task::ContextId& context);
+
+// What is to be submitted for a request, taken out of it; the one that its stream shows last. Caller, agent,
+// tools, state and the like are still to be filled in. Nothing: the request says nothing new. Fails with
+// `conflict` where the conversation does not allow it.
+base::Result<std::vector<task::Submission>> submissions_for(wire::chat::RunRequest& request,
+                                                            const std::vector<WaitingTask>& waiting,
+                                                            bool answers_in_words);
+
+}  // namespace baton::server::chat

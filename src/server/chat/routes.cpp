@@ -1,0 +1,54 @@
+#include "server/chat/routes.h"
+
+#include "server/access.h"
+#include "server/answers.h"
+#include "server/chat/doors.h"
+#include "server/http/http_text.h"
+
+namespace baton::server::chat {
+namespace {
+
+struct Route {
+  std::string_view path;
+  Door door;
+};
+
+constexpr Route kRoutes[] = {
+    {"/send-message", &send_message},
+    {"/ag-ui", &ag_ui},
+    {"/process", &process},
+    {"/stop", &stop},
+    {"/stream", &stream},
+};
+
+void refuse(const Services& services, http::Exchange& exchange, int status, std::string_view reason) {
+  http::Reply reply = plain_error(status, reason);
+  for (auto& header : cors_headers(services.options, exchange.request())) {
+    reply.headers.push_back(std::move(header));
+  }
+  exchange.reply(std::move(reply));
+}
+
+}  // namespace
+
+Door find_door(std::string_view path) {
+  if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  for (const Route& route : kRoutes) {
+    if (route.path == path) return route.door;
+  }
+  return nullptr;
+}
+
+void handle(const Services& services, std::shared_ptr<http::Exchange> exchange, const agents::Agent& agent,
+            task::Caller caller, Door door) {
+  const std::string_view type = http::media_type(exchange->request().header("Content-Type"));
+  if (!type.empty() && !http::same_word(type, "application/json")) {
+    return refuse(services, *exchange, 415, "Content-Type: must be application/json");
+  }
+  auto document = wire::Document::parse(exchange->take_body());
+  if (!document) return refuse(services, *exchange, 400, document.error().for_caller);
+  if (!document->root().is_object()) return refuse(services, *exchange, 400, "the body must be an object");
+  door(std::make_shared<Call>(std::move(exchange), services, agent, std::move(caller), std::move(*document)));
+}
+
+}  // namespace baton::server::chat

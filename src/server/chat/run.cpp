@@ -1,0 +1,151 @@
+#include "server/chat/run.h"
+
+#include "base/id.h"
+#include "server/chat/conversation.h"
+#include "server/chat/run_answer.h"
+
+namespace baton::server::chat {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using wire::chat::RunRequest;
+
+// The task that an id of a response ("response_<task>", "response_<task>-<n>") names.
+base::Result<store::TaskHead> task_of_response(const Call& call, std::string_view response) {
+  constexpr std::string_view kPrefix = "response_";
+  if (response.starts_with(kPrefix)) response.remove_prefix(kPrefix.size());
+  auto head = call.tasks().find({call.caller, call.agent.name, {std::string(response)}});
+  const std::size_t dash = response.rfind('-');
+  if (head || dash == std::string_view::npos) return head;
+  return call.tasks().find({call.caller, call.agent.name, {std::string(response.substr(0, dash))}});
+}
+
+base::Result<task::ContextId> conversation_of(const Call& call, const RunRequest& request) {
+  if (!request.conversation.empty()) return context_for(call, request.conversation, request.user);
+  if (request.after_response.empty()) return task::ContextId{base::make_uuid()};
+  const auto head = task_of_response(call, request.after_response);
+  if (!head) return fail(ErrorCode::not_found, "response_id: no such response");
+  return head->context;
+}
+
+// The run that Last-Event-ID names a place in.
+base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_event) {
+  const Call& call = *answer->call;
+  const auto id = read_sse_id(last_event);
+  if (!id) return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be the id of an event of a run");
+  const auto head = call.tasks().find({call.caller, call.agent.name, id->task});
+  if (!head) return fail(head.error());
+  const RunPosition& place = id->position;
+  if (place.event > head->last_event) {
+    return fail(ErrorCode::invalid_argument, "Last-Event-ID: the task's log ends before it");
+  }
+  // With all of an event shown, a stop belongs to the run before.
+  const task::EventNumber within{place.event.value + (place.frames == 0 ? 1 : 0)};
+  const auto before = call.tasks().run_begin(head->key, within);
+  if (!before) return fail(before.error());
+  const bool waits_or_ended = task::is_stopped(head->state) && *before == head->last_event;
+  answer->show({head->key, head->id, head->context}, *before, place, waits_or_ended);
+  return {};
+}
+
+// Whether the request repeats an earlier one by its name; then it is answered with that run.
+bool repeat(const RunAnswerPtr& answer) {
+  const Call& call = *answer->call;
+  if (answer->request.run.empty()) return false;
+  const auto earlier =
+      call.tasks().earlier(call.caller, call.agent.name, answer->conversation, answer->request.run);
+  if (!earlier) return false;
+  answer->accepted(*earlier);
+  return true;
+}
+
+// Room for a new run in a conversation that takes one at a time: a run whose client has left makes way.
+base::Result<void> make_room(const Call& call, const task::ContextId& conversation) {
+  const auto running = running_tasks(call, conversation);
+  if (!running) return fail(running.error());
+  for (const store::TaskHead& head : *running) {
+    const bool left =
+        head.origin == task::Generation::none && !call.services.engine.feed().is_followed(head.key);
+    if (!left) return fail(ErrorCode::conflict, "a run is under way in this conversation");
+    call.tasks().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
+  }
+  return {};
+}
+
+void fill_in(task::Submission& submission, RunAnswer& answer) {
+  RunRequest& request = answer.request;
+  submission.caller = answer.call->caller;
+  submission.agent = answer.call->agent.name;
+  submission.context = answer.conversation;
+  submission.metadata = request.metadata;
+  submission.tools = request.tools;
+  submission.state = request.state;
+  submission.history = request.history;
+  submission.user = request.user;
+  submission.origin = task::Generation::none;
+  submission.when_context_differs = task::WhenContextDiffers::ignore;
+}
+
+// One after the other; the answer shows the last. Its name is what a repetition of the request is known by.
+void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submission>> all,
+            std::size_t next) {
+  task::Submission submission = std::move((*all)[next]);
+  fill_in(submission, *answer);
+  const bool last = next + 1 == all->size();
+  if (last) submission.name = answer->request.run;
+  answer->call->tasks().submit(std::move(submission), [=](base::Result<engine::Accepted> accepted) {
+    if (!accepted) return answer->refuse(accepted.error());
+    if (last) return answer->accepted(*accepted);
+    const auto go_on = [=] { submit(answer, all, next + 1); };
+    if (!answer->call->services.readers.try_submit(go_on)) {
+      answer->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
+    }
+  });
+}
+
+// Nothing new was said: the newest run under way, or else what was said so far.
+base::Result<void> show_what_there_is(const RunAnswerPtr& answer) {
+  const Call& call = *answer->call;
+  const auto running = running_tasks(call, answer->conversation);
+  if (!running) return fail(running.error());
+  if (running->empty()) return answer->show_conversation();
+  const store::TaskHead& head = running->front();
+  const auto before = call.tasks().run_begin(head.key, head.last_event);
+  if (!before) return fail(before.error());
+  answer->show({head.key, head.id, head.context}, *before, std::nullopt, false);
+  return {};
+}
+
+base::Result<void> begin(const RunAnswerPtr& answer) {
+  const Call& call = *answer->call;
+  auto conversation = conversation_of(call, answer->request);
+  if (!conversation) return fail(conversation.error());
+  answer->conversation = std::move(*conversation);
+  if (const std::string_view last = call.exchange->request().header("Last-Event-ID"); !last.empty()) {
+    return come_back(answer, last);
+  }
+  if (repeat(answer)) return {};
+  const auto waiting = waiting_tasks(call, answer->conversation);
+  if (!waiting) return fail(waiting.error());
+  const bool in_words = answer->protocol.answers_in_words() || call.agent.settings.plain_answers;
+  auto submissions = submissions_for(answer->request, *waiting, in_words);
+  if (!submissions) return fail(submissions.error());
+  if (submissions->empty()) return show_what_there_is(answer);
+  if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time()) {
+    if (auto room = make_room(call, answer->conversation); !room) return room;
+  }
+  submit(answer, std::make_shared<std::vector<task::Submission>>(std::move(*submissions)), 0);
+  return {};
+}
+
+}  // namespace
+
+void run(const CallPtr& call, const wire::chat::Protocol& protocol) {
+  auto request = protocol.read(call->document.root());
+  if (!request) return call->refuse(request.error());
+  const auto answer = std::make_shared<RunAnswer>(call, protocol, std::move(*request));
+  if (const auto begun = begin(answer); !begun) answer->refuse(begun.error());
+}
+
+}  // namespace baton::server::chat

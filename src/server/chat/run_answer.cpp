@@ -1,0 +1,119 @@
+#include "server/chat/run_answer.h"
+
+#include "base/id.h"
+
+namespace baton::server::chat {
+namespace {
+
+using base::ErrorCode;
+
+constexpr int kPage = 128;
+constexpr int kMessagesMax = 10'000;
+
+}  // namespace
+
+wire::chat::RunFacts RunAnswer::facts(const task::TaskId& task, const task::ContextId& context,
+                                      task::EventNumber before) const {
+  wire::chat::RunFacts facts;
+  facts.task = task;
+  facts.conversation = context;
+  facts.run = request.run;
+  if (facts.run.empty() && protocol.names_runs()) {
+    // The same whenever the run is shown.
+    facts.run = (task.empty() ? base::make_uuid() : task.value) + "-run-" + std::to_string(before.value);
+  }
+  facts.parent_run = request.parent_run;
+  facts.newer = request.newer;
+  facts.tools = request.tools;
+  facts.confirm_tool = call->agent.settings.confirm_tool;
+  return facts;
+}
+
+void RunAnswer::refuse(const base::Error& error) const {
+  wire::chat::Frames frames;
+  const bool in_stream =
+      error.code == ErrorCode::conflict && protocol.show_refusal(facts({}, conversation, {}), error, frames);
+  if (in_stream) return call->open_stream(frames);
+  call->refuse(error);
+}
+
+void RunAnswer::accepted(const engine::Accepted& accepted) {
+  if (request.streams) return show({accepted.key, accepted.id, accepted.context}, accepted.before, {}, false);
+  reply_whole(accepted);
+}
+
+void RunAnswer::show(const TaskNames& task, task::EventNumber before, std::optional<RunPosition> shown,
+                     bool nothing_follows) const {
+  const auto open = [self = shared_from_this(), task, before, shown,
+                     nothing_follows](http::Waker waker) -> std::unique_ptr<http::StreamSource> {
+    const Services& services = self->call->services;
+    RunStream::Start start{task.key, task.id, before, shown, nothing_follows, nullptr, {}};
+    start.view = self->protocol.view(self->facts(task.id, task.context, before));
+    if (self->protocol.leaving_cancels()) {
+      start.left = [&services, key = task.key] {
+        services.engine.tasks().cancel_unless_followed(key, services.options.chat.hang_up_grace);
+      };
+    }
+    return std::make_unique<RunStream>(services, std::move(start), std::move(waker));
+  };
+  call->open_stream(open);
+}
+
+void RunAnswer::reply_whole(const engine::Accepted& accepted) {
+  const engine::Engine& engine = call->services.engine;
+  const auto stopped = [self = shared_from_this(), accepted](std::optional<engine::Stop> stop) {
+    const base::Error still_running{ErrorCode::unavailable, "the run is still under way; ask again", {}};
+    if (!stop) return self->call->refuse(still_running);
+    const bool taken =
+        self->call->services.readers.try_submit([self, accepted] { self->reply_run(accepted); });
+    if (!taken) self->call->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
+  };
+  call->tasks().wait(accepted, engine.options().reply_wait, stopped);
+}
+
+// The last frame of a run that has stopped is its whole answer.
+void RunAnswer::reply_run(const engine::Accepted& accepted) const {
+  const auto view = protocol.view(facts(accepted.id, accepted.context, accepted.before));
+  wire::chat::Frames frames;
+  task::EventNumber position = accepted.before;
+  for (bool over = false; !over;) {
+    const auto events = call->tasks().events(accepted.key, position, kPage);
+    if (!events) return call->refuse(events.error());
+    if (events->empty()) break;
+    for (const task::Event& event : *events) {
+      frames.clear();
+      view->show(event, frames);
+      position = event.number;
+      const task::StatusChanged* status = task::status_in(event);
+      over = status != nullptr && task::is_stopped(status->status.state);
+      if (over) break;
+    }
+  }
+  if (frames.empty()) return call->refuse({ErrorCode::internal, {}, "a run without an end"});
+  call->reply(200, frames.all().back().data);
+}
+
+base::Result<void> RunAnswer::show_conversation() const {
+  task::ListFilter filter;
+  filter.caller = call->caller;
+  filter.agent = call->agent.name;
+  filter.context = conversation;
+  filter.limit = 1;
+  const auto newest = call->tasks().heads(filter);
+  if (!newest) return base::fail(newest.error());
+  std::vector<task::Message> messages;
+  if (!newest->heads.empty()) {
+    const store::TaskHead& head = newest->heads.front();
+    // All of it: no message of the task comes after its end.
+    const task::EventNumber all{head.last_event.value + 1};
+    auto said = call->services.engine.store().conversation(head.context_key, head.key, all, kMessagesMax);
+    if (!said) return base::fail(said.error());
+    messages = std::move(*said);
+  }
+  wire::chat::Frames frames;
+  protocol.show_conversation(facts({}, conversation, {}), messages, frames);
+  call->open_stream(frames);
+  return {};
+}
+
+}  // namespace baton::server::chat

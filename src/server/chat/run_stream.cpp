@@ -1,0 +1,100 @@
+#include "server/chat/run_stream.h"
+
+#include <charconv>
+#include <utility>
+
+#include "base/text.h"
+#include "server/log_stream.h"
+#include "wire/sse/sse_writer.h"
+
+namespace baton::server::chat {
+namespace {
+
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && number >= 0;
+}
+
+}  // namespace
+
+std::optional<SseId> read_sse_id(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  auto task = base::percent_decoded(text.substr(0, colon));
+  const std::string_view place = text.substr(colon + 1);
+  const std::size_t dot = place.find('.');
+  SseId id;
+  if (!task || task->empty() || !read_number(place.substr(0, dot), id.position.event.value)) {
+    return std::nullopt;
+  }
+  if (dot != std::string_view::npos && !read_number(place.substr(dot + 1), id.position.frames)) {
+    return std::nullopt;
+  }
+  id.task.value = std::move(*task);
+  return id;
+}
+
+RunStream::RunStream(const Services& services, Start start, http::Waker waker)
+    : start_(std::move(start)),
+      id_prefix_(base::percent_encoded(start_.task.value) + ":"),
+      log_(services, start_.key, start_.before, std::move(waker)),
+      over_(start_.nothing_follows) {}
+
+RunStream::~RunStream() {
+  if (!over_ && start_.left) start_.left();
+}
+
+std::optional<int> RunStream::frames_shown(task::EventNumber event) const {
+  if (!start_.shown || event > start_.shown->event) return 0;
+  if (event < start_.shown->event || start_.shown->frames == 0) return std::nullopt;
+  return start_.shown->frames;
+}
+
+// `frame` counts from 1; 0: the event is shown with this block.
+void RunStream::append_id(task::EventNumber event, std::size_t frame) {
+  std::string id = id_prefix_ + std::to_string(event.value);
+  if (frame > 0) id += "." + std::to_string(frame);
+  wire::append_sse_field(*out_, "id", id);
+}
+
+bool RunStream::take(const task::Event& event) {
+  frames_.clear();
+  start_.view->show(event, frames_);
+  const task::StatusChanged* status = task::status_in(event);
+  over_ = status != nullptr && task::is_stopped(status->status.state);
+  const auto shown = frames_shown(event.number);
+  if (!shown) return !over_;
+  const auto& frames = frames_.all();
+  for (std::size_t i = static_cast<std::size_t>(*shown); i < frames.size(); ++i) {
+    if (!frames[i].event.empty()) wire::append_sse_field(*out_, "event", frames[i].event);
+    append_id(event.number, i + 1 < frames.size() ? i + 1 : 0);
+    std::string data = frames[i].data;
+    make_one_line(data);
+    wire::append_sse_field(*out_, "data", data);
+    out_->push_back('\n');
+  }
+  if (frames.empty()) {
+    append_id(event.number, 0);
+    out_->push_back('\n');
+  }
+  return out_->size() < room_ && !over_;
+}
+
+http::StreamSource::Next RunStream::pull(std::string& out, std::size_t room) {
+  if (over_) return Next::end;
+  out_ = &out;
+  room_ = room;
+  switch (log_.read(*this, false)) {
+    case LogReader::Found::events:
+      return Next::more;
+    case LogReader::Found::nothing:
+    case LogReader::Found::later:
+      return Next::wait;
+    case LogReader::Found::failed:
+      break;
+  }
+  return Next::end;
+}
+
+}  // namespace baton::server::chat

@@ -1,0 +1,65 @@
+// RunStream: one run of a task as the stream of a chat protocol.
+//
+// The run is encoded from its first event, because a view remembers what is open; what the client has already
+// is left out. Ids: `<task>:<number>` on the last frame of an event, `<task>:<number>.<k>` on the k-th frame
+// before it; an event that shows nothing is a block with its id alone.
+// Threads: as a StreamSource, on the server's loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "server/log_reader.h"
+#include "wire/chat/run_view.h"
+
+namespace baton::server::chat {
+
+// A place in a run: after this event, or inside of it after so many of its frames.
+struct RunPosition {
+  task::EventNumber event;
+  int frames = 0;  // 0: the event is shown
+};
+
+// What an SSE id says, read back.
+struct SseId {
+  task::TaskId task;
+  RunPosition position;
+};
+std::optional<SseId> read_sse_id(std::string_view text);
+
+class RunStream final : public http::StreamSource, private LogReader::Taker {
+ public:
+  struct Start {
+    task::TaskKey key;
+    task::TaskId task;
+    task::EventNumber before;          // the position its first event follows
+    std::optional<RunPosition> shown;  // none: nothing yet
+    bool nothing_follows = false;      // there is no event after `before`, and none will come by itself
+    std::unique_ptr<wire::chat::RunView> view;
+    std::function<void()> left;  // called if the client goes before the run is over
+  };
+
+  RunStream(const Services& services, Start start, http::Waker waker);
+  ~RunStream() override;
+
+  Next pull(std::string& out, std::size_t room) override;
+
+ private:
+  bool take(const task::Event& event) override;
+  // How many of the event's frames the client has; nothing: all of it.
+  std::optional<int> frames_shown(task::EventNumber event) const;
+  void append_id(task::EventNumber event, std::size_t frame);
+
+  Start start_;
+  const std::string id_prefix_;
+  LogReader log_;
+  wire::chat::Frames frames_;
+  bool over_ = false;
+  std::string* out_ = nullptr;  // while it is pulled
+  std::size_t room_ = 0;
+};
+
+}  // namespace baton::server::chat

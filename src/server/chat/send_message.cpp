@@ -1,0 +1,47 @@
+#include <initializer_list>
+
+#include "server/chat/doors.h"
+#include "server/chat/run.h"
+#include "wire/agkit/agkit.h"
+#include "wire/agui/agui.h"
+
+namespace baton::server::chat {
+namespace {
+
+bool has_any(wire::Value body, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (!body[name].missing()) return true;
+  }
+  return false;
+}
+
+// agent-protocols.md section 5: the first rule that fits.
+bool is_ag_ui(wire::Value body, std::string_view accept) {
+  if (has_any(body, {"threadId", "runId", "protocolVersion"}) || body["resume"].is_array()) return true;
+  if (has_any(body, {"conversationId"}) || body["resume"].is_object()) return false;
+  if (accept.find("application/vnd.ag-ui.event+proto") != std::string_view::npos) return true;
+  if (has_any(body, {"forwardedProps", "state", "context"})) return true;
+  if (!body["tools"].is_array()) return false;
+  for (const wire::Value tool : body["tools"]) {
+    if (tool["parameters"].is_string()) return false;
+    if (tool["parameters"].is_object()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void send_message(const CallPtr& call) {
+  using SendMessage = ChatOptions::SendMessage;
+  const SendMessage speaks = call->services.options.chat.send_message;
+  const bool ag_ui = speaks == SendMessage::ag_ui ||
+                     (speaks == SendMessage::as_body_says &&
+                      is_ag_ui(call->document.root(), call->exchange->request().header("Accept")));
+  run(call, ag_ui ? wire::agui::protocol() : wire::agkit::protocol());
+}
+
+void ag_ui(const CallPtr& call) {
+  run(call, wire::agui::protocol());
+}
+
+}  // namespace baton::server::chat

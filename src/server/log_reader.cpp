@@ -1,0 +1,106 @@
+#include "server/log_reader.h"
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <utility>
+
+#include "base/guarded.h"
+
+namespace baton::server {
+namespace {
+
+constexpr int kPage = 128;
+constexpr std::size_t kBatch = 64;
+
+}  // namespace
+
+struct LogReader::Shared {
+  struct Page {
+    std::vector<task::Event> events;
+    task::EventNumber after;
+    bool fetching = false;
+    bool ready = false;
+    bool failed = false;
+  };
+  explicit Shared(http::Waker waker) : wake(std::move(waker)) {}
+  const http::Waker wake;
+  std::atomic<bool> news{true};  // the log may have grown since it was last read
+  base::Guarded<Page> page;
+};
+
+LogReader::LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker)
+    : services_(services),
+      task_(task),
+      position_(after),
+      shared_(std::make_shared<Shared>(std::move(waker))) {
+  subscription_ = services_.engine.feed().subscribe(task_, [shared = shared_] {
+    shared->news = true;
+    shared->wake();
+  });
+}
+
+LogReader::~LogReader() = default;
+
+bool LogReader::hand_over(const task::Event& event, Taker& taker) {
+  position_ = event.number;
+  return taker.take(event);
+}
+
+// False: there is nothing left of the last page from the store.
+bool LogReader::hand_over_page(Taker& taker) {
+  if (page_next_ == page_.size()) return false;
+  while (page_next_ < page_.size() && hand_over(page_[page_next_++], taker)) {
+  }
+  if (page_next_ == page_.size()) page_ = {}, page_next_ = 0;
+  return true;
+}
+
+LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
+  if (hand_over_page(taker)) return Found::events;
+
+  auto page = shared_->page.with([](Shared::Page& p) {
+    return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false};
+  });
+  if (page.failed) return Found::failed;
+  if (page.ready && !page.events.empty()) {
+    shared_->news = true;  // there may be a next page
+    page_ = std::move(page.events);
+    page_next_ = 0;
+    hand_over_page(taker);
+    return Found::events;
+  }
+  const bool log_is_read = page.ready && page.after == position_;
+
+  const engine::Feed::Tail tail = services_.engine.feed().after(task_, position_, kBatch);
+  if (tail.known) {
+    for (const engine::Feed::EventPtr& event : tail.events) {
+      if (!hand_over(*event, taker)) break;
+    }
+    return tail.events.empty() ? Found::nothing : Found::events;
+  }
+  if (log_is_read && !shared_->news) return Found::nothing;
+  if (page.fetching) return Found::later;
+  const bool reads = shared_->news.exchange(false) || expects_none;
+  return reads && !fetch() ? Found::failed : Found::later;
+}
+
+// False: refused by a full pool.
+bool LogReader::fetch() {
+  shared_->page.with([](Shared::Page& page) { page.fetching = true; });
+  auto work = [shared = shared_, &tasks = services_.engine.tasks(), key = task_, after = position_] {
+    auto events = tasks.events(key, after, kPage);
+    if (!events) spdlog::error("a stream cannot read its log: {}", events.error().for_log);
+    shared->page.with([&](Shared::Page& page) {
+      page.fetching = false;
+      page.ready = true;
+      page.after = after;
+      page.failed = !events;
+      if (events) page.events = std::move(*events);
+    });
+    shared->wake();
+  };
+  return services_.readers.try_submit(std::move(work));
+}
+
+}  // namespace baton::server
