@@ -3,11 +3,43 @@
 namespace baton::engine {
 namespace {
 
+using Phase = task::Subagent::Phase;
+
 void deliver_error(const std::shared_ptr<TurnRun>& run, std::string id, std::string error) {
   run->deliver(agents::DelegateResult{std::move(id), std::nullopt, std::move(error)});
 }
 
+std::string error_in(const task::Status& status) {
+  std::string text = status.message ? task::text_of(*status.message) : "";
+  return text.empty() ? std::string(task::name_of(status.state)) : text;
+}
+
 }  // namespace
+
+// Who waits for a child, under which id, and as what the parent's log shows it. Shared by the callbacks of
+// one delegation, of which one at a time is under way.
+struct Delegation::Delegated {
+  std::shared_ptr<TurnRun> run;
+  std::string id;
+  bool goes_on = false;  // with a child that was there before
+  task::Subagent subagent;
+
+  void show(Phase phase, std::string error = {}) {
+    subagent.phase = phase;
+    subagent.error = std::move(error);
+    run->emit(subagent);
+  }
+  // Before the turn hears of it, so that what it makes of it comes afterwards in the log.
+  void show_end(const task::Status& status) {
+    if (!task::is_terminal(status.state)) return;
+    if (status.state == task::State::completed) return show(Phase::finished);
+    show(Phase::failed, error_in(status));
+  }
+  void fail(std::string error) {
+    show(Phase::failed, error);
+    deliver_error(run, std::move(id), std::move(error));
+  }
+};
 
 bool Delegation::too_deep(const store::TaskHead& head) const {
   task::TaskKey parent = head.parent;
@@ -28,36 +60,51 @@ void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest req
           run, std::move(request.id),
           "tasks may be delegated " + std::to_string(options_.delegation_depth_max) + " deep only");
     }
+    const auto delegated = std::make_shared<Delegated>();
+    delegated->run = std::move(run);
+    delegated->id = std::move(request.id);
+    delegated->goes_on = !request.task.empty();
+    delegated->subagent.name = request.agent;
     task::Submission submission;
     submission.caller = head.caller;
     submission.agent = task::AgentName{request.agent};
     submission.task = request.task;
     submission.message = std::move(request.message);
     service_.submit_child(head.key, std::move(submission),
-                          [this, run, id = std::move(request.id)](base::Result<Accepted> accepted) mutable {
-                            if (!accepted)
-                              return deliver_error(run, std::move(id), accepted.error().for_caller);
-                            // Its parent may have ended before the child was stored.
-                            if (run->is_over()) return cancel_late(accepted->key);
-                            follow(run, std::move(id), *accepted);
+                          [this, delegated](base::Result<Accepted> accepted) {
+                            if (accepted) return stored(delegated, *accepted);
+                            deliver_error(delegated->run, delegated->id, accepted.error().for_caller);
                           });
   });
+}
+
+void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
+  TurnRun& run = *delegated->run;
+  // Its parent may have ended before the child was stored.
+  if (run.is_over()) return cancel_late(child.key);
+  std::string& id = delegated->subagent.id;
+  id = child.id.value;
+  // What an earlier turn began was closed with that turn.
+  if (delegated->goes_on && !run.has_subagent(id)) id += "-" + std::to_string(run.head().turn.value);
+  delegated->show(Phase::started);
+  follow(delegated, child);
 }
 
 void Delegation::cancel_late(task::TaskKey child) {
   background_.run([this, child] { service_.cancel(child, [](const base::Result<task::TaskKey>&) {}); });
 }
 
-void Delegation::follow(std::shared_ptr<TurnRun> run, std::string id, const Accepted& child) {
+void Delegation::follow(const DelegatedPtr& delegated, const Accepted& child) {
   // Without a bound of its own: the parent's deadline is the child's.
   service_.wait(
       child.key, child.before, std::chrono::hours(24),
-      [this, run = std::move(run), id = std::move(id), key = child.key](std::optional<Stop> stop) mutable {
-        background_.run([this, run = std::move(run), id = std::move(id), key, stop]() mutable {
-          if (!stop) return deliver_error(run, std::move(id), "the child task did not end");
+      [this, delegated, key = child.key](std::optional<Stop> stop) {
+        background_.run([this, delegated, key, stop] {
+          if (!stop) return delegated->fail("the child task did not end");
           auto task = service_.read(key, task::Depth{std::nullopt, true});
-          if (!task) return deliver_error(run, std::move(id), task.error().for_caller);
-          run->deliver(agents::DelegateResult{std::move(id), std::move(*task), {}});
+          if (!task) return delegated->fail(task.error().for_caller);
+          delegated->show_end(task->status);
+          delegated->run->deliver(agents::DelegateResult{std::move(delegated->id), std::move(*task), {}});
         });
       });
 }

@@ -2,7 +2,8 @@
 // parent; its result goes back to the turn when the child has ended or waits for input.
 //
 // A child belongs to the parent's caller. When the parent's turn ends in an end of the parent, its open
-// children are canceled.
+// children are canceled. The parent's log shows a child as a subagent from when it is stored until it has
+// ended; one that a later turn of the parent goes on with is a subagent of its own there.
 // Threads: any.
 #pragma once
 
@@ -22,9 +23,13 @@ class Delegation {
   void parent_turn_ended(const store::TaskHead& head);
 
  private:
+  struct Delegated;
+  using DelegatedPtr = std::shared_ptr<Delegated>;
+
   bool too_deep(const store::TaskHead& head) const;
+  void stored(const DelegatedPtr& delegated, const Accepted& child);
   void cancel_late(task::TaskKey child);
-  void follow(std::shared_ptr<TurnRun> run, std::string id, const Accepted& child);
+  void follow(const DelegatedPtr& delegated, const Accepted& child);
 
   store::TaskStore& store_;
   TaskService& service_;

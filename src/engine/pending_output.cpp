@@ -58,6 +58,9 @@ void PendingOutput::put(task::EventBody body) {
 }
 
 std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timestamp now) {
+  if (const auto* subagent = std::get_if<task::Subagent>(&body); subagent && !subagents_.follow(*subagent)) {
+    return std::nullopt;
+  }
   if (ends_stream(body)) close_stream();
   if (auto* chunk = std::get_if<task::ArtifactChunk>(&body)) {
     if (auto wrong = prepare_artifact(*chunk)) return wrong;
@@ -134,6 +137,11 @@ void PendingOutput::close_stream() {
   thinks_ = false;
 }
 
+void PendingOutput::close_all() {
+  close_stream();
+  for (task::Subagent& left : subagents_.close_all("left unfinished")) put(std::move(left));
+}
+
 std::vector<task::EventBody> PendingOutput::take() {
   on_its_way_ = waiting_;
   bytes_ = 0;
@@ -148,8 +156,11 @@ void PendingOutput::put_back() {
 }
 
 void PendingOutput::drop_all() {
+  put_back();
+  for (auto body = waiting_.rbegin(); body != waiting_.rend(); ++body) {
+    if (const auto* subagent = std::get_if<task::Subagent>(&*body)) subagents_.undo(*subagent);
+  }
   waiting_.clear();
-  on_its_way_.clear();
   open_ = {};
   thinks_ = false;
   bytes_ = 0;

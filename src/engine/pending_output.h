@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "engine/open_subagents.h"
 #include "task/event.h"
 
 namespace baton::engine {
@@ -20,14 +21,15 @@ class PendingOutput {
   PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max);
 
   // Takes an event; what is being streamed ends if the event has content of its own. Answers what is wrong
-  // with it instead, for the agent's failure: then it was not taken.
+  // with it instead, for the agent's failure: then it was not taken. The end of a subagent that is not open
+  // is left out, and so is a second beginning.
   std::optional<std::string> add(task::EventBody body, base::Timestamp now);
   // A piece of the open reply, or the first of a new one. A span of reasoning ends.
   void add_text(std::string delta);
   // The same the other way round.
   void add_reasoning(std::string delta);
-  // Nothing more belongs to the open reply or span.
-  void close_stream();
+  // Nothing more comes of what is open: the reply or span, and the subagents.
+  void close_all();
 
   bool empty() const { return waiting_.empty(); }
   // About what is waiting, and not what is on its way.
@@ -35,17 +37,20 @@ class PendingOutput {
 
   // Hands out what is waiting and remembers it as on its way.
   std::vector<task::EventBody> take();
-  bool nothing_on_its_way() const { return on_its_way_.empty(); }
   // What was on its way is stored.
   void stored() { on_its_way_.clear(); }
   // It is not: it waits again, before what came since.
   void put_back();
+  // Neither will be stored. What was open before is open.
   void drop_all();
+
+  bool is_open(const std::string& subagent) const { return subagents_.is_open(subagent); }
 
  private:
   std::optional<std::string> prepare_artifact(task::ArtifactChunk& chunk);
   std::string id(char kind, int number) const;
   void put(task::EventBody body);
+  void close_stream();
   // Delta is a TextDelta or a ReasoningDelta.
   template <class Delta>
   Delta* open_piece();
@@ -66,6 +71,7 @@ class PendingOutput {
   int spans_ = 0;
   int artifacts_ = 0;
   std::unordered_map<std::string, std::size_t> artifact_bytes_;
+  OpenSubagents subagents_;
 };
 
 }  // namespace baton::engine

@@ -17,6 +17,13 @@ void note(std::vector<task::ArtifactId>& begun, const task::ArtifactId& id) {
   if (std::find(begun.begin(), begun.end(), id) == begun.end()) begun.push_back(id);
 }
 
+// The second attempt has children of its own.
+void close_subagents(store::Change& change, OpenSubagents& open) {
+  for (task::Subagent& left : open.close_all("interrupted by a restart")) {
+    change.events.push_back(std::move(left));
+  }
+}
+
 }  // namespace
 
 Recovery::Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler,
@@ -81,7 +88,7 @@ base::Result<void> Recovery::end_children(task::TaskKey parent) {
   if (!children) return base::fail(children.error());
   for (const store::TaskHead& child : *children) {
     if (auto ended = end_children(child.key); !ended) return ended;
-    if (auto ended = commit(end_of(child, task::State::canceled, {})); !ended) return ended;
+    if (auto ended = end(child, task::State::canceled, {}); !ended) return ended;
   }
   return {};
 }
@@ -92,12 +99,18 @@ base::Result<void> Recovery::end_orphans() {
   if (!orphans) return base::fail(orphans.error());
   for (const store::TaskHead& orphan : *orphans) {
     if (auto ended = end_children(orphan.key); !ended) return ended;
-    if (auto ended = commit(end_of(orphan, task::State::canceled, {})); !ended) return ended;
+    if (auto ended = end(orphan, task::State::canceled, {}); !ended) return ended;
   }
   return {};
 }
 
-store::Change Recovery::end_of(const store::TaskHead& head, task::State state,
+base::Result<void> Recovery::end(const store::TaskHead& head, task::State state, const std::string& reason) {
+  auto shown = shown_by_broken_turn(head);
+  if (!shown) return base::fail(std::move(shown.error()));
+  return commit(end_of(head, std::move(*shown), state, reason));
+}
+
+store::Change Recovery::end_of(const store::TaskHead& head, Shown shown, task::State state,
                                const std::string& reason) const {
   store::Change change;
   change.task = head.key;
@@ -105,50 +118,54 @@ store::Change Recovery::end_of(const store::TaskHead& head, task::State state,
   change.turn.emplace();
   change.turn->state = store::TurnState::none;
   change.turn->waiting_messages = 0;
+  close_subagents(change, shown.subagents);
   change.events.push_back(status_with_text(state, reason, clock_.now()));
   return change;
 }
 
 base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) const {
-  const agents::Agent* agent = catalogue_.find(head.agent);
-  if (head.cancel_requested) return end_of(head, task::State::canceled, {});
-  if (!agent) return end_of(head, task::State::failed, "this agent is no longer served");
-  if (agent->settings.recovery == agents::AgentSettings::Recovery::fail) {
-    return end_of(head, task::State::failed, "the agent was interrupted by a restart");
-  }
-  if (head.attempt >= options_.attempts_max) {
-    return end_of(head, task::State::failed,
-                  "the agent was interrupted " + std::to_string(head.attempt) + " times");
-  }
   auto shown = shown_by_broken_turn(head);
   if (!shown) return base::fail(std::move(shown.error()));
+  const auto ends = [&](task::State state, const std::string& reason) {
+    return end_of(head, std::move(*shown), state, reason);
+  };
+  const agents::Agent* agent = catalogue_.find(head.agent);
+  if (head.cancel_requested) return ends(task::State::canceled, {});
+  if (!agent) return ends(task::State::failed, "this agent is no longer served");
+  if (agent->settings.recovery == agents::AgentSettings::Recovery::fail) {
+    return ends(task::State::failed, "the agent was interrupted by a restart");
+  }
+  if (head.attempt >= options_.attempts_max) {
+    return ends(task::State::failed, "the agent was interrupted " + std::to_string(head.attempt) + " times");
+  }
   store::Change change;
   change.task = head.key;
   change.expected = head.version;
   change.turn.emplace();
   change.turn->state = store::TurnState::queued;
-  if (!shown->empty()) change.events.push_back(task::Withdrawn{std::move(*shown)});
+  close_subagents(change, shown->subagents);
+  if (!shown->artifacts.empty()) change.events.push_back(task::Withdrawn{std::move(shown->artifacts)});
   spdlog::info("task={} agent={} its turn was broken off; attempt {} follows",
                base::loggable_word(head.id.value), head.agent.value, head.attempt + 1);
   return change;
 }
 
-// The artifacts and replies that began after the message of the turn.
-base::Result<std::vector<task::ArtifactId>> Recovery::shown_by_broken_turn(
-    const store::TaskHead& head) const {
-  std::vector<task::ArtifactId> begun;
+base::Result<Recovery::Shown> Recovery::shown_by_broken_turn(const store::TaskHead& head) const {
+  Shown shown;
+  if (head.turn_state != store::TurnState::running) return shown;
   task::EventNumber after = head.turn_message;
   while (true) {
     const auto events = store_.events(head.key, after, kPage);
     if (!events) return base::fail(events.error());
-    if (events->empty()) return begun;
+    if (events->empty()) return shown;
     for (const task::Event& event : *events) {
       after = event.number;
       if (const auto* text = std::get_if<task::TextDelta>(&event.body); text && text->first)
-        note(begun, text->reply);
+        note(shown.artifacts, text->reply);
       if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body); chunk && !chunk->append) {
-        note(begun, chunk->artifact.id);
+        note(shown.artifacts, chunk->artifact.id);
       }
+      if (const auto* subagent = std::get_if<task::Subagent>(&event.body)) shown.subagents.follow(*subagent);
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "agents/catalogue.h"
 #include "base/clock.h"
 #include "engine/ledger.h"
+#include "engine/open_subagents.h"
 #include "engine/options.h"
 #include "engine/scheduler.h"
 
@@ -28,9 +29,16 @@ class Recovery {
   base::Result<void> commit(store::Change change);
   base::Result<void> end_children(task::TaskKey parent);
   base::Result<void> end_orphans();
-  store::Change end_of(const store::TaskHead& head, task::State state, const std::string& reason) const;
+  // What a broken attempt has left in the log.
+  struct Shown {
+    std::vector<task::ArtifactId> artifacts;  // and replies, that began after the message of the turn
+    OpenSubagents subagents;
+  };
+  base::Result<void> end(const store::TaskHead& head, task::State state, const std::string& reason);
+  store::Change end_of(const store::TaskHead& head, Shown shown, task::State state,
+                       const std::string& reason) const;
   base::Result<store::Change> change_for(const store::TaskHead& head) const;
-  base::Result<std::vector<task::ArtifactId>> shown_by_broken_turn(const store::TaskHead& head) const;
+  base::Result<Shown> shown_by_broken_turn(const store::TaskHead& head) const;
 
   store::TaskStore& store_;
   Ledger& ledger_;

@@ -28,6 +28,10 @@ bool TurnRun::is_over() const {
   return state_.with([](const State& state) { return state.phase == Phase::over; });
 }
 
+bool TurnRun::has_subagent(const std::string& id) const {
+  return state_.with([&](const State& state) { return state.output.is_open(id); });
+}
+
 void TurnRun::started(store::TaskHead head) {
   const auto deadline = services_.background.timers().after(time_max_, [self = shared_from_this()] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
@@ -181,7 +185,7 @@ void TurnRun::abandon() {
 }
 
 store::Change TurnRun::ending_change(State& state) {
-  state.output.close_stream();
+  state.output.close_all();
   store::Change change;
   change.events = state.output.take();
   change.expected = state.head.version;
@@ -277,13 +281,12 @@ void TurnRun::refused(const base::Error& error) {
   // Output that cannot be stored at all: the turn fails without it.
   spdlog::error("task={} a turn's output cannot be stored: {} {}", base::loggable_word(head().id.value),
                 error.for_caller, error.for_log);
-  const bool bare = state_.with([](State& state) {
-    const bool was_bare = state.ending && state.output.nothing_on_its_way();
+  const bool again = state_.with([](State& state) {
     state.output.drop_all();
     state.outcome = agents::Failed{"the agent's output could not be stored"};
-    return was_bare;
+    return std::exchange(state.dropped, true);
   });
-  store_again(bare ? services_.options.disk_retry : kAtOnce);
+  store_again(again ? services_.options.disk_retry : kAtOnce);
 }
 
 // Somebody else wrote first: a message arrived, a cancel was asked for, or the turn was ended.

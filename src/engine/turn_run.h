@@ -62,6 +62,8 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
 
   store::TaskHead head() const;
   bool is_over() const;
+  // Whether its log has a subagent of this id that has begun and has not ended.
+  bool has_subagent(const std::string& id) const;
 
   void emit(task::EventBody body) override;
   void text(std::string delta) override;
@@ -80,7 +82,8 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     store::TaskHead head;
     PendingOutput output;
     bool in_flight = false;
-    bool ending = false;  // the change under way ends the turn
+    bool ending = false;   // the change under way ends the turn
+    bool dropped = false;  // there was output that could not be stored
     std::optional<agents::Outcome> outcome;
     bool cancel_requested = false;
     std::optional<task::EventNumber> next_message;  // of the messages that waited for this turn's end
