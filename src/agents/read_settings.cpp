@@ -74,6 +74,8 @@ AgentSettings read_settings(Value baton, std::vector<SchemaProblem>& problems) {
   if (baton["recovery"].string() == "fail") settings.recovery = AgentSettings::Recovery::fail;
   settings.is_default = baton["default"].boolean();
   if (baton["reply"].string() == "at_once") settings.reply = AgentSettings::Reply::at_once;
+  settings.plain_answers = baton["plain_answers"].boolean();
+  settings.confirm_tool = baton["confirm_tool"].str();
   read_env(baton["env"], settings, problems);
   settings.cancel_grace = seconds_or(baton["cancel_grace_s"], settings.cancel_grace);
   settings.exit_grace = seconds_or(baton["exit_grace_s"], settings.exit_grace);

@@ -28,6 +28,10 @@ struct AgentSettings {
   Recovery recovery = Recovery::resume;
   bool is_default = false;  // also served at the root URLs
   Reply reply = Reply::blocking;
+  // How questions look in chat protocols: whether a plain message answers one everywhere, and the client's
+  // tool by which it is asked if the client offers that tool (empty: none).
+  bool plain_answers = false;
+  std::string confirm_tool;
   std::map<std::string, std::string> env;            // on top of Baton's own environment
   std::chrono::milliseconds cancel_grace{5'000};     // from being asked to stop to being made to
   std::chrono::milliseconds exit_grace{2'000};       // from the end of a turn to the end of its process

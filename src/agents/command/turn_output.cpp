@@ -11,6 +11,8 @@ namespace {
 
 namespace line = wire::line;
 
+const std::string kNotOfProtocol = "the agent printed a line that is not of the line protocol: ";
+
 std::set<std::string, std::less<>> names_of(const task::Json& tools) {
   std::set<std::string, std::less<>> names;
   const auto document = wire::Document::parse_view(tools.text);
@@ -52,53 +54,79 @@ bool TurnOutput::count(std::size_t bytes) {
   return false;
 }
 
-void TurnOutput::take(line::AgentMessage message) {
-  std::visit([this](auto& one) { take_one(std::move(one)); }, message);
+bool TurnOutput::take(line::AgentMessage message) {
+  return std::visit([this](auto& one) { return take_one(std::move(one)); }, message);
 }
 
 void TurnOutput::finish(Outcome outcome) {
   if (std::exchange(ended_, true)) return;
   const bool stopped = std::holds_alternative<Failed>(outcome) || std::holds_alternative<Rejected>(outcome);
   if (canceling_ && stopped) outcome = Canceled{};
-  gate_.use([&](TurnSink& sink) { sink.finish(std::move(outcome)); });
+  gate_.use([&](TurnSink& sink) {
+    for (task::EventBody& end : order_.close()) sink.emit(std::move(end));
+    sink.finish(std::move(outcome));
+  });
 }
 
-void TurnOutput::take_one(line::Text text) {
-  gate_.use([&](TurnSink& sink) { sink.text(std::move(text.delta)); });
+bool TurnOutput::end(Outcome outcome) {
+  finish(std::move(outcome));
+  return true;
 }
 
-void TurnOutput::take_one(task::EventBody body) {
+// A piece of nothing says nothing, and strict clients refuse it.
+bool TurnOutput::take_one(line::Text text) {
+  if (!text.delta.empty()) gate_.use([&](TurnSink& sink) { sink.text(std::move(text.delta)); });
+  return true;
+}
+
+bool TurnOutput::take_one(line::Reasoning reasoning) {
+  if (!reasoning.delta.empty()) {
+    gate_.use([&](TurnSink& sink) { sink.reasoning(std::move(reasoning.delta)); });
+  }
+  return true;
+}
+
+bool TurnOutput::take_one(task::EventBody body) {
   auto* call = std::get_if<task::ToolCall>(&body);
-  if (call != nullptr && client_tools_.contains(call->name)) return call_client(std::move(*call));
-  gate_.use([&](TurnSink& sink) { sink.emit(std::move(body)); });
+  if (call != nullptr) call->by_client = client_tools_.contains(call->name);
+  if (const std::string problem = order_.take(body); !problem.empty()) {
+    fail(kNotOfProtocol + problem);
+    return false;
+  }
+  if (call != nullptr && call->by_client) {
+    call_client(std::move(*call));
+  } else {
+    gate_.use([&](TurnSink& sink) { sink.emit(std::move(body)); });
+  }
+  return true;
 }
 
-void TurnOutput::take_one(line::Delegate delegate) {
+bool TurnOutput::take_one(line::Delegate delegate) {
   DelegateRequest request{std::move(delegate.id), std::move(delegate.agent), std::move(delegate.message),
                           std::move(delegate.task)};
   gate_.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
+  return true;
 }
 
-void TurnOutput::take_one(line::Ask ask) {
-  finish(Asked{id_or_new(std::move(ask.id)), false, std::move(ask.message)});
+bool TurnOutput::take_one(line::Ask ask) {
+  return end(Asked{id_or_new(std::move(ask.id)), false, std::move(ask.message)});
 }
 
-void TurnOutput::take_one(line::Auth auth) {
-  finish(Asked{id_or_new(std::move(auth.id)), true, std::move(auth.message)});
+bool TurnOutput::take_one(line::Auth auth) {
+  return end(Asked{id_or_new(std::move(auth.id)), true, std::move(auth.message)});
 }
 
-void TurnOutput::take_one(line::Done done) {
-  finish(Done{std::move(done.message)});
+bool TurnOutput::take_one(line::Done done) {
+  return end(Done{std::move(done.message)});
 }
-void TurnOutput::take_one(line::Fail failure) {
-  finish(Failed{std::move(failure.error)});
+bool TurnOutput::take_one(line::Fail failure) {
+  return end(Failed{std::move(failure.error)});
 }
-void TurnOutput::take_one(line::Reject reject) {
-  finish(Rejected{std::move(reject.reason)});
+bool TurnOutput::take_one(line::Reject reject) {
+  return end(Rejected{std::move(reject.reason)});
 }
 
 void TurnOutput::call_client(task::ToolCall call) {
-  call.by_client = true;
   task::Message message;
   message.role = task::Role::agent;
   message.parts.push_back(
@@ -111,7 +139,7 @@ void TurnOutput::call_client(task::ToolCall call) {
 
 std::string refusal(const base::Error& error, std::string_view line) {
   if (error.code != base::ErrorCode::parse_error) {
-    return "the agent printed a line that is not of the line protocol: " + error.for_caller;
+    return kNotOfProtocol + error.for_caller;
   }
   return "the agent printed a line that is not JSON: \"" + escaped(line, 120) + "\"";
 }

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "agents/command/turn_order.h"
 #include "agents/executor.h"
 #include "agents/settings.h"
 #include "agents/sink_gate.h"
@@ -21,29 +22,34 @@ class TurnOutput {
 
   // Counts a line's bytes against what a turn may print. False: that was too much, and the turn has failed.
   bool count(std::size_t bytes);
-  void take(wire::line::AgentMessage message);
+  // False: it may not come now, and the turn has failed.
+  bool take(wire::line::AgentMessage message);
 
   void fail(std::string error) { finish(Failed{std::move(error)}); }
-  // The first end counts. After a cancel anything but Done and Asked means: it stopped.
+  // The first end counts. What the agent left open is closed before it. After a cancel anything but Done and
+  // Asked means: it stopped.
   void finish(Outcome outcome);
   void canceling() { canceling_ = true; }
 
   bool ended() const { return ended_; }
 
  private:
-  void take_one(wire::line::Text text);
-  void take_one(task::EventBody body);
-  void take_one(wire::line::Delegate delegate);
-  void take_one(wire::line::Ask ask);
-  void take_one(wire::line::Auth auth);
-  void take_one(wire::line::Done done);
-  void take_one(wire::line::Fail fail);
-  void take_one(wire::line::Reject reject);
+  bool take_one(wire::line::Text text);
+  bool take_one(wire::line::Reasoning reasoning);
+  bool take_one(task::EventBody body);
+  bool take_one(wire::line::Delegate delegate);
+  bool take_one(wire::line::Ask ask);
+  bool take_one(wire::line::Auth auth);
+  bool take_one(wire::line::Done done);
+  bool take_one(wire::line::Fail fail);
+  bool take_one(wire::line::Reject reject);
+  bool end(Outcome outcome);
   void call_client(task::ToolCall call);
 
   SinkGate& gate_;
   const std::uint64_t output_max_;
   std::set<std::string, std::less<>> client_tools_;
+  TurnOrder order_;
   std::uint64_t printed_ = 0;
   bool canceling_ = false;
   bool ended_ = false;

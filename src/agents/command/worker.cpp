@@ -159,10 +159,12 @@ bool Worker::take_line(std::string_view text) {
                     std::holds_alternative<line::Auth>(decoded->message);
   turn->lines_ = {};
   const bool was_over = turn->output_.ended();
-  if (!was_over) turn->output_.take(std::move(decoded->message));
+  const bool in_order = was_over || turn->output_.take(std::move(decoded->message));
   // A call of a client's tool ends the turn for both sides, too; after a fault of Baton's finding the worker
   // has to say itself that it is through.
-  if (ends || (!was_over && turn->output_.ended())) {
+  if (!in_order) {
+    let_go(turn);
+  } else if (ends || (!was_over && turn->output_.ended())) {
     end_turn(turn->id_);
   } else {
     touched_.insert(turn);

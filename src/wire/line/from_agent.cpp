@@ -2,15 +2,21 @@
 
 #include <array>
 
+#include "base/utf8.h"
 #include "wire/a2a/v1_objects.h"
+#include "wire/chat/run_request.h"
 #include "wire/json/document.h"
 #include "wire/json/writer.h"
+#include "wire/line/json_patch.h"
 
 namespace baton::wire::line {
 namespace {
 
 using base::fail;
 using base::Result;
+
+// Up to here JavaScript counts exactly; clients refuse what is above.
+constexpr std::int64_t kWholeMax = (std::int64_t{1} << 53) - 1;
 
 std::string quoted(std::string_view name) {
   return "\"" + std::string(name) + "\"";
@@ -40,6 +46,10 @@ class Fields {
     if (text.empty()) wrong(quoted(name) + " must not be empty");
     return text;
   }
+
+  // Clients come back with ids: they must be such as can be read then.
+  std::string needed_id() { return bounded(needed_name("id")); }
+  std::string optional_id() { return bounded(optional_string("id")); }
 
   std::string optional_string(std::string_view name) {
     return line_[name].absent() ? std::string() : needed_string(name);
@@ -73,6 +83,12 @@ class Fields {
     return needed_message(name);
   }
 
+  task::Json needed_patch(std::string_view name) {
+    const std::string problem = patch_problem(line_[name]);
+    if (!problem.empty()) wrong(quoted(name) + " " + problem);
+    return line_[name].json();
+  }
+
   template <class T>
   T taken(Result<T> result) {
     if (result) return std::move(*result);
@@ -81,6 +97,13 @@ class Fields {
   }
 
  private:
+  std::string bounded(std::string id) {
+    if (id.size() > chat::kIdMax) {
+      wrong("\"id\" must not be longer than " + std::to_string(chat::kIdMax) + " bytes");
+    }
+    return id;
+  }
+
   Value line_;
   std::string problem_;
 };
@@ -95,6 +118,10 @@ task::Part data_part(std::string_view member, std::string_view json) {
 
 AgentMessage read_text(Fields& line) {
   return Text{line.needed_string("delta")};
+}
+
+AgentMessage read_reasoning(Fields& line) {
+  return Reasoning{line.needed_string("delta")};
 }
 
 AgentMessage read_status(Fields& line) {
@@ -122,8 +149,10 @@ AgentMessage read_artifact(Fields& line) {
 }
 
 AgentMessage read_tool_call(Fields& line) {
-  task::ToolCall call{line.needed_name("id"), line.needed_name("name"), {"{}"}, false};
-  if (!line["arguments"].missing()) call.arguments = line["arguments"].json();
+  task::ToolCall call{line.needed_id(), line.needed_name("name"), {"{}"}, false};
+  const Value arguments = line["arguments"];
+  if (!arguments.absent() && !arguments.is_object()) line.wrong("\"arguments\" must be an object");
+  if (!arguments.absent()) call.arguments = arguments.json();
   return task::EventBody{std::move(call)};
 }
 
@@ -140,8 +169,7 @@ AgentMessage read_state(Fields& line) {
   if (snapshot.missing() == delta.missing())
     line.wrong("exactly one of \"snapshot\" and \"delta\" is needed");
   if (!snapshot.missing()) return task::EventBody{task::StateSnapshot{snapshot.json()}};
-  if (!delta.is_array()) line.wrong("\"delta\" must be a list of JSON Patch operations");
-  return task::EventBody{task::StateDelta{delta.json()}};
+  return task::EventBody{task::StateDelta{line.needed_patch("delta")}};
 }
 
 AgentMessage read_step(Fields& line) {
@@ -153,6 +181,49 @@ AgentMessage read_step(Fields& line) {
   return Text{};
 }
 
+// A value may be null, and is null if there is none.
+AgentMessage read_custom(Fields& line) {
+  task::Custom custom{line.needed_name("name"), {"null"}};
+  if (!line["value"].missing()) custom.value = line["value"].json();
+  return task::EventBody{std::move(custom)};
+}
+
+AgentMessage read_activity(Fields& line) {
+  task::Activity activity{line.needed_id(), line.needed_name("activity"), {}, {}};
+  const Value content = line["content"];
+  if (content.absent() == line["patch"].absent())
+    line.wrong("exactly one of \"content\" and \"patch\" is needed");
+  if (content.absent()) {
+    activity.patch = line.needed_patch("patch");
+  } else {
+    if (!content.is_object()) line.wrong("\"content\" must be an object");
+    activity.content = content.json();
+  }
+  return task::EventBody{std::move(activity)};
+}
+
+AgentMessage read_usage(Fields& line) {
+  const Value used = line["usage"];
+  if (!used.is_object()) line.wrong("\"usage\" must be an object");
+  task::Usage usage;
+  Writer out(usage.used.text);
+  out.object([&] {
+    for (const std::string_view name : {"provider", "model"}) {
+      if (used[name].absent()) continue;
+      if (!used[name].is_string()) line.wrong(quoted(name) + " must be a string");
+      out.key(name).raw(used[name].raw());
+    }
+    for (const std::string_view name :
+         {"inputTokens", "outputTokens", "totalTokens", "reasoningTokens", "cachedInputTokens"}) {
+      if (used[name].absent()) continue;
+      const std::int64_t count = used[name].integer().value_or(-1);
+      if (count < 0 || count > kWholeMax) line.wrong(quoted(name) + " must be a whole number from 0");
+      out.member(name, count);
+    }
+  });
+  return task::EventBody{std::move(usage)};
+}
+
 AgentMessage read_delegate(Fields& line) {
   return Delegate{line.needed_name("id"),
                   line.needed_name("agent"),
@@ -161,7 +232,7 @@ AgentMessage read_delegate(Fields& line) {
 }
 
 AgentMessage read_ask(Fields& line) {
-  Ask ask{line.optional_string("id"), line.needed_message("message")};
+  Ask ask{line.optional_id(), line.needed_message("message")};
   if (const Value schema = line["schema"]; !schema.absent()) {
     if (!schema.is_object()) line.wrong("\"schema\" must be an object");
     ask.message.parts.push_back(data_part("schema", schema.raw()));
@@ -170,7 +241,7 @@ AgentMessage read_ask(Fields& line) {
 }
 
 AgentMessage read_auth(Fields& line) {
-  Auth auth{line.optional_string("id"), line.needed_message("message")};
+  Auth auth{line.optional_id(), line.needed_message("message")};
   if (!line.optional_string("url").empty()) auth.message.parts.push_back(data_part("url", line["url"].raw()));
   return auth;
 }
@@ -192,12 +263,16 @@ struct Reader {
 
 constexpr std::array kReaders{
     Reader{"text", read_text},
+    Reader{"reasoning", read_reasoning},
     Reader{"status", read_status},
     Reader{"artifact", read_artifact},
     Reader{"tool-call", read_tool_call},
     Reader{"tool-result", read_tool_result},
     Reader{"state", read_state},
     Reader{"step", read_step},
+    Reader{"custom", read_custom},
+    Reader{"activity", read_activity},
+    Reader{"usage", read_usage},
     Reader{"delegate", read_delegate},
     Reader{"ask", read_ask},
     Reader{"auth", read_auth},
@@ -222,7 +297,9 @@ Result<AgentLine> decode(std::string_view line) {
     if (!fields.problem().empty()) return refuse(type + ": " + fields.problem());
     return read;
   }
-  return refuse("unknown type " + quoted(type.substr(0, 64)));
+  std::string shown = type.substr(0, 64);
+  while (!base::is_utf8(shown)) shown.pop_back();
+  return refuse("unknown type " + quoted(shown));
 }
 
 std::string turn_of(std::string_view line) {

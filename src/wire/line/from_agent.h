@@ -18,6 +18,11 @@ struct Text {
   std::string delta;
 };
 
+// {"type":"reasoning","delta":"..."}
+struct Reasoning {
+  std::string delta;
+};
+
 // {"type":"delegate","id":"d1","agent":"...","message":{...} or "...","task":"<a child that waits>"?}
 struct Delegate {
   std::string id;
@@ -52,8 +57,10 @@ struct Reject {
 };
 
 // An EventBody stands for the types whose only effect is an entry in the log: status, artifact, tool-call,
-// tool-result, state, step. A status has no time and a message no id yet: whoever stores them adds these.
-using AgentMessage = std::variant<Text, task::EventBody, Delegate, Ask, Auth, Done, Fail, Reject>;
+// tool-result, state, step, custom, activity, usage. A status has no time and a message no id yet: whoever
+// stores them adds these. What strict clients would choke on is refused: arguments of a call are an object,
+// patches are complete JSON Patch operations; usage has only the members of task::Usage.
+using AgentMessage = std::variant<Text, Reasoning, task::EventBody, Delegate, Ask, Auth, Done, Fail, Reject>;
 
 struct AgentLine {
   std::string turn;  // empty: not given

@@ -48,7 +48,7 @@ TEST_CASE("Catalogue: cards become agents that run") {
   bench.folder.write("two/card.json",
                      card(R"({"executor":"command","command":["x"],"mode":"worker","workers":3,
     "concurrency":9,"turn_timeout_s":1.5,"recovery":"fail","default":true,"reply":"at_once","env":{"A":"b"},
-    "cancel_grace_s":0,"exit_grace_s":0.25,"line_max_bytes":2048,"output_max_bytes":4096})"));
+    "plain_answers":true,"confirm_tool":"confirmAction","cancel_grace_s":0,"exit_grace_s":0.25,"line_max_bytes":2048,"output_max_bytes":4096})"));
   bench.folder.write("notes/readme.txt", "no agent");
   bench.folder.write("stray.txt", "no folder");
   const auto catalogue = bench.load();
@@ -68,6 +68,8 @@ TEST_CASE("Catalogue: cards become agents that run") {
   CHECK(two.turn_timeout == std::chrono::milliseconds(1500));
   CHECK(two.recovery == AgentSettings::Recovery::fail);
   CHECK(two.reply == AgentSettings::Reply::at_once);
+  CHECK(two.plain_answers);
+  CHECK(two.confirm_tool == "confirmAction");
   CHECK(two.env == std::map<std::string, std::string>{{"A", "b"}});
   CHECK(two.cancel_grace.count() == 0);
   CHECK(two.exit_grace.count() == 250);

@@ -34,6 +34,17 @@ TEST_CASE("FunctionExecutor: a function that returns is done") {
   CHECK(running.sink->ending() == "done");
 }
 
+TEST_CASE("FunctionExecutor: what a function thinks aloud is told apart from what it says") {
+  base::WorkerPool pool("functions", 1, 10);
+  Running running(pool, [](TurnContext& context) {
+    context.reasoning("so then");
+    context.text("hello");
+  });
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->all_reasoning() == "so then");
+  CHECK(running.sink->all_text() == "hello");
+}
+
 TEST_CASE("FunctionExecutor: what a function throws fails the turn without its text") {
   base::WorkerPool pool("functions", 1, 10);
   Running running(pool, [](TurnContext&) { throw std::runtime_error("/secret/path"); });

@@ -80,7 +80,7 @@ echo '{"type":"state","delta":[]}'
 echo '{"type":"step","name":"s","phase":"start"}'
 echo '{"type":"reject","reason":"no"}')SH");
   const auto sink = bench.run("x");
-  REQUIRE(sink->events().size() == 7);
+  REQUIRE(sink->events().size() == 8);
   const auto& status = std::get<task::StatusChanged>(sink->events()[0]);
   CHECK(status.metadata.text == "{\"progress\":0.5}");
   CHECK(task::text_of(*status.status.message) == "half");
@@ -90,6 +90,7 @@ echo '{"type":"reject","reason":"no"}')SH");
   CHECK(std::get<task::StateSnapshot>(sink->events()[4]).snapshot.text == "{\"n\":1}");
   CHECK(std::holds_alternative<task::StateDelta>(sink->events()[5]));
   CHECK(std::get<task::Step>(sink->events()[6]).phase == task::Step::Phase::start);
+  CHECK(std::get<task::Step>(sink->events()[7]).phase == task::Step::Phase::finish);
   REQUIRE(sink->outcome_as<agents::Rejected>() != nullptr);
   CHECK(sink->outcome_as<agents::Rejected>()->reason == "no");
 }
@@ -210,6 +211,8 @@ TEST_CASE("LineTurn: endings without an answer say why") {
        "the agent printed a line that is not of the line protocol: unknown type \"dance\""},
       {"echo '{\"type\":\"text\"}'; sleep 1000",
        "the agent printed a line that is not of the line protocol: text: \"delta\" is missing"},
+      {"echo '{\"type\":\"step\",\"name\":\"s\",\"phase\":\"finish\"}'; sleep 1000",
+       "the agent printed a line that is not of the line protocol: step: \"s\" has not begun"},
       {"echo '{\"type\":\"done\",\"turn\":\"other\"}'; sleep 1000",
        "the agent spoke of a turn that it was not given"},
       {"printf '{\"type\":\"fail\",\"error\":\"own words\"}'", "own words"},

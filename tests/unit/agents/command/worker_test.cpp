@@ -42,6 +42,10 @@ for line in sys.stdin:
     elif text == "unknown":
         say(turn, type="dance")
         say(turn, type="done")
+    elif text == "disorder":
+        say(turn, type="step", name="s", phase="finish")
+        say(turn, type="text", delta="late")
+        say(turn, type="done")
     elif text == "stranger":
         say("nobody", type="done")
     elif text == "late":
@@ -184,6 +188,17 @@ TEST_CASE("Worker: faults of the protocol") {
     CHECK(bench.work("release")->ending() == "done");
     REQUIRE(held.sink->wait_finished());
     CHECK(message_of(*held.sink) == "released");
+  }
+  SUBCASE("something out of order fails that turn only, which goes on to its own end") {
+    auto held = bench.hold();
+    const auto disordered = bench.work("disorder");
+    CHECK(disordered->ending() ==
+          "the agent printed a line that is not of the line protocol: step: \"s\" has not begun");
+    CHECK(disordered->all_text().empty());
+    CHECK(bench.work("release")->ending() == "done");
+    REQUIRE(held.sink->wait_finished());
+    CHECK(message_of(*held.sink) == "released");
+    CHECK(bench.host.process_count() == 1);
   }
   SUBCASE("a turn that was never given fails all its turns") {
     auto held = bench.hold();

@@ -170,7 +170,10 @@ TEST_CASE("line: each type of an agent's line is read") {
   CHECK(event_of<task::ToolCall>(R"({"type":"tool-call","id":"c","name":"n"})").arguments.text == "{}");
   CHECK(event_of<task::ToolResult>(R"({"type":"tool-result","id":"c","error":"e"})").error == "e");
   CHECK(event_of<task::StateSnapshot>(R"({"type":"state","snapshot":null})").snapshot.text == "null");
-  CHECK(event_of<task::StateDelta>(R"({"type":"state","delta":[{}]})").patch.text == "[{}]");
+  CHECK(event_of<task::ToolCall>(R"({"type":"tool-call","id":"c","name":"n","arguments":null})")
+            .arguments.text == "{}");
+  CHECK(event_of<task::StateDelta>(R"({"type":"state","delta":[{"op":"remove","path":""}]})").patch.text ==
+        R"([{"op":"remove","path":""}])");
   CHECK(event_of<task::Step>(R"({"type":"step","name":"s","phase":"finish"})").phase ==
         task::Step::Phase::finish);
 
@@ -216,11 +219,93 @@ TEST_CASE("line: what is wrong with a line is named") {
   CHECK(why(R"({"type":"tool-result","id":"c"})") == "tool-result: \"content\" or \"error\" is needed");
   CHECK(why(R"({"type":"state"})") == "state: exactly one of \"snapshot\" and \"delta\" is needed");
   CHECK(why(R"({"type":"state","delta":{}})") == "state: \"delta\" must be a list of JSON Patch operations");
+  CHECK(why(R"({"type":"tool-call","id":"c","name":"n","arguments":"{}"})") ==
+        "tool-call: \"arguments\" must be an object");
+  CHECK(why(R"({"type":"ask","message":"m","id":")" + std::string(257, 'x') + "\"}") ==
+        "ask: \"id\" must not be longer than 256 bytes");
+  CHECK(why(R"({"type":"step","name":"","phase":"start"})") == "step: \"name\" must not be empty");
   CHECK(why(R"({"type":"step","name":"s","phase":"x"})") ==
         "step: \"phase\" must be \"start\" or \"finish\"");
   CHECK(why(R"({"type":"delegate","id":"d","agent":"a"})") == "delegate: \"message\" is missing");
   CHECK(why(R"({"type":"ask","message":"m","schema":[]})") == "ask: \"schema\" must be an object");
   CHECK(why(R"({"type":"fail"})") == "fail: \"error\" is missing");
+  const std::string odd = std::string(63, 'x') + "\u20ac";
+  CHECK(why(R"({"type":")" + odd + "\"}") == "unknown type \"" + std::string(63, 'x') + "\"");
   CHECK(line::turn_of(R"({"type":"sing","turn":"t"})") == "t");
   CHECK(line::turn_of("nonsense").empty());
+}
+
+TEST_CASE("line: reasoning, custom events, activities and usage are read") {
+  CHECK(decoded_as<line::Reasoning>(R"({"type":"reasoning","delta":"hm"})").delta == "hm");
+
+  const auto custom = event_of<task::Custom>(R"({"type":"custom","name":"n","value":[1, 2]})");
+  CHECK(custom.name == "n");
+  CHECK(custom.value.text == "[1, 2]");
+  CHECK(event_of<task::Custom>(R"({"type":"custom","name":"n"})").value.text == "null");
+
+  const auto whole =
+      event_of<task::Activity>(R"({"type":"activity","id":"a","activity":"PLAN","content":{"steps": []}})");
+  CHECK(whole.id == "a");
+  CHECK(whole.type == "PLAN");
+  CHECK(whole.content.text == R"({"steps": []})");
+  CHECK(whole.patch.empty());
+  const auto changed = event_of<task::Activity>(
+      R"({"type":"activity","id":"a","activity":"PLAN","content":null,"patch":[{"op":"remove","path":"/x"}]})");
+  CHECK(changed.content.empty());
+  CHECK(changed.patch.text == R"([{"op":"remove","path":"/x"}])");
+
+  CHECK(
+      event_of<task::Usage>(
+          R"({"type":"usage","usage":{"outputTokens":2.0,"inputTokens":1,"model":"m","own":"x","provider":null}})")
+          .used.text == R"({"model":"m","inputTokens":1,"outputTokens":2})");
+  CHECK(event_of<task::Usage>(R"({"type":"usage","usage":{}})").used.text == "{}");
+}
+
+TEST_CASE("line: what is wrong with reasoning, custom events, activities and usage is named") {
+  CHECK(why(R"({"type":"reasoning","delta":null})") == "reasoning: \"delta\" must be a string");
+  CHECK(why(R"({"type":"custom","value":1})") == "custom: \"name\" is missing");
+  CHECK(why(R"({"type":"activity","id":"a","content":{}})") == "activity: \"activity\" is missing");
+  CHECK(why(R"({"type":"activity","activity":"PLAN","content":{}})") == "activity: \"id\" is missing");
+  const std::string one_of = "activity: exactly one of \"content\" and \"patch\" is needed";
+  CHECK(why(R"({"type":"activity","id":"a","activity":"PLAN"})") == one_of);
+  CHECK(why(R"({"type":"activity","id":"a","activity":"PLAN","content":{},"patch":[]})") == one_of);
+  CHECK(why(R"({"type":"activity","id":"a","activity":"PLAN","content":[]})") ==
+        "activity: \"content\" must be an object");
+  CHECK(why(R"({"type":"activity","id":"a","activity":"PLAN","patch":{}})") ==
+        "activity: \"patch\" must be a list of JSON Patch operations");
+  CHECK(why(R"({"type":"usage"})") == "usage: \"usage\" must be an object");
+  CHECK(why(R"({"type":"usage","usage":{"model":1}})") == "usage: \"model\" must be a string");
+  for (const char* count : {"-1", "1.5", "\"1\"", "true", "9007199254740992", "1e400"}) {
+    CHECK(why(std::string(R"({"type":"usage","usage":{"totalTokens":)") + count + "}}") ==
+          "usage: \"totalTokens\" must be a whole number from 0");
+  }
+}
+
+TEST_CASE("line: a state delta holds complete JSON Patch operations or is refused") {
+  const auto delta = [](std::string_view operations) {
+    return why(R"({"type":"state","delta":)" + std::string(operations) + "}");
+  };
+  CHECK(delta("[]") == "");
+  CHECK(delta(R"([{"op":"add","path":"/a/-","value":null},{"op":"replace","path":"","value":{}},)"
+              R"({"op":"test","path":"/a~0b~1c","value":1},{"op":"remove","path":"/"},)"
+              R"({"op":"move","from":"/a","path":"/b"},{"op":"copy","from":"","path":"/b","own":1}])") == "");
+
+  const std::string broken = "state: \"delta\" has a broken operation ";
+  CHECK(delta(R"([{"op":"remove","path":"/a"},1])") == broken + "1: must be an object");
+  for (const char* operation : {"{}", R"({"op":"merge","path":""})", R"({"op":1,"path":""})"}) {
+    CHECK(delta("[" + std::string(operation) + "]") ==
+          broken + "0: \"op\" must be add, remove, replace, move, copy or test");
+  }
+  for (const char* path : {"1", R"("a")", R"("a/b")", R"("/~")", R"("/a~2")", R"("/~1~")", "null"}) {
+    const std::string needed = "must be a JSON Pointer: empty, or beginning with /";
+    CHECK(delta(R"([{"op":"remove","path":)" + std::string(path) + "}]") == broken + "0: \"path\" " + needed);
+    CHECK(delta(R"([{"op":"copy","path":"","from":)" + std::string(path) + "}]") ==
+          broken + "0: \"from\" " + needed);
+  }
+  CHECK(delta(R"([{"op":"remove"}])").starts_with(broken + "0: \"path\""));
+  CHECK(delta(R"([{"op":"move","path":""}])").starts_with(broken + "0: \"from\""));
+  for (const char* op : {"add", "replace", "test"}) {
+    CHECK(delta(R"([{"op":")" + std::string(op) + R"(","path":"/a"}])") ==
+          broken + "0: \"value\" is missing");
+  }
 }

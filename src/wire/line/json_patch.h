@@ -1,0 +1,15 @@
+// JSON Patch (RFC 6902): whether operations are complete, without a document to apply them to.
+//
+// Threads: pure functions.
+#pragma once
+
+#include <string>
+
+#include "wire/json/document.h"
+
+namespace baton::wire::line {
+
+// Empty if `patch` is a list of complete operations; else what is wrong with it: "must be ..." or "has ...".
+std::string patch_problem(Value patch);
+
+}  // namespace baton::wire::line

@@ -1,0 +1,118 @@
+#include "agents/command/turn_output.h"
+
+#include <doctest/doctest.h>
+
+#include "support/recording_sink.h"
+
+using namespace baton;
+
+namespace {
+
+const std::string kRefused = "the agent printed a line that is not of the line protocol: ";
+
+struct Bench {
+  explicit Bench(std::string_view client_tools = {}) {
+    agents::Turn turn;
+    turn.tools.text = client_tools;
+    output.emplace(turn, agents::AgentSettings{}, gate);
+  }
+
+  bool say(std::string_view line) {
+    auto decoded = wire::line::decode(line);
+    REQUIRE_MESSAGE(decoded.has_value(), line);
+    return output->take(std::move(decoded->message));
+  }
+  template <class T>
+  const T& event(std::size_t index) {
+    REQUIRE(index < sink->events().size());
+    return std::get<T>(sink->events()[index]);
+  }
+
+  std::shared_ptr<test::RecordingSink> sink = std::make_shared<test::RecordingSink>();
+  agents::SinkGate gate{sink};
+  std::optional<agents::TurnOutput> output;
+};
+
+}  // namespace
+
+TEST_CASE("TurnOutput: pieces of nothing are not told") {
+  Bench bench;
+  for (const char* line : {R"({"type":"text","delta":""})", R"({"type":"reasoning","delta":""})",
+                           R"({"type":"reasoning","delta":"hm"})", R"({"type":"text","delta":"so"})"}) {
+    CHECK(bench.say(line));
+  }
+  CHECK(bench.sink->text_calls() == 1);
+  CHECK(bench.sink->all_text() == "so");
+  CHECK(bench.sink->all_reasoning() == "hm");
+}
+
+TEST_CASE("TurnOutput: custom events, activities and usage reach the sink") {
+  Bench bench;
+  CHECK(bench.say(R"({"type":"custom","name":"n","value":1})"));
+  CHECK(bench.say(R"({"type":"activity","id":"a","activity":"PLAN","content":{}})"));
+  CHECK(bench.say(R"({"type":"usage","usage":{"inputTokens":3}})"));
+  CHECK(bench.event<task::Custom>(0).name == "n");
+  CHECK(bench.event<task::Activity>(1).type == "PLAN");
+  CHECK(bench.event<task::Usage>(2).used.text == R"({"inputTokens":3})");
+}
+
+TEST_CASE("TurnOutput: what was left open is closed before whatever end") {
+  const char* const ends[] = {R"({"type":"done"})", R"({"type":"fail","error":"e"})", R"({"type":"reject"})",
+                              R"({"type":"ask","message":"?"})"};
+  for (const char* end : ends) {
+    CAPTURE(end);
+    Bench bench;
+    CHECK(bench.say(R"({"type":"step","name":"s","phase":"start"})"));
+    CHECK(bench.say(R"({"type":"tool-call","id":"c","name":"own"})"));
+    CHECK(bench.say(end));
+    REQUIRE(bench.sink->events().size() == 4);
+    CHECK(bench.event<task::ToolResult>(2).id == "c");
+    CHECK(bench.event<task::ToolResult>(2).error == "the agent gave no result");
+    CHECK(bench.event<task::Step>(3).phase == task::Step::Phase::finish);
+    CHECK(bench.sink->finished());
+  }
+}
+
+TEST_CASE("TurnOutput: an end of Baton's finding closes what was left open too, and only once") {
+  Bench bench;
+  CHECK(bench.say(R"({"type":"tool-call","id":"c","name":"own"})"));
+  bench.output->fail("the process died");
+  bench.output->fail("again");
+  CHECK(bench.sink->events().size() == 2);
+  CHECK(bench.event<task::ToolResult>(1).id == "c");
+  CHECK(bench.sink->ending() == "the process died");
+  CHECK(bench.sink->outcomes().size() == 1);
+}
+
+TEST_CASE("TurnOutput: a client's call is left open, other calls get their result before the turn waits") {
+  Bench bench(R"([{"name":"pick"}])");
+  CHECK(bench.say(R"({"type":"tool-call","id":"own","name":"find"})"));
+  CHECK(bench.say(R"({"type":"tool-call","id":"theirs","name":"pick"})"));
+  REQUIRE(bench.sink->events().size() == 3);
+  CHECK_FALSE(bench.event<task::ToolCall>(0).by_client);
+  CHECK(bench.event<task::ToolCall>(1).by_client);
+  CHECK(bench.event<task::ToolResult>(2).id == "own");
+  const auto* asked = bench.sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK(asked->id == "theirs");
+}
+
+TEST_CASE("TurnOutput: what comes out of order fails the turn and is not told") {
+  const std::pair<const char*, const char*> wrong[] = {
+      {R"({"type":"step","name":"s","phase":"finish"})", R"(step: "s" has not begun)"},
+      {R"({"type":"tool-result","id":"x","content":1})", R"(tool-result: there is no call "x" in this turn)"},
+      {R"({"type":"tool-call","id":"c","name":"own"})",
+       R"(tool-call: there is a call "c" in this turn already)"},
+      {R"({"type":"tool-call","id":"c","name":"pick"})",
+       R"(tool-call: there is a call "c" in this turn already)"}};
+  for (const auto& [line, why] : wrong) {
+    CAPTURE(line);
+    Bench bench(R"([{"name":"pick"}])");
+    CHECK(bench.say(R"({"type":"tool-call","id":"c","name":"own"})"));
+    CHECK(bench.say(R"({"type":"tool-result","id":"c","content":1})"));
+    CHECK_FALSE(bench.say(line));
+    CHECK(bench.output->ended());
+    CHECK(bench.sink->ending() == kRefused + why);
+    CHECK(bench.sink->events().size() == 2);
+  }
+}
