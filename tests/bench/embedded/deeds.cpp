@@ -1,0 +1,54 @@
+#include "embedded/deeds.h"
+
+namespace baton::bench {
+namespace {
+
+constexpr std::string_view kChunks = "chunks ";
+
+// There is nothing to stop: the turn was over when it began.
+struct Over final : agents::RunningTurn {
+  void cancel() override {}
+  void deliver(agents::DelegateResult) override {}
+};
+
+task::ArtifactChunk chunk_of(std::string text, bool append, bool last) {
+  task::ArtifactChunk chunk;
+  chunk.artifact.id = {"reply"};
+  chunk.artifact.name = "reply";
+  chunk.artifact.parts.push_back(task::Part::of_text(std::move(text)));
+  chunk.append = append;
+  chunk.last_chunk = last;
+  return chunk;
+}
+
+void say_chunks(agents::TurnContext& context) {
+  const int count = std::atoi(task::text_of(context.turn().message).substr(kChunks.size()).c_str());
+  for (int number = 1; number <= count; ++number) {
+    context.emit(chunk_of("chunk " + std::to_string(number) + " ", number > 1, number == count));
+  }
+}
+
+agents::Asked question() {
+  agents::Asked asked;
+  asked.message.role = task::Role::agent;
+  asked.message.parts.push_back(task::Part::of_text("And now?"));
+  return asked;
+}
+
+}  // namespace
+
+Deeds::Deeds(base::WorkerPool& pool) : chunks_(pool, say_chunks) {}
+
+std::unique_ptr<agents::RunningTurn> Deeds::start(agents::Turn turn, std::shared_ptr<agents::TurnSink> sink) {
+  std::string text = task::text_of(turn.message);
+  if (text.starts_with(kChunks)) return chunks_.start(std::move(turn), std::move(sink));
+  if (text == "ask") {
+    sink->finish(question());
+  } else {
+    sink->emit(chunk_of(std::move(text), false, true));
+    sink->finish(agents::Done{});
+  }
+  return std::make_unique<Over>();
+}
+
+}  // namespace baton::bench

@@ -1,0 +1,108 @@
+// Baton with an agent inside the program, as programs that embed it have one: everything `baton serve` has,
+// with its default settings. The SDK servers that it is measured against have their agent inside, too.
+//
+// usage: baton_bench_server DATABASE AGENTS_FOLDER
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <iostream>
+#include <thread>
+
+#include "agents/process_host.h"
+#include "cli/config.h"
+#include "cli/logging.h"
+#include "embedded/deeds.h"
+#include "engine/engine.h"
+#include "notify/notifier.h"
+#include "server/answers.h"
+#include "server/router.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace baton::bench {
+namespace {
+
+int cannot_start(const base::Error& error) {
+  std::cerr << (error.for_log.empty() ? error.for_caller : error.for_log) << std::endl;
+  return 1;
+}
+
+sigset_t block_stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  return signals;
+}
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int serve_until(const sigset_t& signals, engine::Engine& engine, server::Router& router,
+                notify::Notifier& notifier) {
+  const auto handle = [&](std::shared_ptr<server::http::Exchange> exchange) {
+    router.handle(std::move(exchange));
+  };
+  server::http::HttpServer http(cli::Config{}.http, handle, server::plain_error);
+  router.set_http_counts([&http] { return http.counts(); });
+  if (const auto recovered = engine.start(); !recovered) return cannot_start(recovered.error());
+  const auto port = http.start("127.0.0.1", 0);
+  if (!port) return cannot_start(port.error());
+  const std::string url = "http://127.0.0.1:" + std::to_string(*port);
+  router.open(url);
+  notifier.start();
+  router.set_ready(true);
+  std::cout << "listening on " << url << std::endl;
+  int signal = 0;
+  sigwait(&signals, &signal);
+  router.set_ready(false);
+  {
+    std::jthread closing([&] { http.stop(std::chrono::seconds(2)); });
+    engine.drain();
+  }
+  engine.settle();
+  notifier.stop();
+  return 0;
+}
+
+int serve(const std::string& database, const std::string& agents_folder) {
+  const cli::Config config;
+  cli::set_up_logging(config.log.level, config.log.format);
+  const sigset_t signals = block_stop_signals();
+  raise_descriptor_limit();
+  const base::SystemClock clock;
+  store::SqliteOptions store_options;
+  store_options.path = database;
+  auto store = store::SqliteStore::open(store_options, clock);
+  if (!store) return cannot_start(store.error());
+  agents::ProcessHost processes;
+  base::WorkerPool deeds("deeds", 2, 1000);
+  const agents::Catalogue::Builtins builtins{
+      {"deeds", [&](const agents::Agent&) { return std::make_unique<Deeds>(deeds); }}};
+  auto catalogue = agents::Catalogue::load(agents_folder, processes, builtins);
+  if (!catalogue) return cannot_start(catalogue.error());
+  notify::Notifier notifier(**store, **store, clock, {}, notify::render_a2a);
+  engine::Engine engine(**store, *catalogue, clock, {}, [&notifier] { notifier.wake(); });
+  server::ServerOptions options;
+  options.cors_origins = config.cors.origins;
+  base::WorkerPool readers("log-read", 2, static_cast<std::size_t>(config.http.connections_max) + 1);
+  const server::Services services{engine, *catalogue, options, readers, [] { return std::string(); }};
+  server::Router router(services);
+  return serve_until(signals, engine, router, notifier);
+}
+
+}  // namespace
+}  // namespace baton::bench
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::cerr << "usage: baton_bench_server DATABASE AGENTS_FOLDER" << std::endl;
+    return 2;
+  }
+  return baton::bench::serve(argv[1], argv[2]);
+}

@@ -1,0 +1,45 @@
+// TinyHttp: as little of an HTTP server as a keep-alive POST or GET needs, one thread, by epoll. It shows
+// what a machine can do at most; requests are trusted, one at a time on each connection.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace baton::bench {
+
+class TinyHttp {
+ public:
+  // Of the connection and the request's body; on the loop's thread.
+  using OnRequest = std::function<void(int, std::string_view)>;
+
+  explicit TinyHttp(OnRequest on_request);
+
+  // Listens on a free loopback port and says "listening on URL".
+  void listen();
+  // Never returns.
+  [[noreturn]] void run();
+
+  // On the loop's thread.
+  void answer(int connection, std::string_view body);
+  // From any thread: answers these connections with the same body.
+  void answer_later(std::vector<int> connections, const std::string& body);
+
+ private:
+  void accept_all();
+  void read(int connection);
+  void take_requests(int connection, std::string& text);
+  void answer_waiting();
+
+  const OnRequest on_request_;
+  int epoll_ = -1, listener_ = -1, wakeup_ = -1;
+  std::unordered_map<int, std::string> unread_;  // by connection: the beginning of a request
+  std::mutex mutex_;
+  std::vector<std::pair<int, std::string>> waiting_;
+};
+
+}  // namespace baton::bench
