@@ -1,0 +1,56 @@
+#include "wire/agui/open_reasoning.h"
+
+namespace baton::wire::agui {
+namespace {
+
+constexpr auto kNothing = [](Writer&) {};
+
+}  // namespace
+
+void OpenReasoning::show(const task::ReasoningDelta& piece, Out& out) {
+  const bool goes_on = !piece.first && span_ == piece.span.value;
+  if (!goes_on) {
+    if (!piece.first && piece.text.empty()) return;  // the end of what is closed already
+    close(out);
+    start(piece.span.value, out);
+  }
+  content(piece.text, out);
+  if (piece.last) close(out);
+}
+
+void OpenReasoning::start(const std::string& span, Out& out) {
+  span_ = span;
+  if (!newer_) {
+    out.event("THINKING_START", kNothing);
+    out.event("THINKING_TEXT_MESSAGE_START", kNothing);
+    return;
+  }
+  id_ = names_.fresh(span);
+  out.event("REASONING_START", "messageId", id_);
+  out.event("REASONING_MESSAGE_START",
+            [&](Writer& w) { w.member("messageId", id_).member("role", "reasoning"); });
+}
+
+void OpenReasoning::content(const std::string& text, Out& out) {
+  if (text.empty()) return;
+  if (newer_) {
+    out.event("REASONING_MESSAGE_CONTENT",
+              [&](Writer& w) { w.member("messageId", id_).member("delta", text); });
+  } else {
+    out.event("THINKING_TEXT_MESSAGE_CONTENT", "delta", text);
+  }
+}
+
+void OpenReasoning::close(Out& out) {
+  if (span_.empty()) return;
+  span_.clear();
+  if (newer_) {
+    out.event("REASONING_MESSAGE_END", "messageId", id_);
+    out.event("REASONING_END", "messageId", id_);
+  } else {
+    out.event("THINKING_TEXT_MESSAGE_END", kNothing);
+    out.event("THINKING_END", kNothing);
+  }
+}
+
+}  // namespace baton::wire::agui

@@ -1,0 +1,59 @@
+// Out: where a view puts its AG-UI events, each with the time of the log's event it shows.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/clock.h"
+#include "wire/chat/run_view.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::agui {
+
+class Out {
+ public:
+  Out(chat::Frames& frames, std::optional<base::Timestamp> at) : frames_(frames), at_(at) {}
+
+  // `members` writes the event's own; it must not make another event.
+  template <class F>
+  void event(std::string_view type, F&& members) {
+    std::string& data = frames_.add();
+    Writer out(data);
+    out.object([&] {
+      out.member("type", type);
+      members(out);
+      if (at_) out.member("timestamp", base::to_ms(*at_));
+    });
+    // JSON that others wrote may span lines, a frame must not. Inside of strings line ends are escaped.
+    std::ranges::replace(data, '\n', ' ');
+    std::ranges::replace(data, '\r', ' ');
+  }
+  void event(std::string_view type, std::string_view id_member, std::string_view id) {
+    event(type, [&](Writer& out) { out.member(id_member, id); });
+  }
+
+ private:
+  chat::Frames& frames_;
+  std::optional<base::Timestamp> at_;
+};
+
+// The names that a run has given to its messages, calls or subagents: none may be used for two things.
+class Names {
+ public:
+  // `wanted`, or where that is taken `wanted~2`, `wanted~3`, ...
+  std::string fresh(const std::string& wanted) {
+    std::string name = wanted;
+    for (int n = 2; !used_.insert(name).second; ++n) name = wanted + "~" + std::to_string(n);
+    return name;
+  }
+
+ private:
+  std::unordered_set<std::string> used_;
+};
+
+}  // namespace baton::wire::agui

@@ -1,0 +1,15 @@
+// RunAgentInput (agent-protocols.md 3.2) as a RunRequest.
+//
+// The client owns the history: what is new are the tool messages after the last message of the assistant, and
+// the last user message after those. Threads: any; stateless.
+#pragma once
+
+#include "base/error.h"
+#include "wire/chat/run_request.h"
+#include "wire/json/document.h"
+
+namespace baton::wire::agui {
+
+base::Result<chat::RunRequest> read_input(Value body);
+
+}  // namespace baton::wire::agui

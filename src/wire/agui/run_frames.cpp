@@ -1,0 +1,117 @@
+#include "wire/agui/run_frames.h"
+
+#include "wire/json/document.h"
+
+namespace baton::wire::agui {
+namespace {
+
+// RUN_FINISHED; `members` writes what else it says.
+template <class F>
+void finish(const chat::RunFacts& facts, const UsageSum& usage, Out& out, F&& members) {
+  out.event("RUN_FINISHED", [&](Writer& w) {
+    w.member("threadId", facts.conversation.value).member("runId", facts.run);
+    members(w);
+    usage.write(w);
+  });
+}
+
+// The data that a completed task's message holds: one value, or a list of several. A null is no result: 1.0
+// refuses it.
+task::Json result_in(const std::optional<task::Message>& message) {
+  std::vector<const task::Part*> data;
+  if (message) {
+    for (const task::Part& part : message->parts) {
+      if (part.kind == task::Part::Kind::data) data.push_back(&part);
+    }
+  }
+  if (data.empty()) return {};
+  if (data.size() == 1) return data.front()->content == "null" ? task::Json{} : task::Json{data[0]->content};
+  task::Json list;
+  Writer out(list.text);
+  out.array([&] {
+    for (const task::Part* part : data) out.raw(part->content);
+  });
+  return list;
+}
+
+// An error has a code of its own where whoever failed gave one.
+std::string code_of(const task::StatusChanged& end) {
+  const auto metadata = Document::parse_view(end.metadata.text);
+  const std::string code = metadata ? metadata->root()["code"].str() : std::string();
+  return code.empty() ? std::string(task::name_of(end.status.state)) : code;
+}
+
+void show_failure(const task::StatusChanged& end, const UsageSum& usage, Out& out) {
+  std::string message = end.status.message ? task::text_of(*end.status.message) : std::string();
+  if (message.empty()) {
+    const bool rejected = end.status.state == task::State::rejected;
+    message = rejected ? "The agent does not do this." : "The agent failed.";
+  }
+  show_error(message, code_of(end), usage, out);
+}
+
+void write_interrupt(Writer& out, const chat::Question& question) {
+  const char* reason = question.schema.empty() ? "confirmation" : "input_required";
+  out.member("id", question.id).member("reason", question.for_auth ? "baton:auth" : reason);
+  out.optional("message", question.prompt).optional("responseSchema", question.schema);
+  if (question.url.empty() && question.details.empty()) return;
+  out.key("metadata").object([&] {
+    out.optional("url", question.url).optional("details", question.details);
+  });
+}
+
+}  // namespace
+
+void show_start(const chat::RunFacts& facts, Out& out) {
+  out.event("RUN_STARTED", [&](Writer& w) {
+    w.member("threadId", facts.conversation.value).member("runId", facts.run);
+    w.optional("parentRunId", facts.parent_run);
+    if (facts.newer) w.member("protocolVersion", "1.0");
+  });
+}
+
+void show_end(const chat::RunFacts& facts, const task::StatusChanged& end, const UsageSum& usage, Out& out) {
+  switch (end.status.state) {
+    case task::State::completed:
+      return finish(facts, usage, out,
+                    [&](Writer& w) { w.optional("result", result_in(end.status.message)); });
+    case task::State::canceled:
+      if (!facts.newer) return show_error("The run was cancelled.", "cancelled", usage, out);
+      return finish(facts, usage, out,
+                    [](Writer& w) { w.key("outcome").object([&] { w.member("type", "cancelled"); }); });
+    default:
+      return show_failure(end, usage, out);
+  }
+}
+
+void show_pending(const chat::RunFacts& facts, const std::vector<std::string>& calls, const UsageSum& usage,
+                  Out& out) {
+  finish(facts, usage, out, [&](Writer& w) {
+    if (!facts.newer || calls.empty()) return;
+    w.key("outcome").object([&] {
+      w.member("type", "success").key("pendingToolCallIds").array([&] {
+        for (const std::string& call : calls) w.string(call);
+      });
+    });
+  });
+}
+
+void show_interrupt(const chat::RunFacts& facts, const chat::Question& question, const UsageSum& usage,
+                    Out& out) {
+  finish(facts, usage, out, [&](Writer& w) {
+    w.key("outcome").object([&] {
+      w.member("type", "interrupt").key("interrupts").array([&] {
+        w.object([&] { write_interrupt(w, question); });
+      });
+    });
+  });
+}
+
+void show_error(const std::string& message, std::string_view code, const UsageSum& usage, Out& out) {
+  out.event("RUN_ERROR", [&](Writer& w) {
+    w.member("message", message).member("code", code);
+    usage.write(w);
+  });
+}
+
+}  // namespace baton::wire::agui
