@@ -38,10 +38,11 @@ std::optional<SseId> read_sse_id(std::string_view text) {
 RunStream::RunStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
       id_prefix_(base::percent_encoded(start_.task.value) + ":"),
-      log_(services, start_.key, start_.before, std::move(waker)),
+      log_(std::in_place, services, start_.key, start_.before, std::move(waker)),
       over_(start_.nothing_follows) {}
 
 RunStream::~RunStream() {
+  log_.reset();  // from here on it does not follow the task
   if (!over_ && start_.left) start_.left();
 }
 
@@ -85,7 +86,7 @@ http::StreamSource::Next RunStream::pull(std::string& out, std::size_t room) {
   if (over_) return Next::end;
   out_ = &out;
   room_ = room;
-  switch (log_.read(*this, false)) {
+  switch (log_->read(*this, false)) {
     case LogReader::Found::events:
       return Next::more;
     case LogReader::Found::nothing:

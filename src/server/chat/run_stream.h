@@ -55,7 +55,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
 
   Start start_;
   const std::string id_prefix_;
-  LogReader log_;
+  std::optional<LogReader> log_;
   wire::chat::Frames frames_;
   bool over_ = false;
   std::string* out_ = nullptr;  // while it is pulled

@@ -1,0 +1,134 @@
+#include "server/chat/conversation.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton;
+using base::ErrorCode;
+using server::chat::submissions_for;
+using server::chat::WaitingTask;
+using wire::chat::RunRequest;
+
+namespace {
+
+WaitingTask asking(const std::string& task, const std::string& ask, const std::string& schema = {}) {
+  WaitingTask waiting;
+  waiting.head.id.value = task;
+  waiting.head.ask = ask;
+  waiting.question.id = ask;
+  waiting.question.schema.text = schema;
+  return waiting;
+}
+
+WaitingTask calling(const std::string& task, const std::string& call) {
+  WaitingTask waiting = asking(task, call);
+  waiting.question.for_tool = true;
+  return waiting;
+}
+
+RunRequest saying(const std::string& text) {
+  RunRequest request;
+  request.message.parts.push_back(task::Part::of_text(text));
+  return request;
+}
+
+RunRequest answering(const std::string& ask, const std::string& payload) {
+  RunRequest request;
+  request.answers.push_back({ask, false, {payload}});
+  return request;
+}
+
+RunRequest with_result(const std::string& call, const std::string& content) {
+  RunRequest request;
+  request.results.push_back({call, {content}, {}});
+  return request;
+}
+
+std::vector<task::Submission> good(RunRequest request, const std::vector<WaitingTask>& waiting,
+                                   bool in_words = false) {
+  auto submissions = submissions_for(request, waiting, in_words);
+  REQUIRE(submissions);
+  return std::move(*submissions);
+}
+
+std::string refused(RunRequest request, const std::vector<WaitingTask>& waiting) {
+  const auto submissions = submissions_for(request, waiting, false);
+  REQUIRE_FALSE(submissions);
+  CHECK(submissions.error().code == ErrorCode::conflict);
+  return submissions.error().for_caller;
+}
+
+}  // namespace
+
+TEST_CASE("Submissions: a message begins a task where nothing waits, or only a client's tool") {
+  for (const auto& waiting : {std::vector<WaitingTask>{}, {calling("t1", "c1")}}) {
+    const auto submissions = good(saying("hi"), waiting);
+    REQUIRE(submissions.size() == 1);
+    CHECK(submissions[0].task.empty());
+    CHECK(submissions[0].message.parts[0].content == "hi");
+  }
+}
+
+TEST_CASE("Submissions: a message answers what is asked only where words may") {
+  const auto submissions = good(saying("yes"), {calling("t2", "c1"), asking("t1", "a1")}, true);
+  REQUIRE(submissions.size() == 1);
+  CHECK(submissions[0].task.value == "t1");
+  CHECK(refused(saying("yes"), {asking("t1", "a1")}).find("a1") != std::string::npos);
+}
+
+TEST_CASE("Submissions: an answer goes to the task that asked, a text as text and the rest as data") {
+  const auto data = good(answering("a1", R"({"approved":true})"), {asking("t1", "a1")});
+  CHECK(data[0].task.value == "t1");
+  CHECK(data[0].message.parts[0].kind == task::Part::Kind::data);
+  CHECK(data[0].message.parts[0].content == R"({"approved":true})");
+  const auto text = good(answering("a1", R"("yes")"), {asking("t1", "a1")});
+  CHECK(text[0].message.parts[0] == task::Part::of_text("yes"));
+
+  RunRequest cancelled;
+  cancelled.answers.push_back({"a1", true, {}});
+  CHECK(good(cancelled, {asking("t1", "a1")})[0].message.parts[0].content == R"({"cancelled":true})");
+}
+
+TEST_CASE("Submissions: answers must be to what is open, to all of it, and fit its schema") {
+  const std::string schema = R"({"type":"object","required":["approved"]})";
+  CHECK(refused(answering("a2", "{}"), {asking("t1", "a1")}).find("a2") != std::string::npos);
+  CHECK(refused(answering("a1", "{}"), {calling("t1", "a1")}).find("a1") != std::string::npos);
+  CHECK(refused(answering("a1", "{}"), {asking("t1", "a1"), asking("t2", "a2")}).find("a2") !=
+        std::string::npos);
+  CHECK(refused(answering("a1", "{}"), {asking("t1", "a1", schema)}).find("payload") != std::string::npos);
+  CHECK(good(answering("a1", R"({"approved":false})"), {asking("t1", "a1", schema)}).size() == 1);
+
+  RunRequest both = answering("a1", "1");
+  both.answers.push_back({"a2", false, {"2"}});
+  const auto submissions = good(both, {asking("t1", "a1"), asking("t2", "a2"), calling("t3", "c1")});
+  REQUIRE(submissions.size() == 2);
+  CHECK(submissions[1].task.value == "t2");
+}
+
+TEST_CASE("Submissions: a tool's result goes to the task that called it, what is said beside it along") {
+  RunRequest request = with_result("c1", R"("blue")");
+  request.message.parts.push_back(task::Part::of_text("there you are"));
+  const auto submissions = good(request, {asking("t2", "a1"), calling("t1", "c1")});
+  REQUIRE(submissions.size() == 1);
+  CHECK(submissions[0].task.value == "t1");
+  REQUIRE(submissions[0].message.parts.size() == 2);
+  CHECK(submissions[0].message.parts[0].content == R"({"toolResult":{"id":"c1","content":"blue"}})");
+  CHECK(submissions[0].message.parts[1].content == "there you are");
+}
+
+TEST_CASE("Submissions: a question that was shown as a tool call is answered by its result") {
+  const auto submissions = good(with_result("a1", R"("confirmed")"), {asking("t1", "a1")});
+  CHECK(submissions[0].message.parts[0] == task::Part::of_text("confirmed"));
+}
+
+TEST_CASE("Submissions: a result nobody waits for is refused, unless something is said beside it") {
+  CHECK(refused(with_result("c9", "1"), {calling("t1", "c1")}).find("c9") != std::string::npos);
+  RunRequest request = with_result("c9", "1");
+  request.message.parts.push_back(task::Part::of_text("hi"));
+  const auto submissions = good(request, {});
+  REQUIRE(submissions.size() == 1);
+  CHECK(submissions[0].task.empty());
+}
+
+TEST_CASE("Submissions: a request that says nothing new submits nothing") {
+  CHECK(good(RunRequest{}, {asking("t1", "a1")}).empty());
+}

@@ -1,0 +1,185 @@
+#include "server/chat/run_stream.h"
+
+#include <doctest/doctest.h>
+
+#include <condition_variable>
+#include <mutex>
+
+#include "support/engine_bench.h"
+#include "support/patience.h"
+
+using namespace baton;
+using server::chat::RunPosition;
+using server::chat::RunStream;
+using test::EngineBench;
+using Next = server::http::StreamSource::Next;
+
+namespace {
+
+// Shows each event as three frames, and a message not at all. It counts, so that it matters whether it was
+// told of the events before.
+class ThreeFrames final : public wire::chat::RunView {
+ public:
+  void show(const task::Event& event, wire::chat::Frames& out) override {
+    ++told_;
+    if (std::holds_alternative<task::MessageAdded>(event.body)) return;
+    for (const char* name : {"a", "b", ""}) {
+      out.add(name) = "{\"told\":\n" + std::to_string(told_) + "}";
+    }
+  }
+
+ private:
+  int told_ = 0;
+};
+
+// A stream and the one who pulls it, as the connection layer would.
+class Reader {
+ public:
+  Reader(EngineBench& bench, task::TaskKey task, task::EventNumber before,
+         std::optional<RunPosition> shown = {})
+      : services_{bench.engine(), catalogue_, options_, readers_, {}} {
+    RunStream::Start start{
+        task, {"t 1"}, before, shown, false, std::make_unique<ThreeFrames>(), [this] { ++left; }};
+    stream_ = std::make_unique<RunStream>(services_, std::move(start), [this] {
+      std::lock_guard lock(mutex_);
+      ++wakes_;
+      woken_.notify_all();
+    });
+  }
+  void go() { stream_.reset(); }
+
+  std::string pull_to_end() {
+    std::string out;
+    while (true) {
+      const int seen = wakes();
+      const Next next = stream_->pull(out, 64 + out.size());
+      if (next == Next::end) return out;
+      if (next == Next::wait) REQUIRE(woken_since(seen));
+    }
+  }
+
+  int left = 0;
+
+ private:
+  int wakes() {
+    std::lock_guard lock(mutex_);
+    return wakes_;
+  }
+  bool woken_since(int seen) {
+    std::unique_lock lock(mutex_);
+    return woken_.wait_for(lock, test::patience(), [&] { return wakes_ != seen; });
+  }
+  static std::vector<agents::Agent> one_agent() {
+    std::vector<agents::Agent> agents(1);
+    agents[0].name.value = "scripted";
+    return agents;
+  }
+
+  server::ServerOptions options_;
+  agents::Catalogue catalogue_{one_agent()};
+  base::WorkerPool readers_{"readers", 1, 10};
+  server::Services services_;
+  std::mutex mutex_;
+  std::condition_variable woken_;
+  int wakes_ = 0;
+  std::unique_ptr<RunStream> stream_;
+};
+
+struct Block {
+  std::string id;
+  std::string text;
+};
+
+std::vector<Block> blocks_in(const std::string& stream) {
+  std::vector<Block> blocks;
+  for (std::size_t at = 0; at < stream.size();) {
+    const std::size_t end = stream.find("\n\n", at) + 2;
+    Block block{{}, stream.substr(at, end - at)};
+    const std::size_t id = block.text.find("id: ") + 4;
+    block.id = block.text.substr(id, block.text.find('\n', id) - id);
+    blocks.push_back(std::move(block));
+    at = end;
+  }
+  return blocks;
+}
+
+std::string joined(const std::vector<Block>& blocks, std::size_t from) {
+  std::string text;
+  for (std::size_t i = from; i < blocks.size(); ++i) text += blocks[i].text;
+  return text;
+}
+
+// A task that asks and is answered: two runs. Answers its key and where the second one begins.
+std::pair<task::TaskKey, task::EventNumber> two_runs(EngineBench& bench) {
+  const auto first = bench.submit(EngineBench::message("x", "t 1"));
+  REQUIRE(first);
+  auto turn = bench.scripted().next();
+  turn->sink->text("Which?");
+  turn->sink->finish(agents::Asked{"a1", false, {}});
+  const auto asked = bench.wait(first->key);
+  REQUIRE(asked);
+  REQUIRE(bench.submit(EngineBench::message("this", "t 1")));
+  turn = bench.scripted().next();
+  turn->sink->text("Done.");
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(first->key, asked->number.value));
+  return {first->key, asked->number};
+}
+
+}  // namespace
+
+TEST_CASE("SSE ids of runs: they name a task and a place in its log") {
+  const auto whole = server::chat::read_sse_id("t%201:7");
+  REQUIRE(whole);
+  CHECK(whole->task.value == "t 1");
+  CHECK(whole->position.event.value == 7);
+  CHECK(whole->position.frames == 0);
+  const auto within = server::chat::read_sse_id("a:b:0.2");
+  REQUIRE(within);
+  CHECK(within->task.value == "a:b");
+  CHECK(within->position.frames == 2);
+  for (const char* bad : {"", "7", ":7", "t:", "t:x", "t:-1", "t:1.", "t:1.x", "t:1.-2", "t:1 ", "%zz:1"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(server::chat::read_sse_id(bad));
+  }
+}
+
+TEST_CASE("RunStream: a run of an ended task comes whole, every block with an id, and ends at its stop") {
+  EngineBench bench;
+  const auto [task, second] = two_runs(bench);
+  Reader reader(bench, task, {0});
+  const auto blocks = blocks_in(reader.pull_to_end());
+  REQUIRE(blocks.size() >= 4);
+  CHECK(blocks[0].text == "event: a\nid: t%201:1.1\ndata: {\"told\": 1}\n\n");
+  CHECK(blocks[1].text == "event: b\nid: t%201:1.2\ndata: {\"told\": 1}\n\n");
+  CHECK(blocks[2].text == "id: t%201:1\ndata: {\"told\": 1}\n\n");
+  CHECK(blocks[3].text == "id: t%201:2\n\n");
+  CHECK(blocks.back().id == "t%201:" + std::to_string(second.value));
+  reader.go();
+  CHECK(reader.left == 0);
+}
+
+TEST_CASE("RunStream: whoever comes back after any block gets exactly the rest") {
+  EngineBench bench;
+  const auto [task, second] = two_runs(bench);
+  for (const task::EventNumber before : {task::EventNumber{0}, second}) {
+    Reader reader(bench, task, before);
+    const auto blocks = blocks_in(reader.pull_to_end());
+    for (std::size_t seen = 0; seen + 1 < blocks.size(); ++seen) {
+      CAPTURE(blocks[seen].id);
+      const auto id = server::chat::read_sse_id(blocks[seen].id);
+      REQUIRE(id);
+      Reader again(bench, task, before, id->position);
+      CHECK(again.pull_to_end() == joined(blocks, seen + 1));
+    }
+  }
+}
+
+TEST_CASE("RunStream: a client that goes before the end has left") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t 1"));
+  REQUIRE(accepted);
+  Reader reader(bench, accepted->key, {0});
+  reader.go();
+  CHECK(reader.left == 1);
+}
