@@ -35,6 +35,7 @@ class AgUi final : public chat::Protocol {
 
   // An interrupt is answered by `resume`.
   bool answers_in_words() const override { return false; }
+  bool names_runs() const override { return true; }
   // Runs of one thread go side by side.
   bool one_run_at_a_time() const override { return false; }
   bool leaving_cancels() const override { return true; }
