@@ -1,0 +1,61 @@
+"""What tests of the chat protocols share: one server with the agent "chat" (agents/chat/agent.py says what it
+understands), a client of each protocol, and one of A2A 1.0 that sees what there is."""
+import json
+import shutil
+
+import chat_client
+import chat_doors
+import harness
+import new_generations
+
+
+class ChatCase(harness.ServerCase):
+    maxDiff = None
+    AGENTS = ["chat"]
+    CONFIG = {}
+    # Further agents: copies of "chat" with these members of `baton`.
+    COPIES = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = harness.Server(cls.AGENTS, {"engine": {"drain_grace_s": 0.2}, **cls.CONFIG}, cls.OPTIONS)
+        for name, members in cls.COPIES.items():
+            folder = cls.server.agents_folder / name
+            shutil.copytree(cls.server.agents_folder / "chat", folder)
+            card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+            card["baton"] |= {"default": False, **members}
+            (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
+        cls.server.start()
+        cls.a2a = new_generations.Rpc10(cls.server, "chat")
+
+    def each(self, *doors, **how):
+        """Runs a block for a client of each of these protocols (all of them, without any) as a subtest."""
+        for door in doors or chat_doors.ALL_DOORS:
+            with self.subTest(door.name):
+                yield door(self.server, **how)
+
+    def tasks_in(self, context):
+        """Newest first."""
+        return self.a2a.list(contextId=context)["tasks"]
+
+    def state_of(self, task):
+        return self.a2a.get(task).state
+
+    def wait_for_state(self, task, *states):
+        harness.wait_for(lambda: self.state_of(task) in states, what=f"{task} to be {states}")
+
+    def refusal(self, act, *args, **how):
+        """The Answer that refuses act(...)."""
+        with self.assertRaises(chat_client.Refused) as caught:
+            act(*args, **how)
+        self.assertIsInstance(caught.exception.answer.body["error"], str)
+        return caught.exception.answer
+
+    def begin_long(self, door, context, text="wait"):
+        """A run that is at work: its stream, and the run so far."""
+        stream = door.open(door.say(text, context))
+        return stream, door.until_text(stream, "begun")
+
+    @staticmethod
+    def shown(frames):
+        return [frame.shown for frame in frames if frame.data is not None]

@@ -1,0 +1,200 @@
+"""Conversations: one namespace for all protocols, remembered across them, kept apart for users, answered as a
+whole."""
+import json
+
+import chat_client
+import client
+from chat_case import ChatCase
+from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
+from new_generations import Rpc10
+from old_generations import Rpc01, Rpc03
+
+USER, AGENT = "ROLE_USER", "ROLE_AGENT"
+
+
+class Memory(ChatCase):
+    def told(self, door, context, **how):
+        """What the agent is told."""
+        return json.loads(door.run(door.say("told", context, **how)).text)
+
+    def test_a_conversation_through_every_protocol(self):
+        context, expected = client.new_id(), []
+        for number, door in enumerate((AgKit, AgentApi, AgentServer, AgUi, AgUi10)):
+            talking = door(self.server, user="somebody")
+            self.assertEqual(talking.run(talking.say(f"say {number}", context)).text, str(number))
+            expected += [[USER, f"say {number}"], [AGENT, str(number)]]
+        for number, generation in enumerate((Rpc01, Rpc03, Rpc10)):
+            generation(self.server, "chat").send(f"say a{number}", context=context)
+            expected += [[USER, f"say a{number}"], [AGENT, f"a{number}"]]
+        for door in (AgKit, AgentApi, AgentServer):
+            with self.subTest(door.name):
+                talking = door(self.server, user="somebody")
+                run = talking.run(talking.say("told", context))
+                told = json.loads(run.text)
+                self.assertEqual(told["history"], expected)
+                self.assertEqual((told["message"]["content"], told["context"]), ("told", context))
+                expected += [[USER, "told"], [AGENT, run.text]]
+        listed = [task["id"] for task in self.tasks_in(context)]
+        self.assertEqual(len(listed), len(set(listed)))
+        self.assertEqual(len(listed), 11)
+
+    def test_clients_of_ag_ui_keep_the_history_themselves(self):
+        for door in self.each(AgUi, AgUi10):
+            context = client.new_id()
+            door.run(door.say("say what Baton stores", context))
+            before = [{"id": "1", "role": "system", "content": "be short"},
+                      {"id": "2", "role": "user", "content": "what the page has"},
+                      {"id": "3", "role": "assistant", "content": "and its answer"}]
+            told = self.told(door, context, before=before)
+            self.assertEqual([text for _, text in told["history"]],
+                             ["be short", "what the page has", "and its answer"])
+            self.assertEqual([role for role, _ in told["history"]][1:], [USER, AGENT])
+            self.assertEqual(told["message"]["content"], "told")
+            self.assertEqual(self.told(door, context)["history"], [])
+
+    def test_state_tools_and_more_are_told(self):
+        for door in self.each(AgUi, AgUi10):
+            more = {"state": {"n": [1, None]}, "forwardedProps": {"a": 1},
+                    "context": [{"description": "d", "value": "v"}]}
+            told = self.told(door, client.new_id(), tools=["point_at"], **more)
+            self.assertEqual(told["state"], more["state"])
+            self.assertEqual([tool["name"] for tool in told["tools"]], ["point_at"])
+            self.assertIn('"description": "d"', json.dumps(told["metadata"]))
+            self.assertIn('"a": 1', json.dumps(told["metadata"]))
+        for door in self.each(AgKit, AgentApi):
+            told = self.told(door, client.new_id(), tools=["point_at"])
+            self.assertEqual([(tool["name"], tool["parameters"]) for tool in told["tools"]],
+                             [("point_at", {"type": "object", "properties": {}})])
+
+    def test_a_conversation_without_a_name(self):
+        for door in self.each():
+            body = door.say("told")
+            if isinstance(door, AgentServer):
+                continue  # it must name one
+            del body[door.session]
+            contexts = [json.loads(door.run({**body, **({"runId": client.new_id()} if isinstance(door, AgUi) else {})})
+                                   .text)["context"] for _ in range(2)]
+            self.assertTrue(all(contexts))
+            self.assertNotEqual(*contexts)
+
+    def test_parts_of_every_kind_reach_the_agent(self):
+        data = "aGVsbG8="
+        parts = {
+            AgUi: [{"type": "text", "text": "told"},
+                   {"type": "binary", "mimeType": "image/png", "data": data, "filename": "a.png"},
+                   {"type": "image", "source": {"type": "data", "value": data, "mimeType": "image/png"}},
+                   {"type": "document", "source": {"type": "url", "value": "https://example.com/a.pdf",
+                                                   "mimeType": "application/pdf"}},
+                   {"type": "unheard-of", "x": 1}],
+            AgentApi: [{"type": "text", "text": "told"},
+                       {"type": "image", "image_url": f"data:image/png;base64,{data}"},
+                       {"type": "image", "image_url": "https://example.com/a.png"},
+                       {"type": "data", "data": {"n": 1}},
+                       {"type": "file", "file_url": "https://example.com/a.pdf", "filename": "a.pdf"}]}
+        for door in self.each(*parts):
+            body = door.say("x", client.new_id())
+            messages = body["messages" if isinstance(door, AgUi) else "input"]
+            messages[0]["content"] = parts[type(door)]
+            run = door.run(body)
+            kinds = [next(name for name in ("text", "raw", "url", "data") if name in part)
+                     for part in json.loads(run.text)["message"]["parts"]]
+            expected = {AgUi: ["text", "raw", "raw", "url"], AgentApi: ["text", "raw", "url", "data", "url"]}
+            self.assertEqual(kinds, expected[type(door)])
+
+
+class Users(ChatCase):
+    def pair(self, door):
+        return (door(self.server, user=user) for user in ("ann", "bob"))
+
+    def test_two_users_in_a_session_of_the_same_name(self):
+        for door in (AgentApi, AgentServer):
+            with self.subTest(door.name):
+                ann, bob = self.pair(door)
+                session = client.new_id()
+                ann.run(ann.say("say ann's", session))
+                bob.run(bob.say("say bob's", session))
+                for one, own in ((ann, "ann's"), (bob, "bob's"), (ann, "ann's")):
+                    told = json.loads(one.run(one.say("told", session)).text)["history"]
+                    self.assertEqual([text for _, text in told][:2], [f"say {own}", own])
+                    self.assertEqual(len({text for _, text in told} & {"ann's", "bob's"}), 1)
+
+    def test_a_question_is_for_one_user(self):
+        for door in (AgentApi, AgentServer):
+            with self.subTest(door.name):
+                ann, bob = self.pair(door)
+                session = client.new_id()
+                asked = ann.run(ann.say("ask which one?", session))
+                self.assertEqual(bob.run(bob.say("say x", session)).text, "x")
+                self.assertEqual(self.state_of(asked.task), "input-required")
+                self.assertEqual(ann.run(ann.answer(asked, "this", session)).text, "answered: this")
+
+    def test_two_users_run_side_by_side(self):
+        for door in (AgentApi, AgentServer):
+            with self.subTest(door.name):
+                ann, bob = self.pair(door)
+                session = client.new_id()
+                stream, run = self.begin_long(ann, session)
+                self.assertEqual(bob.run(bob.say("say x", session)).text, "x")
+                self.server.gate("chat", run.task)
+                self.assertEqual(ann.finish(stream).text, "begun waited")
+
+    def test_a_user_is_the_same_in_both_protocols(self):
+        session = client.new_id()
+        api, server = (door(self.server, user="ann") for door in (AgentApi, AgentServer))
+        api.run(api.say("say over one", session))
+        told = json.loads(server.run(server.say("told", session)).text)
+        self.assertEqual(told["history"], [[USER, "say over one"], [AGENT, "over one"]])
+
+
+class Whole(ChatCase):
+    """stream: false."""
+
+    def ask(self, text, **how):
+        door = AgentApi(self.server)
+        answer = door.post(door.say(text, client.new_id(), stream=False, **how))
+        self.assertIsInstance(answer, client.Answer, answer)
+        self.assertEqual(answer.status, 200, answer.raw)
+        self.assertEqual(answer.headers.get_content_type(), "application/json")
+        self.assertEqual(answer.body["object"], "response")
+        return answer.body
+
+    def test_the_answer_is_the_last_frame_of_the_stream(self):
+        door, name = AgentApi(self.server), client.new_id()
+        body = door.say("all which one?", client.new_id(), run=name)
+        streamed = door.run(body)
+        answer = door.post(body | {"stream": False})
+        self.assertEqual(answer.body, streamed.shown[-1].body)
+
+    def test_completed(self):
+        response = self.ask("say hello", run="mine")
+        self.assertEqual((response["status"], response["id"]), ("completed", "mine"))
+        self.assertEqual([(message["type"], message["role"], message["content"][0]["text"])
+                          for message in response["output"]], [("message", "assistant", "hello")])
+        self.assertTrue(response["session_id"])
+        self.assertLessEqual(response["created_at"], response["completed_at"])
+
+    def test_failed(self):
+        response = self.ask("fail it broke")
+        self.assertEqual(response["status"], "failed")
+        self.assertIn("it broke", response["error"]["message"])
+        self.assertTrue(response["error"]["code"])
+
+    def test_asked(self):
+        response = self.ask("ask which one?")
+        self.assertEqual([message["type"] for message in response["output"]],
+                         ["message", "message", "mcp_approval_request"])
+
+    def test_client_tool(self):
+        response = self.ask("tool point_at", tools=["point_at"])
+        self.assertEqual([message["type"] for message in response["output"]], ["function_call"])
+
+    def test_a_response_to_continue_from(self):
+        door = AgentApi(self.server)
+        first = door.run(door.say("say one", client.new_id()))
+        body = door.say("told", response_id=first.run)
+        del body["session_id"]
+        told = json.loads(door.run(body).text)
+        self.assertEqual(told["history"], [[USER, "say one"], [AGENT, "one"]])
+        with self.assertRaises(chat_client.Refused) as caught:
+            door.run(body | {"response_id": "response_nobody"})
+        self.assertEqual(caught.exception.status, 404)
