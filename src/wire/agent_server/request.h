@@ -1,0 +1,14 @@
+// The body of the Agent Server's POST /stream (agent-protocols.md 4.5). Threads: any; stateless.
+#pragma once
+
+#include "wire/chat/run_request.h"
+#include "wire/json/document.h"
+
+namespace baton::wire::agent_server {
+
+// Fails with invalid_argument. The contents of several items of the user become parts of one message. Items
+// of other roles have no place in a RunRequest and become its metadata, as they came:
+// {"agent_server":{"input":[...]}}.
+base::Result<chat::RunRequest> read_request(Value body);
+
+}  // namespace baton::wire::agent_server
