@@ -30,9 +30,11 @@ def answer_in_text:
          and ($words - yes_words) == $words then "no"
     else "unclear" end;
 
-# {"approved": true|false} as data is plainer than any words, and so it decides alone.
+# {"approved": true|false} as data is plainer than any words, and so it decides alone. {"cancelled": true} means
+# that nobody would answer, and nothing is done without a yes.
 def answer:
-  [.message.parts[] | .data? | objects | select(has("approved")) | .approved] as $given
+  [.message.parts[] | .data? | objects | select(has("approved") or .cancelled == true)
+   | if .cancelled == true then false else .approved end] as $given
   | if $given == [] then (.message | text_of | answer_in_text)
     elif all($given[]; . == true) then "yes"
     elif all($given[]; . == false) then "no"

@@ -2,6 +2,7 @@
 
 `get_weather` is its own: it runs it and tells Baton call and result. A tool in the turn's `tools` belongs to the
 client: the agent tells Baton the call and ends; Baton asks the client and starts a new turn with the result.
+`plan.py` has what else an agent can show.
 """
 
 import json
@@ -9,17 +10,28 @@ import re
 import sys
 from pathlib import Path
 
+from plan import plan_lines
+
 CITIES: dict[str, dict] = json.loads(Path(__file__).with_name("weather.json").read_text("utf-8"))
 ARGUMENT_TRIES_MAX = 100  # of the places in a text where a JSON object may begin
 
 
+def write(line: dict) -> None:
+    print(json.dumps(line), flush=True)
+
+
 def send(line_type: str, **members: object) -> None:
-    print(json.dumps({"type": line_type, **members}), flush=True)
+    write({"type": line_type, **members})
 
 
 def answer(text: str) -> None:
     send("text", delta=text)
     send("done")
+
+
+def call_id(turn: dict) -> str:
+    """An id for the turn's one tool call. Clients want ids that are new in the whole conversation."""
+    return f"{turn.get('turn', 'turn')}-{turn.get('attempt', 1)}-call"
 
 
 def message_text(message: dict) -> str:
@@ -95,20 +107,26 @@ def weather_sentence(city: str, chinese: bool) -> str:
             f"humidity {facts['humidity_percent']} %.")
 
 
-def answer_weather(text: str, offered: list[str]) -> None:
-    chinese = "天气" in text
-    city = city_in(text)
-    if city is None:
-        known = "、".join(facts["also"][0] for facts in CITIES.values()) if chinese else ", ".join(CITIES)
-        answer(f"请说出城市。我知道这些城市的天气：{known}。" if chinese
-               else f"Please name a city. I know the weather of these: {known}.")
-        return
-    send("tool-call", id="c1", name="get_weather", arguments={"city": city})
+def ask_for_city(chinese: bool) -> None:
+    known = "、".join(facts["also"][0] for facts in CITIES.values()) if chinese else ", ".join(CITIES)
+    answer(f"请说出城市。我知道这些城市的天气：{known}。" if chinese
+           else f"Please name a city. I know the weather of these: {known}.")
+
+
+def answer_weather(city: str, chinese: bool, call: str, offered: list[str]) -> None:
+    send("tool-call", id=call, name="get_weather", arguments={"city": city})
     if "get_weather" in offered:
         return  # the client has a tool of this name, so it is the client's to run
     content = {key: value for key, value in CITIES[city].items() if key not in ("also", "condition_zh")}
-    send("tool-result", id="c1", content={"city": city, **content})
+    send("tool-result", id=call, content={"city": city, **content})
     answer(weather_sentence(city, chinese))
+
+
+def answer_plan(city: str, turn: dict, offered: list[str]) -> None:
+    for line in plan_lines(city, CITIES[city], turn.get("state"), call_id(turn)):
+        write(line)
+        if line["type"] == "tool-call" and line["name"] in offered:
+            return  # as above
 
 
 def take_turn(turn: dict) -> None:
@@ -116,15 +134,23 @@ def take_turn(turn: dict) -> None:
     text = message_text(message)
     offered = tool_names(turn.get("tools") or [])
     named = next((name for name in offered if names_it(text, name)), None)
+    city = city_in(text)
+    plans = names_it(text, "plan")
+    chinese = "天气" in text
     if turn.get("resume"):
         answer(f"The tool answered: {result_text(message) or '(nothing)'}")
     elif named:
-        send("tool-call", id="c1", name=named, arguments=arguments_in(text))
-    elif "天气" in text or "weather" in text.lower():
-        answer_weather(text, offered)
+        send("tool-call", id=call_id(turn), name=named, arguments=arguments_in(text))
+    elif city is None and (plans or chinese or "weather" in text.lower()):
+        ask_for_city(chinese)
+    elif plans:
+        answer_plan(city, turn, offered)
+    elif chinese or "weather" in text.lower():
+        answer_weather(city, chinese, call_id(turn), offered)
     else:
         also = f" You offer these tools: {', '.join(offered)}; name one and I call it." if offered else ""
-        answer(f"Ask me about the weather in a city, for example: weather in Berlin.{also}")
+        answer("Ask me about the weather in a city, for example: weather in Berlin. Or for a plan: plan a trip to "
+               f"Oslo.{also}")
 
 
 def main() -> None:

@@ -59,6 +59,13 @@ class Approval(AgentTest):
         self.assertEqual(self.answer({"data": {"approved": True}}, text("no"))[-1]["type"], "done")
         self.assertEqual(self.answer({"data": {"approved": False}}, text("yes"))[-1]["type"], "reject")
 
+    def test_nobody_wanting_to_answer_is_a_no_whatever_else_is_said(self):
+        for parts in ([{"data": {"cancelled": True}}], [{"data": {"cancelled": True}}, text("yes")],
+                      [{"data": {"cancelled": True, "approved": True}}]):
+            self.assertEqual([line["type"] for line in self.answer(*parts)], ["reject"])
+        self.assertEqual(self.answer({"data": {"cancelled": False}}, text("yes"))[-1]["type"], "done")
+        self.assertEqual(self.answer({"data": {"cancelled": False, "approved": True}})[-1]["type"], "done")
+
     def test_data_that_is_no_boolean_or_contradicts_itself_asks_again(self):
         for given in ([{"approved": "yes"}], [{"approved": 1}], [{"approved": None}], [{"approved": True}, {"approved": False}],
                       [{"other": True}], [True], ["yes"], [[]], [None]):

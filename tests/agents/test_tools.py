@@ -7,6 +7,22 @@ SHOW_MAP = {"name": "show_map", "description": "Shows a map", "parameters": "{}"
 RESUME = {"ask": "q1"}
 
 
+def patched(document: dict, *patches: list) -> dict:
+    """The document after JSON Patch operations, as far as the agent uses them."""
+    for operation in (operation for patch in patches for operation in patch):
+        *parents, last = operation["path"].split("/")[1:]
+        target = document
+        for name in parents:
+            target = target[int(name) if isinstance(target, list) else name]
+        if operation["op"] == "add" and last == "-":
+            target.append(operation["value"])
+        elif operation["op"] == "replace" and last in target:
+            target[last] = operation["value"]
+        else:
+            raise AssertionError(f"cannot be applied: {operation}")
+    return document
+
+
 class Tools(AgentTest):
     agent = "tools"
 
@@ -18,6 +34,47 @@ class Tools(AgentTest):
         self.assertEqual(result["id"], call["id"])
         self.assertEqual(result["content"]["temperature_c"], 14)
         self.assertIn("Berlin: light rain, 14 °C", reply(lines))
+
+    def test_call_ids_differ_from_turn_to_turn_and_from_attempt_to_attempt(self):
+        turns = [turn(text("weather in Oslo"), turn_id="t1"), turn(text("weather in Oslo"), turn_id="t2"),
+                 turn(text("weather in Oslo"), turn_id="t1", attempt=2), turn(text("plan a trip to Oslo"), turn_id="t3"),
+                 turn(text("show_map"), turn_id="t4", tools=[SHOW_MAP])]
+        ids = [of_type(self.run_turn(one), "tool-call")[0]["id"] for one in turns]
+        self.assertEqual(len(set(ids)), len(turns))
+
+    def test_a_plan_shows_reasoning_steps_a_call_state_and_usage(self):
+        lines = self.run_turn(turn(text("Plan a trip to Oslo"), state={"user": "Ada"}))
+        self.assertEqual([line["type"] for line in lines],
+                         ["reasoning", "reasoning", "activity", "state", "step", "tool-call", "tool-result", "step", "activity",
+                          "step", "state", "state", "step", "activity", "text", "usage", "done"])
+        self.assertEqual(reply(lines), "Oslo has snow showers and 6 °C. Pack: umbrella, warm coat.")
+        self.assertEqual([(line["name"], line["phase"]) for line in of_type(lines, "step")],
+                         [("weather", "start"), ("weather", "finish"), ("pack", "start"), ("pack", "finish")])
+        self.assertEqual(of_type(lines, "usage")[0]["usage"]["outputTokens"], 11)
+
+    def test_what_a_plan_shows_changes_as_its_patches_say(self):
+        lines = self.run_turn(turn(text("plan a trip to Cairo"), state={"user": "Ada", "trip": 1}))
+        snapshot, *deltas = of_type(lines, "state")
+        state = patched(snapshot["snapshot"], *(line["delta"] for line in deltas))
+        self.assertEqual(state, {"user": "Ada", "trip": {"city": "Cairo", "pack": ["sunglasses", "light jacket"]}})
+        shown, *changes = of_type(lines, "activity")
+        self.assertEqual({line["id"] for line in changes}, {shown["id"]})
+        plan = patched(shown["content"], *(line["patch"] for line in changes))
+        self.assertEqual([step["status"] for step in plan["steps"]], ["done", "done"])
+
+    def test_a_plan_begins_its_own_state_where_the_client_has_none_that_fits(self):
+        for members in ({}, {"state": None}, {"state": [1]}, {"state": "x"}):
+            lines = self.run_turn(turn(text("plan Oslo"), **members))
+            self.assertEqual(of_type(lines, "state")[0]["snapshot"], {"trip": {"city": "Oslo", "pack": []}})
+
+    def test_a_plan_without_a_city_asks_for_one(self):
+        lines = self.run_turn(turn(text("make a plan")))
+        self.assertEqual([line["type"] for line in lines], ["text", "done"])
+        self.assertIn("Berlin, Cairo", reply(lines))
+
+    def test_a_plan_leaves_a_tool_that_the_client_has_to_the_client(self):
+        lines = self.run_turn(turn(text("plan Oslo"), tools=[{"name": "packing_list"}]))
+        self.assertEqual(lines[-1]["type"], "tool-call")
 
     def test_chinese_is_answered_in_chinese(self):
         lines = self.run_turn(turn(text("北京天气怎么样？")))
