@@ -1,0 +1,27 @@
+#include "wire/agent_api/agent_api.h"
+
+#include "wire/agent_api/request.h"
+#include "wire/agent_api/view.h"
+
+namespace baton::wire::agent_api {
+namespace {
+
+// Its answers in words and one run at a time are what every Protocol has unless it says otherwise.
+class AgentApi final : public chat::Protocol {
+ public:
+  base::Result<chat::RunRequest> read(Value body) const override { return read_request(body); }
+  std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
+    return std::make_unique<View>(facts);
+  }
+  // A client that means to stop a run says so: POST /stop.
+  bool leaving_cancels() const override { return false; }
+};
+
+}  // namespace
+
+const chat::Protocol& protocol() {
+  static const AgentApi agent_api;
+  return agent_api;
+}
+
+}  // namespace baton::wire::agent_api

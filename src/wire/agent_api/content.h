@@ -1,0 +1,30 @@
+// Content parts of the Agent API (agent-protocols.md section 4.2), and the parts of the vocabulary.
+//
+// Files are told apart by media type here and by the part's type there: an image whose media type nobody says
+// is `image/*`. A part of an unknown type is read as a data part that holds all of it. A refusal is a text
+// whose metadata says so: {"refusal":true}.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "task/message.h"
+#include "wire/json/document.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::agent_api {
+
+// `where` names the part in errors: "input[0].content[1]". Fails with invalid_argument.
+base::Result<task::Part> read_content(Value content, const std::string& where);
+
+// The same for a whole `content`: a list of parts, or a text.
+base::Result<std::vector<task::Part>> read_contents(Value contents, const std::string& where);
+
+// `type` and the members of that type, into an object that is being written.
+void write_content(Writer& out, const task::Part& part);
+
+// Whether it is shown by a content of type text, which can come in pieces.
+bool is_plain_text(const task::Part& part);
+
+}  // namespace baton::wire::agent_api

@@ -1,0 +1,133 @@
+#include "wire/agent_api/request.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wire/agent_api/fields.h"
+#include "wire/agent_api/input.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::agent_api {
+namespace {
+
+bool is_text(Value value) {
+  return value.is_string();
+}
+bool is_number(Value value) {
+  return value.is_number();
+}
+bool is_whole(Value value) {
+  return value.integer().has_value();
+}
+bool is_choice_count(Value value) {
+  const auto count = value.integer();
+  return count && *count >= 1 && *count <= 5;
+}
+bool is_stop(Value value) {
+  if (!value.is_array()) return value.is_string();
+  for (const Value text : value) {
+    if (!text.is_string()) return false;
+  }
+  return true;
+}
+
+// What a request says about how to answer. Baton only passes it on.
+struct Hint {
+  std::string_view name;
+  bool (*fits)(Value);
+  std::string_view must_be;
+};
+constexpr std::array kHints{
+    Hint{"model", is_text, "must be a string"},
+    Hint{"top_p", is_number, "must be a number"},
+    Hint{"temperature", is_number, "must be a number"},
+    Hint{"frequency_penalty", is_number, "must be a number"},
+    Hint{"presence_penalty", is_number, "must be a number"},
+    Hint{"max_tokens", is_whole, "must be a whole number"},
+    Hint{"stop", is_stop, "must be a string or a list of strings"},
+    Hint{"n", is_choice_count, "must be a whole number from 1 to 5"},
+    Hint{"seed", is_whole, "must be a whole number"},
+};
+
+task::Json read_metadata(Value body, const std::vector<Value>& rest, Fields& fields) {
+  task::Json metadata;
+  bool any = !rest.empty();
+  Writer out(metadata.text);
+  out.object([&] {
+    out.key("agent_api").object([&] {
+      for (const Hint& hint : kHints) {
+        const Value value = body[hint.name];
+        if (value.absent()) continue;
+        if (!hint.fits(value)) fields.wrong(hint.name, hint.must_be);
+        out.key(hint.name).raw(value.raw());
+        any = true;
+      }
+      if (rest.empty()) return;
+      out.key("input").array([&] {
+        for (const Value item : rest) out.raw(item.raw());
+      });
+    });
+  });
+  if (!any) metadata.text.clear();
+  return metadata;
+}
+
+// {"type":"function","function":{...}}, or what stands in the function alone. There is no other type.
+void read_tool(Value tool, const std::string& where, Fields& fields, Writer& out) {
+  const bool nested = tool["function"].is_object();
+  const Value function = nested ? tool["function"] : tool;
+  const std::string in = where + (nested ? ".function." : ".");
+  const std::string name = fields.id(function["name"], in + "name");
+  if (name.empty()) fields.wrong(in + "name", "is missing");
+  const std::string description = fields.text(function["description"], in + "description");
+  const Value parameters = function["parameters"];
+  if (!parameters.absent() && !parameters.is_object()) fields.wrong(in + "parameters", "must be an object");
+  out.object([&] {
+    out.member("name", name).optional("description", description);
+    if (!parameters.absent()) out.key("parameters").raw(parameters.raw());
+  });
+}
+
+task::Json read_tools(Value tools, Fields& fields) {
+  task::Json list;
+  if (tools.absent()) return list;
+  if (!tools.is_array()) fields.wrong("tools", "must be a list");
+  if (!tools.is_array() || tools.size() == 0) return list;
+  Writer out(list.text);
+  out.array([&] {
+    std::size_t index = 0;
+    for (const Value tool : tools) {
+      const std::string where = "tools[" + std::to_string(index++) + "]";
+      if (!tool.is_object()) fields.wrong(where, "must be an object");
+      const std::string type = fields.text(tool["type"], where + ".type");
+      if (type.empty() || type == "function") read_tool(tool, where, fields, out);
+    }
+  });
+  return list;
+}
+
+}  // namespace
+
+base::Result<chat::RunRequest> read_request(Value body) {
+  if (!body.is_object()) {
+    return base::fail(base::ErrorCode::invalid_argument, "the request must be an object");
+  }
+  Fields fields;
+  chat::RunRequest request;
+  request.conversation.value = fields.id(body["session_id"], "session_id");
+  request.user = fields.id(body["user_id"], "user_id");
+  request.run = fields.id(body["id"], "id");
+  request.after_response = fields.id(body["response_id"], "response_id");
+  request.streams = fields.truth(body["stream"], "stream", true);
+  const std::vector<Value> rest = read_input(body["input"], fields, request);
+  request.tools = read_tools(body["tools"], fields);
+  request.metadata = read_metadata(body, rest, fields);
+  if (!fields.problem().empty()) {
+    return base::fail(base::ErrorCode::invalid_argument, fields.problem());
+  }
+  return request;
+}
+
+}  // namespace baton::wire::agent_api

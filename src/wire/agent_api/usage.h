@@ -1,0 +1,15 @@
+// What a run has used of models, as a response says it: {"input_tokens", "output_tokens", "total_tokens",
+// "details":[...]}.
+#pragma once
+
+#include <vector>
+
+#include "task/json.h"
+#include "wire/json/writer.h"
+
+namespace baton::wire::agent_api {
+
+// The value of `usage`. `used`: task::Usage of each turn or model.
+void write_usage(Writer& out, const std::vector<task::Json>& used);
+
+}  // namespace baton::wire::agent_api
