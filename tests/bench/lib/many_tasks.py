@@ -1,0 +1,52 @@
+"""Fills a database with as many tasks as wanted, in seconds: the rows of the one task that Baton itself stored
+there are copied, each time with keys and ids of their own (schema/README.md says what they mean). Tables and columns
+are read from the database, so a newer schema is filled as well."""
+import sqlite3
+
+# Names that say which task or context a row belongs to, or that must differ from row to row.
+KEYS = {"task_key", "context_key", "send_key"}
+BATCH = 100_000
+
+
+def _columns(database, name):
+    return [row[1] for row in database.execute(f"PRAGMA table_info({name})")]
+
+
+def _copied(table, column, count):
+    """The SQL for this column of copy number n, counted from 1."""
+    if column in KEYS:
+        return f"{column} + n"
+    if column.endswith("_ms"):
+        return f"{column} - n"  # an older one each time
+    if column.startswith("digest_"):
+        return f"{column} + n * 2654435761"
+    if column == "public_id" and table in ("tasks", "contexts"):
+        return f"substr({column}, 1, 24) || printf('%012x', n)"  # of the length of an id
+    return column
+
+
+def fill(path, count):
+    """Answers the ids of the tasks made, a sample of them where they are many."""
+    database = sqlite3.connect(path, isolation_level=None)
+    database.executescript("PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY; PRAGMA cache_size=-262144;")
+    one, = database.execute("SELECT count(*) FROM tasks").fetchone()
+    if one != 1:
+        raise RuntimeError(f"the database has {one} tasks, not 1")
+    tables = [name for name, in database.execute("SELECT name FROM sqlite_schema WHERE type='table'")
+              if KEYS & set(_columns(database, name))]
+    database.execute("BEGIN")
+    for name in tables:
+        columns = _columns(database, name)
+        database.execute(f"CREATE TEMP TABLE copied_{name} AS SELECT * FROM {name}")
+        made = ", ".join(_copied(name, column, count) for column in columns)
+        for first in range(1, count, BATCH):
+            last = min(first + BATCH, count) - 1
+            database.execute(
+                f"WITH RECURSIVE numbers(n) AS (SELECT {first} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last}) "
+                f"INSERT INTO {name} ({', '.join(columns)}) SELECT {made} FROM numbers, copied_{name} ORDER BY n")
+    database.execute("COMMIT")
+    database.execute("PRAGMA journal_mode=WAL")
+    step = max(1, count // 20_000)
+    ids = [found for found, in database.execute("SELECT public_id FROM tasks WHERE task_key % ? = 0", (step,))]
+    database.close()
+    return ids

@@ -1,0 +1,95 @@
+"""Measures Baton next to the servers of the official JavaScript SDKs and next to what the machine can do at most, and
+writes a page about it. scripts/bench builds what it needs and starts it."""
+import argparse
+import pathlib
+import shutil
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE / "lib"), str(HERE)]
+
+import machine
+import samples
+from context import Context, Places
+from suites import command, crowds, sizes, stored, throughput
+
+SUITES = {
+    **{name: (lambda context, name=name: throughput.run(context, name)) for name in throughput.CASES},
+    "slow-disk": throughput.run_slow_disk,
+    "idle": crowds.run_idle,
+    "waiting": crowds.run_waiting,
+    "megabyte": sizes.run_megabyte,
+    "chunks": sizes.run_chunks,
+    "history": sizes.run_history,
+    "disk": stored.run_disk,
+    "start": stored.run_start,
+    "command": command.run,
+}
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, help="rounds of each measurement (5)")
+    parser.add_argument("--seconds", type=int, help="seconds of each measurement (3)")
+    parser.add_argument("--only", action="append", choices=SUITES, metavar="NAME",
+                        help=f"only this; may be given more than once: {', '.join(SUITES)}")
+    parser.add_argument("--flush-delay-ms", default="1,5", metavar="MS[,MS]...",
+                        help="for slow-disk: how much longer each flush takes (1,5)")
+    parser.add_argument("--out", type=pathlib.Path, help="where the page goes (standard output)")
+    parser.add_argument("--quick", action="store_true", help="small and short: shows that everything works, no more")
+    parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build/release", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    given.rounds = given.rounds or (1 if given.quick else 5)
+    given.seconds = given.seconds or (1 if given.quick else 3)
+    return given
+
+
+def page_of(context, facts, broken):
+    lines = ["# Baton, measured", "", *(f"- {fact}" for fact in facts),
+             f"- medians of {context.rounds} rounds of {context.seconds} s, server after server in each round; ± is half "
+             "of what lies between the least and the most; loopback; every send has a message id of its own; Baton with "
+             "its default settings, every event flushed to the disk before it is seen; the SDKs' servers keep their "
+             "tasks in memory"]
+    if context.quick:
+        lines.append("- **a quick run: these figures say nothing**")
+    if context.targets:
+        rows = [[target.what, target.wanted, target.found, "yes" if target.is_met else "**no**"]
+                for target in context.targets]
+        lines += ["", "## Targets", "", samples.table(["figure", "target", "measured", "met"], rows)]
+    for title, text in context.sections:
+        lines += ["", f"## {title}", "", text]
+    lines += [line for name, error in broken for line in ("", f"**{name} could not be measured: {error}**")]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    given = read_arguments()
+    given.build.mkdir(parents=True, exist_ok=True)
+    # Below the build folder, since /tmp may be memory.
+    work = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=given.build))
+    delays = [float(delay) for delay in given.flush_delay_ms.split(",") if delay]
+    context = Context(Places(HERE.parents[1], given.build.resolve(), work), given.rounds, given.seconds, given.quick,
+                      delays)
+    facts = machine.facts(context.places)
+    broken = []
+    try:
+        for name, suite in SUITES.items():
+            if given.only and name not in given.only:
+                continue
+            try:
+                suite(context)
+            except Exception as error:  # the others are worth having
+                context.say(f"{name} FAILED: {error!r}")
+                broken.append((name, error))
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    page = page_of(context, facts, broken)
+    if given.out:
+        given.out.write_text(page, encoding="utf-8")
+    else:
+        print(page)
+    return 1 if broken else 0
+
+
+sys.exit(main())

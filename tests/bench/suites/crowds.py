@@ -1,0 +1,87 @@
+"""What it costs to keep thousands of streams open, or thousands of sends waiting."""
+import time
+
+import a2a
+import load
+from samples import number, table
+from servers import Baton, Sdk13, settled_kib
+
+
+def servers(places):
+    yield Baton(places, agent="deeds")
+    yield Sdk13(places)
+
+
+def held_task(caller):
+    """A task that has begun and says nothing."""
+    task = caller.task(a2a.send("1.0", "hold", waits=False, message_id="hold"))["id"]
+    deadline = time.monotonic() + 30
+    while caller.task(a2a.get("1.0", task))["status"]["state"] != "TASK_STATE_WORKING":
+        if time.monotonic() > deadline:
+            raise RuntimeError("the task does not begin")
+        time.sleep(0.01)
+    return task
+
+
+def idle_streams(server, count):
+    """Streams on one task, one event to all of them."""
+    with a2a.Caller(server, "1.0") as caller:
+        task = held_task(caller)
+        before = settled_kib(server)
+        with load.Crowd(server, a2a.subscribe("1.0", task), count) as crowd:
+            crowd.await_events(1)  # the task as it is
+            resident, threads = settled_kib(server), server.threads()
+            crowd.open_gate("event")
+            told = crowd.await_events(2)
+            crowd.open_gate("end")
+            crowd.await_ends()
+    return {"kib_each": (resident - before) / count, "before_mib": before / 1024, "mib": resident / 1024,
+            "threads": threads, "open_ms": crowd.opened["open_ms"], "told_ms": told["last_ms"]}
+
+
+def waiting_sends(server, count):
+    with a2a.Caller(server, "1.0") as caller:
+        caller.task(a2a.send("1.0", "Hello", message_id="warm"))
+    before = settled_kib(server)
+    with load.Crowd(server, a2a.send("1.0", "hold"), count) as crowd:
+        time.sleep(1)  # the last of them are still being stored
+        resident, threads = settled_kib(server), server.threads()
+        crowd.open_gate("end")
+        ended = crowd.await_ends()
+    return {"kib_each": (resident - before) / count, "before_mib": before / 1024, "mib": resident / 1024,
+            "threads": threads, "open_ms": crowd.opened["open_ms"], "told_ms": ended["last_ms"]}
+
+
+def row(server, count, found):
+    return [f"{count:,}", server.name, number(found["before_mib"]), number(found["mib"]), number(found["kib_each"]),
+            found["threads"], number(found["open_ms"]), number(found["told_ms"])]
+
+
+def head(last):
+    return ["how many", "server", "MiB before", "MiB with all", "KiB each", "threads", "ms to open all", last]
+
+
+def measure(context, what, one, last, title):
+    rows = []
+    for count in context.scaled((1000, 10_000), (200,)):
+        for server in servers(context.places):
+            context.say(f"{count} {what}, {server.name}")
+            with server:
+                found = one(server, count)
+            rows.append(row(server, count, found))
+            if server.name == "Baton":
+                mine = found
+    context.section(title, table(head(last), rows))
+    context.target(f"{rows[-1][0]} {what}: memory each", "at most 4 KiB", f"{number(mine['kib_each'])} KiB",
+                   mine["kib_each"] <= 4)
+    context.target(f"{rows[-1][0]} {what}: threads", "fewer than 16", str(mine["threads"]), mine["threads"] < 16)
+    return mine
+
+
+def run_idle(context):
+    mine = measure(context, "idle streams", idle_streams, "ms until all had one event", "Idle streams")
+    context.target("one event to all of them", "under 150 ms", f"{number(mine['told_ms'])} ms", mine["told_ms"] < 150)
+
+
+def run_waiting(context):
+    measure(context, "waiting sends", waiting_sends, "ms from the end of the wait to the last answer", "Waiting sends")

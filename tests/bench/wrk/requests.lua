@@ -1,0 +1,81 @@
+-- Requests made from a text: "@ID@" in the body becomes an id of its own for each request, "@TASK@" one of the
+-- ids in a file, at random.
+--   wrk ... -s requests.lua URL -- BODY_FILE|- [IDS_FILE]
+-- Without a body the requests are GETs. Ends with a line "RESULT {json}".
+local threads = 0
+
+function setup(thread)
+  threads = threads + 1
+  thread:set("number", threads)
+end
+
+local function text_of(name)
+  local file = assert(io.open(name, "rb"))
+  local text = file:read("*a")
+  file:close()
+  return text
+end
+
+local function start_of_ids()
+  local random = assert(io.open("/dev/urandom", "rb"))
+  local bytes = random:read(8)
+  random:close()
+  return (bytes:gsub(".", function(c) return string.format("%02x", c:byte()) end))
+end
+
+-- The same length each time, so that the request's head never changes.
+local id_format
+local counter = 0
+local function next_id()
+  counter = counter + 1
+  return string.format(id_format, counter)
+end
+
+local ids = {}
+local function any_task() return ids[math.random(#ids)] end
+
+local pieces, makers = {}, {}
+
+-- Cuts the request where something is to be put in.
+local function cut(text)
+  local at = 1
+  while true do
+    local first, last, mark = text:find("@(%u+)@%-*", at)
+    pieces[#pieces + 1] = text:sub(at, first and first - 1)
+    if not first then return end
+    makers[#makers + 1] = mark == "ID" and next_id or any_task
+    at = last + 1
+  end
+end
+
+function init(args)
+  id_format = start_of_ids() .. string.format("-%02d-", number) .. "%010d"
+  math.randomseed(number * 7919 + os.time())
+  if args[2] then
+    for id in text_of(args[2]):gmatch("%S+") do ids[#ids + 1] = id end
+  end
+  if args[1] == "-" then
+    cut(wrk.format("GET"))
+    return
+  end
+  -- Marks as long as what takes their place: wrk counts the body.
+  local function widened(mark, width) return mark .. string.rep("-", width - #mark) end
+  local body = text_of(args[1]):gsub("@ID@", widened("@ID@", #next_id()))
+  if #ids > 0 then body = body:gsub("@TASK@", widened("@TASK@", #ids[1])) end
+  cut(wrk.format("POST", nil, nil, body))
+end
+
+function request()
+  local text = pieces[1]
+  for i, make in ipairs(makers) do text = text .. make() .. pieces[i + 1] end
+  return text
+end
+
+function done(summary, latency)
+  local errors = summary.errors
+  print(string.format(
+    'RESULT {"count":%d,"seconds":%.6f,"bytes":%d,"p50_ms":%.4f,"p99_ms":%.4f,"failures":%d}',
+    summary.requests, summary.duration / 1e6, summary.bytes,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000,
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+end
