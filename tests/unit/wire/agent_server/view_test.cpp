@@ -1,9 +1,6 @@
 #include <doctest/doctest.h>
 
-#include <map>
-#include <set>
-
-#include "unit/wire/agkit/run_log.h"
+#include "unit/wire/agent_server/stream_reader.h"
 #include "wire/agent_server/agent_server.h"
 
 using namespace baton;
@@ -41,124 +38,6 @@ std::string output_of(const RunLog& log) {
   REQUIRE(document);
   return std::string(document->root()["output"].raw());
 }
-
-// Reads a stream as the document describes it, and checks all that it promises.
-class Reader {
- public:
-  void take(const wire::chat::Frames::Frame& frame) {
-    const auto document = wire::Document::parse(frame.data);
-    REQUIRE_MESSAGE(document, frame.data);
-    const wire::Value data = document->root();
-    CHECK_FALSE(over_);
-    CHECK(data["sequence_number"].integer() == next_++);
-    const std::string object = data["object"].str();
-    if (object == "response") {
-      take_response(frame, data);
-    } else if (object == "message") {
-      take_message(frame, data);
-    } else if (object == "content") {
-      take_content(frame, data);
-    } else {
-      take_tool_use(frame, data);
-    }
-  }
-  bool is_over() const { return over_; }
-  const std::string& status() const { return status_; }
-  const std::string& text() const { return text_; }
-
- private:
-  void take_response(const wire::chat::Frames::Frame& frame, wire::Value data) {
-    CHECK(frame.event == "response");
-    const std::string status = data["status"].str();
-    if (next_ == 1) {
-      CHECK(status == "created");
-      id_ = data["id"].str();
-    }
-    CHECK(data["id"].str() == id_);
-    CHECK(data["created_at"].integer() == test::kRunAt / 1000);
-    if (status == "created" || status == "in_progress") {
-      CHECK(status_ == (status == "created" ? "" : "created"));
-      CHECK(data["output"].missing());
-    } else {
-      over_ = true;
-      CHECK(open_.empty());
-      CHECK((status == "failed" || status == "rejected") == data["error"]["code"].is_string());
-      check_output(data["output"]);
-    }
-    status_ = status;
-  }
-  void take_message(const wire::chat::Frames::Frame& frame, wire::Value data) {
-    CHECK(frame.event == "message");
-    CHECK(status_ == "in_progress");
-    const std::string id = data["id"].str();
-    if (data["status"].string() == "in_progress") {
-      CHECK(ids_.insert(id).second);
-      open_[id] = {};
-      return;
-    }
-    REQUIRE(open_.contains(id));
-    check_content(data["content"], open_[id]);
-    open_.erase(id);
-    if (data["status"].string() == "completed") {
-      completed_.push_back(frame.data);
-    } else {
-      CHECK(data["status"].string() == "incomplete");
-    }
-  }
-  void take_content(const wire::chat::Frames::Frame& frame, wire::Value data) {
-    CHECK(frame.event == "text");
-    CHECK(data["status"].string() == "in_progress");
-    CHECK(data["delta"].boolean());
-    CHECK_FALSE(data["text"].string().empty());
-    const std::string id = data["msg_id"].str();
-    REQUIRE(open_.contains(id));
-    open_[id][*data["index"].integer()] += data["text"].string();
-    text_ += data["text"].string();
-  }
-  void take_tool_use(const wire::chat::Frames::Frame& frame, wire::Value data) {
-    CHECK(frame.event == data["object"].string());
-    CHECK(data["type"].string() == data["object"].string());
-    CHECK(data["status"].string() == "completed");
-    CHECK(ids_.insert(data["id"].str()).second);
-    const wire::Value use = (*data["content"].begin())["data"];
-    if (frame.event == "plugin_call") {
-      CHECK(use["type"].string() == "tool_use");
-      CHECK(use["input"].is_object());
-      names_[use["id"].str()] = use["name"].str();
-    } else {
-      CHECK(frame.event == "plugin_call_output");
-      CHECK(use["type"].string() == "tool_result");
-      CHECK(names_[use["id"].str()] == use["name"].string());
-      CHECK((*use["output"].begin())["type"].string() == "text");
-    }
-    completed_.push_back(frame.data);
-  }
-  static void check_content(wire::Value content, const std::map<std::int64_t, std::string>& pieces) {
-    std::int64_t index = 0;
-    for (const wire::Value one : content) {
-      const auto joined = pieces.find(index++);
-      CHECK(one["text"].string() == (joined == pieces.end() ? "" : joined->second));
-    }
-    for (const auto& [at, text] : pieces) CHECK(at < index);
-  }
-  // Completed objects in order; those that were withdrawn or replaced may be missing.
-  void check_output(wire::Value output) const {
-    auto next = completed_.begin();
-    for (const wire::Value object : output) {
-      next = std::find(next, completed_.end(), object.raw());
-      REQUIRE(next != completed_.end());
-      ++next;
-    }
-  }
-
-  std::int64_t next_ = 0;
-  std::string id_, status_, text_;
-  bool over_ = false;
-  std::set<std::string> ids_;
-  std::map<std::string, std::map<std::int64_t, std::string>> open_;
-  std::vector<std::string> completed_;
-  std::map<std::string, std::string> names_;
-};
 
 RunLog clock_question() {
   RunLog log;
@@ -321,6 +200,24 @@ TEST_CASE("Agent Server view: an artifact in chunks is one message, files and da
         std::string::npos);
 }
 
+TEST_CASE(
+    "Agent Server view: a message is completed where its reply or artifact is, others when the run stops") {
+  RunLog log;
+  log.begin().chunk("open", {Part::of_text("x")}, false, false).reply("t-r1.1", {"One"});
+  log.chunk("whole", {Part::of_text("y")}, false, true).call("1", "now", "{}").state(State::completed);
+  const auto document = wire::Document::parse(output_of(log));
+  REQUIRE(document);
+  Lines ids;
+  for (const wire::Value object : document->root()) ids.push_back(object["id"].str());
+  CHECK(ids == Lines{"msg_t-r1.1", "msg_whole", "msg_t-8", "msg_open"});
+}
+
+TEST_CASE("Agent Server view: a message without parts is none") {
+  RunLog log;
+  log.begin().state(State::completed, {});
+  CHECK(output_of(log) == "[]");
+}
+
 TEST_CASE("Agent Server view: what replaces an artifact or a reply takes its place in the output") {
   RunLog log;
   log.begin().chunk("a", {Part::of_text("old")}, false, true).chunk("a", {Part::of_text("new")}, false, true);
@@ -382,7 +279,7 @@ TEST_CASE("Agent Server view: runs at random keep order, numbers and ids, and de
   for (unsigned seed = 0; seed < 500; ++seed) {
     CAPTURE(seed);
     const test::RandomRun run(seed);
-    Reader reader;
+    test::StreamReader reader;
     for (const auto& frame : frames_of(run.log())) reader.take(frame);
     CHECK(reader.is_over());
     if (run.client_call().empty() && reader.status() != "completed") CHECK(reader.text() == run.said());

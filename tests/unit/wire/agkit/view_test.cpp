@@ -239,6 +239,22 @@ TEST_CASE("AG-Kit view: replies, artifacts and the last message are kept apart b
                             "[DONE]"});
 }
 
+TEST_CASE(
+    "AG-Kit view: a reply that begins again and text after a file are set off, text after a result is not") {
+  RunLog log;
+  log.begin().reply("r", {"One."}).reply("r", {"Two."});
+  log.chunk("x", {Part::of_data({"1"})}, false, false).chunk("x", {Part::of_text("Three.")}, true, true);
+  log.call("1", "now", "{}").result("1", "2").reply("r", {"Four."}).state(State::completed);
+  const std::string gap = R"({"type":"text","content":"\n\n"})";
+  const Lines lines = shown(log);
+  CHECK(Lines(lines.begin(), lines.begin() + 7) ==
+        Lines{R"({"type":"text","content":"One."})", gap, R"({"type":"text","content":"Two."})", gap,
+              R"({"type":"text","content":"1"})", gap, R"({"type":"text","content":"Three."})"});
+  CHECK(Lines(lines.end() - 3, lines.end()) ==
+        Lines{R"({"type":"tool-result","toolCallId":"1","result":"2"})",
+              R"({"type":"text","content":"Four."})", "[DONE]"});
+}
+
 TEST_CASE("AG-Kit view: files are named and data is shown as it is") {
   RunLog log;
   Part link{Part::Kind::url, "https://x.example/a.pdf", "a.pdf", "application/pdf", {}};
