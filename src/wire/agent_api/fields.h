@@ -25,7 +25,9 @@ class Fields {
   }
   std::string id(Value value, std::string_view where) {
     std::string id = text(value, where);
-    if (id.size() > chat::kIdMax) wrong(where, "must not be longer than 256 bytes");
+    if (id.size() > chat::kIdMax) {
+      wrong(where, "must not be longer than " + std::to_string(chat::kIdMax) + " bytes");
+    }
     return id;
   }
   bool truth(Value value, std::string_view where, bool otherwise) {
