@@ -82,7 +82,7 @@ struct TurnRequest {
   task::Json client_state;
   std::vector<std::string> extensions;  // switched on for the request
   // The client's own; told instead of the stored one, and forgotten once the turn has ended.
-  std::optional<std::vector<task::Message>> history;
+  std::optional<std::vector<task::Message>> history = {};
 };
 
 // What tells a repeated send from a new one: a digest of caller, agent and message. Equal digests are taken

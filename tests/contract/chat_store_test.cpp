@@ -1,0 +1,240 @@
+// What every TaskStore promises the chat protocols: where runs begin, who owns a context, what a client said
+// the conversation was, and the kinds of events only they show.
+#include "contract/store_bench.h"
+
+using namespace baton;
+using namespace baton::test;
+using base::ErrorCode;
+using task::State;
+
+namespace {
+
+// A submitted task whose turn is queued, with a history of the client's own.
+store::Change with_history(const std::string& id, std::vector<task::Message> history) {
+  store::Change change = StoreBench::creation(id, {status(State::submitted), user("m1")});
+  change.request.emplace();
+  change.request->history = std::move(history);
+  change.turn.emplace();
+  change.turn->turn = task::TurnNumber{1};
+  change.turn->state = store::TurnState::queued;
+  change.turn->message_is_new = true;
+  return change;
+}
+
+store::Change of_turn(const store::TaskHead& head, store::TurnState state,
+                      std::vector<task::EventBody> events) {
+  store::Change change = StoreBench::change(head, std::move(events));
+  change.turn.emplace();
+  change.turn->state = state;
+  return change;
+}
+
+// A further message with the history that came with it, waiting for its turn.
+store::Change further(const store::TaskHead& head, const std::string& id) {
+  store::Change change = StoreBench::change(head, {user(id)});
+  change.request.emplace();
+  change.request->history.emplace();
+  change.request->history->push_back(message(task::Role::user, "h", "of " + id));
+  return change;
+}
+
+bool has_history(StoreBench& bench, const store::TaskHead& head, std::int64_t number) {
+  const auto input = bench.store->turn_input(head.key, {number});
+  REQUIRE(input.has_value());
+  return input->request.history.has_value();
+}
+
+store::Change users(const std::string& id, const std::string& user_name, const std::string& context = "c1") {
+  store::Change change = StoreBench::creation(id, {status(State::submitted)}, context);
+  change.user = user_name;
+  return change;
+}
+
+std::string owner(StoreBench& bench, const std::string& context = "c1") {
+  const auto found = bench.store->context_owner({"ann"}, {"echo"}, {context});
+  REQUIRE(found.has_value());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("TaskStore: the last stop before an event is the end of the run before it") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  const auto last = [&](std::int64_t before) { return bench.store->last_stop(head.key, {before})->value; };
+  CHECK(last(1) == 0);
+  CHECK(last(100) == 0);
+  bench.must(head, {status(State::working), status(State::input_required), status(State::submitted),
+                    status(State::working), status(State::auth_required), status(State::working),
+                    status(State::completed)});  // 3 to 9
+  for (int pass = 0; pass < 2; ++pass) {
+    CHECK(last(2) == 0);
+    CHECK(last(4) == 0);
+    CHECK(last(5) == 4);
+    CHECK(last(7) == 4);
+    CHECK(last(8) == 7);
+    CHECK(last(9) == 7);
+    CHECK(last(10) == 9);
+    CHECK(bench.store->first_stop(head.key, {0})->number.value == 4);
+    CHECK(bench.store->first_stop(head.key, {4})->number.value == 7);
+    CHECK(bench.store->first_stop(head.key, {9}).error().code == ErrorCode::not_found);
+    bench.reopen();
+  }
+  CHECK(bench.store->last_stop({77}, {5})->value == 0);
+}
+
+TEST_CASE("TaskStore: a refused status is no stop") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  CHECK_FALSE(bench.commit(StoreBench::change(head, {status(State::completed), user("late")})).has_value());
+  CHECK(bench.store->last_stop(head.key, {100})->value == 0);
+}
+
+TEST_CASE("TaskStore: the first user named in a context owns it, also after a restart") {
+  StoreBench bench;
+  CHECK(owner(bench).empty());
+  const store::TaskHead nobodys = bench.create("t0");
+  CHECK(owner(bench).empty());
+  bench.must(users("t1", "ann"));
+  for (int pass = 0; pass < 2; ++pass) {
+    CHECK(owner(bench) == "ann");
+    CHECK(bench.commit(users("refused", "bob")).error().code == ErrorCode::conflict);
+    CHECK(bench.store->head({{"ann"}, {"echo"}, {"refused"}}).error().code == ErrorCode::task_not_found);
+    bench.must(users("again " + std::to_string(pass), "ann"));
+    bench.must(users("unnamed " + std::to_string(pass), ""));
+    bench.reopen();
+  }
+  store::Change answer = StoreBench::change(nobodys, {user("m2")});
+  answer.user = "bob";
+  CHECK(bench.commit(answer).error().code == ErrorCode::conflict);
+  answer.user = "ann";
+  CHECK(bench.commit(answer).has_value());
+}
+
+TEST_CASE("TaskStore: a context is owned for its caller and agent alone") {
+  StoreBench bench;
+  bench.must(users("t1", "ann"));
+  CHECK(owner(bench, "c2").empty());
+  bench.must(users("t2", "bob", "c2"));
+  CHECK(owner(bench, "c2") == "bob");
+  store::Change other = users("t1", "bob");
+  other.create->caller = {"somebody"};
+  bench.must(std::move(other));
+  CHECK(owner(bench) == "ann");
+  CHECK(*bench.store->context_owner({"somebody"}, {"echo"}, {"c1"}) == "bob");
+  CHECK(bench.store->context_owner({"somebody"}, {"tools"}, {"c1"})->empty());
+}
+
+TEST_CASE("TaskStore: a change that is refused makes nobody an owner") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  store::Change illegal = StoreBench::change(head, {status(State::completed), user("late")});
+  illegal.user = "bob";
+  CHECK_FALSE(bench.commit(std::move(illegal)).has_value());
+  CHECK_FALSE(bench.commit(users("t1", "bob")).has_value());
+  CHECK(owner(bench).empty());
+  store::Change later = StoreBench::change(head, {user("m2")});
+  later.user = "ann";
+  bench.must(std::move(later));
+  CHECK(owner(bench) == "ann");
+}
+
+TEST_CASE("TaskStore: a client's history is kept with its message until the turn has ended") {
+  StoreBench bench;
+  task::Message silent = message(task::Role::agent, "h2", "");
+  silent.parts.clear();
+  store::TaskHead head =
+      bench.must(with_history("t1", {message(task::Role::user, "h1", "mine"), silent})).head;
+  bench.reopen();
+  auto input = bench.store->turn_input(head.key, {2});
+  REQUIRE(input->request.history);
+  CHECK(texts(*input->request.history) == Texts{"mine", ""});
+  CHECK(input->request.history->at(0).id.value == "h1");
+  CHECK(input->request.history->at(1).role == task::Role::agent);
+  CHECK(input->request.history->at(1).parts.empty());
+  head = bench.must(of_turn(head, store::TurnState::running, {status(State::working)})).head;
+  bench.must(head, {delta("r", "output")});
+  // A restart: the same turn, once more.
+  head = bench.must(of_turn(head, store::TurnState::queued, {})).head;
+  head = bench.must(of_turn(head, store::TurnState::running, {status(State::working)})).head;
+  CHECK(has_history(bench, head, 2));
+  bench.must(of_turn(head, store::TurnState::none, {status(State::completed)}));
+  CHECK_FALSE(has_history(bench, head, 2));
+}
+
+TEST_CASE("TaskStore: an empty history is one, and none is none") {
+  StoreBench bench;
+  const store::TaskHead empty = bench.must(with_history("t1", {})).head;
+  const auto input = bench.store->turn_input(empty.key, {2});
+  REQUIRE(input->request.history);
+  CHECK(input->request.history->empty());
+  CHECK_FALSE(has_history(bench, bench.create("t2"), 2));
+}
+
+TEST_CASE("TaskStore: what came with a message beside its history stays") {
+  StoreBench bench;
+  store::Change change = with_history("t1", {});
+  change.request->tools = {"[1]"};
+  change.request->extensions = {"x"};
+  const store::TaskHead head = bench.must(std::move(change)).head;
+  bench.must(of_turn(head, store::TurnState::none, {status(State::canceled)}));
+  const auto input = bench.store->turn_input(head.key, {2});
+  CHECK_FALSE(input->request.history);
+  CHECK(input->request.tools.text == "[1]");
+  CHECK(input->request.extensions == Texts{"x"});
+}
+
+TEST_CASE("TaskStore: a history that waits with its message goes with the turn of that message") {
+  StoreBench bench;
+  store::TaskHead head = bench.must(with_history("t1", {})).head;
+  head = bench.must(of_turn(head, store::TurnState::running, {status(State::working)})).head;  // 3
+  head = bench.must(further(head, "m2")).head;                                                 // 4
+  head = bench.must(further(head, "m3")).head;                                                 // 5
+  store::Change next = of_turn(head, store::TurnState::queued, {status(State::submitted)});
+  next.turn->turn = task::TurnNumber{2};
+  next.turn->message = task::EventNumber{4};
+  head = bench.must(std::move(next)).head;
+  CHECK_FALSE(has_history(bench, head, 2));
+  CHECK(has_history(bench, head, 4));
+  CHECK(has_history(bench, head, 5));
+  // It ends for good: the message that waited will have no turn.
+  head = bench.must(of_turn(head, store::TurnState::none, {status(State::canceled)})).head;
+  CHECK_FALSE(has_history(bench, head, 4));
+  CHECK_FALSE(has_history(bench, head, 5));
+}
+
+TEST_CASE("TaskStore: a task of a client that speaks no A2A says so") {
+  StoreBench bench;
+  store::Change change = StoreBench::creation("t1", {status(State::submitted)});
+  change.create->origin = task::Generation::none;
+  const store::TaskHead head = bench.must(std::move(change)).head;
+  bench.reopen();
+  CHECK(bench.store->head(head.key)->origin == task::Generation::none);
+  CHECK(bench.read(head).origin == task::Generation::none);
+}
+
+TEST_CASE("TaskStore: what only chat protocols show is in the log and nowhere else") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  task::StatusChanged asks = status(State::input_required);
+  asks.ask = "ask-1";
+  bench.must(head,
+             {task::ReasoningDelta{{"s1"}, "hm", true, false}, task::Activity{"plan", "PLAN", {"{}"}, {}},
+              task::Subagent{"t2", "helper", task::Subagent::Phase::failed, "no"},
+              task::Usage{{R"({"inputTokens":3})"}}, asks});
+  const auto log = bench.log(head);
+  REQUIRE(log.size() == 7);
+  const auto& thought = std::get<task::ReasoningDelta>(log[2].body);
+  CHECK(thought.span.value == "s1");
+  CHECK(thought.text == "hm");
+  CHECK(thought.first);
+  CHECK_FALSE(thought.last);
+  CHECK(std::get<task::Activity>(log[3].body).content.text == "{}");
+  CHECK(std::get<task::Subagent>(log[4].body).error == "no");
+  CHECK(std::get<task::Usage>(log[5].body).used.text == R"({"inputTokens":3})");
+  CHECK(task::status_in(log[6])->ask == "ask-1");
+  const task::Task task = bench.read(head);
+  CHECK(task.artifacts.empty());
+  CHECK(task.history.size() == 1);
+  CHECK(bench.store->conversation(head.context_key, {}, {}, 10)->size() == 1);
+}
