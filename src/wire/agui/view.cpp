@@ -150,8 +150,10 @@ void View::show_call(const std::string& id, const std::string& name, const std::
 
 void View::show_one(const task::ToolResult& event, Out& out) {
   if (shown_client_calls_.contains(event.id) || !answered_.insert(event.id).second) return;
-  const auto call = calls_.find(event.id);
-  const std::string& id = call == calls_.end() ? event.id : call->second;
+  // A result without a call in this run is of a call in an earlier one, whose id is taken too.
+  const auto [call, unknown] = calls_.try_emplace(event.id, event.id);
+  if (unknown) (void)names_.fresh(event.id);
+  const std::string& id = call->second;
   texts_.another_followed();
   out.event("TOOL_CALL_RESULT", [&](Writer& w) {
     w.member("messageId", names_.fresh(own_id())).member("toolCallId", id);

@@ -66,9 +66,9 @@ class View final : public chat::RunView {
   OpenSteps steps_;
   OpenSubagents subagents_;
   UsageSum usage_;
-  std::unordered_map<std::string, std::string>
-      calls_;                              // of servers' tools: as the log and the client name it
-  std::vector<std::string> client_calls_;  // whose results are the client's to give
+  // Calls of servers' tools: as the log names them, and as the client does.
+  std::unordered_map<std::string, std::string> calls_;
+  std::vector<std::string> client_calls_;               // whose results are the client's to give
   std::unordered_set<std::string> shown_client_calls_;  // the same, and those of withdrawn attempts
   std::unordered_set<std::string> answered_;            // calls, as the log names them
 };
