@@ -83,7 +83,20 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-class Baton(Server):
+class BatonServer(Server):
+    def metric(self, name):
+        with urllib.request.urlopen(self.url("/metrics"), timeout=30) as answer:
+            for line in answer.read().decode().splitlines():
+                if line.rsplit(" ", 1)[0] == name:
+                    return float(line.rsplit(" ", 1)[1])
+        raise RuntimeError(f"no metric {name}")
+
+    def is_ready(self):
+        with urllib.request.urlopen(self.url("/readyz"), timeout=10) as answer:
+            return answer.status == 200
+
+
+class Baton(BatonServer):
     """The program as it is shipped, with default settings: `baton serve`."""
 
     def __init__(self, places, name="Baton", agent="echo", **how):
@@ -96,12 +109,8 @@ class Baton(Server):
     def command(self):
         return [self.places.baton, "serve", "--port", "0", "--db", self.database, "--agents", self.agents]
 
-    def is_ready(self):
-        with urllib.request.urlopen(self.url("/readyz"), timeout=10) as answer:
-            return answer.status == 200
 
-
-class EmbeddedBaton(Server):
+class EmbeddedBaton(BatonServer):
     """The same with its agent inside the program."""
 
     def __init__(self, places, name="Baton, agent inside", **how):

@@ -1,12 +1,13 @@
 -- Requests made from a text: "@ID@" in the body becomes an id of its own for each request, "@TASK@" one of the
 -- ids in a file, at random.
---   wrk ... -s requests.lua URL -- BODY_FILE|- [IDS_FILE]
--- Without a body the requests are GETs. Ends with a line "RESULT {json}".
-local threads = 0
+--   wrk ... -s requests.lua URL -- BODY_FILE|- [IDS_FILE|-] [refusals]
+-- Without a body the requests are GETs. With "refusals" JSON-RPC errors are counted, which costs wrk some speed. Ends
+-- with a line "RESULT {json}".
+local threads = {}
 
 function setup(thread)
-  threads = threads + 1
-  thread:set("number", threads)
+  threads[#threads + 1] = thread
+  thread:set("number", #threads)
 end
 
 local function text_of(name)
@@ -51,8 +52,14 @@ end
 function init(args)
   id_format = start_of_ids() .. string.format("-%02d-", number) .. "%010d"
   math.randomseed(number * 7919 + os.time())
-  if args[2] then
+  if args[2] and args[2] ~= "-" then
     for id in text_of(args[2]):gmatch("%S+") do ids[#ids + 1] = id end
+  end
+  if args[3] == "refusals" then
+    refused = 0
+    function response(_, _, body)
+      if body:find('"error":', 1, true) then refused = refused + 1 end
+    end
   end
   if args[1] == "-" then
     cut(wrk.format("GET"))
@@ -72,10 +79,12 @@ function request()
 end
 
 function done(summary, latency)
-  local errors = summary.errors
+  local errors, refusals = summary.errors, 0
+  for _, thread in ipairs(threads) do refusals = refusals + (thread:get("refused") or 0) end
   print(string.format(
-    'RESULT {"count":%d,"seconds":%.6f,"bytes":%d,"p50_ms":%.4f,"p99_ms":%.4f,"failures":%d}',
+    'RESULT {"count":%d,"seconds":%.6f,"bytes":%d,"p50_ms":%.4f,"p99_ms":%.4f,"failures":%d,"refused":%d}',
     summary.requests, summary.duration / 1e6, summary.bytes,
     latency:percentile(50) / 1000, latency:percentile(99) / 1000,
-    errors.connect + errors.read + errors.write + errors.status + errors.timeout))
+    errors.connect + errors.read + errors.write + errors.status + errors.timeout,
+    refusals))
 end
