@@ -1,5 +1,6 @@
 """What tests of the chat protocols share: one server with the agent "chat" (agents/chat/agent.py says what it
 understands), a client of each protocol, and one of A2A 1.0 that sees what there is."""
+import functools
 import json
 import shutil
 
@@ -7,6 +8,18 @@ import chat_client
 import chat_doors
 import harness
 import new_generations
+
+
+def for_each(*doors, **how):
+    """Runs a test with a client of each of these protocols (all of them, without any)."""
+    def decorate(test):
+        @functools.wraps(test)
+        def run(self):
+            for door in doors or chat_doors.ALL_DOORS:
+                with self.subTest(door.name):
+                    test(self, door(self.server, **how))
+        return run
+    return decorate
 
 
 class ChatCase(harness.ServerCase):
@@ -28,11 +41,9 @@ class ChatCase(harness.ServerCase):
         cls.server.start()
         cls.a2a = new_generations.Rpc10(cls.server, "chat")
 
-    def each(self, *doors, **how):
-        """Runs a block for a client of each of these protocols (all of them, without any) as a subtest."""
-        for door in doors or chat_doors.ALL_DOORS:
-            with self.subTest(door.name):
-                yield door(self.server, **how)
+    def clients(self, *doors):
+        """A client of each of these protocols (all of them, without any)."""
+        return [door(self.server) for door in doors or chat_doors.ALL_DOORS]
 
     def tasks_in(self, context):
         """Newest first."""

@@ -159,14 +159,15 @@ class Numbered:
             need(body["id"] not in {done["id"] for done in self.done}, "a message id twice", body)
             self.open.setdefault(body["id"], {})
             return None
-        need(body["status"] == "completed", "no status of a message", body)
+        need(body["status"] in ("completed", "incomplete"), "no status of a message", body)
         texts = self.open.pop(body["id"], None)
         need((texts is None) == self.whole(body), "begun otherwise", body)
         for index, text in (texts or {}).items():
             part = body["content"][index]
             if part["type"] == "text":
                 need(part["text"] == text, f"the deltas were {text!r}", body)
-        self.done.append(body)
+        if body["status"] == "completed":
+            self.done.append(body)
         return None
 
     def content(self, body):
@@ -180,7 +181,7 @@ class Numbered:
             need(body["status"] == "in_progress" and body["text"], "no delta", body)
             texts[index] = texts.get(index, "") + body["text"]
         else:
-            need(body["status"] == "completed" and body["text"] == texts.get(index, body["text"]),
+            need(body["status"] in ("completed", "incomplete") and body["text"] == texts.get(index, body["text"]),
                  f"the deltas were {texts.get(index)!r}", body)
             texts[index] = body["text"]
 

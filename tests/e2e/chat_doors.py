@@ -130,20 +130,20 @@ class AgUi(Door):
     def say(self, text, context=None, before=(), **how):
         return self.body([*before, {"id": client.new_id(), "role": "user", "content": text}], context, **how)
 
-    def answer(self, run, payload, context, **how):
-        """`run`: the one that asked."""
-        return self.body([], context, resume=[{"interruptId": run.ask, "status": "resolved", "payload": payload}],
+    def answer(self, asked, payload, context, **how):
+        """`asked`: the run that did."""
+        return self.body([], context, resume=[{"interruptId": asked.ask, "status": "resolved", "payload": payload}],
                          **how)
 
-    def give(self, run, content, context, **how):
+    def give(self, asked, content, context, **how):
         """The results of all calls that the run left open."""
-        calls = [call for call in run.calls if call.result is None]
-        asked = {"id": client.new_id(), "role": "assistant", "toolCalls": [
+        calls = [call for call in asked.calls if call.result is None]
+        said = {"id": client.new_id(), "role": "assistant", "toolCalls": [
             {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
             for call in calls]}
         results = [{"id": client.new_id(), "role": "tool", "toolCallId": call.id, "content": content}
                    for call in calls]
-        return self.body([asked, *results], context, **how)
+        return self.body([said, *results], context, **how)
 
     def check(self, frames):
         chat_checks.AgUi(self.newer).check(frames)
@@ -192,14 +192,14 @@ class AgKit(Door):
     def say(self, text, context=None, **how):
         return self.body([{"role": "user", "content": text}], context, **how)
 
-    def answer(self, run, payload, context, **how):
-        body = self.body([], context, resume={"interruptId": run.ask, "payload": json.dumps(payload)}, **how)
+    def answer(self, asked, payload, context, **how):
+        body = self.body([], context, resume={"interruptId": asked.ask, "payload": json.dumps(payload)}, **how)
         del body["messages"]
         return body
 
-    def give(self, run, content, context, **how):
+    def give(self, asked, content, context, **how):
         return self.body([{"role": "tool", "content": content, "toolCallId": call.id}
-                          for call in run.calls if call.result is None], context, **how)
+                          for call in asked.calls if call.result is None], context, **how)
 
     def check(self, frames):
         chat_checks.check_agkit(frames)
@@ -242,18 +242,18 @@ class AgentApi(Door):
         return self.body([{"role": "user", "type": "message", "content": [{"type": "text", "text": text}]}], context,
                          **how)
 
-    def answer(self, run, payload, context, **how):
+    def answer(self, asked, payload, context, **how):
         """In words where it is a text, else by the approval that was asked for."""
         if isinstance(payload, str):
             return self.say(payload, context, **how)
-        data = {"approval_request_id": run.ask, **payload}
+        data = {"approval_request_id": asked.ask, **payload}
         return self.body([{"type": "mcp_approval_response", "role": "user",
                            "content": [{"type": "data", "data": data}]}], context, **how)
 
-    def give(self, run, content, context, **how):
+    def give(self, asked, content, context, **how):
         return self.body([{"type": "function_call_output", "role": "tool", "content": [
             {"type": "data", "data": {"call_id": call.id, "output": content}}]}
-            for call in run.calls if call.result is None], context, **how)
+            for call in asked.calls if call.result is None], context, **how)
 
     def stop(self, context, user=None):
         url = "/stop" if self.agent is None else f"/agents/{self.agent}/stop"
@@ -309,7 +309,7 @@ class AgentServer(AgentApi):
     def say(self, text, context=None, **how):
         return self.body([{"role": "user", "content": [{"type": "text", "text": text}]}], context, **how)
 
-    def answer(self, run, payload, context, **how):
+    def answer(self, asked, payload, context, **how):
         return self.say(payload if isinstance(payload, str) else json.dumps(payload), context, **how)
 
     def check(self, frames):

@@ -2,7 +2,7 @@
 import json
 
 import client
-from chat_case import ChatCase
+from chat_case import ChatCase, for_each
 from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
 
 APPROVED = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
@@ -35,100 +35,100 @@ class Interrupts(ChatCase):
         for one in waiting:
             self.assertEqual(self.state_of(one.task), "input-required")
 
-    def test_the_interrupt(self):
-        for door in self.each(AgUi, AgUi10):
-            run = self.ask(door, client.new_id())
-            interrupt = self.interrupt(run)
-            self.assertIn(interrupt["reason"], ("input_required", "confirmation"))
-            self.assertEqual(interrupt["message"], "which one?")
-            self.assertNotIn("responseSchema", interrupt)
-            self.assertEqual(run.texts, ["let me see. ", "which one?"])
+    @for_each(AgUi, AgUi10)
+    def test_the_interrupt(self, door):
+        run = self.ask(door, client.new_id())
+        interrupt = self.interrupt(run)
+        self.assertIn(interrupt["reason"], ("input_required", "confirmation"))
+        self.assertEqual(interrupt["message"], "which one?")
+        self.assertNotIn("responseSchema", interrupt)
+        self.assertEqual(run.texts, ["let me see. ", "which one?"])
 
-    def test_the_interrupt_with_a_schema(self):
-        for door in self.each(AgUi, AgUi10):
-            interrupt = self.interrupt(self.ask(door, client.new_id(), "form sure?"))
-            self.assertEqual(interrupt["responseSchema"], APPROVED)
+    @for_each(AgUi, AgUi10)
+    def test_the_interrupt_with_a_schema(self, door):
+        interrupt = self.interrupt(self.ask(door, client.new_id(), "form sure?"))
+        self.assertEqual(interrupt["responseSchema"], APPROVED)
 
-    def test_answers(self):
-        for door in self.each(AgUi, AgUi10):
-            for text, payload, answer in (("ask which one?", "this", "this"),
-                                          ("ask which one?", {"n": [1, None]}, '{"n": [1, null]}'),
-                                          ("form sure?", {"approved": False}, '{"approved": false}')):
-                context = client.new_id()
-                run = self.ask(door, context, text)
-                after = self.resume(door, context, self.entry(run, payload))
-                self.assertEqual((after.ending, after.text), ("completed", f"answered: {answer}"))
-                self.assertEqual(after.task, run.task)
-
-    def test_nobody_answered(self):
-        for door in self.each(AgUi, AgUi10):
+    @for_each(AgUi, AgUi10)
+    def test_answers(self, door):
+        for text, payload, answer in (("ask which one?", "this", "this"),
+                                      ("ask which one?", {"n": [1, None]}, '{"n": [1, null]}'),
+                                      ("form sure?", {"approved": False}, '{"approved": false}')):
             context = client.new_id()
-            run = self.ask(door, context, "form sure?")
-            after = self.resume(door, context, {"interruptId": run.ask, "status": "cancelled"})
-            self.assertEqual(after.text, 'answered: {"cancelled": true}')
+            run = self.ask(door, context, text)
+            after = self.resume(door, context, self.entry(run, payload))
+            self.assertEqual((after.ending, after.text), ("completed", f"answered: {answer}"))
+            self.assertEqual(after.task, run.task)
 
-    def test_unknown_interrupt(self):
-        for door in self.each(AgUi, AgUi10):
-            context = client.new_id()
-            run = self.ask(door, context)
-            unknown = {"interruptId": "unknown", "status": "resolved", "payload": "x"}
-            self.assert_refused(door, self.resume(door, context, unknown), run)
-            self.assert_refused(door, self.resume(door, context, self.entry(run, "this"), unknown), run)
-            self.assert_refused(door, self.resume(door, client.new_id(), self.entry(run, "this")), run)
+    @for_each(AgUi, AgUi10)
+    def test_nobody_answered(self, door):
+        context = client.new_id()
+        run = self.ask(door, context, "form sure?")
+        after = self.resume(door, context, {"interruptId": run.ask, "status": "cancelled"})
+        self.assertEqual(after.text, 'answered: {"cancelled": true}')
 
-    def test_every_open_interrupt_needs_its_answer(self):
-        for door in self.each(AgUi, AgUi10):
-            context = client.new_id()
-            streams = [door.open(door.say("slowask which one?", context)) for _ in range(2)]
-            for stream in streams:
-                door.until_text(stream, "let me see. ")
-            self.server.gate("chat", context)
-            one, two = (door.finish(stream) for stream in streams)
-            self.assert_refused(door, self.resume(door, context, self.entry(one, "this")), one, two)
-            after = self.resume(door, context, self.entry(one, "this"), self.entry(two, "that"))
-            self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: that", two.task))
-            self.wait_for_state(one.task, "completed")
+    @for_each(AgUi, AgUi10)
+    def test_unknown_interrupt(self, door):
+        context = client.new_id()
+        run = self.ask(door, context)
+        unknown = {"interruptId": "unknown", "status": "resolved", "payload": "x"}
+        self.assert_refused(door, self.resume(door, context, unknown), run)
+        self.assert_refused(door, self.resume(door, context, self.entry(run, "this"), unknown), run)
+        self.assert_refused(door, self.resume(door, client.new_id(), self.entry(run, "this")), run)
 
-    def test_payload_that_breaks_the_schema(self):
-        for door in self.each(AgUi, AgUi10):
-            context = client.new_id()
-            run = self.ask(door, context, "form sure?")
-            for payload in ({"approved": "yes"}, {}, "yes", None, [True]):
-                refused = self.resume(door, context, self.entry(run, payload))
-                self.assert_refused(door, refused, run)
-            self.assertEqual(self.resume(door, context, self.entry(run, {"approved": True})).ending, "completed")
+    @for_each(AgUi, AgUi10)
+    def test_every_open_interrupt_needs_its_answer(self, door):
+        context = client.new_id()
+        streams = [door.open(door.say("slowask which one?", context)) for _ in range(2)]
+        for stream in streams:
+            door.until_text(stream, "let me see. ")
+        self.server.gate("chat", context)
+        one, two = (door.finish(stream) for stream in streams)
+        self.assert_refused(door, self.resume(door, context, self.entry(one, "this")), one, two)
+        after = self.resume(door, context, self.entry(one, "this"), self.entry(two, "that"))
+        self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: that", two.task))
+        self.wait_for_state(one.task, "completed")
 
-    def test_a_run_without_an_answer(self):
-        for door in self.each(AgUi, AgUi10):
-            context = client.new_id()
-            run = self.ask(door, context)
-            self.assert_refused(door, door.run(door.say("this", context)), run)
-            self.assertEqual(len(self.tasks_in(context)), 1)
+    @for_each(AgUi, AgUi10)
+    def test_payload_that_breaks_the_schema(self, door):
+        context = client.new_id()
+        run = self.ask(door, context, "form sure?")
+        for payload in ({"approved": "yes"}, {}, "yes", None, [True]):
+            refused = self.resume(door, context, self.entry(run, payload))
+            self.assert_refused(door, refused, run)
+        self.assertEqual(self.resume(door, context, self.entry(run, {"approved": True})).ending, "completed")
 
-    def test_the_same_answer_again(self):
-        for door in self.each(AgUi, AgUi10):
-            context = client.new_id()
-            run = self.ask(door, context)
-            self.assertEqual(self.resume(door, context, self.entry(run, "this")).ending, "completed")
-            again = self.resume(door, context, self.entry(run, "this"))
-            self.assertIn(again.ending, ("failed", "completed"))
-            self.assertEqual(len(self.a2a.get(run.task, history=100).raw["history"]), 3)
+    @for_each(AgUi, AgUi10)
+    def test_a_run_without_an_answer(self, door):
+        context = client.new_id()
+        run = self.ask(door, context)
+        self.assert_refused(door, door.run(door.say("this", context)), run)
+        self.assertEqual(len(self.tasks_in(context)), 1)
 
-    def test_ag_kit(self):
-        for door in self.each(AgKit):
-            context = client.new_id()
-            run = self.ask(door, context, "form sure?")
-            event = next(frame.body for frame in run.shown if frame.body and frame.body["type"] == "interrupt")
-            self.assertEqual(event["payload"]["prompt"], "sure?")
-            self.assertTrue(event["reason"])
-            self.assertEqual(run.texts[-1], "sure?")  # before the interrupt, or nobody sees it
-            wrong = door.answer(run, {"approved": "yes"}, context)
-            self.assertEqual(self.refusal(door.run, wrong).status, 409)
-            self.assertEqual(self.state_of(run.task), "input-required")
-            unknown = {"resume": {"interruptId": "unknown", "payload": "x"}, "conversationId": context}
-            self.assertEqual(self.refusal(door.run, unknown).status, 409)
-            after = door.run(door.answer(run, {"approved": True}, context))
-            self.assertEqual(after.text, 'answered: {"approved": true}')
+    @for_each(AgUi, AgUi10)
+    def test_the_same_answer_again(self, door):
+        context = client.new_id()
+        run = self.ask(door, context)
+        self.assertEqual(self.resume(door, context, self.entry(run, "this")).ending, "completed")
+        again = self.resume(door, context, self.entry(run, "this"))
+        self.assertIn(again.ending, ("failed", "completed"))
+        self.assertEqual(len(self.a2a.get(run.task, history=100).raw["history"]), 3)
+
+    @for_each(AgKit)
+    def test_ag_kit(self, door):
+        context = client.new_id()
+        run = self.ask(door, context, "form sure?")
+        event = next(frame.body for frame in run.shown if frame.body and frame.body["type"] == "interrupt")
+        self.assertEqual(event["payload"]["prompt"], "sure?")
+        self.assertTrue(event["reason"])
+        self.assertEqual(run.texts[-1], "sure?")  # before the interrupt, or nobody sees it
+        wrong = door.answer(run, {"approved": "yes"}, context)
+        self.assertEqual(self.refusal(door.run, wrong).status, 409)
+        self.assertEqual(self.state_of(run.task), "input-required")
+        unknown = {"resume": {"interruptId": "unknown", "payload": "x"}, "conversationId": context}
+        self.assertEqual(self.refusal(door.run, unknown).status, 409)
+        after = door.run(door.answer(run, {"approved": True}, context))
+        self.assertEqual(after.text, 'answered: {"approved": true}')
 
     def test_ag_kit_answers_that_are_no_json(self):
         for payload, answer in (("yes please", "yes please"), ("{not json", "{not json"), ('"yes"', "yes")):
@@ -155,42 +155,42 @@ class Interrupts(ChatCase):
             self.assertIn(f'"approved": {str(approve).lower()}', after.text)
             self.assertEqual(after.task, run.task)
 
-    def test_answers_in_words(self):
-        for door in self.each(AgKit, AgentApi, AgentServer):
-            context = client.new_id()
-            run = door.run(door.say("ask which one?", context))
-            after = door.run(door.say("this one", context))
-            self.assertEqual((after.text, after.task), ("answered: this one", run.task))
+    @for_each(AgKit, AgentApi, AgentServer)
+    def test_answers_in_words(self, door):
+        context = client.new_id()
+        run = door.run(door.say("ask which one?", context))
+        after = door.run(door.say("this one", context))
+        self.assertEqual((after.text, after.task), ("answered: this one", run.task))
 
 
 class Configured(ChatCase):
     COPIES = {"plain": {"plain_answers": True}, "confirming": {"confirm_tool": "confirmAction"}}
 
-    def test_plain_answers(self):
-        for door in self.each(AgUi, AgUi10, agent="plain"):
-            context = client.new_id()
-            run = door.run(door.say("ask which one?", context))
-            self.assertEqual(run.ending, "asked")
-            self.assertIn("which one?", run.text)
-            after = door.run(door.say("this one", context))
-            self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: this one", run.task))
-            asked = door.run(door.say("ask which one?", context))
-            self.assertEqual(door.run(door.answer(asked, "that", context)).text, "answered: that")
+    @for_each(AgUi, AgUi10, agent="plain")
+    def test_plain_answers(self, door):
+        context = client.new_id()
+        run = door.run(door.say("ask which one?", context))
+        self.assertEqual(run.ending, "asked")
+        self.assertIn("which one?", run.text)
+        after = door.run(door.say("this one", context))
+        self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: this one", run.task))
+        asked = door.run(door.say("ask which one?", context))
+        self.assertEqual(door.run(door.answer(asked, "that", context)).text, "answered: that")
 
-    def test_a_question_as_the_client_s_tool(self):
-        for door in self.each(AgUi, AgUi10, AgKit, agent="confirming"):
-            context = client.new_id()
-            run = door.run(door.say("form sure?", context, tools=["confirmAction"]))
-            self.assertEqual(run.ending, "tool")
-            self.assertEqual([call.name for call in run.calls], ["confirmAction"])
-            self.assertEqual(json.loads(run.calls[0].arguments), {"message": "sure?", "schema": APPROVED})
-            after = door.run(door.give(run, "confirmed", context, tools=["confirmAction"]))
-            self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: confirmed", run.task))
+    @for_each(AgUi, AgUi10, AgKit, agent="confirming")
+    def test_a_question_as_the_client_s_tool(self, door):
+        context = client.new_id()
+        run = door.run(door.say("form sure?", context, tools=["confirmAction"]))
+        self.assertEqual(run.ending, "tool")
+        self.assertEqual([call.name for call in run.calls], ["confirmAction"])
+        self.assertEqual(json.loads(run.calls[0].arguments), {"message": "sure?", "schema": APPROVED})
+        after = door.run(door.give(run, "confirmed", context, tools=["confirmAction"]))
+        self.assertEqual((after.ending, after.text, after.task), ("completed", "answered: confirmed", run.task))
 
-    def test_a_tool_that_is_not_offered_is_not_called(self):
-        for door in self.each(AgUi, AgUi10, AgKit, agent="confirming"):
-            context = client.new_id()
-            run = door.run(door.say("ask sure?", context, tools=["another"]))
-            self.assertEqual((run.ending, run.calls), ("asked", []))
-            after = door.run(door.answer(run, "yes", context))
-            self.assertEqual((after.ending, after.text), ("completed", "answered: yes"))
+    @for_each(AgUi, AgUi10, AgKit, agent="confirming")
+    def test_a_tool_that_is_not_offered_is_not_called(self, door):
+        context = client.new_id()
+        run = door.run(door.say("ask sure?", context, tools=["another"]))
+        self.assertEqual((run.ending, run.calls), ("asked", []))
+        after = door.run(door.answer(run, "yes", context))
+        self.assertEqual((after.ending, after.text), ("completed", "answered: yes"))

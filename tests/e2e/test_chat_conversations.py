@@ -4,7 +4,7 @@ import json
 
 import chat_client
 import client
-from chat_case import ChatCase
+from chat_case import ChatCase, for_each
 from chat_doors import AgentApi, AgentServer, AgKit, AgUi, AgUi10
 from new_generations import Rpc10
 from old_generations import Rpc01, Rpc03
@@ -38,68 +38,70 @@ class Memory(ChatCase):
         self.assertEqual(len(listed), len(set(listed)))
         self.assertEqual(len(listed), 11)
 
-    def test_clients_of_ag_ui_keep_the_history_themselves(self):
-        for door in self.each(AgUi, AgUi10):
-            context = client.new_id()
-            door.run(door.say("say what Baton stores", context))
-            before = [{"id": "1", "role": "system", "content": "be short"},
-                      {"id": "2", "role": "user", "content": "what the page has"},
-                      {"id": "3", "role": "assistant", "content": "and its answer"}]
-            told = self.told(door, context, before=before)
-            self.assertEqual([text for _, text in told["history"]],
-                             ["be short", "what the page has", "and its answer"])
-            self.assertEqual([role for role, _ in told["history"]][1:], [USER, AGENT])
-            self.assertEqual(told["message"]["content"], "told")
-            self.assertEqual(self.told(door, context)["history"], [])
+    @for_each(AgUi, AgUi10)
+    def test_clients_of_ag_ui_keep_the_history_themselves(self, door):
+        context = client.new_id()
+        door.run(door.say("say what Baton stores", context))
+        before = [{"id": "1", "role": "system", "content": "be short"},
+                  {"id": "2", "role": "user", "content": "what the page has"},
+                  {"id": "3", "role": "assistant", "content": "and its answer"}]
+        told = self.told(door, context, before=before)
+        self.assertEqual([text for _, text in told["history"]],
+                         ["be short", "what the page has", "and its answer"])
+        self.assertEqual([role for role, _ in told["history"]][1:], [USER, AGENT])
+        self.assertEqual(told["message"]["content"], "told")
+        self.assertEqual(self.told(door, context)["history"], [])
 
-    def test_state_tools_and_more_are_told(self):
-        for door in self.each(AgUi, AgUi10):
-            more = {"state": {"n": [1, None]}, "forwardedProps": {"a": 1},
-                    "context": [{"description": "d", "value": "v"}]}
-            told = self.told(door, client.new_id(), tools=["point_at"], **more)
-            self.assertEqual(told["state"], more["state"])
-            self.assertEqual([tool["name"] for tool in told["tools"]], ["point_at"])
-            self.assertIn('"description": "d"', json.dumps(told["metadata"]))
-            self.assertIn('"a": 1', json.dumps(told["metadata"]))
-        for door in self.each(AgKit, AgentApi):
-            told = self.told(door, client.new_id(), tools=["point_at"])
-            self.assertEqual([(tool["name"], tool["parameters"]) for tool in told["tools"]],
-                             [("point_at", {"type": "object", "properties": {}})])
+    @for_each(AgUi, AgUi10)
+    def test_state_and_context_are_told(self, door):
+        more = {"state": {"n": [1, None]}, "forwardedProps": {"a": 1}, "context": [{"description": "d", "value": "v"}]}
+        told = json.loads(door.run({**door.say("told"), **more}).text)
+        self.assertEqual(told["state"], more["state"])
+        self.assertIn('"description": "d"', json.dumps(told["metadata"]))
+        self.assertIn('"a": 1', json.dumps(told["metadata"]))
 
-    def test_a_conversation_without_a_name(self):
-        for door in self.each():
+    @for_each(AgUi, AgUi10, AgKit, AgentApi)
+    def test_tools_are_told(self, door):
+        told = self.told(door, client.new_id(), tools=["point_at"])
+        self.assertEqual([(tool["name"], tool["parameters"]) for tool in told["tools"]],
+                         [("point_at", {"type": "object", "properties": {}})])
+
+    @for_each(AgUi, AgUi10, AgKit, AgentApi)
+    def test_a_conversation_without_a_name(self, door):
+        contexts = []
+        for _ in range(2):
             body = door.say("told")
-            if isinstance(door, AgentServer):
-                continue  # it must name one
             del body[door.session]
-            contexts = [json.loads(door.run({**body, **({"runId": client.new_id()} if isinstance(door, AgUi) else {})})
-                                   .text)["context"] for _ in range(2)]
-            self.assertTrue(all(contexts))
-            self.assertNotEqual(*contexts)
+            contexts.append(json.loads(door.run(body).text)["context"])
+        self.assertTrue(all(contexts))
+        self.assertNotEqual(*contexts)
 
-    def test_parts_of_every_kind_reach_the_agent(self):
-        data = "aGVsbG8="
-        parts = {
-            AgUi: [{"type": "text", "text": "told"},
-                   {"type": "binary", "mimeType": "image/png", "data": data, "filename": "a.png"},
-                   {"type": "image", "source": {"type": "data", "value": data, "mimeType": "image/png"}},
-                   {"type": "document", "source": {"type": "url", "value": "https://example.com/a.pdf",
-                                                   "mimeType": "application/pdf"}},
-                   {"type": "unheard-of", "x": 1}],
-            AgentApi: [{"type": "text", "text": "told"},
-                       {"type": "image", "image_url": f"data:image/png;base64,{data}"},
-                       {"type": "image", "image_url": "https://example.com/a.png"},
-                       {"type": "data", "data": {"n": 1}},
-                       {"type": "file", "file_url": "https://example.com/a.pdf", "filename": "a.pdf"}]}
-        for door in self.each(*parts):
-            body = door.say("x", client.new_id())
-            messages = body["messages" if isinstance(door, AgUi) else "input"]
-            messages[0]["content"] = parts[type(door)]
-            run = door.run(body)
-            kinds = [next(name for name in ("text", "raw", "url", "data") if name in part)
-                     for part in json.loads(run.text)["message"]["parts"]]
-            expected = {AgUi: ["text", "raw", "raw", "url"], AgentApi: ["text", "raw", "url", "data", "url"]}
-            self.assertEqual(kinds, expected[type(door)])
+    def kinds_told(self, door, body):
+        """What the parts of the message were for the agent."""
+        parts = json.loads(door.run(body).text)["message"]["parts"]
+        return [next(name for name in ("text", "raw", "url", "data") if name in part) for part in parts]
+
+    @for_each(AgUi, AgUi10)
+    def test_parts_of_ag_ui(self, door):
+        body = door.say("told")
+        body["messages"][0]["content"] = [
+            {"type": "text", "text": "told"},
+            {"type": "binary", "mimeType": "image/png", "data": "aGVsbG8=", "filename": "a.png"},
+            {"type": "image", "source": {"type": "data", "value": "aGVsbG8=", "mimeType": "image/png"}},
+            {"type": "document", "source": {"type": "url", "value": "https://example.com/a.pdf"}},
+            {"type": "unheard-of", "x": 1}]
+        self.assertEqual(self.kinds_told(door, body), ["text", "raw", "raw", "url"])
+
+    @for_each(AgentApi)
+    def test_parts_of_the_agent_api(self, door):
+        body = door.say("told")
+        body["input"][0]["content"] = [
+            {"type": "text", "text": "told"},
+            {"type": "image", "image_url": "data:image/png;base64,aGVsbG8="},
+            {"type": "image", "image_url": "https://example.com/a.png"},
+            {"type": "data", "data": {"n": 1}},
+            {"type": "file", "file_url": "https://example.com/a.pdf", "filename": "a.pdf"}]
+        self.assertEqual(self.kinds_told(door, body), ["text", "raw", "url", "data", "url"])
 
 
 class Users(ChatCase):

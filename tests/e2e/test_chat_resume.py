@@ -1,6 +1,8 @@
 """A stream that breaks off goes on where it was: the frames before and after the cut are those of the uncut run."""
+import urllib.parse
+
 import client
-from chat_case import ChatCase
+from chat_case import ChatCase, for_each
 
 
 class ResumeCase(ChatCase):
@@ -40,80 +42,81 @@ class Cuts(ResumeCase):
         self.assertGreater(answered.frames[0].number, asked.frames[-1].number)
         return (body, asked), (answer, answered)
 
-    def test_every_cut(self):
-        for door in self.each():
-            (body, asked), (answer, answered) = self.play(door)
-            tasks = len(self.tasks_in(body[door.session]))
-            self.assert_cuts(door, body, asked, range(len(asked.frames) - 1))
-            self.assert_cuts(door, answer, answered, range(len(answered.frames)))
-            whole = door.run(body, last=f"{asked.task}:0")
-            self.assertEqual(self.shown(whole.frames), self.shown(asked.frames))
-            # After the end of a run comes the next one.
-            following = door.run(answer, last=asked.last)
-            self.assertEqual(self.shown(following.frames), self.shown(answered.frames))
-            self.assertEqual(len(self.tasks_in(body[door.session])), tasks)
-            self.assertEqual(len(self.a2a.get(asked.task, history=100).raw["history"]), 3)
+    @for_each()
+    def test_every_cut(self, door):
+        (body, asked), (answer, answered) = self.play(door)
+        tasks = len(self.tasks_in(body[door.session]))
+        self.assert_cuts(door, body, asked, range(len(asked.frames) - 1))
+        self.assert_cuts(door, answer, answered, range(len(answered.frames)))
+        whole = door.run(body, last=f"{asked.task}:0")
+        self.assertEqual(self.shown(whole.frames), self.shown(asked.frames))
+        # After the end of a run comes the next one.
+        following = door.run(answer, last=asked.last)
+        self.assertEqual(self.shown(following.frames), self.shown(answered.frames))
+        self.assertEqual(len(self.tasks_in(body[door.session])), tasks)
+        self.assertEqual(len(self.a2a.get(asked.task, history=100).raw["history"]), 3)
 
-    def test_a_cut_while_it_runs(self):
-        for door in self.each():
-            context = client.new_id()
-            body = door.say("wait", context)
-            first = door.open(body)
-            door.until_text(first, "begun")
-            last = first.seen[-1].place
-            first.leave()
-            again = door.open(body, last=last)
-            watching = door.open(body, last=f"{first.seen[0].task}:0")
-            self.server.gate("chat", context)
-            after = again.rest()
-            whole = door.finish(watching)
-            self.assertEqual((whole.ending, whole.text), ("completed", "begun waited"))
-            self.assertEqual(self.shown(first.seen) + self.shown(after), self.shown(whole.frames))
-            self.assertEqual(len(self.tasks_in(context)), 1)
+    @for_each()
+    def test_a_cut_while_it_runs(self, door):
+        context = client.new_id()
+        body = door.say("wait", context)
+        first = door.open(body)
+        door.until_text(first, "begun")
+        last = first.seen[-1].place
+        first.leave()
+        again = door.open(body, last=last)
+        watching = door.open(body, last=f"{first.seen[0].task}:0")
+        self.server.gate("chat", context)
+        after = again.rest()
+        whole = door.finish(watching)
+        self.assertEqual((whole.ending, whole.text), ("completed", "begun waited"))
+        self.assertEqual(self.shown(first.seen) + self.shown(after), self.shown(whole.frames))
+        self.assertEqual(len(self.tasks_in(context)), 1)
 
-    def test_ids_of_tasks_that_need_to_be_escaped(self):
+    @for_each()
+    def test_ids_of_tasks_that_need_to_be_escaped(self, door):
         """Tasks of A2A 0.1 are named by their callers."""
-        for number, door in enumerate(self.each()):
-            task, context = f"my: task/{number} 线", client.new_id()
-            self.server.send("say hello", task, sessionId=context)
-            stream = door.follow(task, context)
-            run = door.finish(stream)
-            self.assertEqual((run.text, run.task), ("hello", task))
-            rest = door.open(door.say("x", context), last=run.frames[0].place).rest()
-            self.assertEqual(self.shown(rest), self.shown(run.frames[1:]))
+        context = client.new_id()
+        task = f"my: task/{context} 线"
+        self.server.send("say hello", task, sessionId=context)
+        body = door.say("follow", context)
+        run = door.run(body, last=f"{urllib.parse.quote(task, safe='')}:0")
+        self.assertEqual((run.text, run.task), ("hello", task))
+        self.assert_cuts(door, body, run, range(len(run.frames)))
 
 
 class Restart(ResumeCase):
     def test_every_cut_after_a_crash(self):
         before = {}
-        for door in self.each():
+        for door in self.clients():
             body = door.say("all which one?", client.new_id())
             before[door.name] = (body, door.run(body))
         self.server.kill()
         self.server.start()
-        for door in self.each():
-            body, whole = before[door.name]
-            self.assert_cuts(door, body, whole, range(len(whole.frames)))
-            answered = door.run(door.answer(whole, "this", body[door.session]))
-            self.assertEqual((answered.ending, answered.text), ("completed", "answered: this"))
+        for door in self.clients():
+            with self.subTest(door.name):
+                body, whole = before[door.name]
+                self.assert_cuts(door, body, whole, range(len(whole.frames)))
+                answered = door.run(door.answer(whole, "this", body[door.session]))
+                self.assertEqual((answered.ending, answered.text), ("completed", "answered: this"))
 
-    def test_a_run_that_is_under_way_goes_on_after_a_crash(self):
+    @for_each()
+    def test_a_run_that_is_under_way_goes_on_after_a_crash(self, door):
         """The turn runs again: what the first attempt had shown is withdrawn, and the stream stays one that strict
         clients take."""
-        for door in self.each():
-            context = client.new_id()
-            body = door.say("wait", context)
-            stream = door.open(body)
-            door.until_text(stream, "begun")
-            seen = list(stream.seen)
-            self.server.kill()
-            stream.close()
-            self.server.start()
-            again = door.open(body, last=seen[-1].place)
-            self.server.gate("chat", context)
-            after = again.rest()
-            run = door.read(seen + after)
-            door.check(run.shown)
-            self.assertEqual(run.ending, "completed")
-            self.assertTrue(run.text.endswith("begun waited"), run.text)
-            self.assertEqual(len(self.tasks_in(context)), 1)
+        context = client.new_id()
+        body = door.say("wait", context)
+        stream = door.open(body)
+        door.until_text(stream, "begun")
+        seen = list(stream.seen)
+        self.server.kill()
+        stream.close()
+        self.server.start()
+        again = door.open(body, last=seen[-1].place)
+        self.server.gate("chat", context)
+        after = again.rest()
+        run = door.read(seen + after)
+        door.check(run.shown)
+        self.assertEqual(run.ending, "completed")
+        self.assertTrue(run.text.endswith("begun waited"), run.text)
+        self.assertEqual(len(self.tasks_in(context)), 1)

@@ -87,7 +87,8 @@ def told(order):
 
 def play(order):
     turn, text = order["turn"], content_of(order["message"])
-    word, _, rest = text.partition(" ")
+    command = next((part["text"] for part in order["message"]["parts"] if "text" in part), "")
+    word, _, rest = command.partition(" ")
     if order.get("resume") and word not in ("ask", "told"):
         finish(turn, f"answered: {text}")
     elif word == "say":
