@@ -176,6 +176,14 @@ TEST_CASE("RunAgentInput: answers to interrupts") {
   CHECK(request.answers[2].payload.empty());
 }
 
+TEST_CASE("RunAgentInput: with an answer no message is new") {
+  const auto request = good(std::string(R"({"messages":[)") + kUser +
+                            R"(],"resume":[{"interruptId":"i","status":"cancelled"}]})");
+  CHECK(request.message.parts.empty());
+  CHECK(request.answers.size() == 1);
+  CHECK(request.history->size() == 1);
+}
+
 TEST_CASE("RunAgentInput: a tool's parameters may be the text of a schema") {
   const auto request =
       good(R"({"messages":[],"tools":[{"name":"a","parameters":"{\"type\":\"object\"}"},{"name":"b"}]})");
