@@ -127,3 +127,18 @@ TEST_CASE("Feed: readers and publishers side by side see every number once and i
     while (i - seen > 100) std::this_thread::yield();
   }
 }
+
+TEST_CASE("Feed: a task is followed while there is a reader or a wait, and not because it is active") {
+  Feed feed;
+  CHECK_FALSE(feed.is_followed(kTask));
+  feed.publish(head_in(State::working, 1), {text(1)});
+  CHECK_FALSE(feed.is_followed(kTask));
+  {
+    const auto wait = feed.on_stop(kTask, {1}, [](engine::Stop) {});
+    CHECK(feed.is_followed(kTask));
+    CHECK_FALSE(feed.is_followed({8}));
+    const auto reader = feed.subscribe(kTask, [] {});
+    CHECK(feed.is_followed(kTask));
+  }
+  CHECK_FALSE(feed.is_followed(kTask));
+}

@@ -19,6 +19,20 @@ const task::TextDelta& text_at(const std::vector<task::EventBody>& events, std::
   return std::get<task::TextDelta>(events.at(index));
 }
 
+const task::ReasoningDelta& thought_at(const std::vector<task::EventBody>& events, std::size_t index) {
+  return std::get<task::ReasoningDelta>(events.at(index));
+}
+
+using Phase = task::Subagent::Phase;
+
+task::Subagent subagent(const std::string& id, Phase phase) {
+  return {id, "helper", phase, {}};
+}
+
+const task::Subagent& subagent_at(const std::vector<task::EventBody>& events, std::size_t index) {
+  return std::get<task::Subagent>(events.at(index));
+}
+
 }  // namespace
 
 TEST_CASE("PendingOutput: pieces of one reply that wait together become one event") {
@@ -32,7 +46,7 @@ TEST_CASE("PendingOutput: pieces of one reply that wait together become one even
   CHECK_FALSE(text_at(first, 0).last);
   CHECK(text_at(first, 0).reply.value == "t-r2.1");
   output.add_text("c");
-  output.close_reply();
+  output.close_all();
   const auto second = output.take();
   CHECK(text_at(second, 0).text == "c");
   CHECK_FALSE(text_at(second, 0).first);
@@ -107,4 +121,110 @@ TEST_CASE("PendingOutput: an artifact without an id and a note without one get t
   CHECK(status.state == task::State::working);
   CHECK(status.at == base::from_ms(5));
   CHECK_FALSE(status.message->id.empty());
+}
+
+TEST_CASE("PendingOutput: pieces of one span of reasoning that wait together become one event") {
+  PendingOutput output("t", 2, 1000);
+  output.add_reasoning("a");
+  output.add_reasoning("b");
+  const auto first = output.take();
+  REQUIRE(first.size() == 1);
+  CHECK(thought_at(first, 0).text == "ab");
+  CHECK(thought_at(first, 0).first);
+  CHECK_FALSE(thought_at(first, 0).last);
+  CHECK(thought_at(first, 0).span.value == "t-t2.1");
+  output.stored();
+  output.add_reasoning("c");
+  output.close_all();
+  const auto second = output.take();
+  REQUIRE(second.size() == 1);
+  CHECK(thought_at(second, 0).text == "c");
+  CHECK(thought_at(second, 0).span.value == "t-t2.1");
+  CHECK_FALSE(thought_at(second, 0).first);
+  CHECK(thought_at(second, 0).last);
+}
+
+TEST_CASE("PendingOutput: text ends a span of reasoning, reasoning a reply, and each has ids of its own") {
+  PendingOutput output("t", 1, 1000);
+  output.add_reasoning("hm");
+  output.add_text("so");
+  output.add_reasoning("or");
+  output.add_text("not");
+  output.close_all();
+  const auto events = output.take();
+  REQUIRE(events.size() == 4);
+  CHECK(thought_at(events, 0).span.value == "t-t1.1");
+  CHECK(text_at(events, 1).reply.value == "t-r1.1");
+  CHECK(thought_at(events, 2).span.value == "t-t1.2");
+  CHECK(text_at(events, 3).reply.value == "t-r1.2");
+  for (const std::size_t thought : {0, 2}) {
+    CHECK(thought_at(events, thought).first);
+    CHECK(thought_at(events, thought).last);
+    CHECK(text_at(events, thought + 1).first);
+    CHECK(text_at(events, thought + 1).last);
+  }
+}
+
+TEST_CASE("PendingOutput: what ends a reply ends a span of reasoning, also one that is on its way") {
+  PendingOutput output("t", 1, 1000);
+  output.add_reasoning("hm");
+  output.take();
+  output.stored();
+  output.add(task::Usage{{"{}"}}, {});
+  output.add(subagent("s", Phase::started), {});
+  output.add(task::Custom{"c", {"1"}}, {});
+  output.add(task::ToolCall{"call", "look", {}, false}, {});
+  const auto events = output.take();
+  REQUIRE(events.size() == 5);
+  CHECK(thought_at(events, 3).text.empty());
+  CHECK(thought_at(events, 3).span.value == "t-t1.1");
+  CHECK_FALSE(thought_at(events, 3).first);
+  CHECK(thought_at(events, 3).last);
+  CHECK(std::holds_alternative<task::ToolCall>(events[4]));
+}
+
+TEST_CASE("PendingOutput: a subagent begins once and ends once, and what is left open ends as failed") {
+  PendingOutput output("t", 1, 1000);
+  output.add(subagent("a", Phase::finished), {});
+  output.add(subagent("a", Phase::started), {});
+  output.add(subagent("b", Phase::started), {});
+  output.add(subagent("a", Phase::started), {});
+  CHECK(output.is_open("a"));
+  output.add(subagent("a", Phase::finished), {});
+  output.add(subagent("a", Phase::failed), {});
+  CHECK_FALSE(output.is_open("a"));
+  output.close_all();
+  output.close_all();
+  const auto events = output.take();
+  REQUIRE(events.size() == 4);
+  CHECK(subagent_at(events, 0).id == "a");
+  CHECK(subagent_at(events, 1).id == "b");
+  CHECK(subagent_at(events, 2).phase == Phase::finished);
+  CHECK(subagent_at(events, 3).id == "b");
+  CHECK(subagent_at(events, 3).name == "helper");
+  CHECK(subagent_at(events, 3).phase == Phase::failed);
+  CHECK(subagent_at(events, 3).error == "left unfinished");
+}
+
+TEST_CASE("PendingOutput: of subagents whose events are dropped, those are open that the log has open") {
+  PendingOutput output("t", 1, 1000);
+  output.add(subagent("stored", Phase::started), {});
+  output.add(subagent("ended", Phase::started), {});
+  output.take();
+  output.stored();
+  output.add(subagent("ended", Phase::finished), {});
+  output.add(subagent("on its way", Phase::started), {});
+  output.take();
+  output.add(subagent("on its way", Phase::failed), {});
+  output.add(subagent("waiting", Phase::started), {});
+  output.drop_all();
+  CHECK(output.empty());
+  CHECK(output.bytes() == 0);
+  CHECK_FALSE(output.is_open("on its way"));
+  CHECK_FALSE(output.is_open("waiting"));
+  output.close_all();
+  const auto events = output.take();
+  REQUIRE(events.size() == 2);
+  CHECK(subagent_at(events, 0).id == "stored");
+  CHECK(subagent_at(events, 1).id == "ended");
 }

@@ -43,6 +43,18 @@ TEST_CASE("Turn ending: an ask is remembered, any other ending forgets it") {
   CHECK(ended_with(agents::Done{}).turn->ask == "");
 }
 
+TEST_CASE("Turn ending: a waiting status says what is asked, others do not") {
+  const auto asked = [](const store::Change& change) {
+    return std::get<task::StatusChanged>(change.events.back()).ask;
+  };
+  CHECK(asked(ended_with(agents::Asked{"q1", false, said("?")})) == "q1");
+  CHECK(asked(ended_with(agents::Asked{"q2", true, said("?")})) == "q2");
+  CHECK(asked(ended_with(agents::Done{said("bye")})).empty());
+  TurnEnding canceled;
+  canceled.cancel_requested = true;
+  CHECK(asked(ended_with(agents::Asked{"q3", false, said("?")}, canceled)).empty());
+}
+
 TEST_CASE("Turn ending: the agent's words get an id and the agent's role") {
   const auto change = ended_with(agents::Done{said("bye")});
   const auto& message = std::get<task::StatusChanged>(change.events.back()).status.message;

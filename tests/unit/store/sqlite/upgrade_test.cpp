@@ -143,6 +143,37 @@ TEST_CASE("Upgrade: what schema 1 held reads as it did, and work goes on") {
   CHECK(store->due_deliveries(clock.now(), 10)->size() == 2);
 }
 
+TEST_CASE("Upgrade: what stopped before has its stops, and contexts of schema 1 are nobody's") {
+  OldDatabase old;
+  fill(old);
+  old.add_task(4, "asked", "input-required", 3, 4);
+  int number = 0;
+  for (const State state : {State::submitted, State::auth_required, State::input_required}) {
+    old.add_event(4, ++number, kStatusKind, 400, status_body(state, 400));
+  }
+  old.add_event(4, 4, kMessageKind, 400, R"({"s":"completed"})");
+  const test::ManualClock clock;
+  const auto store = open(old.path(), clock);
+  CHECK(store->last_stop({1}, {100})->value == 3);
+  CHECK(store->last_stop({1}, {3})->value == 0);
+  CHECK(store->last_stop({2}, {100})->value == 0);
+  CHECK(store->last_stop({3}, {100})->value == 0);
+  CHECK(store->last_stop({4}, {100})->value == 3);
+  CHECK(store->last_stop({4}, {3})->value == 2);
+  CHECK(store->first_stop({4}, {})->number.value == 2);
+  CHECK(store->context_owner({"ann"}, {"echo"}, {"c1"})->empty());
+  CHECK_FALSE(store->turn_input({1}, {1})->request.history.has_value());
+
+  store::Change change;
+  change.task = {2};
+  change.events = {task::StatusChanged{{State::working, std::nullopt, {}}, {}}};
+  change.user = "u";
+  std::promise<base::Result<store::Committed>> promise;
+  store->commit(std::move(change), [&](auto result) { promise.set_value(std::move(result)); });
+  REQUIRE(promise.get_future().get().has_value());
+  CHECK(*store->context_owner({"ann"}, {"echo"}, {"c1"}) == "u");
+}
+
 TEST_CASE("Upgrade: a database is upgraded once") {
   OldDatabase old;
   fill(old);
@@ -150,6 +181,6 @@ TEST_CASE("Upgrade: a database is upgraded once") {
   for (int i = 0; i < 2; ++i)
     CHECK(open(old.path(), clock)->head(task::TaskKey{1})->status_at == base::from_ms(290));
   Connection connection(old.path(), Connection::Mode::read);
-  CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 2);
+  CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 3);
   CHECK(connection.database().execAndGet("PRAGMA integrity_check").getString() == "ok");
 }
