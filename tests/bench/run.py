@@ -30,8 +30,8 @@ SUITES = {
 
 def read_arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
-    parser.add_argument("--rounds", type=int, help="rounds of each measurement (5)")
-    parser.add_argument("--seconds", type=int, help="seconds of each measurement (3)")
+    parser.add_argument("--rounds", type=int, help="rounds of each measurement (3)")
+    parser.add_argument("--seconds", type=int, help="seconds of each measurement (2)")
     parser.add_argument("--only", action="append", choices=SUITES, metavar="NAME",
                         help=f"only this; may be given more than once: {', '.join(SUITES)}")
     parser.add_argument("--flush-delay-ms", default="1,5", metavar="MS[,MS]...",
@@ -40,8 +40,8 @@ def read_arguments():
     parser.add_argument("--quick", action="store_true", help="small and short: shows that everything works, no more")
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build/release", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    given.rounds = given.rounds or (1 if given.quick else 5)
-    given.seconds = given.seconds or (1 if given.quick else 3)
+    given.rounds = given.rounds or (1 if given.quick else 3)
+    given.seconds = given.seconds or (1 if given.quick else 2)
     return given
 
 
@@ -73,6 +73,11 @@ def main():
                       delays)
     facts = machine.facts(context.places)
     broken = []
+
+    def write_page():
+        if given.out:
+            given.out.write_text(page_of(context, facts, broken), encoding="utf-8")
+
     try:
         for name, suite in SUITES.items():
             if given.only and name not in given.only:
@@ -82,13 +87,11 @@ def main():
             except Exception as error:  # the others are worth having
                 context.say(f"{name} FAILED: {error!r}")
                 broken.append((name, error))
+            write_page()
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    page = page_of(context, facts, broken)
-    if given.out:
-        given.out.write_text(page, encoding="utf-8")
-    else:
-        print(page)
+    if not given.out:
+        print(page_of(context, facts, broken))
     return 1 if broken else 0
 
 

@@ -62,10 +62,10 @@ def series(server, body):
 
 
 class Crowd:
-    """Requests that stand open at the same time."""
+    """Requests that stand open at the same time. `lost`: those that the server did not keep."""
 
     def __init__(self, server, body, count):
-        self.server, self.count = server, count
+        self.server, self.count, self.lost = server, count, 0
         self.process = subprocess.Popen(_client(server, "stand", body, "--connections", str(count)),
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -80,8 +80,9 @@ class Crowd:
 
     def _answer(self):
         found = json.loads(self.process.stdout.readline())
-        if found.get("failures"):
-            raise RuntimeError(f"{found['failures']} of {self.count} connections failed: {found['why']}")
+        self.lost = found.get("failures", self.lost)
+        if self.lost > self.count // 10:
+            raise RuntimeError(f"{self.lost} of {self.count} connections failed: {found['why']}")
         return found
 
     def tell(self, command):

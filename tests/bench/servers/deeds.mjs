@@ -3,8 +3,21 @@
 import { existsSync } from "node:fs";
 
 const gate = process.env.BENCH_GATE ?? "";
-const isOpen = (name) => gate !== "" && existsSync(`${gate}.${name}`);
-const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+const waiting = { event: [], end: [] }; // who waits for a gate to open
+let looking;
+
+// One look at the files for all who wait.
+function look() {
+  for (const name of ["event", "end"]) {
+    if (waiting[name].length === 0 || !existsSync(`${gate}.${name}`)) continue;
+    for (const go of waiting[name].splice(0)) go();
+  }
+}
+
+function opened(name) {
+  looking ??= setInterval(look, 5);
+  return new Promise((resolve) => waiting[name].push(resolve));
+}
 
 export class Deeds {
   constructor(shapes) {
@@ -36,13 +49,9 @@ export class Deeds {
 
   // One event when the gate "event" opens, the end when the gate "end" does.
   async hold(names, say) {
-    let told = false;
-    while (!isOpen("end")) {
-      if (!told && isOpen("event")) {
-        told = true;
-        say(this.shapes.artifact(names, "news", false, true));
-      }
-      await pause();
-    }
+    let over = false;
+    opened("event").then(() => over || say(this.shapes.artifact(names, "news", false, true)));
+    await opened("end");
+    over = true;
   }
 }
