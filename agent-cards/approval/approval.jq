@@ -30,10 +30,11 @@ def answer_in_text:
          and ($words - yes_words) == $words then "no"
     else "unclear" end;
 
-# {"approved": true|false} as data is plainer than any words, and so it decides alone. {"cancelled": true} means
-# that nobody would answer, and nothing is done without a yes.
+# {"approved": true|false} is plainer than any words, and so it decides alone: as data, or as the text that chat
+# pages make of a tool's result. {"cancelled": true} means that nobody would answer, and nothing is done without a
+# yes.
 def answer:
-  [.message.parts[] | .data? | objects | select(has("approved") or .cancelled == true)
+  [.message.parts[] | .data?, (.text? | fromjson?) | objects | select(has("approved") or .cancelled == true)
    | if .cancelled == true then false else .approved end] as $given
   | if $given == [] then (.message | text_of | answer_in_text)
     elif all($given[]; . == true) then "yes"

@@ -59,6 +59,13 @@ class Approval(AgentTest):
         self.assertEqual(self.answer({"data": {"approved": True}}, text("no"))[-1]["type"], "done")
         self.assertEqual(self.answer({"data": {"approved": False}}, text("yes"))[-1]["type"], "reject")
 
+    def test_data_in_a_text_decides_too(self):
+        self.assertEqual(self.answer(text('{"approved": true}'))[-1]["type"], "done")
+        self.assertEqual(self.answer(text(' {"approved":false}\n'))[-1]["type"], "reject")
+        self.assertEqual(self.answer(text('{"cancelled":true}'))[-1]["type"], "reject")
+        for unclear in ('{"approved": "yes"}', '{"approved": true} or not', '{"other": true}', '[{"approved": true}]', "{" * 500):
+            self.assertEqual(self.answer(text(unclear))[-1]["type"], "ask")
+
     def test_nobody_wanting_to_answer_is_a_no_whatever_else_is_said(self):
         for parts in ([{"data": {"cancelled": True}}], [{"data": {"cancelled": True}}, text("yes")],
                       [{"data": {"cancelled": True, "approved": True}}]):
