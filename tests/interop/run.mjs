@@ -1,5 +1,6 @@
-// Drives the real program (BATON_PROGRAM) with the official JavaScript SDK of three generations, over every transport
-// that the SDK has and the agent's card offers. INTEROP_REPORT names a JSON file for the results.
+// Drives the real program (BATON_PROGRAM) with real clients: the official A2A SDK of three generations, over every
+// transport that the SDK has and the agent's card offers; AG-UI's of three generations; and a strict reader of
+// streams for AG-Kit, Agent API and Agent Server. INTEROP_REPORT and CHAT_REPORT name JSON files for the results.
 import { webcrypto } from "node:crypto";
 import { Receiver } from "./lib/receiver.mjs";
 import { Server } from "./lib/server.mjs";
@@ -9,10 +10,11 @@ globalThis.crypto ??= webcrypto; // Node 18 keeps it in a module; the SDKs look 
 
 const { install } = await import("./lib/wire.mjs");
 install();
-const { fail, finish, runAll } = await import("./lib/runner.mjs");
+const { fail, finish, runAll, titleOf } = await import("./lib/runner.mjs");
 
 const { clients } = await import("./clients/all.mjs");
 const { cases } = await import("./cases/all.mjs");
+const { chats } = await import("./chat/all.mjs");
 
 const tokens = [
   { caller: "ann", token: "secret-of-ann" },
@@ -22,10 +24,13 @@ const world = {
   server: new Server(),
   guarded: new Server({ tokens }),
   mute: new Server({ webhooks: { enabled: false } }),
+  stage: new Server({}, ["stage", "talk", "tools", "approval"]),
+  hasty: new Server({ chat: { hang_up_grace_s: 0.1 } }, ["stage"]),
+  closed: new Server({ tokens }, ["stage"]),
   receiver: new Receiver(),
   grpc: {},
 };
-const servers = [world.server, world.guarded, world.mute];
+const servers = Object.values(world).filter((each) => each instanceof Server);
 
 // Where the agent's card says that gRPC is served, by version of the protocol.
 async function grpcAddresses(agent) {
@@ -45,16 +50,12 @@ const fits = (each, client) => (!each.needs || client.has[each.needs]) && offere
 async function run() {
   await Promise.all([...servers, world.receiver].map((each) => each.start()));
   for (const agent of ["desk", "quiet", "strict"]) world.grpc[agent] = await grpcAddresses(agent);
-  const only = process.argv[2]; // part of a client's name, as printed, for work on one of them
-  for (const client of clients) {
-    if (!offered(client)) continue;
-    const name = `SDK ${client.sdk} ${client.api}, A2A ${client.protocol} over ${client.transport}`;
-    if (only && !name.includes(only)) continue;
-    await runAll(
-      client,
-      cases.filter((each) => fits(each, client)),
-      world,
-    );
+  const [, , only, deed] = process.argv; // part of a client's name and of an operation's, for work on one of them
+  const all = [...clients.filter((client) => offered(client)).map((client) => ({ client, cases })), ...chats];
+  for (const { client, cases: group } of all) {
+    if (only && !titleOf(client).includes(only)) continue;
+    const wanted = group.filter((each) => fits(each, client) && (!deed || each.operation.includes(deed)));
+    if (wanted.length > 0) await runAll(client, wanted, world);
   }
 }
 
@@ -66,6 +67,9 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.exit(finish());
   });
 }
+
+// A case that was given up leaves promises behind.
+process.on("unhandledRejection", (error) => fail("what nobody waited for", error));
 
 // Whatever hangs: the programs end, and so does this.
 setTimeout(() => {

@@ -6,10 +6,11 @@ import { speaks, wrongs } from "./wire.mjs";
 const caseSeconds = 60;
 const results = [];
 
-// The old SDKs write to the console what they also throw.
-async function quietly(run) {
+// The old SDKs write to the console what they also throw. Warnings go to `warned`.
+async function quietly(warned, run) {
   const kept = { error: console.error, warn: console.warn };
-  console.error = console.warn = () => {};
+  console.error = () => {};
+  console.warn = (...words) => warned.push(words.join(" "));
   try {
     return await run();
   } finally {
@@ -17,10 +18,13 @@ async function quietly(run) {
   }
 }
 
+export const titleOf = ({ sdk, protocol, transport, api }) =>
+  `SDK ${sdk} ${api}, ${/^\d/.test(protocol) ? "A2A " : ""}${protocol} over ${transport}`;
+
 // What went wrong and where in these files.
 function describe(error) {
   const [text, ...frames] = (error?.stack ?? String(error)).split(/\n\s+at /);
-  const ours = frames.filter((frame) => /\/(cases|clients)\/\w+\.mjs/.test(frame)).slice(0, 3);
+  const ours = frames.filter((frame) => /\/(cases|chat|clients|lib)\/\w+\.mjs/.test(frame)).slice(0, 3);
   const where = ours.map((frame) => `\n  at ${frame.replace(/file:\/\/\S*\/(?=\w+\/)/, "")}`).join("");
   return text + where + (error?.cause ? `\n  cause: ${error.cause?.message ?? error.cause}` : "");
 }
@@ -34,11 +38,13 @@ async function inShape(run) {
   if (cause) throw cause;
 }
 
-async function runOne(labels, operation, run) {
+async function runOne(labels, { operation, run }, warningsFail) {
   const began = Date.now();
+  const warned = [];
   let failure;
   try {
-    await quietly(() => within(caseSeconds, "the case to end", inShape(run)));
+    await quietly(warned, () => within(caseSeconds, "the case to end", inShape(run)));
+    if (warningsFail && warned.length > 0) throw new Error(`the client warned: ${warned.join("; ")}`);
   } catch (error) {
     failure = describe(error);
     console.log(`FAILED ${Object.values(labels).join(" ")}: ${operation}\n${failure.replace(/^/gm, "    ")}`);
@@ -53,18 +59,17 @@ async function runOne(labels, operation, run) {
 }
 
 export async function runAll(client, cases, world) {
-  const { sdk, protocol, transport, api } = client;
+  const { sdk, protocol, transport, api, warningsFail } = client;
   const before = results.length;
   speaks(protocol);
   for (const each of cases) {
-    await runOne({ sdk, protocol, transport, api }, each.operation, () => each.run(client, world));
+    const { operation } = each;
+    await runOne({ sdk, protocol, transport, api }, { operation, run: () => each.run(client, world) }, warningsFail);
   }
   const mine = results.slice(before);
   const passed = mine.filter((result) => result.passed).length;
   const seconds = mine.reduce((sum, result) => sum + result.milliseconds, 0) / 1000;
-  console.log(
-    `SDK ${sdk} ${api}, A2A ${protocol} over ${transport}: ${passed} of ${mine.length} in ${seconds.toFixed(1)} s`,
-  );
+  console.log(`${titleOf(client)}: ${passed} of ${mine.length} in ${seconds.toFixed(1)} s`);
 }
 
 // A failure outside of any case.
@@ -74,11 +79,20 @@ export function fail(operation, error) {
   results.push({ sdk: "", protocol: "", transport: "", api: "", operation, passed: false, failure, milliseconds: 0 });
 }
 
+function write(path, list) {
+  if (path) writeFileSync(path, `${JSON.stringify(list, null, 1)}\n`);
+}
+
 // Prints the last line and returns the exit code.
 export function finish() {
   const passed = results.filter((result) => result.passed).length;
   const failed = results.length - passed;
-  if (process.env.INTEROP_REPORT) writeFileSync(process.env.INTEROP_REPORT, `${JSON.stringify(results, null, 1)}\n`);
+  const isChat = ({ protocol }) => /^A/.test(protocol);
+  write(
+    process.env.INTEROP_REPORT,
+    results.filter((result) => !isChat(result)),
+  );
+  write(process.env.CHAT_REPORT, results.filter(isChat));
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 && passed > 0 ? 0 : 1;
 }

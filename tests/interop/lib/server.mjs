@@ -1,6 +1,16 @@
 // Starts the real program on a free loopback port with a folder of its own, and stops it by its pid.
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -18,20 +28,24 @@ export class Server {
   #process;
   #ended;
 
-  constructor(config = {}) {
+  // `agents`: folders beside this one, or of the examples that ship with the program.
+  constructor(config = {}, agents = ["desk", "quiet", "strict"]) {
     this.config = config;
+    this.names = agents;
     this.folder = mkdtempSync(join(tmpdir(), "baton-interop-"));
     this.agents = join(this.folder, "agents");
   }
 
-  // The agents' cards name `node`; they get the one that runs this.
+  // Cards that name `node` get the one that runs this.
   #copyAgents() {
     mkdirSync(this.agents);
-    for (const name of ["desk", "quiet", "strict"]) {
-      cpSync(join(here, "agents", name), join(this.agents, name), { recursive: true });
+    for (const name of this.names) {
+      const own = join(here, "agents", name);
+      const source = existsSync(own) ? own : join(here, "../../agent-cards", name);
+      cpSync(source, join(this.agents, name), { recursive: true });
       const path = join(this.agents, name, "card.json");
       const card = JSON.parse(readFileSync(path, "utf8"));
-      card.baton.command[0] = process.execPath;
+      if (card.baton.command[0] === "node") card.baton.command[0] = process.execPath;
       writeFileSync(path, JSON.stringify(card));
     }
   }
@@ -69,8 +83,9 @@ export class Server {
     try {
       this.address = await within(30, "the program to listen", this.#listening());
     } catch (error) {
-      await this.stop();
-      throw new Error(`${error.message}\n${this.logEnd()}`);
+      const log = this.logEnd();
+      await this.stop().catch(() => {}); // how it ended is in its log
+      throw new Error(`${error.message}\n${log}`);
     }
     return this;
   }
@@ -96,8 +111,14 @@ export class Server {
   }
 
   // Lets the agent's turn that waits for this gate go on.
-  open(gate) {
-    writeFileSync(join(this.agents, "desk", `gate-${gate}`), "");
+  open(gate, agent = "desk") {
+    writeFileSync(join(this.agents, agent, `gate-${gate}`), "");
+  }
+
+  // How often the agent did `note NAME`.
+  notes(name, agent) {
+    const path = join(this.agents, agent, `note-${name}`);
+    return existsSync(path) ? readFileSync(path, "utf8").split("\n").length - 1 : 0;
   }
 
   // Ends the program; throws if it did not end well.

@@ -124,11 +124,14 @@ function callOf(input, init = {}) {
   return { method: init.method ?? "GET", path: url.pathname, version: headers.get("a2a-version"), rpc };
 }
 
+// What speaks another protocol than A2A has readers of its own.
+const isChat = (input) => /\/(send-message|ag-ui|process|stop|stream)$/.test(new URL(String(input)).pathname);
+
 export function install() {
   const original = globalThis.fetch;
   globalThis.fetch = async (input, init) => {
     const response = await original(input, init);
-    if (response.status === 204 || response.body === null) return response;
+    if (isChat(input) || response.status === 204 || response.body === null) return response;
     const work = readAlong({ ...callOf(input, init), status: response.status }, response.clone())
       .catch((error) => problems.push(`${callOf(input, init).path}: ${error.message}`))
       .finally(() => reading.delete(work));

@@ -1,0 +1,81 @@
+// Drives the real program (BATON_PROGRAM) from pages in a real browser (CHROMIUM, Debian's by default). Each case's
+// last sight is kept as a picture in SCREENSHOTS. Ends with "N passed, N failed".
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { scaled } from "../interop/lib/bounds.mjs";
+import { Server } from "../interop/lib/server.mjs";
+import * as cases from "./cases.mjs";
+import { pages } from "./lib/pages.mjs";
+import { Site } from "./lib/site.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const pictures = process.env.SCREENSHOTS ?? join(here, "../../build/screenshots");
+
+const server = new Server({}, ["stage", "tools", "approval"]);
+process.on("exit", () => server.kill());
+
+// What the page complains of fails the case as well.
+function watch(page, complaints) {
+  page.on("pageerror", (error) => complaints.push(`uncaught: ${error.message}`));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
+  });
+}
+
+async function runOne(name, each, { browser, site }) {
+  const context = await browser.newContext();
+  context.setDefaultTimeout(scaled(20));
+  const page = await context.newPage();
+  const complaints = [];
+  watch(page, complaints);
+  try {
+    const response = await page.goto(site.url(each.page, `${server.base(each.agent)}${each.door ?? "send-message"}`));
+    if (!response.ok()) throw new Error(`the page: HTTP ${response.status()}`);
+    await each.run(page, { server });
+    if (!each.expectsErrors && complaints.length > 0) throw new Error(complaints.join("\n"));
+  } finally {
+    const path = join(pictures, `${name}.png`);
+    await page.screenshot({ path, fullPage: true });
+    console.log(`picture: ${path}`);
+    await context.close();
+  }
+}
+
+let passed = 0;
+let failed = 0;
+
+async function runAll() {
+  mkdirSync(pictures, { recursive: true });
+  const site = await new Site(await pages()).start();
+  await server.start();
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox"],
+    timeout: scaled(30),
+  });
+  try {
+    for (const [name, each] of Object.entries(cases)) {
+      try {
+        await runOne(name, each, { browser, site });
+        ++passed;
+        console.log(`passed: ${each.name}`);
+      } catch (error) {
+        ++failed;
+        console.log(`FAILED ${each.name}\n${String(error.stack ?? error).replace(/^/gm, "    ")}`);
+      }
+    }
+  } finally {
+    await browser.close();
+    await site.stop();
+    await server.stop();
+  }
+}
+
+await runAll().catch((error) => {
+  ++failed;
+  console.log(`FAILED the run\n${String(error.stack ?? error).replace(/^/gm, "    ")}`);
+});
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 && passed > 0 ? 0 : 1);

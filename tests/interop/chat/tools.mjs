@@ -1,0 +1,36 @@
+// What several cases of the chat protocols need.
+import assert from "node:assert/strict";
+import { polled, using } from "../cases/tools.mjs";
+import { v10 } from "../clients/v10.mjs";
+
+export { fresh, textOf } from "../cases/tools.mjs";
+
+// The agent as a client of A2A 1.0 sees it.
+export const byA2A = (server, agent, run, options = {}) => using(v10[0], server.base(agent), options, run);
+
+// The tasks of a conversation, oldest first.
+export const tasksOf = (server, agent, contextId, options) =>
+  byA2A(
+    server,
+    agent,
+    async (client) => (await client.list({ contextId, includeArtifacts: true, historyLength: 100 })).tasks.reverse(),
+    options,
+  );
+
+export async function onlyTaskOf(server, agent, contextId, options) {
+  const tasks = await tasksOf(server, agent, contextId, options);
+  assert.equal(tasks.length, 1, `tasks in ${contextId}: ${JSON.stringify(tasks)}`);
+  return tasks[0];
+}
+
+export const untilState = (server, agent, id, ...states) =>
+  byA2A(server, agent, (client) => polled(client, id, ...states));
+
+// A line of the stage's script that is one of the line protocol.
+export const line = (value) => JSON.stringify(value);
+export const script = (...lines) => lines.map((each) => (typeof each === "string" ? each : line(each))).join("\n");
+
+// What the stage's `told` said.
+export const toldIn = (text) => JSON.parse(text);
+
+export const longText = "Größe 大きさ размер 🙂\r\n\tdata: x\u2028\n\n".repeat(3000);

@@ -1,0 +1,71 @@
+// The HttpAgent of @ag-ui/client of three generations. Each run of theirs goes through their verifier, and the
+// cases fail on what it only warns of (lib/runner.mjs).
+import { randomUUID } from "node:crypto";
+import * as newest from "agui-client-10";
+import * as v0042 from "agui-client-0042";
+import * as v0059 from "agui-client-0059";
+
+// A chat page: one thread of one agent.
+class Page {
+  constructor(HttpAgent, url, { threadId = randomUUID(), token, headers = {}, messages = [], state } = {}) {
+    const authorization = token ? { Authorization: `Bearer ${token}` } : {};
+    this.agent = new HttpAgent({
+      url,
+      threadId,
+      headers: { ...headers, ...authorization },
+      initialMessages: messages,
+      initialState: state,
+    });
+  }
+
+  get threadId() {
+    return this.agent.threadId;
+  }
+
+  get messages() {
+    return this.agent.messages;
+  }
+
+  say(content) {
+    this.agent.addMessage({ id: randomUUID(), role: "user", content });
+    return this;
+  }
+
+  // The front end has run its tool.
+  give(toolCallId, content) {
+    this.agent.addMessage({ id: randomUUID(), role: "tool", toolCallId, content });
+    return this;
+  }
+
+  // The events of the run; throws what `runAgent` throws. `hear` is told each event as it comes.
+  async run(parameters = {}, hear = () => {}) {
+    const events = [];
+    const onEvent = ({ event }) => {
+      events.push(structuredClone(event));
+      hear(event);
+    };
+    await this.agent.runAgent(parameters, { onEvent });
+    return events;
+  }
+
+  abort() {
+    this.agent.abortRun();
+  }
+}
+
+const of = (version, { HttpAgent }, has) => ({
+  sdk: `@ag-ui/client ${version}`,
+  protocol: "AG-UI",
+  transport: "SSE",
+  api: "HttpAgent",
+  has,
+  warningsFail: true,
+  page: (base, options) => new Page(HttpAgent, `${base}send-message`, options),
+  pageAt: (url, options) => new Page(HttpAgent, url, options),
+});
+
+export const agui = [
+  of("0.0.42", v0042, { binary: true }),
+  of("0.0.59", v0059, { resume: true, sources: true }),
+  of("1.0.0", newest, { resume: true, sources: true, newer: true }),
+];
