@@ -102,6 +102,9 @@ TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
   bench.folder.write("e/card.json", card(R"({"executor":"command","command":["x"],"default":true})"));
   bench.folder.write("F/card.json", card(R"({"executor":"command","command":[""],"env":{"A=B":"c"}})"));
   bench.folder.write("g/card.json", card(R"({"executor":"builtin","command":["x"]})"));
+  bench.folder.write(
+      "h/card.json",
+      card(R"({"executor":"command","command":["x"],"plain_answers":"yes","confirm_tool":""})"));
   const std::string report = bench.report();
   CAPTURE(report);
   std::vector<std::string> lines;
@@ -120,6 +123,8 @@ TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
       "/c/card.json: /baton: executor \"command\" needs \"command\": [\"program\", \"argument\", ...]",
       "/c/card.json: /baton/io: \"text\" needs mode \"turn\": its input ends with the turn",
       "/g/card.json: /baton/command: is only for executor \"command\"",
+      "/h/card.json: /baton/plain_answers: must be of type \"boolean\"",
+      "/h/card.json: /baton/confirm_tool: must not be empty",
       "/e/card.json: /baton/default: agent \"d\" is the default already",
   };
   REQUIRE(lines.size() == expected.size() + 1);
