@@ -68,7 +68,19 @@ Part part_of(const ClientResult& result) {
   });
 }
 
-task::Submission to(const WaitingTask& waiting, std::vector<Part> parts) {
+// In the place of the client's copy, or last.
+void tell_question(const WaitingTask& waiting, RunRequest& request) {
+  if (!request.history || waiting.question.for_tool || waiting.message.parts.empty()) return;
+  const auto copy = std::ranges::find(*request.history, waiting.message.id, &task::Message::id);
+  if (copy == request.history->end()) {
+    request.history->push_back(waiting.message);
+  } else {
+    *copy = waiting.message;
+  }
+}
+
+task::Submission to(const WaitingTask& waiting, std::vector<Part> parts, RunRequest& request) {
+  tell_question(waiting, request);
   task::Submission submission;
   submission.task = waiting.head.id;
   submission.message.parts = std::move(parts);
@@ -92,8 +104,8 @@ base::Result<void> check_payload(const Answer& answer, const wire::chat::Questio
               "the answer to " + answer.ask + " does not fit: payload" + first.pointer + " " + first.reason);
 }
 
-base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting,
-                                                       const std::vector<Answer>& answers) {
+base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, RunRequest& request) {
+  const std::vector<Answer>& answers = request.answers;
   std::vector<task::Submission> all;
   for (const Answer& answer : answers) {
     const WaitingTask* asked = waiting_for(waiting, answer.ask);
@@ -101,7 +113,7 @@ base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting,
       return fail(ErrorCode::conflict, "no open interrupt has the id " + answer.ask);
     }
     if (auto good = check_payload(answer, asked->question); !good) return fail(good.error());
-    all.push_back(to(*asked, {part_of(answer)}));
+    all.push_back(to(*asked, {part_of(answer)}, request));
   }
   for (const WaitingTask& one : waiting) {
     const bool answered = std::ranges::find(answers, one.head.ask, &Answer::ask) != answers.end();
@@ -118,7 +130,7 @@ base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, 
   for (const ClientResult& result : request.results) {
     const WaitingTask* one = waiting_for(waiting, result.call);
     if (one == nullptr) continue;
-    all.push_back(to(*one, {one->question.for_tool ? part_of(result) : part_of(result.content)}));
+    all.push_back(to(*one, {one->question.for_tool ? part_of(result) : part_of(result.content)}, request));
   }
   if (all.empty() && request.message.parts.empty()) {
     return fail(ErrorCode::conflict, "no open tool call has the id " + request.results.front().call);
@@ -147,8 +159,10 @@ base::Result<Waiting> waiting_tasks(const Call& call, const task::ContextId& con
   for (const store::TaskHead& head : *heads) {
     auto task = call.tasks().read(head.key, {0, false});
     if (!task) return fail(task.error());
-    const task::StatusChanged status{std::move(task->status), {}, head.ask};
-    waiting.push_back({head, wire::chat::question_in(status)});
+    task::StatusChanged status{std::move(task->status), {}, head.ask};
+    wire::chat::Question question = wire::chat::question_in(status);
+    waiting.push_back(
+        {head, std::move(question), std::move(status.status.message).value_or(task::Message{})});
   }
   return waiting;
 }
@@ -159,7 +173,7 @@ base::Result<std::vector<store::TaskHead>> running_tasks(const Call& call, const
 
 base::Result<std::vector<task::Submission>> submissions_for(RunRequest& request, const Waiting& waiting,
                                                             bool answers_in_words) {
-  if (!request.answers.empty()) return answers_to(waiting, request.answers);
+  if (!request.answers.empty()) return answers_to(waiting, request);
   if (!request.results.empty()) {
     auto results = results_for(waiting, request);
     if (!results || !results->empty()) return results;
@@ -176,7 +190,7 @@ base::Result<std::vector<task::Submission>> submissions_for(RunRequest& request,
     return fail(ErrorCode::conflict,
                 "the interrupt " + asked->head.ask + " is open: the next run must answer it by resume");
   }
-  task::Submission answer = to(*asked, {});
+  task::Submission answer = to(*asked, {}, request);
   answer.message = std::move(request.message);
   return std::vector{std::move(answer)};
 }

@@ -14,6 +14,7 @@ namespace baton::server::chat {
 struct WaitingTask {
   store::TaskHead head;
   wire::chat::Question question;
+  task::Message message;  // that asks
 };
 
 // The context a request means: `session` as it is, unless another user than `user` owns it.
@@ -25,7 +26,9 @@ base::Result<std::vector<WaitingTask>> waiting_tasks(const Call& call, const tas
 // Submitted or working, newest first.
 base::Result<std::vector<store::TaskHead>> running_tasks(const Call& call, const task::ContextId& context);
 
-// What is to be submitted for a request, taken out of it; the one that its stream shows last. Caller, agent,
+// What is to be submitted for a request, taken out of it; the one that its stream shows last. A client that
+// keeps the conversation has the text of a question, not the data that came with it: its history gets the
+// questions that are answered as Baton has them. Caller, agent,
 // tools, state and the like are still to be filled in. Nothing: the request says nothing new. Fails with
 // `conflict` where the conversation does not allow it.
 base::Result<std::vector<task::Submission>> submissions_for(wire::chat::RunRequest& request,

@@ -120,6 +120,34 @@ TEST_CASE("Submissions: a question that was shown as a tool call is answered by 
   CHECK(submissions[0].message.parts[0] == task::Part::of_text("confirmed"));
 }
 
+TEST_CASE(
+    "Submissions: a client's history gets the question that is answered, with the data that came with it") {
+  WaitingTask waiting = asking("t1", "a1");
+  waiting.message.id.value = "q1";
+  waiting.message.parts = {task::Part::of_text("Shall I?"), task::Part::of_data({"{}"})};
+  task::Message copy;
+  copy.id.value = "q1";
+  copy.parts = {task::Part::of_text("Shall I?")};
+
+  RunRequest with_copy = answering("a1", "1");
+  with_copy.history = {copy, task::Message{}};
+  REQUIRE(submissions_for(with_copy, {waiting}, false));
+  REQUIRE(with_copy.history->size() == 2);
+  CHECK(with_copy.history->front() == waiting.message);
+
+  RunRequest without = saying("yes");
+  without.history.emplace();
+  REQUIRE(submissions_for(without, {waiting}, true));
+  CHECK(*without.history == std::vector{waiting.message});
+
+  RunRequest of_tool = with_result("c1", "1");
+  of_tool.history.emplace();
+  WaitingTask call = calling("t1", "c1");
+  call.message = waiting.message;
+  REQUIRE(submissions_for(of_tool, {call}, false));
+  CHECK(of_tool.history->empty());
+}
+
 TEST_CASE("Submissions: a result nobody waits for is refused, unless something is said beside it") {
   CHECK(refused(with_result("c9", "1"), {calling("t1", "c1")}).find("c9") != std::string::npos);
   RunRequest request = with_result("c9", "1");
