@@ -60,7 +60,8 @@ export const approval = {
     await sees(page, ".approval.card", "Delete the backups");
     await page.click("text=Refuse");
     await sees(page, ".error", "not approved");
-    assert.equal(await page.locator(".approval.card").count(), 0);
+    await say(page, "Delete the mails");
+    await sees(page, ".approval.card", "Delete the mails");
   },
 };
 
@@ -103,5 +104,27 @@ export const readmeError = {
     await say(page, "hello");
     await sees(page, "p.error", /\S/);
     assert.ok(!(await textsOf(page, "p.error"))[0].includes("[object"), "words, not an object");
+  },
+};
+
+export const comingBack = {
+  name: "a page comes back to a stream of another origin",
+  page: "index.html",
+  agent: "stage",
+  async run(page, { server }) {
+    const url = `${server.base("stage")}send-message`;
+    const { whole, rest, id } = await page.evaluate(async (agent) => {
+      const messages = [{ id: crypto.randomUUID(), role: "user", content: "say one two three" }];
+      const body = JSON.stringify({ threadId: crypto.randomUUID(), runId: crypto.randomUUID(), messages });
+      const ask = async (headers) => {
+        const all = { "Content-Type": "application/json", Authorization: "Bearer nobody asks for it", ...headers };
+        return (await fetch(agent, { method: "POST", headers: all, body })).text();
+      };
+      const whole = await ask({});
+      const [, id] = whole.match(/^id: (\S+)$/m);
+      return { whole, id, rest: await ask({ "Last-Event-ID": id }) };
+    }, url);
+    assert.match(whole, /RUN_FINISHED/);
+    assert.equal(rest, whole.slice(whole.indexOf("\n\n", whole.indexOf(`id: ${id}\n`)) + 2));
   },
 };

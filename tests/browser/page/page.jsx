@@ -79,11 +79,13 @@ function Chat() {
     show({ error });
   }
 
+  // HttpAgent wants what it holds for open to be answered; a new message says that nobody will.
   function send(event) {
     event.preventDefault();
     agent.addMessage({ id: crypto.randomUUID(), role: "user", content: event.target.text.value });
     event.target.reset();
-    run();
+    const resume = agent.pendingInterrupts.map(({ id }) => ({ interruptId: id, status: "cancelled" }));
+    run(resume.length > 0 ? { resume } : {});
   }
 
   const answer = ({ id }, approved) =>

@@ -173,3 +173,21 @@ export const inWords = {
     await onlyTaskOf(world.stage, "talk", page.threadId);
   },
 };
+
+// After RUN_ERROR the official clients hold an interrupt for open and demand that the next run answers it.
+export const afterError = {
+  operation: "the thread goes on after an answer that ended in an error",
+  needs: "resume",
+  async run(client, world) {
+    const page = stage(client, world);
+    const { interrupt } = await ask(page, script({ type: "ask", message: "Which colour?" }));
+    await byA2A(world.stage, "stage", async (a2a) => {
+      const { id } = await onlyTaskOf(world.stage, "stage", page.threadId);
+      assert.equal((await a2a.cancel(id)).state, "canceled");
+    });
+    await assert.rejects(page.say("say next").run(), /pending interrupt/);
+    const resume = [{ interruptId: interrupt.id, status: "cancelled" }];
+    finished(await page.run({ resume }), "next");
+    finished(await page.say("say last").run(), "last");
+  },
+};
