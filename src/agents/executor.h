@@ -39,6 +39,7 @@ struct Turn {
   task::Json metadata;                    // of the request
   std::vector<std::string> extensions;    // of A2A, switched on for the request
   std::string resume_ask;                 // the ask this message answers, or empty
+  std::vector<std::string> call_ids;      // of the context's tool calls so far
   std::string trace;
 };
 

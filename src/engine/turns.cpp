@@ -153,6 +153,8 @@ base::Result<agents::Turn> Turns::describe(const store::TaskHead& head) const {
   auto references = referenced_tasks(store_, head, input->message,
                                      {kReferencesMax, options_.conversation_max, room_beside(*earlier)});
   if (!references) return base::fail(std::move(references.error()));
+  auto call_ids = store_.call_ids(head.context_key);
+  if (!call_ids) return base::fail(std::move(call_ids.error()));
 
   agents::Turn turn;
   turn.id = "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value);
@@ -170,6 +172,7 @@ base::Result<agents::Turn> Turns::describe(const store::TaskHead& head) const {
   turn.metadata = std::move(input->request.metadata);
   turn.extensions = std::move(input->request.extensions);
   turn.resume_ask = head.ask;
+  turn.call_ids = std::move(*call_ids);
   return turn;
 }
 

@@ -197,6 +197,9 @@ class TaskStore {
   virtual base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
                                                   const task::ContextId& context) const = 0;
 
+  // The ids of all tool calls in a context.
+  virtual base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const = 0;
+
   // The tasks of one caller at one agent, newest status first.
   virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;
 

@@ -238,3 +238,18 @@ TEST_CASE("TaskStore: what only chat protocols show is in the log and nowhere el
   CHECK(task.history.size() == 1);
   CHECK(bench.store->conversation(head.context_key, {}, {}, 10)->size() == 1);
 }
+
+TEST_CASE("TaskStore: the ids of a context's tool calls are those of all its tasks, each once") {
+  StoreBench bench;
+  const store::TaskHead first = bench.create("t1");
+  const store::TaskHead second = bench.create("t2");
+  const store::TaskHead other = bench.create("t3", "c2");
+  CHECK(bench.store->call_ids(first.context_key)->empty());
+  bench.must(first, {task::ToolCall{"b", "x", {}, false}, task::ToolCall{"a", "x", {}, true}});
+  bench.must(second, {task::ToolCall{"a", "x", {}, false}, task::ToolResult{"z", {}, {}}});
+  bench.must(other, {task::ToolCall{"c", "x", {}, false}});
+  bench.reopen();
+  CHECK(*bench.store->call_ids(first.context_key) == Texts{"a", "b"});
+  CHECK(*bench.store->call_ids(other.context_key) == Texts{"c"});
+  CHECK(bench.store->call_ids({77})->empty());
+}

@@ -45,7 +45,10 @@ task::Part tool_call_part(const task::ToolCall& call) {
 }  // namespace
 
 TurnOutput::TurnOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate)
-    : gate_(gate), output_max_(settings.output_max), client_tools_(names_of(turn.tools)) {}
+    : gate_(gate),
+      output_max_(settings.output_max),
+      client_tools_(names_of(turn.tools)),
+      call_ids_(turn.call_ids) {}
 
 bool TurnOutput::count(std::size_t bytes) {
   printed_ += bytes;
@@ -63,7 +66,10 @@ void TurnOutput::finish(Outcome outcome) {
   const bool stopped = std::holds_alternative<Failed>(outcome) || std::holds_alternative<Rejected>(outcome);
   if (canceling_ && stopped) outcome = Canceled{};
   gate_.use([&](TurnSink& sink) {
-    for (task::EventBody& end : order_.close()) sink.emit(std::move(end));
+    for (task::EventBody& end : order_.close()) {
+      if (auto* result = std::get_if<task::ToolResult>(&end)) result->id = call_ids_.given(result->id);
+      sink.emit(std::move(end));
+    }
     sink.finish(std::move(outcome));
   });
 }
@@ -93,6 +99,8 @@ bool TurnOutput::take_one(task::EventBody body) {
     fail(kNotOfProtocol + problem);
     return false;
   }
+  if (call != nullptr) call->id = call_ids_.begin(call->id);
+  if (auto* result = std::get_if<task::ToolResult>(&body)) result->id = call_ids_.given(result->id);
   if (call != nullptr && call->by_client) {
     call_client(std::move(*call));
   } else {
@@ -149,11 +157,13 @@ std::string line_too_long(const AgentSettings& settings) {
 }
 
 std::string turn_lines(const Turn& turn) {
-  std::string lines = line::encode_turn({turn.id, turn.attempt, turn.agent, turn.task, turn.context,
-                                         turn.state, turn.task_metadata, turn.message, turn.history,
-                                         turn.artifacts, turn.references, turn.tools, turn.client_state,
-                                         turn.metadata, turn.extensions, turn.resume_ask, turn.trace});
-  for (const task::ToolResult& result : line::tool_results_in(turn.message)) {
+  const CallIds call_ids(turn.call_ids);
+  std::string lines = line::encode_turn(
+      {turn.id, turn.attempt, turn.agent, turn.task, turn.context, turn.state, turn.task_metadata,
+       turn.message, turn.history, turn.artifacts, turn.references, turn.tools, turn.client_state,
+       turn.metadata, turn.extensions, call_ids.own(turn.resume_ask), turn.trace});
+  for (task::ToolResult& result : line::tool_results_in(turn.message)) {
+    result.id = call_ids.own(result.id);
     lines += line::encode_tool_result(turn.id, result);
   }
   return lines;

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "agents/command/call_ids.h"
 #include "agents/command/turn_order.h"
 #include "agents/executor.h"
 #include "agents/settings.h"
@@ -50,6 +51,7 @@ class TurnOutput {
   const std::uint64_t output_max_;
   std::set<std::string, std::less<>> client_tools_;
   TurnOrder order_;
+  CallIds call_ids_;
   std::uint64_t printed_ = 0;
   bool canceling_ = false;
   bool ended_ = false;

@@ -45,6 +45,10 @@ void write_events(Connection& connection, const TaskHead& head, task::EventNumbe
                      head.key, mark.ordinal, number, static_cast<int>(mark.mark));
     }
     write_messages(connection, head, number, plan.events[i], at);
+    if (const auto* call = std::get_if<task::ToolCall>(&bodies[i])) {
+      connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key,
+                     call->id);
+    }
     if (plan.events[i].stops) {
       connection.run("INSERT INTO stops (task_key, number) VALUES (?, ?)", head.key, number);
     }

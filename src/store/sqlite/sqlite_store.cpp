@@ -228,6 +228,12 @@ Result<std::string> SqliteStore::context_owner(const task::Caller& caller, const
   });
 }
 
+Result<std::vector<std::string>> SqliteStore::call_ids(task::ContextKey context) const {
+  return reading("finding tool calls", [&](auto& connection) -> Result<std::vector<std::string>> {
+    return sqlite::call_ids(connection, context);
+  });
+}
+
 Result<ListPage> SqliteStore::list(const task::ListFilter& filter) const {
   return reading("listing tasks", [&](auto& connection) -> Result<ListPage> {
     return sqlite::list_heads(connection, filter);

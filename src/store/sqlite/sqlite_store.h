@@ -62,6 +62,7 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const override;
   base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
                                           const task::ContextId& context) const override;
+  base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const override;
   base::Result<ListPage> list(const task::ListFilter& filter) const override;
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                 std::function<void(base::Result<task::PushConfig>)> done) override;

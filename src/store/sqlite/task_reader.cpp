@@ -189,6 +189,13 @@ std::optional<task::EventNumber> next_user_message(Connection& connection, task:
   return task::EventNumber{query.integer(0)};
 }
 
+std::vector<std::string> call_ids(Connection& connection, task::ContextKey context) {
+  std::vector<std::string> ids;
+  Query query = connection.query("SELECT call_id FROM calls WHERE context_key = ?", context);
+  while (query.step()) ids.push_back(query.text(0));
+  return ids;
+}
+
 Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
                                                      task::TaskKey task, task::EventNumber unanswered,
                                                      int limit) {

@@ -324,3 +324,18 @@ TEST_CASE("TaskService: a grace that has not passed at the end is dropped") {
   again->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
+
+TEST_CASE("TaskService: an agent's turn knows the ids of the tool calls that its context has") {
+  EngineBench bench;
+  const auto first = bench.submit(chat("hello"));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  CHECK(turn->turn.call_ids.empty());
+  turn->sink->emit(task::ToolCall{"call-1", "look", {}, false});
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(first->key));
+  REQUIRE(bench.submit(chat("again")));
+  CHECK(bench.scripted().next()->turn.call_ids == std::vector<std::string>{"call-1"});
+  REQUIRE(bench.submit(chat("elsewhere", "", "another thread")));
+  CHECK(bench.scripted().next()->turn.call_ids.empty());
+}

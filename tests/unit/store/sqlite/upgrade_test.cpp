@@ -18,7 +18,7 @@ using task::State;
 
 namespace {
 
-constexpr int kStatusKind = 1, kMessageKind = 2;
+constexpr int kStatusKind = 1, kMessageKind = 2, kCallKind = 5;
 
 std::vector<base::EmbeddedFile> first_migration() {
   std::vector<base::EmbeddedFile> files;
@@ -146,12 +146,15 @@ TEST_CASE("Upgrade: what schema 1 held reads as it did, and work goes on") {
 TEST_CASE("Upgrade: what stopped before has its stops, and contexts of schema 1 are nobody's") {
   OldDatabase old;
   fill(old);
-  old.add_task(4, "asked", "input-required", 3, 4);
+  old.add_task(4, "asked", "input-required", 3, 5);
   int number = 0;
   for (const State state : {State::submitted, State::auth_required, State::input_required}) {
     old.add_event(4, ++number, kStatusKind, 400, status_body(state, 400));
   }
   old.add_event(4, 4, kMessageKind, 400, R"({"s":"completed"})");
+  old.add_event(4, 5, kCallKind, 400, wire::stored::encode(task::ToolCall{"call-1", "x", {}, false}));
+  old.add_event(3, 2, kCallKind, 400, wire::stored::encode(task::ToolCall{"call-1", "x", {}, false}));
+  old.add_event(3, 3, kCallKind, 400, "not JSON");
   const test::ManualClock clock;
   const auto store = open(old.path(), clock);
   CHECK(store->last_stop({1}, {100})->value == 3);
@@ -161,6 +164,7 @@ TEST_CASE("Upgrade: what stopped before has its stops, and contexts of schema 1 
   CHECK(store->last_stop({4}, {100})->value == 3);
   CHECK(store->last_stop({4}, {3})->value == 2);
   CHECK(store->first_stop({4}, {})->number.value == 2);
+  CHECK(*store->call_ids({1}) == std::vector<std::string>{"call-1"});
   CHECK(store->context_owner({"ann"}, {"echo"}, {"c1"})->empty());
   CHECK_FALSE(store->turn_input({1}, {1})->request.history.has_value());
 
@@ -181,6 +185,6 @@ TEST_CASE("Upgrade: a database is upgraded once") {
   for (int i = 0; i < 2; ++i)
     CHECK(open(old.path(), clock)->head(task::TaskKey{1})->status_at == base::from_ms(290));
   Connection connection(old.path(), Connection::Mode::read);
-  CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 3);
+  CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 4);
   CHECK(connection.database().execAndGet("PRAGMA integrity_check").getString() == "ok");
 }
