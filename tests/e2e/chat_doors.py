@@ -28,6 +28,7 @@ class Run:
         self.ask = None   # the id
         self.error = None
         self.run = None   # its name as the events say it
+        self.aside = set()  # ids of messages that are no answer
 
     @property
     def text(self):
@@ -228,6 +229,7 @@ class AgentApi(Door):
     name, path, session, run_name = "Agent API", "/process", "session_id", "id"
     has_user = True
     leaving_cancels = False  # there is POST /stop
+    replaced = 0             # see chat_checks
 
     def body(self, messages, context=None, run=None, tools=None, **more):
         body = {"input": messages, "session_id": context or client.new_id(),
@@ -262,7 +264,7 @@ class AgentApi(Door):
                                 {"Content-Type": "application/json", **self.headers})
 
     def check(self, frames):
-        chat_checks.AgentApi().check(frames)
+        chat_checks.AgentApi(self.replaced).check(frames)
 
     def take(self, run, frame):
         self.take_object(run, frame.body)
@@ -271,10 +273,12 @@ class AgentApi(Door):
         if body["object"] == "response":
             self.take_response(run, body)
         elif body["object"] == "content":
-            if body["type"] == "text" and body["delta"]:
+            if body["type"] == "text" and body["delta"] and body["msg_id"] not in run.aside:
                 run.texts.append(body["text"])
         elif body["status"] == "completed":
             self.take_message(run, body)
+        elif body["type"] == "reasoning":
+            run.aside.add(body["id"])
 
     def take_response(self, run, body):
         run.run = body["id"]
@@ -313,7 +317,7 @@ class AgentServer(AgentApi):
         return self.say(payload if isinstance(payload, str) else json.dumps(payload), context, **how)
 
     def check(self, frames):
-        chat_checks.AgentServer(self.response_event).check(frames)
+        chat_checks.AgentServer(self.response_event, self.replaced).check(frames)
 
     def take_message(self, run, body):
         if body["object"] not in ("plugin_call", "plugin_call_output"):

@@ -205,7 +205,8 @@ class Wrong(RequestCase):
 
 class Callers(RequestCase):
     CONFIG = {"engine": {"drain_grace_s": 0.2},
-              "tokens": [{"caller": "ann", "token": "token-ann"}, {"caller": "bob", "token": "token-bob"}]}
+              "tokens": [{"caller": "ann", "token": "token-ann"}, {"caller": "bob", "token": "token-bob"},
+                         {"caller": "cat", "token": "token-cat", "agents": ["another"]}]}
 
     def test_without_a_token(self):
         listed = new_generations.Rpc10(self.server, "chat", token="token-ann").list
@@ -217,6 +218,12 @@ class Callers(RequestCase):
                     self.assert_refused(answer, 401)
                     self.assertIn("Bearer", answer.headers["WWW-Authenticate"])
         self.assertEqual(listed()["totalSize"], before)
+
+    def test_a_token_for_another_agent(self):
+        for path, body in GOOD.items():
+            with self.subTest(path):
+                answer = self.post(path, body, headers={"Authorization": "Bearer token-cat"})
+                self.assert_refused(answer, 403)
 
     def test_sessions_of_others(self):
         for door in chat_doors.ALL_DOORS:

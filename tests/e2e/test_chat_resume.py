@@ -85,6 +85,25 @@ class Cuts(ResumeCase):
         self.assert_cuts(door, body, run, range(len(run.frames)))
 
 
+class Drain(ResumeCase):
+    @for_each()
+    def test_a_stream_ends_with_the_program_and_goes_on_with_the_next(self, door):
+        context = client.new_id()
+        body = door.say("wait", context)
+        stream = door.open(body)
+        door.until_text(stream, "begun")
+        self.assertEqual(self.server.stop(), 0)
+        seen = stream.rest()
+        self.assertIsNone(door.read(seen).ending, seen)
+        self.server.start()
+        again = door.open(body, last=seen[-1].place)
+        self.server.gate("chat", context)
+        run = door.read(seen + again.rest())
+        door.check(run.shown)
+        self.assertEqual(run.ending, "completed")
+        self.assertTrue(run.text.endswith("begun waited"), run.text)
+
+
 class Restart(ResumeCase):
     def test_every_cut_after_a_crash(self):
         before = {}

@@ -206,6 +206,19 @@ class Leaving(ChatCase):
         self.wait_for_state(task, "completed")
 
     @for_each(*CANCELING)
+    def test_a_run_begun_over_a2a_goes_on_whoever_began_the_task(self, door):
+        context = client.new_id()
+        asked = door.run(door.say("ask which one?", context))
+        self.a2a.answer(asked.task, "wait", wait=False)
+        stream = door.follow(asked.task, context, asked.frames[-1].number)
+        door.until_text(stream, "begun")
+        stream.leave()
+        self.wait_for_state(self.leave(AgUi(self.server)), "canceled")
+        self.assertEqual(self.state_of(asked.task), "working")
+        self.server.gate("chat", asked.task)
+        self.wait_for_state(asked.task, "completed")
+
+    @for_each(*CANCELING)
     def test_a_question_waits_for_those_who_left(self, door):
         context = client.new_id()
         stream = door.open(door.say("ask which one?", context))
@@ -325,6 +338,32 @@ class Endings(ChatCase):
         self.assertNotEqual(looked.ending, "failed")
         self.assertEqual(len(self.tasks_in(context)), 1)
         self.assertEqual(door.run(door.give(run, "pointed", context)).ending, "completed")
+
+    @for_each(AgUi, AgUi10)
+    def test_a_page_that_is_loaded_again(self, door):
+        """It has nothing, so it is told what was said, and what it is asked."""
+        context = client.new_id()
+        AgKit(self.server).run(AgKit(self.server).say("say hello", context))
+        asked = door.run(door.say("ask which one?", context))
+        looked = door.run(door.body([], context))
+        snapshot = next(frame.body for frame in looked.shown if frame.body["type"] == "MESSAGES_SNAPSHOT")
+        self.assertEqual([(message["role"], message["content"]) for message in snapshot["messages"]],
+                         [("user", "say hello"), ("assistant", "hello"), ("user", "ask which one?"),
+                          ("assistant", "let me see. "), ("assistant", "which one?")])
+        ids = [message["id"] for message in snapshot["messages"]]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertLessEqual({frame.body["messageId"] for frame in asked.shown if "messageId" in frame.body}, set(ids))
+        self.assertEqual((looked.ending, looked.ask), ("asked", asked.ask))
+        self.assertEqual(door.run(door.answer(looked, "this", context)).text, "answered: this")
+
+    @for_each(AgUi, AgUi10)
+    def test_a_page_that_has_messages_keeps_them(self, door):
+        """A snapshot drops from the page what it does not hold."""
+        messages = [{"id": "1", "role": "user", "content": "x"}, {"id": "2", "role": "assistant", "content": "y"}]
+        run = door.run(door.body(messages, client.new_id()))
+        for frame in run.shown:
+            if frame.body["type"] == "MESSAGES_SNAPSHOT":
+                self.assertLessEqual({"1", "2"}, {message["id"] for message in frame.body["messages"]})
 
     @for_each(AgUi, AgUi10, AgKit)
     def test_nothing_new_while_a_run_is_under_way(self, door):

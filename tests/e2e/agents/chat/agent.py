@@ -9,6 +9,8 @@ wait      streams "begun ", then "waited" once its gate is there, or fails if it
 all       some of everything, then a question
 told      streams what it was told, as JSON
 data      an artifact with a text, one with data
+lines     writes these lines, a JSON list
+auth      wants to be let in at the URL that is the rest
 fail, reject, done    ends in that way, saying the rest
 
 Gates: gate-<task id>, gate-<context id>, gate-all.
@@ -89,7 +91,7 @@ def play(order):
     turn, text = order["turn"], content_of(order["message"])
     command = next((part["text"] for part in order["message"]["parts"] if "text" in part), "")
     word, _, rest = command.partition(" ")
-    if order.get("resume") and word not in ("ask", "told"):
+    if order.get("resume") and word not in ("ask", "told", "wait"):
         finish(turn, f"answered: {text}")
     elif word == "say":
         finish(turn, rest)
@@ -114,6 +116,11 @@ def play(order):
         say(turn, "artifact", artifact={"artifactId": f"a-{turn}", "parts": [{"text": rest}]}, lastChunk=True)
         say(turn, "artifact", artifact={"artifactId": f"b-{turn}", "parts": [{"data": {"n": 1}}]}, lastChunk=True)
         say(turn, "done")
+    elif word == "lines":
+        for line in json.loads(rest):
+            say(turn, line.pop("type"), **line)
+    elif word == "auth":
+        say(turn, "auth", message="let me in", url=rest)
     elif word == "done":
         say(turn, "done", message=rest)
     elif word == "reject":
