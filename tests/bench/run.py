@@ -47,10 +47,11 @@ def read_arguments():
 
 def page_of(context, facts, broken):
     lines = ["# Baton, measured", "", *(f"- {fact}" for fact in facts),
-             f"- medians of {context.rounds} rounds of {context.seconds} s, server after server in each round; ± is half "
-             "of what lies between the least and the most; loopback; every send has a message id of its own; Baton with "
-             "its default settings, every event flushed to the disk before it is seen; the SDKs' servers keep their "
-             "tasks in memory"]
+             f"- medians of {context.rounds} rounds of {context.seconds} s, server after server in each round; ± is "
+             "half of what lies between the least and the most; loopback; every send has a message id of its own; "
+             "Baton with its default settings, every event flushed to the disk before it is seen; the SDKs' servers "
+             "keep their tasks in memory; memory, threads and CPU are the server's own process, without agents that "
+             "are processes"]
     if context.quick:
         lines.append("- **a quick run: these figures say nothing**")
     if context.targets:

@@ -48,9 +48,12 @@ def facts(places):
     """Lines of text."""
     p50, p99 = flush_ms(places.work)
     installed = json.loads((places.bench / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+
     def version(name):
         return installed[f"node_modules/{name}"]["version"]
+
     commit = first_line("git", "-C", str(places.root), "describe", "--always", "--dirty", "--abbrev=10")
+    commit = "unknown" if commit.startswith("fatal") else commit
     load = os.getloadavg()[0]
     return [
         f"{datetime.datetime.now().astimezone().isoformat(timespec='minutes')}, commit {commit}",

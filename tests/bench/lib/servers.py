@@ -17,7 +17,7 @@ class Server:
     def __init__(self, places, name, path="/", slow_flush_ms=0.0, database=None):
         self.places, self.name, self.path = places, name, path
         self.slow_flush_ms = slow_flush_ms
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix=name.replace(" ", "-").replace(",", "") + "-", dir=places.work))
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=places.work))
         self.gate = self.folder / "gate"
         self.database = database or self.folder / "bench.db"
         self.process = None
@@ -35,8 +35,8 @@ class Server:
 
     def start(self):
         with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
-                                            env=self.environment(), start_new_session=True)
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                            stderr=log, env=self.environment(), start_new_session=True)
         for line in iter(self.process.stdout.readline, b""):
             if b"listening on http://" in line:
                 self.port = int(line.rsplit(b":", 1)[1].split()[0].strip(b"/"))

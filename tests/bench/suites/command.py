@@ -15,8 +15,8 @@ def bare_starts(context, parallel):
     places = context.places
     folder = places.bench / "agents/turn"
     command = json.loads((folder / "card.json").read_text(encoding="utf-8"))["baton"]["command"]
-    run = subprocess.run([places.program("baton_bench_process_start"), str(parallel), str(context.seconds), folder, LINE,
-                          *command], capture_output=True, text=True, timeout=120, check=True)
+    run = subprocess.run([places.program("baton_bench_process_start"), str(parallel), str(context.seconds), folder,
+                          LINE, *command], capture_output=True, text=True, timeout=120, check=True)
     found = load.Result(json.loads(run.stdout))
     if found["failures"]:
         raise RuntimeError(f"{found['failures']} processes failed")

@@ -72,7 +72,8 @@ def row(server, count, found):
 
 
 def head(last):
-    return ["how many", "server", "MiB before", "MiB with all", "KiB each", "threads", "ms to open all", last, "connections lost"]
+    return ["how many", "server", "MiB before", "MiB with all", "KiB each", "threads", "ms to open all", last,
+            "connections lost"]
 
 
 def measure(context, what, one, last, title):

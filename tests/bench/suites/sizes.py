@@ -68,8 +68,8 @@ def run_chunks(context):
     first, last = append_ms(context, 0), append_ms(context, 10_000)
     context.section("Artifacts in chunks, one stream", table(
         ["server", f"ms for {few:,} chunks", f"ms for {many:,}", "time of one, to that of fewer"], rows),
-        f"The store alone, one chunk a commit: {number(first)} ms for the first chunks of an artifact, {number(last)} ms "
-        "for those after the 10,000th.")
+        f"The store alone, one chunk a commit: {number(first)} ms for the first chunks of an artifact, "
+        f"{number(last)} ms for those after the 10,000th.")
     context.target("append of the 10,000th chunk to the first", "at most 1.2x", times(last / first),
                    last / first <= 1.2)
 

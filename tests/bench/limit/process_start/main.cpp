@@ -36,8 +36,13 @@ std::size_t run_once(char** program, const char* folder, const std::string& line
   posix_spawn_file_actions_adddup2(&actions, in.end[0], 0);
   posix_spawn_file_actions_adddup2(&actions, out.end[1], 1);
   posix_spawn_file_actions_addchdir_np(&actions, folder);
+  // A session of its own, as Baton's agents have: the kernel shares the processor out by sessions.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  const bool started = posix_spawnp(&pid, program[0], &actions, nullptr, program, environ) == 0;
+  const bool started = posix_spawnp(&pid, program[0], &actions, &attributes, program, environ) == 0;
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(in.end[0]);
   close(out.end[1]);
