@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "wire/a2a/v1_objects.h"
-#include "wire/agui/json_patch.h"
 #include "wire/agui/run_frames.h"
 #include "wire/json/document.h"
+#include "wire/json/json_patch.h"
 #include "wire/line/to_agent.h"
 
 namespace baton::wire::agui {

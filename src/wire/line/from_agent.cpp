@@ -7,7 +7,7 @@
 #include "wire/chat/run_request.h"
 #include "wire/json/document.h"
 #include "wire/json/writer.h"
-#include "wire/line/json_patch.h"
+#include "wire/json/json_patch.h"
 
 namespace baton::wire::line {
 namespace {

@@ -1,9 +1,9 @@
-#include "wire/line/json_patch.h"
+#include "wire/json/json_patch.h"
 
 #include <algorithm>
 #include <array>
 
-namespace baton::wire::line {
+namespace baton::wire {
 namespace {
 
 struct Operation {
@@ -57,4 +57,9 @@ std::string patch_problem(Value patch) {
   return {};
 }
 
-}  // namespace baton::wire::line
+bool is_patch(const task::Json& json) {
+  const auto document = Document::parse_view(json.text);
+  return document && patch_problem(document->root()).empty();
+}
+
+}  // namespace baton::wire

@@ -7,9 +7,11 @@
 
 #include "wire/json/document.h"
 
-namespace baton::wire::line {
+namespace baton::wire {
 
 // Empty if `patch` is a list of complete operations; else what is wrong with it: "must be ..." or "has ...".
 std::string patch_problem(Value patch);
+// Whether a JSON text is such a list.
+bool is_patch(const task::Json& json);
 
-}  // namespace baton::wire::line
+}  // namespace baton::wire
