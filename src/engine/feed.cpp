@@ -13,8 +13,8 @@ constexpr std::size_t kIdleEntriesMax = 4096;
 constexpr std::size_t kBytesMax = 256 << 20;
 
 // The first stop among these events past `after`.
-std::optional<Stop> first_stop(const std::vector<Feed::EventPtr>& events, task::EventNumber after) {
-  for (const Feed::EventPtr& event : events) {
+std::optional<Stop> first_stop(const std::vector<task::EventPtr>& events, task::EventNumber after) {
+  for (const task::EventPtr& event : events) {
     const task::StatusChanged* change = task::status_in(*event);
     if (change && event->number > after && task::is_stopped(change->status.state)) {
       return Stop{change->status.state, event->number};
@@ -85,7 +85,7 @@ Feed::Tail Feed::after(task::TaskKey task, task::EventNumber number, std::size_t
     Tail result;
     const auto found = state.tasks.find(task);
     if (found == state.tasks.end() || found->second.tail.empty()) return result;
-    const std::deque<EventPtr>& tail = found->second.tail;
+    const std::deque<task::EventPtr>& tail = found->second.tail;
     if (tail.front()->number.value > number.value + 1) return result;
     result.known = true;
     const std::int64_t skip = number.value + 1 - tail.front()->number.value;
@@ -96,9 +96,9 @@ Feed::Tail Feed::after(task::TaskKey task, task::EventNumber number, std::size_t
   });
 }
 
-void Feed::extend(State& state, Entry& entry, const std::vector<EventPtr>& events) {
+void Feed::extend(State& state, Entry& entry, const std::vector<task::EventPtr>& events) {
   const std::size_t before = entry.tail_bytes;
-  for (const EventPtr& event : events) {
+  for (const task::EventPtr& event : events) {
     entry.tail.push_back(event);
     entry.tail_bytes += task::weight_of(event->body);
   }
@@ -116,12 +116,8 @@ void Feed::erase(State& state, Entries::iterator entry) {
   state.tasks.erase(entry);
 }
 
-void Feed::publish(const store::TaskHead& head, std::vector<task::Event> events) {
+void Feed::publish(const store::TaskHead& head, const std::vector<task::EventPtr>& events) {
   if (events.empty()) return;
-  std::vector<EventPtr> shared;
-  shared.reserve(events.size());
-  for (task::Event& event : events) shared.push_back(std::make_shared<const task::Event>(std::move(event)));
-
   std::vector<std::shared_ptr<News>> news;
   std::vector<std::pair<std::shared_ptr<OnStop>, Stop>> stops;
   state_.with([&](State& state) {
@@ -134,12 +130,12 @@ void Feed::publish(const store::TaskHead& head, std::vector<task::Event> events)
     }
     Entry& entry = found->second;
     entry.active = active;
-    extend(state, entry, shared);
+    extend(state, entry, events);
     for (auto& [id, subscriber] : entry.subscribers) {
       if (subscriber.news) {
         news.push_back(subscriber.news);
       } else if (subscriber.on_stop) {
-        if (const auto stop = first_stop(shared, subscriber.after)) {
+        if (const auto stop = first_stop(events, subscriber.after)) {
           stops.emplace_back(std::move(subscriber.on_stop), *stop);
         }
       }

@@ -31,8 +31,6 @@ class Feed {
  public:
   using News = std::function<void()>;
   using OnStop = std::function<void(Stop)>;
-  using EventPtr =
-      std::shared_ptr<const task::Event>;  // shared by the tail and by readers about to encode it
 
   // Ends when it is destroyed.
   class Subscription {
@@ -52,7 +50,7 @@ class Feed {
   // What the memory has of a task's log after some number.
   struct Tail {
     bool known = false;  // false: read the store
-    std::vector<EventPtr> events;
+    std::vector<task::EventPtr> events;
   };
 
   Subscription subscribe(task::TaskKey task, News news);
@@ -64,7 +62,7 @@ class Feed {
 
   Tail after(task::TaskKey task, task::EventNumber number, std::size_t max) const;
 
-  void publish(const store::TaskHead& head, std::vector<task::Event> events);
+  void publish(const store::TaskHead& head, const std::vector<task::EventPtr>& events);
 
   // Whether anybody is subscribed: a stream, or a reply that waits for the task to stop.
   bool is_followed(task::TaskKey task) const;
@@ -82,7 +80,7 @@ class Feed {
     task::EventNumber after;
   };
   struct Entry {
-    std::deque<EventPtr> tail;
+    std::deque<task::EventPtr> tail;
     std::size_t tail_bytes = 0;
     std::unordered_map<std::uint64_t, Subscriber> subscribers;
     bool active = false;
@@ -98,7 +96,7 @@ class Feed {
 
   Subscription add(task::TaskKey task, Subscriber subscriber);
   void remove(task::TaskKey task, std::uint64_t id);
-  static void extend(State& state, Entry& entry, const std::vector<EventPtr>& events);
+  static void extend(State& state, Entry& entry, const std::vector<task::EventPtr>& events);
   static void erase(State& state, Entries::iterator entry);
 
   base::Guarded<State> state_;

@@ -43,11 +43,11 @@ void Ledger::settle() {
 base::Result<Ledger::Written> Ledger::published(store::Committed committed) {
   Written written;
   written.before.value = committed.head.last_event.value - static_cast<std::int64_t>(committed.events.size());
-  for (const task::Event& event : committed.events) {
-    const task::StatusChanged* change = task::status_in(event);
+  for (const task::EventPtr& event : committed.events) {
+    const task::StatusChanged* change = task::status_in(*event);
     if (change) ++counts_[static_cast<std::size_t>(change->status.state)];
   }
-  feed_.publish(committed.head, std::move(committed.events));
+  feed_.publish(committed.head, committed.events);
   if (committed.deliveries > 0) deliveries_written_();
   written.head = std::move(committed.head);
   return written;

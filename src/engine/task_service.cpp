@@ -51,6 +51,9 @@ base::Result<void> check_going_on(const task::Submission& submission, const stor
   if (task::is_terminal(head.state) && submission.when_ended == task::WhenEnded::refuse) {
     return fail(ErrorCode::unsupported, "the task has ended");
   }
+  if (!submission.ask.empty() && !(task::is_waiting(head.state) && head.ask == submission.ask)) {
+    return fail(ErrorCode::conflict, "the task no longer waits for " + submission.ask);
+  }
   if (head.message_count >= history_max) {
     return fail(ErrorCode::too_large, "a task may have " + std::to_string(history_max) + " messages at most");
   }

@@ -63,23 +63,24 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
     return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false};
   });
   if (page.failed) return Found::failed;
-  if (page.ready && !page.events.empty()) {
+  // The feed may have come to know what was being fetched.
+  const bool is_next = page.ready && page.after == position_;
+  if (page.ready && !is_next) shared_->news = true;
+  if (is_next && !page.events.empty()) {
     shared_->news = true;  // there may be a next page
     page_ = std::move(page.events);
     page_next_ = 0;
     hand_over_page(taker);
     return Found::events;
   }
-  const bool log_is_read = page.ready && page.after == position_;
-
   const engine::Feed::Tail tail = services_.engine.feed().after(task_, position_, kBatch);
   if (tail.known) {
-    for (const engine::Feed::EventPtr& event : tail.events) {
+    for (const task::EventPtr& event : tail.events) {
       if (!hand_over(*event, taker)) break;
     }
     return tail.events.empty() ? Found::nothing : Found::events;
   }
-  if (log_is_read && !shared_->news) return Found::nothing;
+  if (is_next && !shared_->news) return Found::nothing;
   if (page.fetching) return Found::later;
   const bool reads = shared_->news.exchange(false) || expects_none;
   return reads && !fetch() ? Found::failed : Found::later;

@@ -134,8 +134,9 @@ struct Change {
 // A change as stored: the head after it and its events with their numbers.
 struct Committed {
   TaskHead head;
-  std::vector<task::Event> events;
-  int deliveries = 0;  // how many webhook deliveries were written with it
+  std::vector<task::EventPtr> events;
+  int deliveries = 0;        // how many webhook deliveries were written with it
+  bool new_context = false;  // the context was made for the task
 };
 
 using CommitCallback = std::function<void(base::Result<Committed>)>;

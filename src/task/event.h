@@ -1,6 +1,7 @@
 // Event: one entry of a task's log. Every protocol's stream is a view of these.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -127,6 +128,9 @@ struct Event {
   base::Timestamp at{};
   EventBody body;
 };
+
+// Shared by all who keep a log in memory and by readers about to encode it.
+using EventPtr = std::shared_ptr<const Event>;
 
 // About what an event holds in memory, in bytes: what bounds on waiting or remembered events count.
 std::size_t weight_of(const EventBody& body);

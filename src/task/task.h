@@ -70,6 +70,9 @@ struct Submission {
   // The client's own name for this request, unique in the context. A second request of the same name is its
   // repetition, whatever it holds. Empty: the message's id and content decide (DESIGN, promise 6).
   std::string name;
+  // The ask that this message answers: refused as `conflict` unless the task waits for it. Empty: whatever
+  // the task waits for, if it does.
+  std::string ask;
   // A user on whose behalf the caller speaks: the first one named in a context owns it, and a submission for
   // another is refused as `conflict`. Empty: nobody in particular.
   std::string user;

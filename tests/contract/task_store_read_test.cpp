@@ -9,8 +9,8 @@ TEST_CASE("TaskStore: pieces of a reply read as one text part") {
   StoreBench bench;
   const store::TaskHead head = bench.create("t1");
   const store::Committed first = bench.must(head, {delta("r1", "one "), delta("r1", "two ")});
-  CHECK(std::get<task::TextDelta>(first.events[0].body).first);
-  CHECK_FALSE(std::get<task::TextDelta>(first.events[1].body).first);
+  CHECK(std::get<task::TextDelta>(first.events[0]->body).first);
+  CHECK_FALSE(std::get<task::TextDelta>(first.events[1]->body).first);
   bench.must(head, {task::TextDelta{{"r1"}, 0, "three", false, true}});
   const task::Task task = bench.read(head);
   REQUIRE(task.artifacts.size() == 1);
@@ -23,10 +23,10 @@ TEST_CASE("TaskStore: artifacts get ordinals in the order in which they appear")
   const store::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(
       head, {chunk("a", "1", false), delta("r", "x"), chunk("b", "2", false), chunk("a", "3", true)});
-  CHECK(std::get<task::ArtifactChunk>(stored.events[0].body).artifact.ordinal == 0);
-  CHECK(std::get<task::TextDelta>(stored.events[1].body).ordinal == 1);
-  CHECK(std::get<task::ArtifactChunk>(stored.events[2].body).artifact.ordinal == 2);
-  CHECK(std::get<task::ArtifactChunk>(stored.events[3].body).artifact.ordinal == 0);
+  CHECK(std::get<task::ArtifactChunk>(stored.events[0]->body).artifact.ordinal == 0);
+  CHECK(std::get<task::TextDelta>(stored.events[1]->body).ordinal == 1);
+  CHECK(std::get<task::ArtifactChunk>(stored.events[2]->body).artifact.ordinal == 2);
+  CHECK(std::get<task::ArtifactChunk>(stored.events[3]->body).artifact.ordinal == 0);
   CHECK(stored.head.artifact_count == 3);
   const std::vector<task::Event> log = bench.log(head);
   CHECK(std::get<task::ArtifactChunk>(log[4].body).artifact.ordinal == 2);
@@ -63,7 +63,7 @@ TEST_CASE("TaskStore: an appended chunk of an unknown artifact begins it, and sa
   StoreBench bench;
   const store::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(head, {chunk("a", "1", true)});
-  CHECK_FALSE(std::get<task::ArtifactChunk>(stored.events[0].body).append);
+  CHECK_FALSE(std::get<task::ArtifactChunk>(stored.events[0]->body).append);
   CHECK(texts(bench.read(head).artifacts.at(0)) == Texts{"1"});
   store::Change nameless = StoreBench::change(head, {chunk("", "1", true)});
   CHECK(bench.commit(std::move(nameless)).error().code == base::ErrorCode::invalid_argument);
@@ -77,7 +77,7 @@ TEST_CASE("TaskStore: withdrawn artifacts are gone, and begin anew when they com
   CHECK(bench.read(head).artifacts.size() == 1);
   bench.reopen();
   const store::Committed again = bench.must(head, {delta("r", "whole"), chunk("a", "3", true)});  // 7, 8
-  CHECK(std::get<task::TextDelta>(again.events[0].body).first);
+  CHECK(std::get<task::TextDelta>(again.events[0]->body).first);
   const task::Task task = bench.read(head);
   REQUIRE(task.artifacts.size() == 3);
   CHECK(texts(task.artifacts[0]) == Texts{"3"});

@@ -24,9 +24,9 @@ TEST_CASE("TaskStore: a new task has what it was made with") {
   CHECK(made.head.turn_state == store::TurnState::queued);
   CHECK(made.head.turn_message.value == 2);
   REQUIRE(made.events.size() == 2);
-  CHECK(made.events[0].number.value == 1);
-  CHECK(made.events[1].number.value == 2);
-  CHECK(made.events[0].at == bench.clock.now());
+  CHECK(made.events[0]->number.value == 1);
+  CHECK(made.events[1]->number.value == 2);
+  CHECK(made.events[0]->at == bench.clock.now());
   CHECK(made.deliveries == 0);
 
   const task::Task task = bench.read(made.head);
@@ -360,7 +360,7 @@ TEST_CASE("TaskStore: opening the store again finds everything") {
   const task::Task before = bench.read(head);
   CHECK(before.artifacts.size() == 2);
   const store::Committed next = bench.must(head, {delta("r1", "!"), chunk("a1", "two", true)});
-  CHECK(next.events[0].number.value == 7);
+  CHECK(next.events[0]->number.value == 7);
   CHECK(next.head.artifact_count == 2);
   const task::Task after = bench.read(head);
   CHECK(texts(after.artifacts[0]) == Texts{"Hello!"});

@@ -168,6 +168,16 @@ base::Result<store::EarlierSend> MemoryTasks::earlier_send(const store::SendDige
 base::Result<task::Event> MemoryTasks::first_stop(task::TaskKey, task::EventNumber) const {
   return not_here();
 }
+base::Result<task::EventNumber> MemoryTasks::last_stop(task::TaskKey, task::EventNumber) const {
+  return not_here();
+}
+base::Result<std::string> MemoryTasks::context_owner(const task::Caller&, const task::AgentName&,
+                                                     const task::ContextId&) const {
+  return not_here();
+}
+base::Result<std::vector<std::string>> MemoryTasks::call_ids(task::ContextKey) const {
+  return not_here();
+}
 base::Result<store::ListPage> MemoryTasks::list(const task::ListFilter&) const {
   return not_here();
 }

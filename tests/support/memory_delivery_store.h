@@ -75,6 +75,10 @@ class MemoryTasks : public store::TaskStore {
   base::Result<std::vector<store::TaskHead>> orphans() const override;
   base::Result<store::EarlierSend> earlier_send(const store::SendDigest& digest) const override;
   base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const override;
+  base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const override;
+  base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
+                                          const task::ContextId& context) const override;
+  base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const override;
   base::Result<store::ListPage> list(const task::ListFilter& filter) const override;
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                 std::function<void(base::Result<task::PushConfig>)> done) override;

@@ -103,10 +103,13 @@ void set_owner(WriteState& state, const TaskHead& head, const std::string& user)
   context.owner = user;
 }
 
-task::ContextKey make_context(WriteState& state, const TaskHead& head, base::Timestamp now) {
+// Whether it is a new one.
+bool enter_context(WriteState& state, TaskHead& head, base::Timestamp now) {
   ContextRow& context = state.context(head);
-  if (!context.key) context.key = insert_context(state.connection(), head, now);
-  return context.key;
+  const bool fresh = !context.key;
+  if (fresh) context.key = insert_context(state.connection(), head, now);
+  head.context_key = context.key;
+  return fresh;
 }
 
 // Everything of the plan but the task's own row.
@@ -133,10 +136,13 @@ int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, con
 
 Committed committed(const TaskHead& head, std::vector<task::EventBody>&& bodies, int deliveries,
                     base::Timestamp now) {
-  Committed result{head, {}, deliveries};
+  Committed result{head, {}, deliveries, false};
   std::int64_t number = head.last_event.value - static_cast<std::int64_t>(bodies.size());
   result.events.reserve(bodies.size());
-  for (task::EventBody& body : bodies) result.events.push_back({{++number}, now, std::move(body)});
+  for (task::EventBody& body : bodies) {
+    result.events.push_back(
+        std::make_shared<const task::Event>(task::Event{{++number}, now, std::move(body)}));
+  }
   return result;
 }
 
@@ -194,11 +200,12 @@ Result<Committed> create(WriteState& state, Change& change) {
   if (auto checked = check_push(state, known, change); !checked) return fail(checked.error());
 
   TaskHead& head = plan->row.head;
-  head.context_key = make_context(state, head, now);
+  const bool new_context = enter_context(state, head, now);
   head.key = insert_task(state.connection(), plan->row, task, now);
   known.row = plan->row;
   const int deliveries = write_plan(state, known, {}, *plan, change, *encoded, now);
   auto result = committed(head, std::move(change.events), deliveries, now);
+  result.new_context = new_context;
   remember(known, std::move(*plan));
   state.remember(std::move(known));
   return result;

@@ -1,40 +1,13 @@
 #include "store/sqlite/artifact_reader.h"
 
-#include <iterator>
 #include <utility>
 
 #include "store/sqlite/change_plan.h"
 #include "store/sqlite/event_rows.h"
+#include "task/fold.h"
 
 namespace baton::store::sqlite {
 namespace {
-
-template <class Field>
-void fill(Field& field, Field&& from) {
-  if (field.empty()) field = std::move(from);
-}
-
-// The pieces of a reply are one text.
-void append(task::Artifact& artifact, task::TextDelta&& delta) {
-  fill(artifact.id, std::move(delta.reply));
-  if (artifact.parts.empty()) artifact.parts.push_back(task::Part::of_text({}));
-  artifact.parts.back().content += delta.text;
-}
-
-// The first chunk that says something about the artifact as a whole is right.
-void append(task::Artifact& artifact, task::ArtifactChunk&& chunk) {
-  task::Artifact& from = chunk.artifact;
-  fill(artifact.id, std::move(from.id));
-  fill(artifact.name, std::move(from.name));
-  fill(artifact.description, std::move(from.description));
-  fill(artifact.metadata, std::move(from.metadata));
-  fill(artifact.extensions, std::move(from.extensions));
-  artifact.parts.insert(artifact.parts.end(), std::make_move_iterator(from.parts.begin()),
-                        std::make_move_iterator(from.parts.end()));
-}
-
-template <class Other>
-void append(task::Artifact&, Other&&) {}
 
 // Where the content of an artifact begins as of an event; 0 if it had none then or was withdrawn.
 task::EventNumber begin_of(Connection& connection, task::TaskKey key, int ordinal, task::EventNumber as_of) {
@@ -61,7 +34,9 @@ base::Result<task::Artifact> read_artifact(Connection& connection, task::TaskKey
   while (query.step()) {
     auto event = event_at(query, 0);
     if (!event) return base::fail(event.error());
-    std::visit([&](auto& body) { append(artifact, std::move(body)); }, event->body);
+    if (const auto* text = std::get_if<task::TextDelta>(&event->body)) task::append_piece(artifact, *text);
+    if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event->body))
+      task::append_piece(artifact, *chunk);
   }
   return artifact;
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "task/fold.h"
+
 namespace baton::store::sqlite {
 namespace {
 
@@ -27,7 +29,10 @@ class Planner {
     if (task::is_terminal(head.state) && !may_reopen_) return fail(ErrorCode::conflict, "the task has ended");
     ++head.last_event.value;
     plan_.events.emplace_back();
-    return std::visit([this](auto& event) { return plan(event); }, body);
+    if (auto planned = std::visit([this](auto& event) { return plan(event); }, body); !planned)
+      return planned;
+    if (const task::Message* message = task::message_in(body)) say(message->role);
+    return {};
   }
 
   // A reopening that opened nothing.
@@ -50,9 +55,6 @@ class Planner {
     plan_.row.status_event = head.last_event;
     plan_.events.back().stops = task::is_stopped(to);
     plan_.decides = true;
-    // Progress notes are not history.
-    const bool note = to == task::State::submitted || to == task::State::working;
-    if (event.status.message && !note) say(event.status.message->role);
     return {};
   }
 
@@ -62,10 +64,9 @@ class Planner {
     return (first && to == task::State::submitted) || task::may_move(from, to);
   }
 
-  Result<void> plan(task::MessageAdded& event) {
+  Result<void> plan(task::MessageAdded&) {
     plan_.message = plan_.row.head.last_event;
     plan_.decides = true;
-    say(event.message.role);
     return {};
   }
 

@@ -9,6 +9,7 @@
 #include "store/sqlite/errors.h"
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
+#include "store/sqlite/recent_tasks.h"
 #include "store/sqlite/send_rows.h"
 #include "store/sqlite/task_reader.h"
 #include "store/sqlite/writes.h"
@@ -60,6 +61,7 @@ struct SqliteStore::Parts {
       : lock(std::move(held)),
         writer(options.path, sqlite::Connection::Mode::write),
         state(writer, clock_used, options.remembered_tasks_max, options.send_retention),
+        recent(options.recent_bytes_max),
         clock(clock_used),
         send_retention(options.send_retention) {}
 
@@ -74,6 +76,7 @@ struct SqliteStore::Parts {
   sqlite::FileLock lock;
   sqlite::Connection writer;
   sqlite::WriteState state;
+  sqlite::RecentTasks recent;
   const base::Clock& clock;
   const base::Duration send_retention;
   std::optional<sqlite::ConnectionPool> readers;
@@ -113,7 +116,8 @@ auto SqliteStore::reading(const char* doing, F&& work) const {
 
 void SqliteStore::commit(Change change, CommitCallback done) {
   const std::size_t weight = sqlite::weight_of(change);
-  parts_->committer->push(std::make_unique<sqlite::CommitChange>(std::move(change), std::move(done)), weight);
+  parts_->committer->push(
+      std::make_unique<sqlite::CommitChange>(std::move(change), parts_->recent, std::move(done)), weight);
 }
 
 void SqliteStore::set_push(task::TaskKey key, task::PushConfig config, int configs_max,
@@ -136,6 +140,7 @@ void SqliteStore::record(DeliveryResult result, std::function<void(Result<void>)
 }
 
 Result<TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
+  if (auto known = parts_->recent.head(ref)) return std::move(*known);
   return reading("finding a task", [&](sqlite::Connection& connection) -> Result<TaskHead> {
     auto row = sqlite::find_head(connection, ref);
     if (!row) return fail(ErrorCode::task_not_found, "task not found");
@@ -144,6 +149,7 @@ Result<TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
 }
 
 Result<TaskHead> SqliteStore::head(task::TaskKey key) const {
+  if (auto known = parts_->recent.head(key)) return std::move(*known);
   return reading("finding a task", [&](sqlite::Connection& connection) -> Result<TaskHead> {
     auto row = sqlite::find_head(connection, key);
     if (!row) return fail(ErrorCode::task_not_found, "task not found");
@@ -153,17 +159,20 @@ Result<TaskHead> SqliteStore::head(task::TaskKey key) const {
 
 Result<task::Task> SqliteStore::read(task::TaskKey key, const task::Depth& depth,
                                      std::optional<task::EventNumber> as_of) const {
+  if (auto known = parts_->recent.read(key, depth, as_of)) return std::move(*known);
   return reading("reading a task",
                  [&](auto& connection) { return sqlite::read_task(connection, key, depth, as_of); });
 }
 
 Result<std::vector<task::Event>> SqliteStore::events(task::TaskKey key, task::EventNumber after,
                                                      int limit) const {
+  if (auto known = parts_->recent.events(key, after, limit)) return std::move(*known);
   return reading("reading events",
                  [&](auto& connection) { return sqlite::read_events(connection, key, after, limit); });
 }
 
 Result<TurnInput> SqliteStore::turn_input(task::TaskKey key, task::EventNumber message) const {
+  if (auto known = parts_->recent.turn_input(key, message)) return std::move(*known);
   return reading("reading a turn's input",
                  [&](auto& connection) { return sqlite::read_turn_input(connection, key, message); });
 }
@@ -179,6 +188,7 @@ Result<task::EventNumber> SqliteStore::next_message(task::TaskKey key, task::Eve
 Result<std::vector<task::Message>> SqliteStore::conversation(task::ContextKey context,
                                                              task::TaskKey before_task,
                                                              task::EventNumber before, int limit) const {
+  if (auto known = parts_->recent.conversation(context, before_task, before)) return std::move(*known);
   return reading("reading a conversation", [&](auto& connection) {
     return sqlite::read_conversation(connection, context, before_task, before, limit);
   });
@@ -229,6 +239,7 @@ Result<std::string> SqliteStore::context_owner(const task::Caller& caller, const
 }
 
 Result<std::vector<std::string>> SqliteStore::call_ids(task::ContextKey context) const {
+  if (auto known = parts_->recent.call_ids(context)) return std::move(*known);
   return reading("finding tool calls", [&](auto& connection) -> Result<std::vector<std::string>> {
     return sqlite::call_ids(connection, context);
   });

@@ -28,6 +28,7 @@ struct SqliteOptions {
   std::size_t queue_max = 20'000;             // changes that wait for the disk
   std::size_t queue_bytes_max = 256u << 20;   // and what they hold
   std::size_t remembered_tasks_max = 10'000;  // heads the committing thread keeps in memory
+  std::size_t recent_bytes_max = 32u << 20;   // of the newest tasks, kept whole in memory
   // How long a send is remembered, by which a repeated one is known.
   base::Duration send_retention = std::chrono::hours(24);
 };

@@ -1,6 +1,7 @@
 #include "store/sqlite/writes.h"
 
 namespace baton::store::sqlite {
+
 std::size_t weight_of(const Change& change) {
   std::size_t bytes = sizeof(change);
   for (const task::EventBody& body : change.events) bytes += task::weight_of(body);
@@ -19,7 +20,7 @@ std::size_t weight_of(const Change& change) {
 void CommitChange::undo() {
   if (result_ && *result_) {
     change_.events.clear();
-    for (task::Event& event : (*result_)->events) change_.events.push_back(std::move(event.body));
+    for (const task::EventPtr& event : (*result_)->events) change_.events.push_back(event->body);
   }
   result_.reset();
 }
@@ -27,6 +28,15 @@ void CommitChange::undo() {
 void CommitChange::refuse(const base::Error& error) {
   change_ = Change{};
   result_ = base::fail(error);
+}
+
+void CommitChange::finish() {
+  if (*result_ && change_.create) {
+    recent_.created(**result_, std::move(change_.create->metadata), std::move(change_.request));
+  } else if (*result_) {
+    recent_.advanced(**result_, std::move(change_.request));
+  }
+  done_(std::move(*result_));
 }
 
 void SetPush::finish() {

@@ -7,6 +7,7 @@
 #include "store/sqlite/apply_change.h"
 #include "store/sqlite/committer.h"
 #include "store/sqlite/push_rows.h"
+#include "store/sqlite/recent_tasks.h"
 #include "store/task_store.h"
 
 namespace baton::store::sqlite {
@@ -16,14 +17,16 @@ std::size_t weight_of(const Change& change);
 
 class CommitChange final : public Write {
  public:
-  CommitChange(Change change, CommitCallback done) : change_(std::move(change)), done_(std::move(done)) {}
+  CommitChange(Change change, RecentTasks& recent, CommitCallback done)
+      : change_(std::move(change)), recent_(recent), done_(std::move(done)) {}
   void apply(WriteState& state) override { result_ = apply_change(state, change_); }
   void undo() override;
   void refuse(const base::Error& error) override;
-  void finish() override { done_(std::move(*result_)); }
+  void finish() override;
 
  private:
   Change change_;
+  RecentTasks& recent_;
   CommitCallback done_;
   std::optional<base::Result<Committed>> result_;
 };

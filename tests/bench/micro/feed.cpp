@@ -20,8 +20,9 @@ store::TaskHead head_at(std::int64_t number) {
   return head;
 }
 
-task::Event event_at(std::int64_t number) {
-  return {{number}, base::from_ms(1'700'000'000'000), chunk_of(number > 1, false)};
+task::EventPtr event_at(std::int64_t number) {
+  return std::make_shared<const task::Event>(
+      task::Event{{number}, base::from_ms(1'700'000'000'000), chunk_of(number > 1, false)});
 }
 
 // And drop it again, where so many others stay.
@@ -49,9 +50,9 @@ void publish_to_readers(benchmark::State& state) {
 void read_next_event(benchmark::State& state) {
   engine::Feed feed;
   const auto subscription = feed.subscribe(kTask, [] {});
-  std::vector<task::Event> events;
+  std::vector<task::EventPtr> events;
   for (std::int64_t number = 1; number <= 100; ++number) events.push_back(event_at(number));
-  feed.publish(head_at(100), std::move(events));
+  feed.publish(head_at(100), events);
   for (auto _ : state) {
     auto tail = feed.after(kTask, {99}, 64);
     if (!tail.known || tail.events.size() != 1) state.SkipWithError("the tail is not there");

@@ -20,12 +20,16 @@ store::TaskHead head_in(State state, std::int64_t last) {
   return head;
 }
 
-task::Event status(std::int64_t number, State state) {
-  return {{number}, {}, task::StatusChanged{{state, std::nullopt, {}}, {}}};
+task::EventPtr event(std::int64_t number, task::EventBody body) {
+  return std::make_shared<const task::Event>(task::Event{{number}, {}, std::move(body)});
 }
 
-task::Event text(std::int64_t number, std::string piece = "x") {
-  return {{number}, {}, task::TextDelta{{"r"}, 0, std::move(piece), false, false}};
+task::EventPtr status(std::int64_t number, State state) {
+  return event(number, task::StatusChanged{{state, std::nullopt, {}}, {}});
+}
+
+task::EventPtr text(std::int64_t number, std::string piece = "x") {
+  return event(number, task::TextDelta{{"r"}, 0, std::move(piece), false, false});
 }
 
 }  // namespace

@@ -339,3 +339,42 @@ TEST_CASE("TaskService: an agent's turn knows the ids of the tool calls that its
   REQUIRE(bench.submit(chat("elsewhere", "", "another thread")));
   CHECK(bench.scripted().next()->turn.call_ids.empty());
 }
+
+TEST_CASE("TaskService: of several answers to one ask one is taken, the others are a conflict") {
+  EngineBench bench;
+  const auto asked = bench.submit(EngineBench::message("x", "t1"));
+  REQUIRE(asked);
+  bench.scripted().next()->sink->finish(agents::Asked{"a1", false, {}});
+  const auto stop = bench.wait(asked->key);
+  REQUIRE(stop);
+
+  std::vector<std::promise<base::Result<engine::Accepted>>> answers(8);
+  for (auto& promise : answers) {
+    task::Submission answer = EngineBench::message("yes", "t1");
+    answer.ask = "a1";
+    bench.engine().tasks().submit(std::move(answer), [&promise](base::Result<engine::Accepted> accepted) {
+      promise.set_value(std::move(accepted));
+    });
+  }
+  int taken = 0;
+  for (auto& promise : answers) {
+    const auto accepted = promise.get_future().get();
+    if (accepted) ++taken;
+    if (!accepted) CHECK(accepted.error().code == base::ErrorCode::conflict);
+  }
+  CHECK(taken == 1);
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(asked->key, stop->number.value)->state == task::State::completed);
+}
+
+TEST_CASE("TaskService: an answer to another ask than the one that is open is a conflict") {
+  EngineBench bench;
+  const auto asked = bench.submit(EngineBench::message("x", "t1"));
+  REQUIRE(asked);
+  task::Submission answer = EngineBench::message("yes", "t1");
+  answer.ask = "a2";
+  CHECK(bench.submit(answer).error().code == base::ErrorCode::conflict);
+  bench.scripted().next()->sink->finish(agents::Asked{"a1", false, {}});
+  REQUIRE(bench.wait(asked->key));
+  CHECK(bench.submit(answer).error().code == base::ErrorCode::conflict);
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <condition_variable>
+#include <future>
 #include <mutex>
 
 #include "support/engine_bench.h"
@@ -55,6 +56,23 @@ class Reader {
     return found;
   }
   const std::string& out() const { return out_; }
+
+  // One pull, after which the stream waits or there is more.
+  Next pull() { return stream_->pull(out_, kRoom + out_.size()); }
+  void wait_for_news() {
+    while (true) {
+      const int seen = wakes();
+      if (pull() != Next::wait) return;
+      REQUIRE(woken_since(seen));
+    }
+  }
+  // Until the answer is set, reads of the store wait.
+  std::promise<void> hold_reads() {
+    std::promise<void> release;
+    REQUIRE(readers_.try_submit(
+        [held = std::make_shared<std::future<void>>(release.get_future())] { held->wait(); }));
+    return release;
+  }
 
  private:
   int wakes() {
@@ -192,4 +210,28 @@ TEST_CASE("LogStream: what its first block shows already goes out as numbers alo
   Reader reader(bench, std::move(start));
   CHECK(reader.pull_to_end());
   CHECK(reader.out() == "data: first\n\nid: 1\n\nid: 2\n\nid: 3\n\nid: 4\ndata: {\"n\": 4!}\n\n");
+}
+
+TEST_CASE("LogStream: what was being fetched while the feed came to know it is sent once") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  const auto emit = [&](std::string text, std::size_t events) {
+    turn->sink->emit(task::Custom{"c", task::Json{"\"" + std::move(text) + "\""}});
+    while (bench.log(accepted->key).size() < events) std::this_thread::yield();
+  };
+  // More than the feed keeps of a task: after it, its memory is empty.
+  emit(std::string(300 << 10, 'x'), 4);
+  Reader reader(bench, start_at(accepted->key, 3));
+  reader.wait_for_news();
+  REQUIRE(reader.numbers() == up_to(4, 4));
+  auto release = reader.hold_reads();
+  REQUIRE(reader.pull() == Next::wait);  // the store is asked what comes after 4
+  emit("y", 5);
+  REQUIRE(reader.pull() == Next::more);  // the feed knows
+  release.set_value();
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  CHECK(reader.pull_to_end());
+  CHECK(reader.numbers() == up_to(6, 4));
 }

@@ -1,0 +1,224 @@
+#include "store/sqlite/recent_tasks.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace baton::store::sqlite {
+namespace {
+
+constexpr std::size_t kLogBytesMax = 64 << 10;
+constexpr std::size_t kLogEventsMax = 64;
+// Of an entry beside its content.
+constexpr std::size_t kEntryBytes = 1'024;
+
+std::string name_of(const task::AgentName& agent, const task::Caller& caller, const task::TaskId& id) {
+  std::string name;
+  name.reserve(agent.value.size() + caller.value.size() + id.value.size() + 2);
+  name.append(agent.value).push_back('\0');
+  name.append(caller.value).push_back('\0');
+  return name.append(id.value);
+}
+
+std::string name_of(const TaskHead& head) {
+  return name_of(head.agent, head.caller, head.id);
+}
+
+std::size_t weight_of(const Committed& committed) {
+  std::size_t bytes = 0;
+  for (const task::EventPtr& event : committed.events) bytes += task::weight_of(event->body) + sizeof *event;
+  return bytes;
+}
+
+std::size_t weight_of(const std::optional<TurnRequest>& request) {
+  if (!request) return 0;
+  std::size_t bytes =
+      request->metadata.text.size() + request->tools.text.size() + request->client_state.text.size();
+  if (request->history) {
+    for (const task::Message& message : *request->history) bytes += task::weight_of(message);
+  }
+  return bytes;
+}
+
+bool is_short(std::size_t bytes, std::size_t events) {
+  return bytes <= kLogBytesMax && events <= kLogEventsMax;
+}
+
+// The first events, up to one.
+std::span<const task::EventPtr> up_to(const std::vector<task::EventPtr>& events,
+                                      std::optional<task::EventNumber> last) {
+  const auto count = last ? static_cast<std::size_t>(std::max<std::int64_t>(last->value, 0)) : events.size();
+  return std::span(events).first(std::min(count, events.size()));
+}
+
+}  // namespace
+
+void RecentTasks::created(const Committed& committed, task::Json metadata,
+                          std::optional<TurnRequest> request) {
+  const TaskHead& head = committed.head;
+  const std::size_t bytes = weight_of(committed) + metadata.text.size() + weight_of(request) + kEntryBytes;
+  auto log = std::make_shared<Log>();
+  log->head = head;
+  log->metadata = std::move(metadata);
+  log->events = committed.events;
+  if (!committed.events.empty()) log->created = committed.events.front()->at;
+  if (request) {
+    log->requests.push_back({head.last_event, std::make_shared<const TurnRequest>(std::move(*request))});
+  }
+  std::vector<LogPtr> dropped;  // destroyed outside the lock
+  state_.with([&](State& state) {
+    state.alone.erase(head.context_key);
+    if (!is_short(bytes, log->events.size())) return;
+    if (committed.new_context) state.alone.emplace(head.context_key, head.key);
+    state.order.push_back(head.key);
+    state.by_name.emplace(name_of(head), head.key);
+    state.tasks.emplace(head.key, Entry{std::move(log), bytes, std::prev(state.order.end())});
+    state.bytes += bytes;
+    while (state.bytes > bytes_max_ && !state.order.empty()) {
+      dropped.push_back(state.tasks.at(state.order.front()).log);
+      forget(state, state.order.front());
+    }
+  });
+}
+
+void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest> request) {
+  const TaskHead& head = committed.head;
+  const LogPtr old = find(head.key);
+  if (!old) return;
+  const std::size_t more = weight_of(committed) + weight_of(request);
+  auto log = std::make_shared<Log>(*old);
+  log->head = head;
+  log->events.insert(log->events.end(), committed.events.begin(), committed.events.end());
+  if (request) {
+    log->requests.push_back({head.last_event, std::make_shared<const TurnRequest>(std::move(*request))});
+  }
+  forget_histories(*log);
+  LogPtr dropped;
+  state_.with([&](State& state) {
+    const auto found = state.tasks.find(head.key);
+    if (found == state.tasks.end()) return;
+    Entry& entry = found->second;
+    if (!is_short(entry.bytes + more, log->events.size())) {
+      dropped = entry.log;
+      return forget(state, head.key);
+    }
+    entry.bytes += more;
+    state.bytes += more;
+    dropped = std::exchange(entry.log, std::move(log));
+  });
+}
+
+// As the disk does: a client's history is kept until its turn has ended.
+void RecentTasks::forget_histories(Log& log) {
+  for (Request& one : log.requests) {
+    const bool is_over = log.head.turn_state == TurnState::none || one.last < log.head.turn_message;
+    if (!is_over || !one.request->history) continue;
+    auto rest = std::make_shared<TurnRequest>(*one.request);
+    rest->history.reset();
+    one.request = std::move(rest);
+  }
+}
+
+void RecentTasks::forget(State& state, task::TaskKey key) {
+  const auto found = state.tasks.find(key);
+  const Entry& entry = found->second;
+  const TaskHead& head = entry.log->head;
+  state.bytes -= entry.bytes;
+  state.order.erase(entry.place);
+  state.by_name.erase(name_of(head));
+  const auto alone = state.alone.find(head.context_key);
+  if (alone != state.alone.end() && alone->second == key) state.alone.erase(alone);
+  state.tasks.erase(found);
+}
+
+RecentTasks::LogPtr RecentTasks::find(task::TaskKey key) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.tasks.find(key);
+    return found == state.tasks.end() ? LogPtr() : found->second.log;
+  });
+}
+
+std::optional<TaskHead> RecentTasks::head(task::TaskKey key) const {
+  const LogPtr log = find(key);
+  return log ? std::optional(log->head) : std::nullopt;
+}
+
+std::optional<TaskHead> RecentTasks::head(const task::TaskRef& ref) const {
+  const std::string name = name_of(ref.agent, ref.caller, ref.id);
+  const LogPtr log = state_.with([&](const State& state) {
+    const auto found = state.by_name.find(name);
+    return found == state.by_name.end() ? LogPtr() : state.tasks.at(found->second).log;
+  });
+  return log ? std::optional(log->head) : std::nullopt;
+}
+
+std::optional<task::Task> RecentTasks::read(task::TaskKey key, const task::Depth& depth,
+                                            std::optional<task::EventNumber> as_of) const {
+  const LogPtr log = find(key);
+  if (!log) return std::nullopt;
+  task::Task task = task::fold(up_to(log->events, as_of), depth, log->created);
+  task.id = log->head.id;
+  task.context = log->head.context;
+  task.origin = log->head.origin;
+  task.metadata = log->metadata;
+  return task;
+}
+
+std::optional<std::vector<task::Event>> RecentTasks::events(task::TaskKey key, task::EventNumber after,
+                                                            int limit) const {
+  const LogPtr log = find(key);
+  if (!log) return std::nullopt;
+  const std::size_t from = up_to(log->events, after).size();
+  const std::size_t count = std::min(log->events.size() - from, static_cast<std::size_t>(std::max(limit, 0)));
+  std::vector<task::Event> events;
+  events.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) events.push_back(*log->events[from + i]);
+  return events;
+}
+
+std::optional<TurnInput> RecentTasks::turn_input(task::TaskKey key, task::EventNumber message) const {
+  const LogPtr log = find(key);
+  const auto index = static_cast<std::size_t>(message.value - 1);
+  if (!log || message.value < 1 || index >= log->events.size()) return std::nullopt;
+  const auto* added = std::get_if<task::MessageAdded>(&log->events[index]->body);
+  if (added == nullptr) return std::nullopt;
+  TurnInput input{added->message, {}};
+  // The request of the change that the message came with.
+  const auto with =
+      std::ranges::find_if(log->requests, [&](const Request& one) { return one.last >= message; });
+  if (with != log->requests.end()) input.request = *with->request;
+  return input;
+}
+
+RecentTasks::LogPtr RecentTasks::find_alone(task::ContextKey context) const {
+  return state_.with([&](const State& state) {
+    const auto alone = state.alone.find(context);
+    return alone == state.alone.end() ? LogPtr() : state.tasks.at(alone->second).log;
+  });
+}
+
+std::optional<std::vector<std::string>> RecentTasks::call_ids(task::ContextKey context) const {
+  const LogPtr log = find_alone(context);
+  if (!log) return std::nullopt;
+  std::vector<std::string> ids;
+  for (const task::EventPtr& event : log->events) {
+    if (const auto* call = std::get_if<task::ToolCall>(&event->body)) ids.push_back(call->id);
+  }
+  return ids;
+}
+
+std::optional<std::vector<task::Message>> RecentTasks::conversation(task::ContextKey context,
+                                                                    task::TaskKey task,
+                                                                    task::EventNumber unanswered) const {
+  const LogPtr log = find_alone(context);
+  if (!log || log->head.key != task) return std::nullopt;
+  const bool nothing_said = std::ranges::all_of(log->events, [&](const task::EventPtr& event) {
+    const bool replies = std::holds_alternative<task::TextDelta>(event->body);
+    const task::Message* message = task::message_in(event->body);
+    const bool waits = message != nullptr && message->role == task::Role::user && event->number >= unanswered;
+    return !replies && (message == nullptr || waits);
+  });
+  return nothing_said ? std::optional(std::vector<task::Message>{}) : std::nullopt;
+}
+
+}  // namespace baton::store::sqlite

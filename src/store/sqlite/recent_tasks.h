@@ -1,0 +1,80 @@
+// RecentTasks: the tasks made last, whole in memory, so that what is asked about a task in its first moments
+// (by its turn, its caller, its readers) is not read back from the disk that has just got it.
+//
+// A task is in it from its first commit or never, so what is here is complete; it goes when it has grown, or
+// when newer ones need the room. Filled by the committing thread after each commit, before anybody is told.
+// Threads: any. No lock is held while anything is read, written or called.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/guarded.h"
+#include "store/task_store.h"
+#include "task/fold.h"
+
+namespace baton::store::sqlite {
+
+class RecentTasks {
+ public:
+  explicit RecentTasks(std::size_t bytes_max) : bytes_max_(bytes_max) {}
+
+  // `metadata`: the new task's. `request`: what came with a message of the change.
+  void created(const Committed& committed, task::Json metadata, std::optional<TurnRequest> request);
+  void advanced(const Committed& committed, std::optional<TurnRequest> request);
+
+  // Each answers nothing where the disk must be asked.
+  std::optional<TaskHead> head(task::TaskKey key) const;
+  std::optional<TaskHead> head(const task::TaskRef& ref) const;
+  std::optional<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                 std::optional<task::EventNumber> as_of) const;
+  std::optional<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const;
+  std::optional<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const;
+  // Only where nothing has been said yet.
+  std::optional<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey task,
+                                                         task::EventNumber unanswered) const;
+
+  std::optional<std::vector<std::string>> call_ids(task::ContextKey context) const;
+
+ private:
+  struct Request {
+    task::EventNumber last;  // of the change it came with
+    std::shared_ptr<const TurnRequest> request;
+  };
+  struct Log {
+    TaskHead head;
+    task::Json metadata;
+    base::Timestamp created{};
+    std::vector<task::EventPtr> events;  // from the first
+    std::vector<Request> requests;
+  };
+  // Replaced and never changed, so that readers may go on with the one they found.
+  using LogPtr = std::shared_ptr<const Log>;
+  struct Entry {
+    LogPtr log;
+    std::size_t bytes = 0;
+    std::list<task::TaskKey>::iterator place;
+  };
+  struct State {
+    std::unordered_map<task::TaskKey, Entry> tasks;
+    std::unordered_map<std::string, task::TaskKey> by_name;
+    std::unordered_map<task::ContextKey, task::TaskKey> alone;  // in a context made for it
+    std::list<task::TaskKey> order;                             // of creation
+    std::size_t bytes = 0;
+  };
+
+  LogPtr find(task::TaskKey key) const;
+  // Of the only task of a context made for it.
+  LogPtr find_alone(task::ContextKey context) const;
+  static void forget(State& state, task::TaskKey key);
+  static void forget_histories(Log& log);
+
+  const std::size_t bytes_max_;
+  base::Guarded<State> state_;
+};
+
+}  // namespace baton::store::sqlite
