@@ -4,8 +4,8 @@
 #include <array>
 #include <iterator>
 
+#include "wire/chat/tools.h"
 #include "wire/json/schema.h"
-#include "wire/json/writer.h"
 
 namespace baton::server::chat {
 namespace {
@@ -39,13 +39,6 @@ base::Result<std::vector<store::TaskHead>> heads_in(const Call& call, const task
   return heads;
 }
 
-Part data_part(const auto& write) {
-  Part part = Part::of_data({});
-  wire::Writer out(part.content);
-  write(out);
-  return part;
-}
-
 // A JSON string is said in words.
 Part part_of(const task::Json& content) {
   const auto document = wire::Document::parse_view(content.text);
@@ -54,18 +47,8 @@ Part part_of(const task::Json& content) {
 }
 
 Part part_of(const Answer& answer) {
-  if (!answer.cancelled) return part_of(answer.payload.empty() ? task::Json{"{}"} : answer.payload);
-  return data_part([](wire::Writer& out) { out.object([&] { out.member("cancelled", true); }); });
-}
-
-Part part_of(const ClientResult& result) {
-  return data_part([&](wire::Writer& out) {
-    out.object([&] {
-      out.key("toolResult").object([&] {
-        out.member("id", result.call).optional("content", result.content).optional("error", result.error);
-      });
-    });
-  });
+  if (answer.cancelled) return Part::of_data({R"({"cancelled":true})"});
+  return part_of(answer.payload.empty() ? task::Json{"{}"} : answer.payload);
 }
 
 // In the place of the client's copy, or last.

@@ -104,12 +104,12 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
   });
 }
 
-// Nothing new was said: the newest run under way, or else what was said so far.
-base::Result<void> show_what_there_is(const RunAnswerPtr& answer) {
+// Nothing new was said: the newest run under way, or else what was said so far and what is asked.
+base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vector<WaitingTask>& waiting) {
   const Call& call = *answer->call;
   const auto running = running_tasks(call, answer->conversation);
   if (!running) return fail(running.error());
-  if (running->empty()) return answer->show_conversation();
+  if (running->empty()) return answer->show_conversation(waiting);
   const store::TaskHead& head = running->front();
   const auto before = call.tasks().run_begin(head.key, head.last_event);
   if (!before) return fail(before.error());
@@ -131,7 +131,7 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
   const bool in_words = answer->protocol.answers_in_words() || call.agent.settings.plain_answers;
   auto submissions = submissions_for(answer->request, *waiting, in_words);
   if (!submissions) return fail(submissions.error());
-  if (submissions->empty()) return show_what_there_is(answer);
+  if (submissions->empty()) return show_what_there_is(answer, *waiting);
   if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time()) {
     if (auto room = make_room(call, answer->conversation); !room) return room;
   }

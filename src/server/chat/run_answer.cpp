@@ -1,6 +1,7 @@
 #include "server/chat/run_answer.h"
 
 #include "base/id.h"
+#include "server/chat/restore.h"
 
 namespace baton::server::chat {
 namespace {
@@ -8,7 +9,6 @@ namespace {
 using base::ErrorCode;
 
 constexpr int kPage = 128;
-constexpr int kMessagesMax = 10'000;
 
 }  // namespace
 
@@ -93,25 +93,18 @@ void RunAnswer::reply_run(const engine::Accepted& accepted) const {
   call->reply(200, frames.all().back().data);
 }
 
-base::Result<void> RunAnswer::show_conversation() const {
-  task::ListFilter filter;
-  filter.caller = call->caller;
-  filter.agent = call->agent.name;
-  filter.context = conversation;
-  filter.limit = 1;
-  const auto newest = call->tasks().heads(filter);
-  if (!newest) return base::fail(newest.error());
+base::Result<void> RunAnswer::show_conversation(const std::vector<WaitingTask>& waiting) const {
+  std::vector<wire::chat::Question> open;
+  for (const WaitingTask& one : waiting) open.insert(open.begin(), one.question);
   std::vector<task::Message> messages;
-  if (!newest->heads.empty()) {
-    const store::TaskHead& head = newest->heads.front();
-    // All of it: no message of the task comes after its end.
-    const task::EventNumber all{head.last_event.value + 1};
-    auto said = call->services.engine.store().conversation(head.context_key, head.key, all, kMessagesMax);
+  const bool has_none = request.history && request.history->empty();
+  if (has_none) {
+    auto said = messages_in(call->tasks(), call->caller, call->agent.name, conversation);
     if (!said) return base::fail(said.error());
     messages = std::move(*said);
   }
   wire::chat::Frames frames;
-  protocol.show_conversation(facts({}, conversation, {}), messages, frames);
+  protocol.show_conversation(facts({}, conversation, {}), has_none ? &messages : nullptr, open, frames);
   call->open_stream(frames);
   return {};
 }

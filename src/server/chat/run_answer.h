@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "server/chat/call.h"
+#include "server/chat/conversation.h"
 #include "server/chat/run_stream.h"
 
 namespace baton::server::chat {
@@ -31,8 +32,8 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   // The run after `before`, as a stream, without what is `shown` already.
   void show(const TaskNames& task, task::EventNumber before, std::optional<RunPosition> shown,
             bool nothing_follows) const;
-  // All that was said, for a client that said nothing new.
-  base::Result<void> show_conversation() const;
+  // For a client that said nothing new: what was said, if it has nothing of it, and what waits for an answer.
+  base::Result<void> show_conversation(const std::vector<WaitingTask>& waiting) const;
   // In the protocol's own way where it has one.
   void refuse(const base::Error& error) const;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "wire/agent_api/content.h"
+#include "wire/chat/names.h"
+#include "wire/chat/tools.h"
 #include "wire/json/document.h"
 
 namespace baton::wire::agent_server {
@@ -12,12 +14,6 @@ using task::Part;
 
 constexpr std::string_view kCompleted = "completed";
 constexpr std::string_view kIncomplete = "incomplete";
-
-std::string text_of(const task::ToolResult& result) {
-  if (!result.error.empty()) return result.error;
-  const auto document = Document::parse_view(result.content.text);
-  return document && document->root().is_string() ? document->root().str() : result.content.text;
-}
 
 // A content as a finished message has it: of the kinds of the Agent API, with its object's name.
 std::string content_of(const Part& part) {
@@ -90,13 +86,15 @@ void View::show_status(const task::StatusChanged& changed, chat::Frames& out) {
 }
 
 void View::show_delta(const task::TextDelta& delta, chat::Frames& out) {
-  add_text(message_for(delta.reply.value, delta.first, out), delta.text, out);
-  if (delta.last) end(delta.reply.value, kCompleted, out);
+  const std::string& id = delta.reply.value;
+  add_text(message_for(id, id, delta.first, out), delta.text, out);
+  if (delta.last) end(id, kCompleted, out);
 }
 
 void View::show_chunk(const task::ArtifactChunk& chunk, chat::Frames& out) {
   const std::string& id = chunk.artifact.id.value;
-  Message& message = message_for(id, !chunk.append, out);
+  const std::string wish = chat::is_unique(id, facts_.task) ? id : own_id();
+  Message& message = message_for(id, wish, !chunk.append, out);
   bool continues = chunk.append;
   for (const Part& part : chunk.artifact.parts) {
     if (continues && agent_api::is_plain_text(part)) {
@@ -130,7 +128,7 @@ void View::show_result(const task::ToolResult& result, chat::Frames& out) {
     writer.member("type", "tool_result").member("id", result.id);
     writer.member("name", call == calls_.rend() ? std::string() : call->second);
     writer.key("output").array(
-        [&] { writer.object([&] { writer.member("type", "text").member("text", text_of(result)); }); });
+        [&] { writer.object([&] { writer.member("type", "text").member("text", chat::text_of(result)); }); });
   });
   add_tool_use("plugin_call_output", data, out);
 }
@@ -142,9 +140,7 @@ void View::show_withdrawn(const task::Withdrawn& withdrawn, chat::Frames& out) {
 
 void View::ask(const chat::Question& question, chat::Frames& out) {
   if (question.for_tool) return;
-  std::string prompt = question.prompt;
-  if (prompt.empty())
-    prompt = question.for_auth ? "The agent needs authorisation." : "The agent needs an answer.";
+  std::string prompt = chat::prompt_of(question);
   if (!question.url.empty()) prompt += "\n" + question.url;
   std::vector<Part> parts{Part::of_text(std::move(prompt))};
   if (const auto details = Document::parse_view(question.details.text)) {
@@ -155,12 +151,13 @@ void View::ask(const chat::Question& question, chat::Frames& out) {
 
 void View::say(const std::vector<Part>& parts, chat::Frames& out) {
   if (parts.empty()) return;
-  Message& message = begin_message({}, facts_.task.value + "-" + std::to_string(now_.value), out);
+  Message& message = begin_message({}, own_id(), out);
   for (const Part& part : parts) add_part(message, part, out);
   end({}, kCompleted, out);
 }
 
-View::Message& View::message_for(const std::string& source, bool anew, chat::Frames& out) {
+View::Message& View::message_for(const std::string& source, const std::string& wish, bool anew,
+                                 chat::Frames& out) {
   if (anew) {
     end(source, kIncomplete, out);
     forget(source);
@@ -168,7 +165,7 @@ View::Message& View::message_for(const std::string& source, bool anew, chat::Fra
   for (Message& message : open_) {
     if (message.source == source) return message;
   }
-  return begin_message(source, source, out);
+  return begin_message(source, wish, out);
 }
 
 View::Message& View::begin_message(std::string source, std::string id, chat::Frames& out) {
@@ -232,7 +229,7 @@ void View::add_tool_use(std::string_view kind, std::string_view data, chat::Fram
   Writer writer(frame);
   writer.object([&] {
     head(writer, kind, kCompleted);
-    writer.member("id", new_id("msg_" + facts_.task.value + "-" + std::to_string(now_.value)));
+    writer.member("id", new_id("msg_" + own_id()));
     writer.member("type", kind).member("role", "assistant");
     writer.key("content").array([&] {
       writer.object([&] {
@@ -269,6 +266,10 @@ void View::respond(std::string_view status, chat::Frames& out, const Failure* fa
       for (const Completed& object : completed_) writer.raw(object.json);
     });
   });
+}
+
+std::string View::own_id() const {
+  return facts_.task.value + "-" + std::to_string(now_.value);
 }
 
 std::string View::new_id(std::string wish) {

@@ -48,8 +48,8 @@ class View final : public chat::RunView {
 
   // What was said in one piece, as a message of its own.
   void say(const std::vector<task::Part>& parts, chat::Frames& out);
-  // The message that shows `source`; begun if there is none, or `anew`.
-  Message& message_for(const std::string& source, bool anew, chat::Frames& out);
+  // The message that shows `source`; begun if there is none, or `anew`, with the id that is wished.
+  Message& message_for(const std::string& source, const std::string& wish, bool anew, chat::Frames& out);
   Message& begin_message(std::string source, std::string id, chat::Frames& out);
   void add_text(Message& message, std::string_view text, chat::Frames& out);
   void add_part(Message& message, const task::Part& part, chat::Frames& out);
@@ -63,6 +63,8 @@ class View final : public chat::RunView {
   void begin(const task::Event& event, chat::Frames& out);
   void go_to_work(chat::Frames& out);
   void respond(std::string_view status, chat::Frames& out, const Failure* failure = nullptr);
+  // Of the event that is being shown.
+  std::string own_id() const;
   // An id that this run has not had: the wish, or that and the event's number.
   std::string new_id(std::string wish);
   // The members that each object begins with.

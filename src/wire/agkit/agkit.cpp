@@ -2,6 +2,7 @@
 
 #include "wire/agkit/request.h"
 #include "wire/agkit/view.h"
+#include "wire/chat/tools.h"
 
 namespace baton::wire::agkit {
 namespace {
@@ -12,9 +13,12 @@ class AgKit final : public chat::Protocol {
   std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
     return std::make_unique<View>(facts);
   }
-  // Clients hold what was said themselves.
-  void show_conversation(const chat::RunFacts&, const std::vector<task::Message>&,
-                         chat::Frames& out) const override {
+  // Clients hold what was said themselves. Calls too: shown twice, their arguments would double.
+  void show_conversation(const chat::RunFacts& facts, const std::vector<task::Message>*,
+                         const std::vector<chat::Question>& open, chat::Frames& out) const override {
+    for (const chat::Question& question : open) {
+      if (!question.for_tool && !chat::asks_by_tool(facts, question)) show_interrupt(question, out);
+    }
     out.add() = "[DONE]";
   }
 };

@@ -2,19 +2,13 @@
 
 #include <algorithm>
 
-#include "wire/json/document.h"
+#include "wire/chat/tools.h"
 #include "wire/json/writer.h"
 
 namespace baton::wire::agkit {
 namespace {
 
 constexpr std::string_view kNoResult = "The tool gave no result.";
-
-std::string text_of(const task::ToolResult& result) {
-  if (!result.error.empty()) return result.error;
-  const auto document = Document::parse_view(result.content.text);
-  return document && document->root().is_string() ? document->root().str() : result.content.text;
-}
 
 // Bytes behind standard base64 with padding.
 std::size_t size_behind(std::string_view base64) {
@@ -47,6 +41,20 @@ void add_event(chat::Frames& out, std::string_view type, F&& members) {
   });
 }
 
+void add_text(chat::Frames& out, std::string_view piece) {
+  add_event(out, "text", [&](Writer& event) { event.member("content", piece); });
+}
+
+void add_interrupt(chat::Frames& out, const chat::Question& question) {
+  add_event(out, "interrupt", [&](Writer& event) {
+    event.member("id", question.id).member("reason", question.for_auth ? "auth" : "input_required");
+    event.key("payload").object([&] {
+      event.member("prompt", chat::prompt_of(question)).optional("schema", question.schema);
+      event.optional("url", question.url).optional("details", question.details);
+    });
+  });
+}
+
 // Without a break: the client looks for a call in the last message only.
 void add_call(chat::Frames& out, std::string_view id, std::string_view name, std::string_view arguments) {
   add_event(out, "tool-call-start",
@@ -62,6 +70,11 @@ void add_result(chat::Frames& out, std::string_view id, std::string_view text) {
 }
 
 }  // namespace
+
+void show_interrupt(const chat::Question& question, chat::Frames& out) {
+  add_text(out, chat::prompt_of(question));
+  add_interrupt(out, question);
+}
 
 void View::show(const task::Event& event, chat::Frames& out) {
   if (over_) return;
@@ -141,48 +154,27 @@ void View::show_result(const task::ToolResult& result, chat::Frames& out) {
   const auto call = std::find_if(open_calls_.begin(), open_calls_.end(),
                                  [&](const OpenCall& open) { return open.id == result.id; });
   if (call == open_calls_.end()) return;
-  add_result(out, call->shown, text_of(result));
+  add_result(out, call->shown, chat::text_of(result));
   open_calls_.erase(call);
   after_text_ = false;
 }
 
 void View::ask(const chat::Question& question, chat::Frames& out) {
   if (question.for_tool) return;
-  if (asks_by_tool(question)) {
-    std::string arguments;
-    Writer writer(arguments);
-    writer.object([&] { writer.member("message", question.prompt).optional("schema", question.schema); });
-    return add_call(out, question.id, facts_.confirm_tool, arguments);
+  if (chat::asks_by_tool(facts_, question)) {
+    return add_call(out, question.id, facts_.confirm_tool, chat::arguments_of(question));
   }
-  std::string prompt = question.prompt;
-  if (prompt.empty())
-    prompt = question.for_auth ? "The agent needs authorisation." : "The agent needs an answer.";
   unit_.clear();
   // Clients show an interrupt only as part of a message, which text makes.
-  say({}, prompt, out);
-  add_event(out, "interrupt", [&](Writer& event) {
-    event.member("id", question.id).member("reason", question.for_auth ? "auth" : "input_required");
-    event.key("payload").object([&] {
-      event.member("prompt", prompt).optional("schema", question.schema);
-      event.optional("url", question.url).optional("details", question.details);
-    });
-  });
-}
-
-bool View::asks_by_tool(const chat::Question& question) const {
-  if (question.for_auth || facts_.confirm_tool.empty()) return false;
-  const std::vector<std::string> offered = chat::tool_names(facts_.tools);
-  return std::find(offered.begin(), offered.end(), facts_.confirm_tool) != offered.end();
+  say({}, chat::prompt_of(question), out);
+  add_interrupt(out, question);
 }
 
 void View::say(const std::string& unit, std::string_view text, chat::Frames& out) {
   if (text.empty()) return;
-  const auto add = [&](std::string_view piece) {
-    add_event(out, "text", [&](Writer& event) { event.member("content", piece); });
-  };
   const bool continues = !unit.empty() && unit == unit_;
-  if (after_text_ && !continues) add("\n\n");
-  add(text);
+  if (after_text_ && !continues) add_text(out, "\n\n");
+  add_text(out, text);
   unit_ = unit;
   after_text_ = true;
 }

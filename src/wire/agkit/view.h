@@ -25,7 +25,6 @@ class View final : public chat::RunView {
   void show_call(const task::ToolCall& call, task::EventNumber number, chat::Frames& out);
   void show_result(const task::ToolResult& result, chat::Frames& out);
   void ask(const chat::Question& question, chat::Frames& out);
-  bool asks_by_tool(const chat::Question& question) const;
 
   // Text of `unit`, after a blank line if other text is right before it.
   void say(const std::string& unit, std::string_view text, chat::Frames& out);
@@ -42,5 +41,8 @@ class View final : public chat::RunView {
   bool after_text_ = false;  // the client would join further text to what it has
   bool over_ = false;
 };
+
+// The frames that ask outside of a run.
+void show_interrupt(const chat::Question& question, chat::Frames& out);
 
 }  // namespace baton::wire::agkit

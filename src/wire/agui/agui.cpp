@@ -4,9 +4,50 @@
 #include "wire/agui/run_frames.h"
 #include "wire/agui/snapshot.h"
 #include "wire/agui/view.h"
+#include "wire/chat/tools.h"
 
 namespace baton::wire::agui {
 namespace {
+
+// What the client is asked, by the form in which it is.
+struct Asked {
+  std::vector<chat::Question> interrupts;
+  std::vector<chat::Question> by_tool;  // as calls of the tool for that
+  std::vector<std::string> pending;     // calls of client tools
+};
+
+Asked sort(const chat::RunFacts& facts, const std::vector<chat::Question>& open) {
+  Asked asked;
+  for (const chat::Question& question : open) {
+    const bool by_tool = !question.for_tool && chat::asks_by_tool(facts, question);
+    if (by_tool) asked.by_tool.push_back(question);
+    if (by_tool || question.for_tool) {
+      asked.pending.push_back(question.id);
+    } else if (!question.id.empty()) {
+      asked.interrupts.push_back(question);
+    }
+  }
+  return asked;
+}
+
+// What was said, and the questions that are calls for this client.
+std::vector<task::Message> with_calls(const chat::RunFacts& facts, std::vector<task::Message> messages,
+                                      const std::vector<chat::Question>& questions) {
+  for (const chat::Question& question : questions) {
+    task::Message call;
+    call.id.value = question.id;
+    call.role = task::Role::agent;
+    call.parts.push_back(
+        chat::part_of(task::ToolCall{question.id, facts.confirm_tool, {chat::arguments_of(question)}, true}));
+    messages.push_back(std::move(call));
+  }
+  return messages;
+}
+
+void show_messages(const chat::RunFacts& facts, const std::vector<task::Message>& messages, Out& out) {
+  out.event("MESSAGES_SNAPSHOT",
+            [&](Writer& w) { write_messages(w.key("messages"), messages, facts.newer); });
+}
 
 class AgUi final : public chat::Protocol {
  public:
@@ -24,13 +65,15 @@ class AgUi final : public chat::Protocol {
     return true;
   }
 
-  void show_conversation(const chat::RunFacts& facts, const std::vector<task::Message>& messages,
-                         chat::Frames& frames) const override {
+  void show_conversation(const chat::RunFacts& facts, const std::vector<task::Message>* messages,
+                         const std::vector<chat::Question>& open, chat::Frames& frames) const override {
     Out out(frames, std::nullopt);
     show_start(facts, out);
-    out.event("MESSAGES_SNAPSHOT",
-              [&](Writer& w) { write_messages(w.key("messages"), messages, facts.newer); });
-    show_pending(facts, {}, {}, out);
+    const Asked asked = sort(facts, open);
+    if (messages) show_messages(facts, with_calls(facts, *messages, asked.by_tool), out);
+    if (!asked.interrupts.empty()) return show_interrupts(facts, asked.interrupts, {}, out);
+    // Only calls that this very stream has shown may be named.
+    show_pending(facts, messages ? asked.pending : std::vector<std::string>(), {}, out);
   }
 
   // An interrupt is answered by `resume`.

@@ -5,6 +5,7 @@
 
 #include "wire/a2a/members.h"
 #include "wire/agui/content.h"
+#include "wire/chat/tools.h"
 #include "wire/json/writer.h"
 
 namespace baton::wire::agui {
@@ -106,17 +107,6 @@ Result<chat::ClientResult> read_result(Value message, const std::string& name) {
   return result;
 }
 
-task::Part part_of(const chat::ClientResult& result) {
-  task::Json data;
-  Writer out(data.text);
-  out.object([&] {
-    out.key("toolResult").object([&] {
-      out.member("id", result.call).member("content", result.content).optional("error", result.error);
-    });
-  });
-  return task::Part::of_data(std::move(data));
-}
-
 }  // namespace
 
 Result<ReadMessage> read_message(Value value, const std::string& name) {
@@ -132,7 +122,7 @@ Result<ReadMessage> read_message(Value value, const std::string& name) {
   if (read.speaker == Speaker::tool) {
     auto result = read_result(value, name);
     if (!result) return fail(std::move(result.error()));
-    message.parts.push_back(part_of(*result));
+    message.parts.push_back(chat::part_of(*result));
     read.result = std::move(*result);
     return read;
   }

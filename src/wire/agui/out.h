@@ -7,13 +7,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
 #include "base/clock.h"
+#include "wire/chat/names.h"
 #include "wire/chat/run_view.h"
 #include "wire/json/writer.h"
 
 namespace baton::wire::agui {
+
+using chat::Names;
 
 class Out {
  public:
@@ -40,20 +42,6 @@ class Out {
  private:
   chat::Frames& frames_;
   std::optional<base::Timestamp> at_;
-};
-
-// The names that a run has given to its messages, calls or subagents: none may be used for two things.
-class Names {
- public:
-  // `wanted`, or where that is taken `wanted~2`, `wanted~3`, ...
-  std::string fresh(const std::string& wanted) {
-    std::string name = wanted;
-    for (int n = 2; !used_.insert(name).second; ++n) name = wanted + "~" + std::to_string(n);
-    return name;
-  }
-
- private:
-  std::unordered_set<std::string> used_;
 };
 
 }  // namespace baton::wire::agui

@@ -96,12 +96,14 @@ void show_pending(const chat::RunFacts& facts, const std::vector<std::string>& c
   });
 }
 
-void show_interrupt(const chat::RunFacts& facts, const chat::Question& question, const UsageSum& usage,
-                    Out& out) {
+void show_interrupts(const chat::RunFacts& facts, const std::vector<chat::Question>& questions,
+                     const UsageSum& usage, Out& out) {
   finish(facts, usage, out, [&](Writer& w) {
     w.key("outcome").object([&] {
       w.member("type", "interrupt").key("interrupts").array([&] {
-        w.object([&] { write_interrupt(w, question); });
+        for (const chat::Question& question : questions) {
+          w.object([&] { write_interrupt(w, question); });
+        }
       });
     });
   });

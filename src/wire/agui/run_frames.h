@@ -20,9 +20,9 @@ void show_end(const chat::RunFacts& facts, const task::StatusChanged& end, const
 // The client is to run these tools of its own.
 void show_pending(const chat::RunFacts& facts, const std::vector<std::string>& calls, const UsageSum& usage,
                   Out& out);
-// The client is to answer.
-void show_interrupt(const chat::RunFacts& facts, const chat::Question& question, const UsageSum& usage,
-                    Out& out);
+// The client is to answer; one question at least.
+void show_interrupts(const chat::RunFacts& facts, const std::vector<chat::Question>& questions,
+                     const UsageSum& usage, Out& out);
 void show_error(const std::string& message, std::string_view code, const UsageSum& usage, Out& out);
 
 }  // namespace baton::wire::agui

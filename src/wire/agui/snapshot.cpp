@@ -76,8 +76,7 @@ class MessageWriter {
     Message texts;
     std::ranges::copy_if(content_, std::back_inserter(texts.parts),
                          [](const Part& part) { return part.kind == Part::Kind::text; });
-    // With a call for the client goes a text for those who know no tools.
-    const std::string text = calls_.empty() ? task::text_of(texts) : std::string();
+    const std::string text = task::text_of(texts);
     if (text.empty() && calls_.empty()) return;
     start([&] {
       out_.member("role", "assistant").optional("content", text);

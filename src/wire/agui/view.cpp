@@ -4,6 +4,7 @@
 
 #include "wire/a2a/v1_objects.h"
 #include "wire/agui/run_frames.h"
+#include "wire/chat/tools.h"
 #include "wire/json/document.h"
 #include "wire/json/json_patch.h"
 #include "wire/line/to_agent.h"
@@ -12,10 +13,6 @@ namespace baton::wire::agui {
 namespace {
 
 using task::Part;
-
-bool offers(const task::Json& tools, const std::string& name) {
-  return !name.empty() && std::ranges::count(chat::tool_names(tools), name) > 0;
-}
 
 // The parts that are no text; of data only if `with_data`.
 std::vector<Part> others_in(const std::vector<Part>& parts, bool with_data) {
@@ -37,13 +34,6 @@ bool has_text(const std::vector<Part>& parts) {
   return std::ranges::any_of(parts, [](const Part& part) { return part.kind == Part::Kind::text; });
 }
 
-// What a tool gave as the text that clients show and models read.
-std::string text_of(const task::ToolResult& result) {
-  if (!result.error.empty()) return result.error;
-  const auto document = Document::parse_view(result.content.text);
-  return document && document->root().is_string() ? document->root().str() : result.content.text;
-}
-
 OpenSubagents::Ending ending_for(task::State state) {
   if (state == task::State::completed) return OpenSubagents::Ending::finished;
   return task::is_waiting(state) ? OpenSubagents::Ending::suspended : OpenSubagents::Ending::broken_off;
@@ -52,10 +42,7 @@ OpenSubagents::Ending ending_for(task::State state) {
 }  // namespace
 
 View::View(const chat::RunFacts& facts)
-    : facts_(facts),
-      may_call_to_ask_(offers(facts.tools, facts.confirm_tool)),
-      reasoning_(names_, facts.newer),
-      subagents_(facts.newer) {}
+    : facts_(facts), reasoning_(names_, facts.newer), subagents_(facts.newer) {}
 
 void View::show(const task::Event& event, chat::Frames& frames) {
   if (over_) return;
@@ -66,7 +53,7 @@ void View::show(const task::Event& event, chat::Frames& frames) {
 }
 
 std::string View::own_id() const {
-  return facts_.task.value + "-e" + std::to_string(number_.value);
+  return chat::name_of(facts_.task, number_);
 }
 
 // ---- Messages.
@@ -95,15 +82,12 @@ void View::show_one(const task::TextDelta& event, Out& out) {
 
 void View::show_one(const task::ArtifactChunk& event, Out& out) {
   const task::Artifact& artifact = event.artifact;
-  // Agents use ids of their own in one task after the other, and a message's id must be new in the thread.
-  const bool unique = artifact.id.value.find(facts_.task.value) != std::string::npos;
-  const std::string wanted = unique ? artifact.id.value : artifact.id.value + "~" + own_id();
+  const std::string& id = artifact.id.value;
+  const std::string wanted = chat::is_unique(id, facts_.task) ? id : id + "~" + own_id();
   if (has_text(artifact.parts)) {
-    texts_.show(
-        {"artifact " + artifact.id.value, wanted, text_in(artifact.parts), !event.append, event.last_chunk},
-        out);
+    texts_.show({"artifact " + id, wanted, text_in(artifact.parts), !event.append, event.last_chunk}, out);
   } else if (event.last_chunk) {
-    texts_.show({"artifact " + artifact.id.value, wanted, {}, false, true}, out);
+    texts_.show({"artifact " + id, wanted, {}, false, true}, out);
   }
   task::Artifact rest = artifact;
   rest.parts = others_in(artifact.parts, true);
@@ -157,7 +141,7 @@ void View::show_one(const task::ToolResult& event, Out& out) {
   texts_.another_followed();
   out.event("TOOL_CALL_RESULT", [&](Writer& w) {
     w.member("messageId", names_.fresh(own_id())).member("toolCallId", id);
-    w.member("content", text_of(event));
+    w.member("content", chat::text_of(event));
   });
 }
 
@@ -251,11 +235,8 @@ void View::ask(const task::StatusChanged& waiting, Out& out) {
   if (question.for_tool) return show_pending(facts_, client_calls_, usage_, out);
   if (question.id.empty()) question.id = own_id();
   if (waiting.status.message) show_message(*waiting.status.message, false, out);
-  if (!may_call_to_ask_ || question.for_auth) return show_interrupt(facts_, question, usage_, out);
-  std::string arguments;
-  Writer w(arguments);
-  w.object([&] { w.member("message", question.prompt).optional("schema", question.schema); });
-  show_call(question.id, facts_.confirm_tool, arguments, out);
+  if (!chat::asks_by_tool(facts_, question)) return show_interrupts(facts_, {question}, usage_, out);
+  show_call(question.id, facts_.confirm_tool, chat::arguments_of(question), out);
   client_calls_.push_back(question.id);
   show_pending(facts_, client_calls_, usage_, out);
 }

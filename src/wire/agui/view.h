@@ -55,7 +55,6 @@ class View final : public chat::RunView {
   std::string own_id() const;
 
   const chat::RunFacts facts_;
-  const bool may_call_to_ask_;
   bool started_ = false;
   bool over_ = false;
   task::EventNumber number_;  // of the event that is being shown

@@ -24,8 +24,10 @@ class Protocol {
   // for what is wrong with the conversation (`conflict`), never for a malformed request.
   virtual bool show_refusal(const RunFacts&, const base::Error&, Frames&) const { return false; }
   // Frames for a client that said nothing new and only wants to see the conversation, a stream of its own.
-  // `messages`: all that was said, oldest first. None: an empty stream.
-  virtual void show_conversation(const RunFacts&, const std::vector<task::Message>&, Frames&) const {}
+  // `messages`: all that was said, oldest first, or null if the client has its own. `open`: what it is asked
+  // and has not answered, oldest first. None: an empty stream.
+  virtual void show_conversation(const RunFacts&, const std::vector<task::Message>* /*messages*/,
+                                 const std::vector<Question>& /*open*/, Frames&) const {}
 
   // Whether a plain message answers what is asked, or else only an Answer does.
   virtual bool answers_in_words() const { return true; }

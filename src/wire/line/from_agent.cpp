@@ -6,8 +6,8 @@
 #include "wire/a2a/v1_objects.h"
 #include "wire/chat/run_request.h"
 #include "wire/json/document.h"
-#include "wire/json/writer.h"
 #include "wire/json/json_patch.h"
+#include "wire/json/writer.h"
 
 namespace baton::wire::line {
 namespace {

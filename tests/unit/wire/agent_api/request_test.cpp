@@ -221,6 +221,7 @@ TEST_CASE("Agent API: its rules") {
   CHECK_FALSE(protocol.leaving_cancels());
   wire::chat::Frames frames;
   CHECK_FALSE(protocol.show_refusal(facts(), {base::ErrorCode::conflict, "busy", {}}, frames));
-  protocol.show_conversation(facts(), {said({Part::of_text("hi")})}, frames);
+  const std::vector messages{said({Part::of_text("hi")})};
+  protocol.show_conversation(facts(), &messages, {}, frames);
   CHECK(frames.empty());
 }

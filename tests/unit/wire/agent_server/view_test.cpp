@@ -209,7 +209,18 @@ TEST_CASE(
   REQUIRE(document);
   Lines ids;
   for (const wire::Value object : document->root()) ids.push_back(object["id"].str());
-  CHECK(ids == Lines{"msg_t-r1.1", "msg_whole", "msg_t-8", "msg_open"});
+  CHECK(ids == Lines{"msg_t-r1.1", "msg_t-7", "msg_t-8", "msg_t-4"});
+}
+
+TEST_CASE("Agent Server view: an artifact's message has an id that no other task's has") {
+  RunLog log;
+  log.begin().chunk("a", {Part::of_text("x")}, false, true).chunk("a-t-1", {Part::of_text("y")}, false, true);
+  log.state(State::completed);
+  const auto document = wire::Document::parse(output_of(log));
+  REQUIRE(document);
+  Lines ids;
+  for (const wire::Value object : document->root()) ids.push_back(object["id"].str());
+  CHECK(ids == Lines{"msg_t-4", "msg_a-t-1"});
 }
 
 TEST_CASE("Agent Server view: a message without parts is none") {
@@ -226,8 +237,8 @@ TEST_CASE("Agent Server view: what replaces an artifact or a reply takes its pla
   const std::string output = output_of(log);
   CHECK(output.find("old") == std::string::npos);
   CHECK(output.find("draft") == std::string::npos);
-  CHECK(output.find(R"("id":"msg_a-5")") != std::string::npos);
-  CHECK(output.find(R"("id":"msg_b-7")") != std::string::npos);
+  CHECK(output.find(R"("id":"msg_t-5")") != std::string::npos);
+  CHECK(output.find(R"("id":"msg_t-7")") != std::string::npos);
 }
 
 TEST_CASE("Agent Server view: an attempt that begins again closes what is open and has new ids") {
@@ -295,6 +306,6 @@ TEST_CASE("Agent Server: its rules") {
   CHECK(protocol->leaving_cancels());
   wire::chat::Frames frames;
   CHECK_FALSE(protocol->show_refusal(test::run_facts(), {}, frames));
-  protocol->show_conversation(test::run_facts(), {}, frames);
+  protocol->show_conversation(test::run_facts(), nullptr, {}, frames);
   CHECK(frames.empty());
 }

@@ -338,7 +338,36 @@ TEST_CASE("AG-Kit: its rules, and an empty conversation for a client that says n
   wire::chat::Frames frames;
   CHECK_FALSE(protocol.show_refusal(test::run_facts(), {}, frames));
   CHECK(frames.empty());
-  protocol.show_conversation(test::run_facts(), {task::Message{}}, frames);
+  protocol.show_conversation(test::run_facts(), nullptr, {}, frames);
   REQUIRE(frames.all().size() == 1);
   CHECK(frames.all()[0].data == "[DONE]");
+}
+
+TEST_CASE("AG-Kit: a client that says nothing is asked again what is open, but not by calls that it has") {
+  using wire::chat::Question;
+  wire::chat::RunFacts facts = test::run_facts();
+  const std::vector open{Question{"call", true, false, {}, {}, {}, {}},
+                         Question{"q", false, false, "Sure?", {R"({"type":"boolean"})"}, {}, {}},
+                         Question{"a", false, true, {}, {}, "https://login.example", {}}};
+  const auto shown = [&] {
+    wire::chat::Frames frames;
+    wire::agkit::protocol().show_conversation(facts, nullptr, open, frames);
+    Lines lines;
+    for (const auto& frame : frames.all()) lines.push_back(frame.data);
+    return lines;
+  };
+  const Lines lines = shown();
+  REQUIRE(lines.size() == 5);
+  CHECK(lines[0] == R"({"type":"text","content":"Sure?"})");
+  CHECK(lines[1] == R"({"type":"interrupt","id":"q","reason":"input_required",)"
+                    R"("payload":{"prompt":"Sure?","schema":{"type":"boolean"}}})");
+  CHECK(lines[2] == R"({"type":"text","content":"The agent needs authorisation."})");
+  CHECK(lines[3] ==
+        R"({"type":"interrupt","id":"a","reason":"auth",)"
+        R"("payload":{"prompt":"The agent needs authorisation.","url":"https://login.example"}})");
+  CHECK(lines[4] == "[DONE]");
+
+  facts.confirm_tool = "confirm";
+  facts.tools = {R"([{"name":"confirm"}])"};
+  CHECK(shown() == Lines{lines[2], lines[3], lines[4]});
 }

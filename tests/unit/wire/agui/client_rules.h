@@ -32,6 +32,7 @@ class ClientRules {
 
  private:
   std::string check(const std::string& type, wire::Value event);
+  std::string check_messages(wire::Value messages);
   std::string check_text(const std::string& type, wire::Value event);
   std::string check_tool(const std::string& type, wire::Value event);
   std::string check_reasoning(const std::string& type, wire::Value event);

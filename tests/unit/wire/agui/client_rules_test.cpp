@@ -90,6 +90,7 @@ std::string ClientRules::check(const std::string& type, Value event) {
   if (type.starts_with("RUN_")) return check_end(type, event);
   if (type == "CUSTOM") return event["value"].missing() ? "no value" : missing(event, {"name"});
   if (type == "STATE_SNAPSHOT") return event["snapshot"].missing() ? "no snapshot" : "";
+  if (type == "MESSAGES_SNAPSHOT") return check_messages(event["messages"]);
   if (type == "STATE_DELTA") return event["delta"].is_array() ? "" : "no list";
   if (type == "ACTIVITY_SNAPSHOT") {
     const std::string id = event["messageId"].str();
@@ -101,6 +102,22 @@ std::string ClientRules::check(const std::string& type, Value event) {
 
 bool ClientRules::known_message(const std::string& id) const {
   return std::ranges::any_of(messages_, [&](const Message& message) { return message.id == id; });
+}
+
+std::string ClientRules::check_messages(Value messages) {
+  for (const Value message : messages) {
+    if (auto wrong = missing(message, {"id", "role"}); !wrong.empty()) return wrong;
+    if (known_message(message["id"].str())) return "a message's id used again";
+    messages_.push_back({message["id"].str(), message["role"].str(), {}, {}});
+    if (has_null(message)) return "a null in a message";
+    if (message["role"].string() == "tool") answered_.insert(message["toolCallId"].str());
+    for (const Value call : message["toolCalls"]) {
+      const auto [known, fresh] =
+          arguments_.try_emplace(call["id"].str(), call["function"]["arguments"].str());
+      if (!fresh || !wire::Document::parse_view(known->second)) return "a call that is no call";
+    }
+  }
+  return {};
 }
 
 std::string ClientRules::check_text(const std::string& type, Value event) {

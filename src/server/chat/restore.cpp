@@ -1,0 +1,83 @@
+#include "server/chat/restore.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "wire/chat/transcript.h"
+
+namespace baton::server::chat {
+namespace {
+
+using base::fail;
+using wire::chat::Transcript;
+
+constexpr int kTasksMax = 50;
+constexpr std::int64_t kEventsMax = 20'000;  // of a task, the newest
+constexpr std::size_t kBytesMax = 4 << 20;
+constexpr int kPage = 128;
+
+base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService& tasks,
+                                                       const store::TaskHead& head) {
+  Transcript transcript(head.id);
+  task::EventNumber position{std::max<std::int64_t>(head.last_event.value - kEventsMax, 0)};
+  while (position < head.last_event) {
+    const auto events = tasks.events(head.key, position, kPage);
+    if (!events) return fail(events.error());
+    if (events->empty()) break;
+    for (const task::Event& event : *events) transcript.add(event);
+    position = events->back().number;
+  }
+  return transcript.take();
+}
+
+std::size_t weight_of(const std::vector<Transcript::Entry>& entries) {
+  std::size_t weight = 0;
+  for (const Transcript::Entry& entry : entries) weight += task::weight_of(entry.message);
+  return weight;
+}
+
+// The newest of them that are not too much; the last one in any case.
+std::vector<task::Message> newest_of(std::vector<Transcript::Entry> entries) {
+  std::size_t weight = 0;
+  auto first = entries.end();
+  while (first != entries.begin()) {
+    weight += task::weight_of(std::prev(first)->message);
+    if (weight > kBytesMax && first != entries.end()) break;
+    --first;
+  }
+  std::vector<task::Message> messages;
+  for (auto entry = first; entry != entries.end(); ++entry) messages.push_back(std::move(entry->message));
+  return messages;
+}
+
+}  // namespace
+
+base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
+                                                     const task::Caller& caller, const task::AgentName& agent,
+                                                     const task::ContextId& context) {
+  task::ListFilter newest;
+  newest.caller = caller;
+  newest.agent = agent;
+  newest.context = context;
+  newest.limit = kTasksMax;
+  const auto page = tasks.heads(newest);
+  if (!page) return fail(page.error());
+  std::map<task::TaskKey, std::vector<Transcript::Entry>> by_task;
+  std::size_t weight = 0;
+  for (const store::TaskHead& head : page->heads) {
+    if (head.parent) continue;  // what the agent delegated to itself was said to nobody
+    if (weight > kBytesMax) break;
+    auto read = read_task(tasks, head);
+    if (!read) return fail(read.error());
+    weight += weight_of(*read);
+    by_task.emplace(head.key, std::move(*read));
+  }
+  std::vector<Transcript::Entry> entries;
+  for (auto& [key, said] : by_task) std::ranges::move(said, std::back_inserter(entries));
+  // Runs of several tasks may have gone side by side, and a task goes on long after it began.
+  std::ranges::stable_sort(entries, {}, &Transcript::Entry::at);
+  return newest_of(std::move(entries));
+}
+
+}  // namespace baton::server::chat

@@ -1,0 +1,29 @@
+// Tools as messages and views have them, whatever the protocol.
+//
+// Threads: pure functions.
+#pragma once
+
+#include <string>
+
+#include "task/event.h"
+#include "wire/chat/run_request.h"
+#include "wire/chat/run_view.h"
+
+namespace baton::wire::chat {
+
+// What a tool gave, as the text that clients show and models read: a JSON string is its text, other JSON is
+// itself, and of a failure it is what went wrong.
+std::string text_of(const task::ToolResult& result);
+
+// The data parts of run_request.h, {"toolCall":...} and {"toolResult":...}.
+task::Part part_of(const task::ToolCall& call);
+task::Part part_of(const ClientResult& result);
+
+// Never empty.
+std::string prompt_of(const Question& question);
+// Whether the client has it that a question comes as a call of its own tool `confirm_tool`.
+bool asks_by_tool(const RunFacts& facts, const Question& question);
+// The arguments of that call.
+std::string arguments_of(const Question& question);
+
+}  // namespace baton::wire::chat

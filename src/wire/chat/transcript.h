@@ -1,0 +1,80 @@
+// Transcript: what a task's log says, as the messages of its conversation.
+//
+// Messages, replies, tools' calls and results, and what an artifact says in text; what has no place in a
+// Message stands in data parts as run_request.h says. What an agent began anew or a broken attempt had shown
+// is not in it. Ids are those that AG-UI's stream of the same log gives (wire/agui/view.h).
+// Threads: one at a time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "base/clock.h"
+#include "task/event.h"
+#include "wire/chat/names.h"
+
+namespace baton::wire::chat {
+
+class Transcript {
+ public:
+  explicit Transcript(task::TaskId task) : task_(std::move(task)) {}
+
+  // Every event of the task, in order.
+  void add(const task::Event& event);
+
+  struct Entry {
+    base::Timestamp at;  // when it began
+    task::Message message;
+  };
+  // What was said so far, oldest first; the transcript is empty then.
+  std::vector<Entry> take();
+
+ private:
+  struct Line {
+    Entry entry;
+    std::string source = {};  // the reply or artifact that it shows
+    bool by_tool = false;     // a call or a result alone
+    bool gone = false;
+  };
+
+  void add_one(const task::StatusChanged& event);
+  void add_one(const task::MessageAdded& event);
+  void add_one(const task::TextDelta& event);
+  void add_one(const task::ArtifactChunk& event);
+  void add_one(const task::ToolCall& event);
+  void add_one(const task::ToolResult& event);
+  void add_one(const task::Withdrawn& event);
+  void add_one(const task::ReasoningDelta&) { parent_.reset(); }
+  void add_one(const task::Activity& event);
+  template <class Other>
+  void add_one(const Other&) {}
+
+  struct Piece {
+    std::string source, wanted, text;
+    bool first = false, last = false;
+  };
+  void add_text(const Piece& piece);
+  void add_whole(const task::Message& message);
+  void forget(const std::string& source);
+  Line& append(task::Message message);
+  void end_run();
+
+  const task::TaskId task_;
+  std::vector<Line> lines_;
+  base::Timestamp at_{};
+  task::EventNumber number_;  // of the event that is being added
+
+  // Of the run.
+  Names names_;
+  std::size_t run_begins_ = 0;                          // in lines_
+  std::unordered_map<std::string, std::size_t> open_;   // the lines that go on, by source
+  std::optional<std::size_t> parent_;                   // the line that takes the next call in
+  std::unordered_map<std::string, std::string> calls_;  // ids as the log has them, and as clients do
+  std::unordered_set<std::string> answered_;            // calls, as the log has them
+  std::unordered_set<std::string> client_calls_;
+};
+
+}  // namespace baton::wire::chat

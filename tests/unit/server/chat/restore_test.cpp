@@ -1,0 +1,81 @@
+#include "server/chat/restore.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+#include "support/engine_bench.h"
+
+using namespace baton;
+using test::EngineBench;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+engine::Accepted said(EngineBench& bench, const std::string& text, const std::string& task = {}) {
+  task::Submission submission = EngineBench::message(text);
+  submission.task.value = task;
+  submission.context.value = "thread";
+  const auto accepted = bench.submit(std::move(submission));
+  REQUIRE(accepted);
+  return *accepted;
+}
+
+void reply(EngineBench& bench, const engine::Accepted& accepted, const std::string& text,
+           agents::Outcome outcome = agents::Done{}) {
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->text(text);
+  turn->sink->finish(std::move(outcome));
+  REQUIRE(bench.wait(accepted.key, accepted.before.value));
+  // What is said in the next task is said later.
+  const base::SystemClock clock;
+  const auto now = base::to_ms(clock.now());
+  while (base::to_ms(clock.now()) == now) std::this_thread::yield();
+}
+
+agents::Asked question(const std::string& text) {
+  agents::Asked asked{"ask-1", false, {}};
+  asked.message.role = task::Role::agent;
+  asked.message.parts = {task::Part::of_text(text)};
+  return asked;
+}
+
+Lines texts(EngineBench& bench, const std::string& caller = "anonymous",
+            const std::string& context = "thread") {
+  const auto messages = server::chat::messages_in(bench.engine().tasks(), {caller}, {"scripted"}, {context});
+  REQUIRE(messages);
+  Lines lines;
+  for (const task::Message& message : *messages) lines.push_back(task::text_of(message));
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("Restore: what was said in all tasks of a context, in the order of saying") {
+  EngineBench bench;
+  const auto first = said(bench, "one");
+  reply(bench, first, "first", question("which?"));
+  reply(bench, said(bench, "two"), "second");
+  reply(bench, said(bench, "this", first.id.value), "third");
+  CHECK(texts(bench) == Lines{"one", "first", "which?", "two", "second", "this", "third"});
+}
+
+TEST_CASE("Restore: other contexts and other callers have nothing of it") {
+  EngineBench bench;
+  reply(bench, said(bench, "one"), "first");
+  CHECK(texts(bench, "anonymous", "other").empty());
+  CHECK(texts(bench, "somebody").empty());
+}
+
+TEST_CASE("Restore: of more than can be shown the newest remains") {
+  EngineBench bench;
+  const std::string much(1 << 20, 'x');
+  for (const char* text : {"1", "2", "3", "4", "5", "6"}) reply(bench, said(bench, text), text + much);
+  const Lines lines = texts(bench);
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[0] == "4");
+  CHECK(lines[1] == "4" + much);
+  CHECK(lines.back() == "6" + much);
+}

@@ -1,0 +1,49 @@
+#include "wire/chat/tools.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton;
+using wire::chat::Question;
+
+TEST_CASE("Tools: a result as text is the string, the JSON, or what went wrong") {
+  using wire::chat::text_of;
+  CHECK(text_of(task::ToolResult{"c", {R"("a\nb")"}, {}}) == "a\nb");
+  CHECK(text_of(task::ToolResult{"c", {R"({"a": 1})"}, {}}) == R"({"a": 1})");
+  CHECK(text_of(task::ToolResult{"c", {}, {}}) == "");
+  CHECK(text_of(task::ToolResult{"c", {"1"}, "no"}) == "no");
+}
+
+TEST_CASE("Tools: calls and results as data parts") {
+  using wire::chat::part_of;
+  CHECK(part_of(task::ToolCall{"c", "look", {R"({"q":1})"}, false}) ==
+        task::Part::of_data({R"({"toolCall":{"id":"c","name":"look","arguments":{"q":1}}})"}));
+  CHECK(part_of(task::ToolCall{"c", "look", {}, true}) ==
+        task::Part::of_data({R"({"toolCall":{"id":"c","name":"look"}})"}));
+  CHECK(part_of(wire::chat::ClientResult{"c", {"[1]"}, {}}) ==
+        task::Part::of_data({R"({"toolResult":{"id":"c","content":[1]}})"}));
+  CHECK(part_of(wire::chat::ClientResult{"c", {}, "no"}) ==
+        task::Part::of_data({R"({"toolResult":{"id":"c","error":"no"}})"}));
+}
+
+TEST_CASE(
+    "Tools: a question is a call where the client offered the tool for that, except for authorisation") {
+  wire::chat::RunFacts facts;
+  Question question{"q", false, false, "Sure?", {R"({"type":"boolean"})"}, {}, {}};
+  CHECK_FALSE(wire::chat::asks_by_tool(facts, question));
+  facts.confirm_tool = "confirm";
+  CHECK_FALSE(wire::chat::asks_by_tool(facts, question));
+  facts.tools = {R"([{"name":"paint"},{"name":"confirm"}])"};
+  CHECK(wire::chat::asks_by_tool(facts, question));
+  CHECK(wire::chat::arguments_of(question) == R"({"message":"Sure?","schema":{"type":"boolean"}})");
+  question.for_auth = true;
+  CHECK_FALSE(wire::chat::asks_by_tool(facts, question));
+}
+
+TEST_CASE("Tools: a question without words has some") {
+  Question question;
+  CHECK(wire::chat::prompt_of(question) == "The agent needs an answer.");
+  question.for_auth = true;
+  CHECK(wire::chat::prompt_of(question) == "The agent needs authorisation.");
+  question.prompt = "Log in";
+  CHECK(wire::chat::prompt_of(question) == "Log in");
+}
