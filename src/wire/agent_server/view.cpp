@@ -78,10 +78,7 @@ void View::show_status(const task::StatusChanged& changed, chat::Frames& out) {
   if (well) return respond(kCompleted, out);
   if (state == task::State::canceled) return respond("canceled", out);
   const std::string_view name = task::name_of(state);
-  Failure failure{name, changed.status.message ? task::text_of(*changed.status.message) : ""};
-  if (failure.message.empty()) {
-    failure.message = state == task::State::failed ? "The agent failed." : "The agent refused the request.";
-  }
+  const Failure failure{name, chat::reason_of(changed)};
   respond(name, out, &failure);
 }
 

@@ -105,9 +105,7 @@ void View::show_status(const task::StatusChanged& changed, chat::Frames& out) {
   } else if (state == task::State::completed) {
     if (changed.status.message) show_message(*changed.status.message, out);
   } else if (state != task::State::canceled) {
-    std::string why = changed.status.message ? task::text_of(*changed.status.message) : "";
-    if (why.empty())
-      why = state == task::State::failed ? "The agent failed." : "The agent refused the request.";
+    const std::string why = chat::reason_of(changed);
     unit_.clear();
     say({}, why, out);  // clients skip `error`
     add_event(out, "error", [&](Writer& event) { event.member("error", why); });

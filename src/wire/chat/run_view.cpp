@@ -16,6 +16,13 @@ std::vector<std::string> tool_names(const task::Json& tools) {
   return names;
 }
 
+std::string reason_of(const task::StatusChanged& end) {
+  const std::string reason = end.status.message ? task::text_of(*end.status.message) : std::string();
+  if (!reason.empty()) return reason;
+  const bool failed = end.status.state == task::State::failed;
+  return failed ? "The agent failed." : "The agent refused the request.";
+}
+
 Question question_in(const task::StatusChanged& waiting) {
   Question question;
   question.id = waiting.ask;

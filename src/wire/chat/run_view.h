@@ -71,6 +71,9 @@ struct Question {
 };
 Question question_in(const task::StatusChanged& waiting);
 
+// Why a run failed or was rejected, in words; never empty.
+std::string reason_of(const task::StatusChanged& end);
+
 // The names in a list of {name} or {function:{name}}.
 std::vector<std::string> tool_names(const task::Json& tools);
 
