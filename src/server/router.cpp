@@ -87,7 +87,7 @@ void Router::handle_chat(std::shared_ptr<http::Exchange> exchange, const Target&
   }
   auto caller = authenticate(services_.options, request, target.agent->name);
   if (!caller) return reply(*exchange, refusal(caller.error()));
-  chat::handle(services_, std::move(exchange), *target.agent, std::move(*caller), door);
+  chat::handle(services_, *runs_, std::move(exchange), *target.agent, std::move(*caller), door);
 }
 
 // An operation of A2A: over JSON-RPC at the agent's own URL, or over REST.

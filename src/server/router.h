@@ -58,6 +58,7 @@ class Router {
   void reply(http::Exchange& exchange, http::Reply reply) const;
 
   const Services& services_;
+  const std::unique_ptr<chat::BegunRuns> runs_ = std::make_unique<chat::BegunRuns>();
   std::string base_url_;  // read once it is open
   std::function<http::Counts()> http_counts_;
   std::atomic<bool> ready_{false};

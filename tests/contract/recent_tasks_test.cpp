@@ -37,9 +37,22 @@ void same_from_disk(StoreBench& bench, const store::TaskHead& head) {
     CHECK(before[i].history == after[i].history);
     CHECK(before[i].metadata == after[i].metadata);
     CHECK(before[i].last_event == after[i].last_event);
+    CHECK(before[i].origin == after[i].origin);
   }
   const auto head_after = bench.store->head(task::TaskRef{head.caller, head.agent, head.id});
   succeed(head_after);
+  CHECK(head_before->key == head_after->key);
+  CHECK(head_before->context_key == head_after->context_key);
+  CHECK(head_before->context == head_after->context);
+  CHECK(head_before->parent == head_after->parent);
+  CHECK(head_before->origin == head_after->origin);
+  CHECK(head_before->last_event == head_after->last_event);
+  CHECK(head_before->turn == head_after->turn);
+  CHECK(head_before->turn_state == head_after->turn_state);
+  CHECK(head_before->attempt == head_after->attempt);
+  CHECK(head_before->waiting_messages == head_after->waiting_messages);
+  CHECK(head_before->cancel_requested == head_after->cancel_requested);
+  CHECK(head_before->artifact_count == head_after->artifact_count);
   CHECK(head_before->version == head_after->version);
   CHECK(head_before->state == head_after->state);
   CHECK(head_before->status_at == head_after->status_at);
@@ -60,7 +73,10 @@ void same_from_disk(StoreBench& bench, const store::TaskHead& head) {
 
 TEST_CASE("Store: a new task is the same from memory as from the disk") {
   StoreBench bench;
-  auto head = bench.create("t1");
+  store::Change creation = StoreBench::creation("t1", {status(State::submitted), user("m1")});
+  creation.create->origin = task::Generation::none;
+  creation.create->parent = bench.create("t0").key;
+  auto head = bench.must(std::move(creation)).head;
   bench.clock.advance(std::chrono::seconds(5));
   head =
       bench.must(head, {status(State::working), delta("r", "He"), delta("r", "llo"), chunk("a", "1", false)})

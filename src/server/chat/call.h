@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "server/chat/begun_runs.h"
 #include "server/endpoint.h"
 #include "server/http/http_server.h"
 #include "server/services.h"
@@ -15,16 +16,18 @@
 namespace baton::server::chat {
 
 struct Call {
-  Call(std::shared_ptr<http::Exchange> way_back, const Services& program, const agents::Agent& to,
-       task::Caller who, wire::Document parsed)
+  Call(std::shared_ptr<http::Exchange> way_back, const Services& program, BegunRuns& begun,
+       const agents::Agent& to, task::Caller who, wire::Document parsed)
       : exchange(std::move(way_back)),
         services(program),
+        runs(begun),
         agent(to),
         caller(std::move(who)),
         document(std::move(parsed)) {}
 
   const std::shared_ptr<http::Exchange> exchange;
   const Services& services;
+  BegunRuns& runs;
   const agents::Agent& agent;
   const task::Caller caller;
   const wire::Document document;  // the body: an object

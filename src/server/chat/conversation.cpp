@@ -66,6 +66,7 @@ task::Submission to(const WaitingTask& waiting, std::vector<Part> parts, RunRequ
   tell_question(waiting, request);
   task::Submission submission;
   submission.task = waiting.head.id;
+  submission.ask = waiting.head.ask;
   submission.message.parts = std::move(parts);
   return submission;
 }

@@ -39,8 +39,8 @@ Door find_door(std::string_view path) {
   return nullptr;
 }
 
-void handle(const Services& services, std::shared_ptr<http::Exchange> exchange, const agents::Agent& agent,
-            task::Caller caller, Door door) {
+void handle(const Services& services, BegunRuns& runs, std::shared_ptr<http::Exchange> exchange,
+            const agents::Agent& agent, task::Caller caller, Door door) {
   const std::string_view type = http::media_type(exchange->request().header("Content-Type"));
   if (!type.empty() && !http::same_word(type, "application/json")) {
     return refuse(services, *exchange, 415, "Content-Type: must be application/json");
@@ -48,7 +48,8 @@ void handle(const Services& services, std::shared_ptr<http::Exchange> exchange, 
   auto document = wire::Document::parse(exchange->take_body());
   if (!document) return refuse(services, *exchange, 400, document.error().for_caller);
   if (!document->root().is_object()) return refuse(services, *exchange, 400, "the body must be an object");
-  door(std::make_shared<Call>(std::move(exchange), services, agent, std::move(caller), std::move(*document)));
+  door(std::make_shared<Call>(std::move(exchange), services, runs, agent, std::move(caller),
+                              std::move(*document)));
 }
 
 }  // namespace baton::server::chat

@@ -60,14 +60,26 @@ bool repeat(const RunAnswerPtr& answer) {
   return true;
 }
 
+// Whether the client that began what runs there has hung up.
+base::Result<bool> is_abandoned(const Call& call, const store::TaskHead& head) {
+  const auto before = call.tasks().run_begin(head.key, head.last_event);
+  if (!before) return fail(before.error());
+  return call.runs.has(head.key, *before) && !call.services.engine.feed().is_followed(head.key);
+}
+
 // Room for a new run in a conversation that takes one at a time: a run whose client has left makes way.
-base::Result<void> make_room(const Call& call, const task::ContextId& conversation) {
-  const auto running = running_tasks(call, conversation);
+base::Result<void> make_room(RunAnswer& answer) {
+  const Call& call = *answer.call;
+  const base::Error busy{ErrorCode::conflict, "a run is under way in this conversation", {}};
+  answer.claim =
+      call.runs.claim(call.agent.name.value + '\0' + call.caller.value + '\0' + answer.conversation.value);
+  if (!answer.claim) return fail(busy);
+  const auto running = running_tasks(call, answer.conversation);
   if (!running) return fail(running.error());
   for (const store::TaskHead& head : *running) {
-    const bool left =
-        head.origin == task::Generation::none && !call.services.engine.feed().is_followed(head.key);
-    if (!left) return fail(ErrorCode::conflict, "a run is under way in this conversation");
+    const auto abandoned = is_abandoned(call, head);
+    if (!abandoned) return fail(abandoned.error());
+    if (!*abandoned) return fail(busy);
     call.tasks().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
   }
   return {};
@@ -133,7 +145,7 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
   if (!submissions) return fail(submissions.error());
   if (submissions->empty()) return show_what_there_is(answer, *waiting);
   if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time()) {
-    if (auto room = make_room(call, answer->conversation); !room) return room;
+    if (auto room = make_room(*answer); !room) return room;
   }
   submit(answer, std::make_shared<std::vector<task::Submission>>(std::move(*submissions)), 0);
   return {};

@@ -38,6 +38,7 @@ void RunAnswer::refuse(const base::Error& error) const {
 }
 
 void RunAnswer::accepted(const engine::Accepted& accepted) {
+  if (!accepted.repeated) call->runs.add(accepted.key, accepted.before);
   if (request.streams) return show({accepted.key, accepted.id, accepted.context}, accepted.before, {}, false);
   reply_whole(accepted);
 }
@@ -49,7 +50,7 @@ void RunAnswer::show(const TaskNames& task, task::EventNumber before, std::optio
     const Services& services = self->call->services;
     RunStream::Start start{task.key, task.id, before, shown, nothing_follows, nullptr, {}};
     start.view = self->protocol.view(self->facts(task.id, task.context, before));
-    if (self->protocol.leaving_cancels()) {
+    if (self->protocol.leaving_cancels() && self->call->runs.has(task.key, before)) {
       start.left = [&services, key = task.key] {
         services.engine.tasks().cancel_unless_followed(key, services.options.chat.hang_up_grace);
       };

@@ -26,6 +26,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   const wire::chat::Protocol& protocol;
   wire::chat::RunRequest request;
   task::ContextId conversation;
+  BegunRuns::Claim claim;  // held until the run can be seen by who comes next
 
   // The run that follows what was accepted.
   void accepted(const engine::Accepted& accepted);

@@ -190,6 +190,7 @@ Result<Committed> create(WriteState& state, Change& change) {
   empty.head.caller = task.caller;
   empty.head.context = task.context;
   empty.head.parent = task.parent;
+  empty.head.origin = task.origin;
   if (auto owned = check_owner(state, empty.head, change.user); !owned) return fail(owned.error());
   const base::Timestamp now = state.now();
   auto plan = plan_change(empty, change, now, [](const task::ArtifactId&) { return std::nullopt; });
