@@ -7,11 +7,16 @@ constexpr std::size_t kRunsMax = 10'000;
 
 }  // namespace
 
-BegunRuns::Claim BegunRuns::claim(const std::string& conversation) {
-  const bool taken = claims_->with([&](auto& claims) { return !claims.insert(conversation).second; });
-  if (taken) return nullptr;
-  const auto give_back = [claims = claims_](const std::string* name) {
-    claims->with([&](auto& all) { all.erase(*name); });
+BegunRuns::Claim BegunRuns::claim(const std::string& conversation, const std::string& run) {
+  enum class Outcome { had, shared, taken };
+  const Outcome outcome = claims_->with([&](auto& claims) {
+    const auto [holder, fresh] = claims.try_emplace(conversation, run);
+    if (fresh) return Outcome::had;
+    return !run.empty() && holder->second == run ? Outcome::shared : Outcome::taken;
+  });
+  if (outcome == Outcome::taken) return nullptr;
+  const auto give_back = [claims = claims_, owns = outcome == Outcome::had](const std::string* name) {
+    if (owns) claims->with([&](auto& all) { all.erase(*name); });
     delete name;
   };
   return std::shared_ptr<const std::string>(new std::string(conversation), give_back);

@@ -8,7 +8,6 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "base/guarded.h"
 #include "task/ids.h"
@@ -19,8 +18,9 @@ class BegunRuns {
  public:
   // The right to begin a run in a conversation; given back when the last copy goes.
   using Claim = std::shared_ptr<const void>;
-  // Null if somebody else has it. `conversation` names agent, caller and context.
-  Claim claim(const std::string& conversation);
+  // Null if somebody else has it, unless for the very same run: a repetition, which the engine knows by its
+  // name. `conversation` names agent, caller and context; `run` may be empty.
+  Claim claim(const std::string& conversation, const std::string& run);
 
   // The run of the task that begins after `before`. The newest ten thousand are known.
   void add(task::TaskKey task, task::EventNumber before);
@@ -31,7 +31,7 @@ class BegunRuns {
     std::unordered_map<task::TaskKey, task::EventNumber> begin;  // of the last run of each task
     std::deque<task::TaskKey> order;
   };
-  using Claims = base::Guarded<std::unordered_set<std::string>>;
+  using Claims = base::Guarded<std::unordered_map<std::string, std::string>>;  // the run that begins
 
   base::Guarded<Runs> runs_;
   std::shared_ptr<Claims> claims_ = std::make_shared<Claims>();  // claims may outlive the server

@@ -71,8 +71,9 @@ base::Result<bool> is_abandoned(const Call& call, const store::TaskHead& head) {
 base::Result<void> make_room(RunAnswer& answer) {
   const Call& call = *answer.call;
   const base::Error busy{ErrorCode::conflict, "a run is under way in this conversation", {}};
+  const std::string& context = answer.conversation.value;
   answer.claim =
-      call.runs.claim(call.agent.name.value + '\0' + call.caller.value + '\0' + answer.conversation.value);
+      call.runs.claim(call.agent.name.value + '\0' + call.caller.value + '\0' + context, answer.request.run);
   if (!answer.claim) return fail(busy);
   const auto running = running_tasks(call, answer.conversation);
   if (!running) return fail(running.error());
@@ -145,7 +146,9 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
   if (!submissions) return fail(submissions.error());
   if (submissions->empty()) return show_what_there_is(answer, *waiting);
   if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time()) {
-    if (auto room = make_room(*answer); !room) return room;
+    const auto room = make_room(*answer);
+    // What is under way may be this very run, begun a moment ago by a repetition.
+    if (!room) return repeat(answer) ? base::Result<void>() : room;
   }
   submit(answer, std::make_shared<std::vector<task::Submission>>(std::move(*submissions)), 0);
   return {};
