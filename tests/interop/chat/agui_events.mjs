@@ -230,3 +230,25 @@ export const toolsFromA2A = {
     });
   },
 };
+
+export const sameIds = {
+  operation: "an agent that uses a call's id again",
+  async run(client, world) {
+    const page = stage(client, world);
+    const offered = { tools: [tool("show")] };
+    for (const round of [0, 1]) {
+      const own = { type: "tool-call", id: "c1", name: "own", arguments: { round } };
+      const result = { type: "tool-result", id: "c1", content: "seen" };
+      finished(await page.say(script(own, result, { ...own, id: "c2", name: "show" })).run(offered));
+      const call = page.messages.flatMap((message) => message.toolCalls ?? []).at(-1);
+      const answer = saidIn(finished(await page.give(call.id, "shown").run(offered)));
+      assert.equal(answer, 'The answer was [{"call": "c2", "content": "shown"}]', "the agent hears its own id");
+    }
+    const calls = page.messages.flatMap((message) => message.toolCalls ?? []);
+    assert.equal(new Set(calls.map((call) => call.id)).size, 4, JSON.stringify(calls));
+    assert.deepEqual(
+      calls.map((call) => JSON.parse(call.function.arguments).round),
+      [0, 0, 1, 1],
+    );
+  },
+};

@@ -8,6 +8,7 @@ import * as agentServerOnly from "./agent_server.mjs";
 import * as agkitOnly from "./agkit.mjs";
 import * as events from "./agui_events.mjs";
 import * as interrupts from "./agui_interrupts.mjs";
+import * as questions from "./questions.mjs";
 import * as runs from "./agui_runs.mjs";
 import * as streams from "./streams.mjs";
 
@@ -17,7 +18,7 @@ const casesOf = (...groups) => groups.flatMap((group) => Object.values(group));
 export const chats = [
   ...agui.map((client) => ({ client, cases: casesOf(runs, events, interrupts) })),
   { client: aguiStream, cases: [streams.everyId, streams.cutAndBack, streams.followed] },
-  { client: agkit, cases: casesOf(streams, agkitOnly) },
-  { client: agentApi, cases: casesOf(streams, agentApiOnly) },
-  { client: agentServer, cases: casesOf(streams, agentServerOnly) },
+  { client: agkit, cases: casesOf(streams, questions, agkitOnly) },
+  { client: agentApi, cases: casesOf(streams, questions, agentApiOnly) },
+  { client: agentServer, cases: casesOf(streams, questions, agentServerOnly) },
 ];

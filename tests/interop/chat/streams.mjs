@@ -1,23 +1,8 @@
 // AG-Kit, Agent API and Agent Server: what all three can do, each read by its strict reader.
 import assert from "node:assert/strict";
-import { byA2A, fresh, longText, onlyTaskOf, script, tasksOf, textOf, toldIn, untilState } from "./tools.mjs";
+import { at, done, refused, said, showsText } from "./stream_tools.mjs";
+import { byA2A, fresh, longText, onlyTaskOf, script, textOf, toldIn, untilState } from "./tools.mjs";
 import { SseStream, framesOf } from "../lib/sse.mjs";
-
-const at = (client, server, agent) => `${server.base(agent)}${client.path}`;
-
-// One request and its whole stream, as the conversation reads it.
-async function said(client, world, conversation, text, { agent = "stage", ...options } = {}) {
-  const { extra, ...rest } = options;
-  const body = { ...conversation.say(text), ...extra };
-  return conversation.read(await framesOf(at(client, world.stage, agent), body, rest));
-}
-
-function done(client, answer, text) {
-  assert.ok(!answer.failed, JSON.stringify(answer));
-  if (answer.state) assert.equal(answer.state, "completed", JSON.stringify(answer));
-  if (text !== undefined) assert.equal(answer.text, text);
-  return answer;
-}
 
 export const chat = {
   operation: "chat",
@@ -34,8 +19,6 @@ export const chat = {
     done(client, await said(client, world, conversation, "say again"), "again");
   },
 };
-
-const showsText = ({ data }) => data !== "[DONE]" && /"(text|content|delta)":"one"/.test(data);
 
 export const streamed = {
   operation: "text comes while the agent works",
@@ -158,8 +141,6 @@ export const noAnswer = {
     done(client, await said(client, world, client.conversation(), closing), "All is well.");
   },
 };
-
-const refused = (status, promise) => assert.rejects(promise, (error) => error.status === status && error.body !== null);
 
 export const httpErrors = {
   operation: "errors before the stream",
@@ -303,73 +284,20 @@ export const callers = {
   },
 };
 
-export const clientTool = {
-  operation: "client tool round trip",
-  needs: "clientTools",
+export const sameIds = {
+  operation: "an agent that uses a call's id again",
   async run(client, world) {
     const conversation = client.conversation();
-    const options = { agent: "tools", extra: client.tools("show_map") };
-    const text = 'Please call show_map with {"city": "Zürich"}';
-    const { calls } = done(client, await said(client, world, conversation, text, options));
-    assert.deepEqual(
-      calls.map((call) => [call.name, call.arguments, call.result]),
-      [["show_map", { city: "Zürich" }, undefined]],
-    );
-    assert.equal((await onlyTaskOf(world.stage, "tools", conversation.id)).state, "input-required");
-    const body = { ...conversation.give(calls[0].id, "The map is shown."), ...options.extra };
-    const answer = conversation.read(await framesOf(at(client, world.stage, "tools"), body));
-    done(client, answer, "The tool answered: The map is shown.");
-    assert.equal((await onlyTaskOf(world.stage, "tools", conversation.id)).state, "completed");
-  },
-};
-
-async function asked(client, world, text = "Delete the logs") {
-  const conversation = client.conversation();
-  const answer = await said(client, world, conversation, text, { agent: "approval" });
-  assert.match(answer.text, /Shall I do this: "Delete the logs"\? \(yes\/no\)/);
-  return { conversation, ...answer };
-}
-
-export const question = {
-  operation: "a question, answered",
-  needs: "questions",
-  async run(client, world) {
-    for (const [approved, text] of [
-      [true, /Done: Delete the logs/],
-      [false, /not approved/],
-    ]) {
-      const { conversation, question } = await asked(client, world);
-      assert.ok(question?.id, "the question has an id");
-      const body = conversation.answer(question, { approved });
-      const answer = conversation.read(await framesOf(at(client, world.stage, "approval"), body));
-      assert.match(`${answer.text} ${answer.error}`, text);
-      const task = await onlyTaskOf(world.stage, "approval", conversation.id);
-      assert.equal(task.state, approved ? "completed" : "rejected");
+    const shown = [];
+    for (const round of [1, 2]) {
+      const text = script(
+        { type: "tool-call", id: "c1", name: "own", arguments: { round } },
+        { type: "tool-result", id: "c1", content: { round } },
+      );
+      const { calls } = done(client, await said(client, world, conversation, text));
+      assert.deepEqual([calls[0].arguments, JSON.parse(calls[0].result)], [{ round }, { round }]);
+      shown.push(...calls.map((call) => call.id));
     }
-  },
-};
-
-export const inWords = {
-  operation: "a question, answered in words",
-  async run(client, world) {
-    const { conversation } = await asked(client, world);
-    const answer = await said(client, world, conversation, "yes", { agent: "approval" });
-    assert.match(done(client, answer).text, /Done: Delete the logs/);
-    assert.equal((await onlyTaskOf(world.stage, "approval", conversation.id)).state, "completed");
-    assert.equal((await tasksOf(world.stage, "approval", conversation.id)).length, 1);
-  },
-};
-
-export const fromA2A = {
-  operation: "a question, answered from A2A",
-  async run(client, world) {
-    const { conversation } = await asked(client, world);
-    const { id } = await onlyTaskOf(world.stage, "approval", conversation.id);
-    await byA2A(world.stage, "approval", async (a2a) => {
-      const task = await a2a.send("yes", { taskId: id, blocking: true });
-      assert.deepEqual([task.state, textOf(task)], ["completed", "Done: Delete the logs"]);
-    });
-    const next = await said(client, world, conversation, "Delete the logs", { agent: "approval" });
-    assert.match(next.text, /Shall I do this/, "the next message begins anew");
+    assert.equal(new Set(shown).size, 2, `ids are unique in the conversation: ${shown}`);
   },
 };

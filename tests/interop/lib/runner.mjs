@@ -1,7 +1,7 @@
 // Runs cases one after another for each client, bounds each, prints failures, keeps a report.
 import { writeFileSync } from "node:fs";
 import { within } from "./bounds.mjs";
-import { speaks, wrongs } from "./wire.mjs";
+import { begin, speaks, wrongs } from "./wire.mjs";
 
 const caseSeconds = 60;
 const results = [];
@@ -32,6 +32,7 @@ function describe(error) {
 // A case fails as well if anything the program said during it was not of the generation's shape.
 async function inShape(run) {
   let cause;
+  begin();
   await run().catch((error) => (cause = error));
   const shapes = await wrongs();
   if (shapes.length > 0) throw new Error(`the shape of what was sent:\n${shapes.join("\n")}`, { cause });

@@ -144,7 +144,13 @@ export const speaks = (version) => {
   protocol = version;
 };
 
-// What was wrong since the last time; waits for what is still being read.
+// What a case that was given up left behind is nobody's.
+export function begin() {
+  reading.clear();
+  problems.length = 0;
+}
+
+// What was wrong since then; waits for what is still being read.
 export async function wrongs() {
   await Promise.all(reading);
   return problems.splice(0);

@@ -47,9 +47,16 @@ class Turn:
     def script(self) -> list[str]:
         parts = self.order["message"]["parts"]
         if self.order.get("resume"):
-            return [f"say The answer was {json.dumps([part.get('text', part.get('data')) for part in parts])}"]
+            return [f"say The answer was {json.dumps([self.answer_in(part) for part in parts])}"]
         text = "\n".join(part["text"] for part in parts if "text" in part)
         return [line for line in text.split("\n") if line.strip()]
+
+    def answer_in(self, part: dict) -> object:
+        """What a part answers; the result of a client's tool together with the id of the call it is for."""
+        data = part.get("data")
+        if isinstance(data, dict) and "toolResult" in data:
+            return {"call": self.order["resume"]["ask"], "content": data["toolResult"]["content"]}
+        return part.get("text", data)
 
     def do(self, line: str) -> None:
         if line.startswith("{"):
