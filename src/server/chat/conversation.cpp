@@ -91,6 +91,9 @@ base::Result<void> check_payload(const Answer& answer, const wire::chat::Questio
 base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, RunRequest& request) {
   const std::vector<Answer>& answers = request.answers;
   std::vector<task::Submission> all;
+  if (request.history && !request.message.parts.empty()) {
+    request.history->push_back(std::move(request.message));
+  }
   for (const Answer& answer : answers) {
     const WaitingTask* asked = waiting_for(waiting, answer.ask);
     if (asked == nullptr || asked->question.for_tool) {
@@ -149,6 +152,13 @@ base::Result<Waiting> waiting_tasks(const Call& call, const task::ContextId& con
         {head, std::move(question), std::move(status.status.message).value_or(task::Message{})});
   }
   return waiting;
+}
+
+bool answers_what_is_open(const RunRequest& request, const Waiting& waiting) {
+  return std::ranges::any_of(request.answers, [&](const Answer& answer) {
+    const WaitingTask* one = waiting_for(waiting, answer.ask);
+    return one != nullptr && !one->question.for_tool;
+  });
 }
 
 base::Result<std::vector<store::TaskHead>> running_tasks(const Call& call, const task::ContextId& context) {

@@ -26,6 +26,8 @@ base::Result<std::vector<WaitingTask>> waiting_tasks(const Call& call, const tas
 // Submitted or working, newest first.
 base::Result<std::vector<store::TaskHead>> running_tasks(const Call& call, const task::ContextId& context);
 
+bool answers_what_is_open(const wire::chat::RunRequest& request, const std::vector<WaitingTask>& waiting);
+
 // What is to be submitted for a request, taken out of it; the one that its stream shows last. A client that
 // keeps the conversation has the text of a question, not the data that came with it: its history gets the
 // questions that are answered as Baton has them. Caller, agent,

@@ -1,7 +1,10 @@
 #include "server/chat/run.h"
 
+#include <algorithm>
+
 #include "base/id.h"
 #include "server/chat/conversation.h"
+#include "server/chat/restore.h"
 #include "server/chat/run_answer.h"
 
 namespace baton::server::chat {
@@ -130,6 +133,21 @@ base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vec
   return {};
 }
 
+// A client whose answer led to an error keeps answering, also beside what it says next (AG-UI 1.0 does): if
+// nothing it answers is open and the message is new, the message alone counts.
+base::Result<void> drop_old_answers(RunAnswer& answer, const std::vector<WaitingTask>& waiting) {
+  RunRequest& request = answer.request;
+  if (request.answers.empty() || request.message.parts.empty()) return {};
+  if (answers_what_is_open(request, waiting)) return {};
+  const Call& call = *answer.call;
+  const auto said = messages_in(call.tasks(), call.caller, call.agent.name, answer.conversation);
+  if (!said) return fail(said.error());
+  const task::MessageId& id = request.message.id;
+  const bool is_new = id.empty() || std::ranges::find(*said, id, &task::Message::id) == said->end();
+  if (is_new) request.answers.clear();
+  return {};
+}
+
 base::Result<void> begin(const RunAnswerPtr& answer) {
   const Call& call = *answer->call;
   auto conversation = conversation_of(call, answer->request);
@@ -141,6 +159,7 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
   if (repeat(answer)) return {};
   const auto waiting = waiting_tasks(call, answer->conversation);
   if (!waiting) return fail(waiting.error());
+  if (auto done = drop_old_answers(*answer, *waiting); !done) return done;
   const bool in_words = answer->protocol.answers_in_words() || call.agent.settings.plain_answers;
   auto submissions = submissions_for(answer->request, *waiting, in_words);
   if (!submissions) return fail(submissions.error());

@@ -114,9 +114,7 @@ std::size_t after_last(const std::vector<ReadMessage>& messages, Speaker speaker
 void sort_out(std::vector<ReadMessage> messages, RunRequest& request) {
   const std::size_t news = after_last(messages, Speaker::assistant);
   const std::size_t spoken = after_last(messages, Speaker::user);
-  // An answer is all that a request with `resume` says: where the agent asked without a word, the message
-  // that ends the history is the one it asked about.
-  const bool speaks = request.answers.empty() && spoken > std::max(news, after_last(messages, Speaker::tool));
+  const bool speaks = spoken > std::max(news, after_last(messages, Speaker::tool));
   auto& history = request.history.emplace();
   for (std::size_t i = 0; i < messages.size(); ++i) {
     ReadMessage& read = messages[i];

@@ -40,7 +40,8 @@ struct RunRequest {
   bool newer = false;          // the client says that it knows what `protocolVersion` 1.0 added
   bool streams = true;         // else it wants the whole answer at once
 
-  // What is new. All may be empty: then the client only wants to see what there is.
+  // What is new. All may be empty: then the client only wants to see what there is. A message beside answers
+  // is new only if none of them is to anything open; else it is what the agent had asked about.
   task::Message message;  // without parts: none
   std::vector<ClientResult> results;
   std::vector<Answer> answers;

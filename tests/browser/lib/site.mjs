@@ -7,7 +7,8 @@ export class Site {
   #files;
   #server = createServer((request, response) => {
     const name = new URL(request.url, "http://site").pathname.slice(1);
-    const found = this.#files[name];
+    // Browsers ask for it by themselves.
+    const found = name === "favicon.ico" ? "" : this.#files[name];
     response.writeHead(found === undefined ? 404 : 200, {
       "Content-Type": types[name.split(".").at(-1)] ?? "text/plain",
     });

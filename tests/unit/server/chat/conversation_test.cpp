@@ -148,6 +148,24 @@ TEST_CASE(
   CHECK(of_tool.history->empty());
 }
 
+TEST_CASE("Submissions: a message beside an answer is what the agent had asked about") {
+  RunRequest request = answering("a1", "1");
+  request.message.id.value = "m1";
+  request.message.parts.push_back(task::Part::of_text("Delete it"));
+  request.history.emplace();
+  WaitingTask waiting = asking("t1", "a1");
+  waiting.message.id.value = "q1";
+  waiting.message.parts.push_back(task::Part::of_text("Shall I?"));
+  CHECK(server::chat::answers_what_is_open(request, {waiting}));
+  CHECK_FALSE(server::chat::answers_what_is_open(request, {calling("t1", "a1")}));
+  const auto submissions = submissions_for(request, {waiting}, false);
+  REQUIRE(submissions);
+  CHECK(submissions->size() == 1);
+  REQUIRE(request.history->size() == 2);
+  CHECK(request.history->front().id.value == "m1");
+  CHECK(request.history->back().id.value == "q1");
+}
+
 TEST_CASE("Submissions: a result nobody waits for is refused, unless something is said beside it") {
   CHECK(refused(with_result("c9", "1"), {calling("t1", "c1")}).find("c9") != std::string::npos);
   RunRequest request = with_result("c9", "1");
