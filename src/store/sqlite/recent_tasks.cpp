@@ -72,7 +72,7 @@ void RecentTasks::created(const Committed& committed, task::Json metadata,
     if (committed.new_context) state.alone.emplace(head.context_key, head.key);
     state.order.push_back(head.key);
     state.by_name.emplace(name_of(head), head.key);
-    state.tasks.emplace(head.key, Entry{std::move(log), bytes, std::prev(state.order.end())});
+    state.tasks.emplace(head.key, Entry{std::move(log), 0, bytes, std::prev(state.order.end())});
     state.bytes += bytes;
     while (state.bytes > bytes_max_ && !state.order.empty()) {
       dropped.push_back(state.tasks.at(state.order.front()).log);
@@ -83,7 +83,10 @@ void RecentTasks::created(const Committed& committed, task::Json metadata,
 
 void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest> request) {
   const TaskHead& head = committed.head;
-  const LogPtr old = find(head.key);
+  const LogPtr old = state_.with([&](const State& state) {
+    const auto found = state.tasks.find(head.key);
+    return found == state.tasks.end() ? LogPtr() : found->second.log;
+  });
   if (!old) return;
   const std::size_t more = weight_of(committed) + weight_of(request);
   auto log = std::make_shared<Log>(*old);
@@ -98,6 +101,7 @@ void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest
     const auto found = state.tasks.find(head.key);
     if (found == state.tasks.end()) return;
     Entry& entry = found->second;
+    --entry.changing;
     if (!is_short(entry.bytes + more, log->events.size())) {
       dropped = entry.log;
       return forget(state, head.key);
@@ -131,11 +135,27 @@ void RecentTasks::forget(State& state, task::TaskKey key) {
   state.tasks.erase(found);
 }
 
-RecentTasks::LogPtr RecentTasks::find(task::TaskKey key) const {
-  return state_.with([&](const State& state) {
+void RecentTasks::changing(task::TaskKey key) {
+  state_.with([&](State& state) {
     const auto found = state.tasks.find(key);
-    return found == state.tasks.end() ? LogPtr() : found->second.log;
+    if (found != state.tasks.end()) ++found->second.changing;
   });
+}
+
+void RecentTasks::unchanged(task::TaskKey key) {
+  state_.with([&](State& state) {
+    const auto found = state.tasks.find(key);
+    if (found != state.tasks.end()) --found->second.changing;
+  });
+}
+
+RecentTasks::LogPtr RecentTasks::known(const State& state, task::TaskKey key) {
+  const auto found = state.tasks.find(key);
+  return found == state.tasks.end() || found->second.changing > 0 ? LogPtr() : found->second.log;
+}
+
+RecentTasks::LogPtr RecentTasks::find(task::TaskKey key) const {
+  return state_.with([&](const State& state) { return known(state, key); });
 }
 
 std::optional<TaskHead> RecentTasks::head(task::TaskKey key) const {
@@ -147,7 +167,7 @@ std::optional<TaskHead> RecentTasks::head(const task::TaskRef& ref) const {
   const std::string name = name_of(ref.agent, ref.caller, ref.id);
   const LogPtr log = state_.with([&](const State& state) {
     const auto found = state.by_name.find(name);
-    return found == state.by_name.end() ? LogPtr() : state.tasks.at(found->second).log;
+    return found == state.by_name.end() ? LogPtr() : known(state, found->second);
   });
   return log ? std::optional(log->head) : std::nullopt;
 }
@@ -193,7 +213,7 @@ std::optional<TurnInput> RecentTasks::turn_input(task::TaskKey key, task::EventN
 RecentTasks::LogPtr RecentTasks::find_alone(task::ContextKey context) const {
   return state_.with([&](const State& state) {
     const auto alone = state.alone.find(context);
-    return alone == state.alone.end() ? LogPtr() : state.tasks.at(alone->second).log;
+    return alone == state.alone.end() ? LogPtr() : known(state, alone->second);
   });
 }
 

@@ -2,8 +2,9 @@
 // (by its turn, its caller, its readers) is not read back from the disk that has just got it.
 //
 // A task is in it from its first commit or never, so what is here is complete; it goes when it has grown, or
-// when newer ones need the room. Filled by the committing thread after each commit, before anybody is told.
-// Threads: any. No lock is held while anything is read, written or called.
+// when newer ones need the room. Filled by the committing thread after each commit, before anybody is told;
+// while a change to a task is being committed only the disk is asked about it, so that memory is never behind
+// it. Threads: any. No lock is held while anything is read, written or called.
 #pragma once
 
 #include <list>
@@ -23,6 +24,10 @@ class RecentTasks {
  public:
   explicit RecentTasks(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
+  // A change to the task is about to be committed; then one of the next three follows.
+  void changing(task::TaskKey key);
+  // It was refused.
+  void unchanged(task::TaskKey key);
   // `metadata`: the new task's. `request`: what came with a message of the change.
   void created(const Committed& committed, task::Json metadata, std::optional<TurnRequest> request);
   void advanced(const Committed& committed, std::optional<TurnRequest> request);
@@ -56,6 +61,7 @@ class RecentTasks {
   using LogPtr = std::shared_ptr<const Log>;
   struct Entry {
     LogPtr log;
+    int changing = 0;  // changes under way
     std::size_t bytes = 0;
     std::list<task::TaskKey>::iterator place;
   };
@@ -68,6 +74,8 @@ class RecentTasks {
   };
 
   LogPtr find(task::TaskKey key) const;
+  // What may be told of a task: nothing while it is changing.
+  static LogPtr known(const State& state, task::TaskKey key);
   // Of the only task of a context made for it.
   LogPtr find_alone(task::ContextKey context) const;
   static void forget(State& state, task::TaskKey key);

@@ -17,6 +17,11 @@ std::size_t weight_of(const Change& change) {
   return bytes;
 }
 
+void CommitChange::apply(WriteState& state) {
+  if (change_.task && !marked_) recent_.changing(marked_ = change_.task);
+  result_ = apply_change(state, change_);
+}
+
 void CommitChange::undo() {
   if (result_ && *result_) {
     change_.events.clear();
@@ -35,6 +40,8 @@ void CommitChange::finish() {
     recent_.created(**result_, std::move(change_.create->metadata), std::move(change_.request));
   } else if (*result_) {
     recent_.advanced(**result_, std::move(change_.request));
+  } else if (marked_) {
+    recent_.unchanged(marked_);
   }
   done_(std::move(*result_));
 }

@@ -19,7 +19,7 @@ class CommitChange final : public Write {
  public:
   CommitChange(Change change, RecentTasks& recent, CommitCallback done)
       : change_(std::move(change)), recent_(recent), done_(std::move(done)) {}
-  void apply(WriteState& state) override { result_ = apply_change(state, change_); }
+  void apply(WriteState& state) override;
   void undo() override;
   void refuse(const base::Error& error) override;
   void finish() override;
@@ -27,6 +27,7 @@ class CommitChange final : public Write {
  private:
   Change change_;
   RecentTasks& recent_;
+  task::TaskKey marked_;  // as changing
   CommitCallback done_;
   std::optional<base::Result<Committed>> result_;
 };
