@@ -199,7 +199,9 @@ int serve(const Config& config) {
   const server::Services services{engine, *catalogue, options, readers,
                                   [&] { return more_metrics(notifier, **store); }};
   server::Router router(services);
-  return run(config, engine, *catalogue, options, router, notifier, signals);
+  const int code = run(config, engine, *catalogue, options, router, notifier, signals);
+  readers.stop();  // what it still has to do uses the router
+  return code;
 }
 
 }  // namespace baton::cli
