@@ -4,8 +4,7 @@
 
 #include "server/access.h"
 #include "server/answers.h"
-#include "server/log_stream.h"
-#include "wire/sse/sse_writer.h"
+#include "server/chat/run_stream.h"
 
 namespace baton::server::chat {
 namespace {
@@ -72,14 +71,9 @@ void Call::open_stream(http::StreamOpener opener) const {
   exchange->open_stream(cors_headers(services.options, exchange->request()), std::move(opener));
 }
 
-void Call::open_stream(const wire::chat::Frames& frames) const {
+void Call::open_stream(wire::chat::Frames frames) const {
   std::string blocks;
-  for (const auto& frame : frames.all()) {
-    if (!frame.event.empty()) wire::append_sse_field(blocks, "event", frame.event);
-    std::string data = frame.data;
-    make_one_line(data);
-    wire::append_sse(blocks, 0, data);
-  }
+  for (auto& frame : frames.all()) append_frame(blocks, frame, {});
   open_stream([blocks = std::move(blocks)](http::Waker) -> std::unique_ptr<http::StreamSource> {
     return std::make_unique<FixedStream>(blocks);
   });

@@ -35,6 +35,14 @@ std::optional<SseId> read_sse_id(std::string_view text) {
   return id;
 }
 
+void append_frame(std::string& out, wire::chat::Frames::Frame& frame, std::string_view id) {
+  make_one_line(frame.data);
+  if (!frame.event.empty()) wire::append_sse_field(out, "event", frame.event);
+  if (!id.empty()) wire::append_sse_field(out, "id", id);
+  wire::append_sse_field(out, "data", frame.data);
+  out.push_back('\n');
+}
+
 RunStream::RunStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
       id_prefix_(base::percent_encoded(start_.task.value) + ":"),
@@ -53,10 +61,10 @@ std::optional<int> RunStream::frames_shown(task::EventNumber event) const {
 }
 
 // `frame` counts from 1; 0: the event is shown with this block.
-void RunStream::append_id(task::EventNumber event, std::size_t frame) {
+std::string RunStream::id_of(task::EventNumber event, std::size_t frame) const {
   std::string id = id_prefix_ + std::to_string(event.value);
   if (frame > 0) id += "." + std::to_string(frame);
-  wire::append_sse_field(*out_, "id", id);
+  return id;
 }
 
 bool RunStream::take(const task::Event& event) {
@@ -66,17 +74,12 @@ bool RunStream::take(const task::Event& event) {
   over_ = status != nullptr && task::is_stopped(status->status.state);
   const auto shown = frames_shown(event.number);
   if (!shown) return !over_;
-  const auto& frames = frames_.all();
+  auto& frames = frames_.all();
   for (std::size_t i = static_cast<std::size_t>(*shown); i < frames.size(); ++i) {
-    if (!frames[i].event.empty()) wire::append_sse_field(*out_, "event", frames[i].event);
-    append_id(event.number, i + 1 < frames.size() ? i + 1 : 0);
-    std::string data = frames[i].data;
-    make_one_line(data);
-    wire::append_sse_field(*out_, "data", data);
-    out_->push_back('\n');
+    append_frame(*out_, frames[i], id_of(event.number, i + 1 < frames.size() ? i + 1 : 0));
   }
   if (frames.empty()) {
-    append_id(event.number, 0);
+    wire::append_sse_field(*out_, "id", id_of(event.number, 0));
     out_->push_back('\n');
   }
   return out_->size() < room_ && !over_;

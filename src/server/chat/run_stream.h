@@ -30,6 +30,9 @@ struct SseId {
 };
 std::optional<SseId> read_sse_id(std::string_view text);
 
+// Appends a frame as one block; its data become one line. An empty id is left out.
+void append_frame(std::string& out, wire::chat::Frames::Frame& frame, std::string_view id);
+
 class RunStream final : public http::StreamSource, private LogReader::Taker {
  public:
   struct Start {
@@ -51,7 +54,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   bool take(const task::Event& event) override;
   // How many of the event's frames the client has; nothing: all of it.
   std::optional<int> frames_shown(task::EventNumber event) const;
-  void append_id(task::EventNumber event, std::size_t frame);
+  std::string id_of(task::EventNumber event, std::size_t frame) const;
 
   Start start_;
   const std::string id_prefix_;

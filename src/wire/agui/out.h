@@ -3,7 +3,6 @@
 // Threads: one at a time.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,16 +23,12 @@ class Out {
   // `members` writes the event's own; it must not make another event.
   template <class F>
   void event(std::string_view type, F&& members) {
-    std::string& data = frames_.add();
-    Writer out(data);
+    Writer out(frames_.add());
     out.object([&] {
       out.member("type", type);
       members(out);
       if (at_) out.member("timestamp", base::to_ms(*at_));
     });
-    // JSON that others wrote may span lines, a frame must not. Inside of strings line ends are escaped.
-    std::ranges::replace(data, '\n', ' ');
-    std::ranges::replace(data, '\r', ' ');
   }
   void event(std::string_view type, std::string_view id_member, std::string_view id) {
     event(type, [&](Writer& out) { out.member(id_member, id); });

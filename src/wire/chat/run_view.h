@@ -18,7 +18,8 @@
 
 namespace baton::wire::chat {
 
-// Frames of a stream in order. A frame is one SSE event: a name (empty: none) and one line of data.
+// Frames of a stream in order. A frame is one SSE event: a name (empty: none) and its data, whose line ends,
+// as JSON that others wrote has them between its values, whoever sends it makes spaces.
 class Frames {
  public:
   struct Frame {
@@ -31,6 +32,7 @@ class Frames {
     return frames_.back().data;
   }
   const std::vector<Frame>& all() const { return frames_; }
+  std::vector<Frame>& all() { return frames_; }
   bool empty() const { return frames_.empty(); }
   void clear() { frames_.clear(); }
 

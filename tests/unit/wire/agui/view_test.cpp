@@ -208,7 +208,7 @@ TEST_CASE(
 
 TEST_CASE("AG-UI view: state, patches and steps are as the agent says them") {
   CHECK(
-      inside({task::StateSnapshot{{"{\"n\":\n1}"}},
+      inside({task::StateSnapshot{{R"({"n": 1})"}},
               task::StateDelta{{R"([{"op":"replace","path":"/n","value":2}])"}},
               task::StateDelta{{R"([{"op":"replace","path":"n","value":2}])"}},
               task::Step{"plan", task::Step::Phase::start}, task::Step{"plan", task::Step::Phase::finish}}) ==
