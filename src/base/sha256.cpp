@@ -3,6 +3,8 @@
 #include <openssl/evp.h>
 
 #include <cstdlib>
+#include <cstring>
+#include <utility>
 
 namespace baton::base {
 namespace {
@@ -21,7 +23,9 @@ std::uint64_t big_endian(const unsigned char* bytes) {
 }  // namespace
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  require(context_ != nullptr && EVP_DigestInit_ex(context_, EVP_sha256(), nullptr) == 1);
+  // Looked up once: OpenSSL would do so for each digest.
+  static EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  require(context_ != nullptr && kSha256 != nullptr && EVP_DigestInit_ex(context_, kSha256, nullptr) == 1);
 }
 
 Sha256::~Sha256() {
@@ -40,13 +44,21 @@ void Sha256::add(std::uint64_t number) {
 }
 
 void Sha256::add_bytes(const void* bytes, std::size_t size) {
+  if (used_ + size > gathered_.size()) digest(gathered_.data(), std::exchange(used_, 0));
+  if (size > gathered_.size()) return digest(bytes, size);
+  std::memcpy(gathered_.data() + used_, bytes, size);
+  used_ += size;
+}
+
+void Sha256::digest(const void* bytes, std::size_t size) {
   require(EVP_DigestUpdate(context_, bytes, size) == 1);
 }
 
 std::array<std::uint64_t, 2> Sha256::first_128_bits() {
-  unsigned char digest[EVP_MAX_MD_SIZE];
-  require(EVP_DigestFinal_ex(context_, digest, nullptr) == 1);
-  return {big_endian(digest), big_endian(digest + 8)};
+  digest(gathered_.data(), std::exchange(used_, 0));
+  unsigned char bytes[EVP_MAX_MD_SIZE];
+  require(EVP_DigestFinal_ex(context_, bytes, nullptr) == 1);
+  return {big_endian(bytes), big_endian(bytes + 8)};
 }
 
 }  // namespace baton::base

@@ -25,8 +25,12 @@ class Sha256 {
 
  private:
   void add_bytes(const void* bytes, std::size_t size);
+  void digest(const void* bytes, std::size_t size);
 
   evp_md_ctx_st* const context_;
+  // Many of the texts are short, and each call of the library costs more than its bytes.
+  std::array<unsigned char, 512> gathered_;
+  std::size_t used_ = 0;
 };
 
 }  // namespace baton::base

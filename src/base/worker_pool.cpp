@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 namespace baton::base {
 
 WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max) : queue_max_(queue_max) {
@@ -16,12 +18,14 @@ WorkerPool::~WorkerPool() {
 }
 
 bool WorkerPool::try_submit(std::function<void()>&& work) {
+  bool wakes = false;
   {
     std::lock_guard lock(mutex_);
     if (stopping_ || queue_.size() >= queue_max_) return false;
     queue_.push_back(std::move(work));
+    wakes = idle_ > 0 && !std::exchange(waking_, true);
   }
-  wakeup_.notify_one();
+  if (wakes) wakeup_.notify_one();
   return true;
 }
 
@@ -39,11 +43,18 @@ void WorkerPool::stop() {
 void WorkerPool::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    wakeup_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
+    while (queue_.empty() && !stopping_) {
+      ++idle_;
+      wakeup_.wait(lock);
+      --idle_;
+      waking_ = false;
+    }
     if (queue_.empty()) return;
     std::function<void()> work = std::move(queue_.front());
     queue_.pop_front();
+    const bool wakes = !queue_.empty() && idle_ > 0 && !std::exchange(waking_, true);
     lock.unlock();
+    if (wakes) wakeup_.notify_one();
     work();
     work = nullptr;
     lock.lock();

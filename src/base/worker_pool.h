@@ -2,6 +2,8 @@
 //
 // Threads: `try_submit` from any thread. A function may block; that is what the pool is for.
 // Full: `try_submit` answers false and leaves the function with its caller.
+// Wake-ups are the dearest part of a short function: only one thread is told at a time, and it tells the next
+// if more is left than it takes.
 // Shutdown: `stop` runs what is queued, then joins. Functions must not throw.
 #pragma once
 
@@ -32,6 +34,8 @@ class WorkerPool {
   const std::size_t queue_max_;
   std::mutex mutex_;
   std::condition_variable wakeup_;
+  int idle_ = 0;         // threads that wait
+  bool waking_ = false;  // one of them was told and has not come yet: it will tell the next
   std::deque<std::function<void()>> queue_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;
