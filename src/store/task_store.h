@@ -56,6 +56,8 @@ struct NewTask {
   task::AgentName agent;
   task::Caller caller;
   task::ContextId context;  // made if this agent and caller have none of this id
+  // Ids that were just made here and cannot be known to the store: it need not look.
+  bool fresh_id = false, fresh_context = false;
   task::TaskKey parent;
   task::Json metadata;
   task::Generation origin = task::Generation::v1_0;

@@ -74,8 +74,13 @@ class StoreBench {
   void open() {
     store::SqliteOptions options = settings;
     options.path = path();
+    options.checks_references = true;
     // The same must hold whether new tasks are answered from memory or, as old ones are, from the disk.
     if (std::getenv("BATON_TEST_FROM_DISK") != nullptr) options.recent_bytes_max = 0;
+    // And whether a task's log is read whole or by its index rows, or begins to be in the middle.
+    if (const char* events = std::getenv("BATON_TEST_SHORT_EVENTS")) {
+      options.short_events_max = std::atoi(events);
+    }
     auto opened = store::SqliteStore::open(options, clock);
     succeed(opened);
     store = std::move(*opened);

@@ -1,7 +1,9 @@
 #include "store/sqlite/apply_change.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "store/sqlite/index_rows.h"
 #include "store/sqlite/push_rows.h"
 #include "store/sqlite/send_rows.h"
 #include "wire/stored/event_codec.h"
@@ -18,39 +20,60 @@ constexpr std::size_t kKnownArtifactsMax = 64;
 // Well under what SQLite takes in one row (1 GB).
 constexpr std::size_t kBodyMax = 512u << 20;
 
-void write_messages(Connection& connection, const TaskHead& head, task::EventNumber number,
-                    const EventPlan& plan, base::Timestamp at) {
+void write_conversation(Connection& connection, const TaskHead& head, task::EventNumber number,
+                        const EventPlan& plan, base::Timestamp at) {
   static constexpr char kInsert[] =
       "INSERT INTO conversation (context_key, at_ms, task_key, number, reply_ordinal) VALUES (?, ?, ?, ?, ?)";
-  if (plan.said) {
-    connection.run("INSERT INTO messages (task_key, number, role) VALUES (?, ?, ?)", head.key, number,
-                   static_cast<int>(*plan.said));
-    connection.run(kInsert, head.context_key, base::to_ms(at), head.key, number, nullptr);
-  }
+  if (plan.said) connection.run(kInsert, head.context_key, base::to_ms(at), head.key, number, nullptr);
   if (plan.reply_begins) {
     connection.run(kInsert, head.context_key, base::to_ms(at), head.key, number, *plan.reply_begins);
+  }
+}
+
+// The most common changes have two or three events: each statement costs more than a row.
+void insert_events(Connection& connection, task::TaskKey key, task::EventNumber before,
+                   const std::vector<task::EventBody>& bodies, const std::vector<std::string>& encoded,
+                   base::Timestamp at) {
+  static constexpr char kOne[] =
+      "INSERT INTO events (task_key, number, kind, at_ms, body) VALUES (?1, ?2, ?4, ?3, ?5)";
+  static constexpr char kTwo[] =
+      "INSERT INTO events (task_key, number, kind, at_ms, body) VALUES (?1, ?2, ?4, ?3, ?5), "
+      "(?1, ?2 + 1, ?6, ?3, ?7)";
+  static constexpr char kThree[] =
+      "INSERT INTO events (task_key, number, kind, at_ms, body) VALUES (?1, ?2, ?4, ?3, ?5), "
+      "(?1, ?2 + 1, ?6, ?3, ?7), (?1, ?2 + 2, ?8, ?3, ?9)";
+  const auto kind = [&](std::size_t i) { return static_cast<int>(wire::stored::kind_of(bodies[i])); };
+  const std::int64_t ms = base::to_ms(at);
+  for (std::size_t i = 0; i < bodies.size();) {
+    const task::EventNumber first{before.value + 1 + static_cast<std::int64_t>(i)};
+    switch (std::min<std::size_t>(bodies.size() - i, 3)) {
+      case 1:
+        connection.run(kOne, key, first, ms, kind(i), encoded[i]);
+        i += 1;
+        break;
+      case 2:
+        connection.run(kTwo, key, first, ms, kind(i), encoded[i], kind(i + 1), encoded[i + 1]);
+        i += 2;
+        break;
+      default:
+        connection.run(kThree, key, first, ms, kind(i), encoded[i], kind(i + 1), encoded[i + 1], kind(i + 2),
+                       encoded[i + 2]);
+        i += 3;
+    }
   }
 }
 
 void write_events(Connection& connection, const TaskHead& head, task::EventNumber before,
                   const ChangePlan& plan, const std::vector<task::EventBody>& bodies,
                   const std::vector<std::string>& encoded, base::Timestamp at) {
+  insert_events(connection, head.key, before, bodies, encoded, at);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
-    connection.run("INSERT INTO events (task_key, number, kind, at_ms, body) VALUES (?, ?, ?, ?, ?)",
-                   head.key, number, static_cast<int>(wire::stored::kind_of(bodies[i])), base::to_ms(at),
-                   encoded[i]);
-    for (const EventPlan::ArtifactMark& mark : plan.events[i].marks) {
-      connection.run("INSERT INTO artifact_parts (task_key, ordinal, number, mark) VALUES (?, ?, ?, ?)",
-                     head.key, mark.ordinal, number, static_cast<int>(mark.mark));
-    }
-    write_messages(connection, head, number, plan.events[i], at);
+    if (plan.row.indexed) insert_event_rows(connection, head.key, number, plan.events[i]);
+    write_conversation(connection, head, number, plan.events[i], at);
     if (const auto* call = std::get_if<task::ToolCall>(&bodies[i])) {
       connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key,
                      call->id);
-    }
-    if (plan.events[i].stops) {
-      connection.run("INSERT INTO stops (task_key, number) VALUES (?, ?)", head.key, number);
     }
   }
 }
@@ -118,9 +141,10 @@ int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, con
   Connection& connection = state.connection();
   const TaskHead& head = plan.row.head;
   if (change.push) put_config(state, task, *change.push);
-  for (const task::ArtifactId& id : plan.new_artifacts) {
-    connection.run("INSERT INTO artifacts (task_key, ordinal, public_id) VALUES (?, ?, ?)", head.key,
-                   plan.artifacts.at(id).ordinal, id);
+  if (plan.row.indexed) {
+    for (const task::ArtifactId& id : plan.new_artifacts) {
+      insert_artifact(connection, head.key, plan.artifacts.at(id).ordinal, id);
+    }
   }
   write_events(connection, head, before, plan, change.events, encoded, now);
   if (change.request) write_request(connection, head.key, plan.message, *change.request);
@@ -172,7 +196,7 @@ Result<void> check_new(WriteState& state, const NewTask& task) {
     return fail(ErrorCode::invalid_argument, "a task needs an id and a context");
   }
   Connection& connection = state.connection();
-  if (find_head(connection, {task.caller, task.agent, task.id})) {
+  if (!task.fresh_id && find_head(connection, {task.caller, task.agent, task.id})) {
     return fail(ErrorCode::already_exists, "the task id is taken");
   }
   if (task.parent && !task_exists(connection, task.parent)) {
@@ -191,6 +215,7 @@ Result<Committed> create(WriteState& state, Change& change) {
   empty.head.context = task.context;
   empty.head.parent = task.parent;
   empty.head.origin = task.origin;
+  if (task.fresh_context) state.add_context(empty.head);
   if (auto owned = check_owner(state, empty.head, change.user); !owned) return fail(owned.error());
   const base::Timestamp now = state.now();
   auto plan = plan_change(empty, change, now, [](const task::ArtifactId&) { return std::nullopt; });
@@ -201,8 +226,10 @@ Result<Committed> create(WriteState& state, Change& change) {
   if (auto checked = check_push(state, known, change); !checked) return fail(checked.error());
 
   TaskHead& head = plan->row.head;
+  plan->row.indexed = outgrows(head.last_event, *encoded, state.short_events_max());
   const bool new_context = enter_context(state, head, now);
   head.key = insert_task(state.connection(), plan->row, task, now);
+  state.count(head, 1);
   known.row = plan->row;
   const int deliveries = write_plan(state, known, {}, *plan, change, *encoded, now);
   auto result = committed(head, std::move(change.events), deliveries, now);
@@ -210,6 +237,18 @@ Result<Committed> create(WriteState& state, Change& change) {
   remember(known, std::move(*plan));
   state.remember(std::move(known));
   return result;
+}
+
+// The rows of what a task had until now, once it is no longer short.
+Result<void> index_if_long(WriteState& state, const TaskHead& before, ChangePlan& plan,
+                           const std::vector<std::string>& encoded) {
+  if (plan.row.indexed || !outgrows(plan.row.head.last_event, encoded, state.short_events_max())) return {};
+  const auto log = read_short_log(state.connection(), before.key, before.last_event);
+  if (!log) return fail(log.error());
+  index_log(state.connection(), before.key, *log);
+  set_indexed(state.connection(), before.key);
+  plan.row.indexed = true;
+  return {};
 }
 
 Result<Committed> advance(WriteState& state, Change& change) {
@@ -225,6 +264,9 @@ Result<Committed> advance(WriteState& state, Change& change) {
   if (auto checked = check_push(state, *task, change); !checked) return fail(checked.error());
 
   const task::EventNumber before = task->row.head.last_event;
+  if (auto indexed = index_if_long(state, task->row.head, *plan, *encoded); !indexed) {
+    return fail(indexed.error());
+  }
   const int deliveries = write_plan(state, *task, before, *plan, change, *encoded, now);
   if (plan->decides) {
     const bool new_status = plan->row.status_event != task->row.status_event;
@@ -233,6 +275,8 @@ Result<Committed> advance(WriteState& state, Change& change) {
     update_head_ends(state.connection(), plan->row, now);
   }
   forget_history(state.connection(), task->row.head, plan->row.head);
+  state.count(task->row.head, -1);
+  state.count(plan->row.head, 1);
   auto result = committed(plan->row.head, std::move(change.events), deliveries, now);
   remember(*task, std::move(*plan));
   return result;

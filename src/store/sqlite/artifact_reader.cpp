@@ -1,9 +1,11 @@
 #include "store/sqlite/artifact_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "store/sqlite/change_plan.h"
 #include "store/sqlite/event_rows.h"
+#include "store/sqlite/index_rows.h"
 #include "task/fold.h"
 
 namespace baton::store::sqlite {
@@ -20,8 +22,7 @@ task::EventNumber begin_of(Connection& connection, task::TaskKey key, int ordina
   return {query.integer(0)};
 }
 
-}  // namespace
-
+// One artifact from its event `begin` on, up to `as_of`.
 base::Result<task::Artifact> read_artifact(Connection& connection, task::TaskKey key, int ordinal,
                                            task::EventNumber begin, task::EventNumber as_of) {
   task::Artifact artifact;
@@ -39,6 +40,49 @@ base::Result<task::Artifact> read_artifact(Connection& connection, task::TaskKey
       task::append_piece(artifact, *chunk);
   }
   return artifact;
+}
+
+// Where in a log the content of an artifact begins.
+task::EventNumber begin_in(std::span<const task::EventPtr> log, int ordinal) {
+  task::EventNumber begin;
+  task::ArtifactId id;
+  for (const task::EventPtr& event : log) {
+    const auto* text = std::get_if<task::TextDelta>(&event->body);
+    const auto* chunk = std::get_if<task::ArtifactChunk>(&event->body);
+    const auto* withdrawn = std::get_if<task::Withdrawn>(&event->body);
+    if (text != nullptr && text->ordinal == ordinal && text->first) {
+      begin = event->number;
+      id = text->reply;
+    }
+    if (chunk != nullptr && chunk->artifact.ordinal == ordinal && !chunk->append) {
+      begin = event->number;
+      id = chunk->artifact.id;
+    }
+    if (withdrawn != nullptr && std::ranges::find(withdrawn->artifacts, id) != withdrawn->artifacts.end())
+      begin = {};
+  }
+  return begin;
+}
+
+}  // namespace
+
+base::Result<std::optional<task::Artifact>> read_artifact_if_begun(Connection& connection, task::TaskKey key,
+                                                                   int ordinal, task::EventNumber begin) {
+  if (begin_of(connection, key, ordinal, kLogEnd) != begin) return std::nullopt;
+  auto artifact = read_artifact(connection, key, ordinal, begin, kLogEnd);
+  if (!artifact) return base::fail(artifact.error());
+  return std::optional(std::move(*artifact));
+}
+
+base::Result<std::optional<task::Artifact>> short_artifact_if_begun(Connection& connection, task::TaskKey key,
+                                                                    int ordinal, task::EventNumber begin) {
+  const auto log = read_short_log(connection, key, kLogEnd);
+  if (!log) return base::fail(log.error());
+  if (begin_in(*log, ordinal) != begin) return std::nullopt;
+  task::Task task = task::fold(*log, {0, true}, {});
+  const auto found = std::ranges::find(task.artifacts, ordinal, &task::Artifact::ordinal);
+  if (found == task.artifacts.end()) return std::nullopt;
+  return std::optional(std::move(*found));
 }
 
 base::Result<std::vector<task::Artifact>> read_artifacts(Connection& connection, task::TaskKey key,

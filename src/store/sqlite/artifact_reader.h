@@ -16,8 +16,12 @@ namespace baton::store::sqlite {
 base::Result<std::vector<task::Artifact>> read_artifacts(Connection& connection, task::TaskKey key,
                                                          task::EventNumber as_of);
 
-// One artifact from its event `begin` on, up to `as_of`.
-base::Result<task::Artifact> read_artifact(Connection& connection, task::TaskKey key, int ordinal,
-                                           task::EventNumber begin, task::EventNumber as_of);
+// One artifact as its last events left it, if its content begins at this event: none if a later one made it
+// begin anew or withdrew it.
+base::Result<std::optional<task::Artifact>> read_artifact_if_begun(Connection& connection, task::TaskKey key,
+                                                                   int ordinal, task::EventNumber begin);
+// The same of a task that is not indexed.
+base::Result<std::optional<task::Artifact>> short_artifact_if_begun(Connection& connection, task::TaskKey key,
+                                                                    int ordinal, task::EventNumber begin);
 
 }  // namespace baton::store::sqlite

@@ -91,6 +91,7 @@ void Committer::transact(Waiting* first, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
       if (!first[i].refused) first[i].write->apply(state_);
     }
+    state_.write_totals();
     connection.commit();
   } catch (const SQLite::Exception&) {
     connection.rollback();

@@ -16,7 +16,7 @@ int flags_of(Connection::Mode mode) {
 }  // namespace
 
 Connection::Connection(const std::string& path, Mode mode) : database_(path, flags_of(mode), kBusyMs) {
-  database_.exec("PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY;");
+  database_.exec("PRAGMA temp_store=MEMORY;");
 }
 
 void Connection::rollback() noexcept {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 namespace baton::store::sqlite {
 namespace {
@@ -27,7 +29,7 @@ std::string select_heads(std::string_view rest, std::string_view tasks = "tasks 
          "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
          "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count, t.status_ms, "
-         "t.origin "
+         "t.origin, t.indexed "
          "FROM " +
          std::string(tasks) + " JOIN contexts c ON c.context_key = t.context_key " + std::string(rest);
 }
@@ -59,6 +61,7 @@ HeadRow row_of(const Query& query) {
   head.message_count = query.small(19);
   head.status_at = base::from_ms(query.integer(20));
   head.origin = static_cast<task::Generation>(query.small(21));
+  row.indexed = query.truth(22);
   return row;
 }
 
@@ -68,8 +71,8 @@ std::vector<TaskHead> all_of(Query& query) {
   return heads;
 }
 
-// The statements of a list. Each names its index: with another SQLite would have to sort all the tasks, or to
-// read all their rows.
+// The statements of a list: of the tasks at rest, or of those with a turn. Each names its index: with another
+// SQLite would have to sort all the tasks, or to read all their rows.
 struct Listing {
   Listing(const std::string& tasks, const std::string& whose) {
     const std::string chosen = "WHERE " + whose + " AND t.status_ms >= ? AND (? = '' OR t.state = ?) ";
@@ -79,24 +82,59 @@ struct Listing {
                             "ORDER BY t.status_ms DESC, t.public_id DESC LIMIT ?",
                         tasks);
   }
+
+  template <class... Owner>
+  std::int64_t total(Connection& connection, const task::ListFilter& filter, const Owner&... owner) const {
+    const std::string state = state_in(filter);
+    Query query = connection.query(count.c_str(), owner..., since_in(filter), state, state);
+    return query.step() ? query.integer(0) : 0;
+  }
+
+  template <class... Owner>
+  std::vector<TaskHead> heads(Connection& connection, const task::ListFilter& filter,
+                              const Owner&... owner) const {
+    const std::string state = state_in(filter);
+    const std::int64_t before =
+        filter.after ? base::to_ms(filter.after->status_at) : std::numeric_limits<std::int64_t>::max();
+    const std::string before_id = filter.after ? filter.after->id.value : "";
+    Query query = connection.query(page.c_str(), owner..., since_in(filter), state, state, before, before_id,
+                                   std::max(filter.limit, 0));
+    return all_of(query);
+  }
+
+ private:
+  static std::int64_t since_in(const task::ListFilter& filter) {
+    return filter.status_since ? base::to_ms(*filter.status_since) : std::numeric_limits<std::int64_t>::min();
+  }
+  static std::string state_in(const task::ListFilter& filter) {
+    return std::string(filter.state ? task::name_of(*filter.state) : "");
+  }
+
   std::string count, page;
 };
 
-template <class... Owner>
-ListPage list_page(Connection& connection, const Listing& listing, const task::ListFilter& filter,
-                   const Owner&... owner) {
-  using Limits = std::numeric_limits<std::int64_t>;
-  const std::int64_t since = filter.status_since ? base::to_ms(*filter.status_since) : Limits::min();
+// Both in the order of lists.
+std::vector<TaskHead> merged(std::vector<TaskHead> resting, std::vector<TaskHead> busy, int limit) {
+  const auto place = [](const TaskHead& head) { return std::tie(head.status_at, head.id); };
+  std::vector<TaskHead> all;
+  all.reserve(resting.size() + busy.size());
+  std::ranges::merge(std::make_move_iterator(resting.begin()), std::make_move_iterator(resting.end()),
+                     std::make_move_iterator(busy.begin()), std::make_move_iterator(busy.end()),
+                     std::back_inserter(all),
+                     [&](const TaskHead& a, const TaskHead& b) { return place(a) > place(b); });
+  if (all.size() > static_cast<std::size_t>(std::max(limit, 0))) {
+    all.resize(static_cast<std::size_t>(std::max(limit, 0)));
+  }
+  return all;
+}
+
+// Of the caller's tasks at rest, in this state or any.
+std::int64_t resting_total(Connection& connection, const task::ListFilter& filter) {
   const std::string state(filter.state ? task::name_of(*filter.state) : "");
-  const std::int64_t before = filter.after ? base::to_ms(filter.after->status_at) : Limits::max();
-  const std::string before_id = filter.after ? filter.after->id.value : "";
-  ListPage page;
-  Query count = connection.query(listing.count.c_str(), owner..., since, state, state);
-  if (count.step()) page.total = count.integer(0);
-  Query heads = connection.query(listing.page.c_str(), owner..., since, state, state, before, before_id,
-                                 std::max(filter.limit, 0));
-  page.heads = all_of(heads);
-  return page;
+  Query query = connection.query(
+      "SELECT sum(tasks) FROM task_totals WHERE agent = ? AND caller = ? AND (? = '' OR state = ?)",
+      filter.agent, filter.caller, state, state);
+  return query.step() ? query.integer(0) : 0;
 }
 
 template <class... Status>
@@ -130,7 +168,8 @@ bool task_exists(Connection& connection, task::TaskKey key) {
 
 std::vector<TaskHead> unfinished_heads(Connection& connection, task::TaskKey after, int limit) {
   static const std::string kSql =
-      select_heads("WHERE t.turn_state <> 'none' AND t.task_key > ? ORDER BY t.task_key LIMIT ?");
+      select_heads("WHERE t.turn_state <> 'none' AND t.task_key > ? ORDER BY t.task_key LIMIT ?",
+                   "tasks t INDEXED BY tasks_unfinished");
   Query query = connection.query(kSql.c_str(), after, limit);
   return all_of(query);
 }
@@ -154,13 +193,41 @@ std::vector<TaskHead> orphan_heads(Connection& connection) {
 }
 
 ListPage list_heads(Connection& connection, const task::ListFilter& filter) {
+  static const Listing kResting("tasks t INDEXED BY tasks_listed",
+                                "t.turn_state = 'none' AND t.agent = ? AND t.caller = ?");
+  static const Listing kBusy("tasks t INDEXED BY tasks_unfinished",
+                             "t.turn_state <> 'none' AND t.agent = ? AND t.caller = ?");
+  static const Listing kRestingThere("tasks t INDEXED BY tasks_in_context",
+                                     "t.turn_state = 'none' AND t.context_key = ?");
+  static const Listing kBusyThere(
+      "tasks t INDEXED BY tasks_unfinished",
+      "t.turn_state <> 'none' AND t.agent = ? AND t.caller = ? AND t.context_key = ?");
+  ListPage page;
   if (filter.context.empty()) {
-    static const Listing kOfCaller("tasks t INDEXED BY tasks_listed", "t.agent = ? AND t.caller = ?");
-    return list_page(connection, kOfCaller, filter, filter.agent, filter.caller);
+    const std::int64_t resting = filter.status_since
+                                     ? kResting.total(connection, filter, filter.agent, filter.caller)
+                                     : resting_total(connection, filter);
+    page.total = resting + kBusy.total(connection, filter, filter.agent, filter.caller);
+    page.heads = merged(kResting.heads(connection, filter, filter.agent, filter.caller),
+                        kBusy.heads(connection, filter, filter.agent, filter.caller), filter.limit);
+    return page;
   }
-  static const Listing kOfContext("tasks t INDEXED BY tasks_in_context", "t.context_key = ?");
   const task::ContextKey context = find_context(connection, filter.agent, filter.caller, filter.context).key;
-  return context ? list_page(connection, kOfContext, filter, context) : ListPage{};
+  if (!context) return page;
+  page.total = kRestingThere.total(connection, filter, context) +
+               kBusyThere.total(connection, filter, filter.agent, filter.caller, context);
+  page.heads =
+      merged(kRestingThere.heads(connection, filter, context),
+             kBusyThere.heads(connection, filter, filter.agent, filter.caller, context), filter.limit);
+  return page;
+}
+
+void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                  task::State state, std::int64_t more) {
+  connection.run(
+      "INSERT INTO task_totals (agent, caller, state, tasks) VALUES (?, ?, ?, ?) "
+      "ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks",
+      agent, caller, std::string(task::name_of(state)), more);
 }
 
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
@@ -186,16 +253,16 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, trace, created_ms, "
       "updated_ms, version, state, status_event, last_event, turn, turn_state, attempt, turn_message, "
-      "waiting_messages, cancel_requested, ask, artifact_count, message_count, status_ms) "
+      "waiting_messages, cancel_requested, ask, artifact_count, message_count, status_ms, indexed) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
-      "?18, ?19, ?20, ?21, ?22)";
+      "?18, ?19, ?20, ?21, ?22, ?23)";
   const TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, head.context_key, task.parent,
                  static_cast<int>(task.origin), task.trace, base::to_ms(now), head.version,
                  std::string(task::name_of(head.state)), row.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
-                 base::to_ms(head.status_at));
+                 base::to_ms(head.status_at), row.indexed);
   const task::TaskKey key{connection.last_key()};
   if (!task.metadata.empty()) {
     connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key, task.metadata.text);
@@ -219,6 +286,10 @@ void update_head_and_status(Connection& connection, const HeadRow& row, base::Ti
       "WHERE task_key = ?1";
   update(connection, kSql, row, now, std::string(task::name_of(row.head.state)), row.status_event,
          base::to_ms(row.head.status_at));
+}
+
+void set_indexed(Connection& connection, task::TaskKey key) {
+  connection.run("UPDATE tasks SET indexed = 1 WHERE task_key = ?", key);
 }
 
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now) {

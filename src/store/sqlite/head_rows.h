@@ -15,6 +15,7 @@ namespace baton::store::sqlite {
 struct HeadRow {
   TaskHead head;
   task::EventNumber status_event;  // the last StatusChanged, 0 if there is none yet
+  bool indexed = false;            // it has rows in the tables of index_rows.h
 };
 
 std::optional<HeadRow> find_head(Connection& connection, task::TaskKey key);
@@ -24,6 +25,9 @@ std::vector<TaskHead> unfinished_heads(Connection& connection, task::TaskKey aft
 std::vector<TaskHead> open_child_heads(Connection& connection, task::TaskKey parent);
 std::vector<TaskHead> orphan_heads(Connection& connection);
 ListPage list_heads(Connection& connection, const task::ListFilter& filter);
+// So many more tasks of this caller are at rest in this state.
+void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                  task::State state, std::int64_t more);
 
 struct ContextRow {
   task::ContextKey key;  // 0: there is none
@@ -39,8 +43,10 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
                           base::Timestamp now);
 // Everything that changes of a head but its status.
 void update_head(Connection& connection, const HeadRow& row, base::Timestamp now);
-// Apart, because the indexes by which tasks are listed are rewritten with a status.
+// Apart, because an index by which tasks are listed is rewritten with a status.
 void update_head_and_status(Connection& connection, const HeadRow& row, base::Timestamp now);
+// Once, when its log has grown long.
+void set_indexed(Connection& connection, task::TaskKey key);
 // What output alone changes: where the log and the artifacts end.
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now);
 

@@ -11,16 +11,16 @@ constexpr std::size_t kLogBytesMax = 64 << 10;
 constexpr std::size_t kLogEventsMax = 64;
 // Of an entry beside its content.
 constexpr std::size_t kEntryBytes = 1'024;
+// Of those in the order, before they are looked through.
+constexpr std::size_t kGoneMax = 1'024;
 
-std::string name_of(const task::AgentName& agent, const task::Caller& caller, const task::TaskId& id) {
-  std::string name;
-  name.reserve(agent.value.size() + caller.value.size() + id.value.size() + 2);
-  name.append(agent.value).push_back('\0');
-  name.append(caller.value).push_back('\0');
-  return name.append(id.value);
+// The id tells nearly all tasks apart; the rest is for callers who choose theirs.
+std::size_t name_of(const task::AgentName& agent, const task::Caller& caller, const task::TaskId& id) {
+  const std::hash<std::string> hash;
+  return hash(id.value) * 31 + hash(caller.value) * 7 + hash(agent.value);
 }
 
-std::string name_of(const TaskHead& head) {
+std::size_t name_of(const TaskHead& head) {
   return name_of(head.agent, head.caller, head.id);
 }
 
@@ -71,13 +71,16 @@ void RecentTasks::created(const Committed& committed, task::Json metadata,
     if (!is_short(bytes, log->events.size())) return;
     if (committed.new_context) state.alone.emplace(head.context_key, head.key);
     state.order.push_back(head.key);
-    state.by_name.emplace(name_of(head), head.key);
-    state.tasks.emplace(head.key, Entry{std::move(log), 0, bytes, std::prev(state.order.end())});
+    state.by_name.insert_or_assign(name_of(head), head.key);
+    state.tasks.emplace(head.key, Entry{std::move(log), 0, bytes});
     state.bytes += bytes;
     while (state.bytes > bytes_max_ && !state.order.empty()) {
-      dropped.push_back(state.tasks.at(state.order.front()).log);
-      forget(state, state.order.front());
+      dropped.push_back(forget(state, state.order.front()));
+      state.order.pop_front();
     }
+    const bool mostly_gone = state.order.size() > 2 * state.tasks.size() + kGoneMax;
+    if (mostly_gone)
+      std::erase_if(state.order, [&](task::TaskKey key) { return !state.tasks.contains(key); });
   });
 }
 
@@ -103,8 +106,8 @@ void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest
     Entry& entry = found->second;
     --entry.changing;
     if (!is_short(entry.bytes + more, log->events.size())) {
-      dropped = entry.log;
-      return forget(state, head.key);
+      dropped = forget(state, head.key);
+      return;
     }
     entry.bytes += more;
     state.bytes += more;
@@ -123,16 +126,19 @@ void RecentTasks::forget_histories(Log& log) {
   }
 }
 
-void RecentTasks::forget(State& state, task::TaskKey key) {
+// What is to be destroyed outside the lock.
+RecentTasks::LogPtr RecentTasks::forget(State& state, task::TaskKey key) {
   const auto found = state.tasks.find(key);
-  const Entry& entry = found->second;
-  const TaskHead& head = entry.log->head;
-  state.bytes -= entry.bytes;
-  state.order.erase(entry.place);
-  state.by_name.erase(name_of(head));
+  if (found == state.tasks.end()) return nullptr;
+  LogPtr log = std::move(found->second.log);
+  const TaskHead& head = log->head;
+  state.bytes -= found->second.bytes;
+  const auto named = state.by_name.find(name_of(head));
+  if (named != state.by_name.end() && named->second == key) state.by_name.erase(named);
   const auto alone = state.alone.find(head.context_key);
   if (alone != state.alone.end() && alone->second == key) state.alone.erase(alone);
   state.tasks.erase(found);
+  return log;
 }
 
 void RecentTasks::changing(task::TaskKey key) {
@@ -164,12 +170,14 @@ std::optional<TaskHead> RecentTasks::head(task::TaskKey key) const {
 }
 
 std::optional<TaskHead> RecentTasks::head(const task::TaskRef& ref) const {
-  const std::string name = name_of(ref.agent, ref.caller, ref.id);
+  const std::size_t name = name_of(ref.agent, ref.caller, ref.id);
   const LogPtr log = state_.with([&](const State& state) {
     const auto found = state.by_name.find(name);
     return found == state.by_name.end() ? LogPtr() : known(state, found->second);
   });
-  return log ? std::optional(log->head) : std::nullopt;
+  const bool is_it =
+      log && log->head.id == ref.id && log->head.caller == ref.caller && log->head.agent == ref.agent;
+  return is_it ? std::optional(log->head) : std::nullopt;
 }
 
 std::optional<task::Task> RecentTasks::read(task::TaskKey key, const task::Depth& depth,

@@ -7,7 +7,7 @@
 // it. Threads: any. No lock is held while anything is read, written or called.
 #pragma once
 
-#include <list>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,13 +63,13 @@ class RecentTasks {
     LogPtr log;
     int changing = 0;  // changes under way
     std::size_t bytes = 0;
-    std::list<task::TaskKey>::iterator place;
   };
   struct State {
     std::unordered_map<task::TaskKey, Entry> tasks;
-    std::unordered_map<std::string, task::TaskKey> by_name;
+    // By a hash of agent, caller and id: what is found there may be another task.
+    std::unordered_map<std::size_t, task::TaskKey> by_name;
     std::unordered_map<task::ContextKey, task::TaskKey> alone;  // in a context made for it
-    std::list<task::TaskKey> order;                             // of creation
+    std::deque<task::TaskKey> order;                            // of creation; some may be gone
     std::size_t bytes = 0;
   };
 
@@ -78,7 +78,7 @@ class RecentTasks {
   static LogPtr known(const State& state, task::TaskKey key);
   // Of the only task of a context made for it.
   LogPtr find_alone(task::ContextKey context) const;
-  static void forget(State& state, task::TaskKey key);
+  static LogPtr forget(State& state, task::TaskKey key);
   static void forget_histories(Log& log);
 
   const std::size_t bytes_max_;

@@ -1,6 +1,7 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <fcntl.h>
+#include <sqlite3.h>
 
 #include <utility>
 
@@ -28,6 +29,12 @@ constexpr char kWriterPragmas[] =
     "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-65536;";
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
 
+// SQLite's own statistics cost a lock for each piece of memory. Before the first connection of the program; a
+// later call changes nothing.
+void switch_statistics_off() {
+  [[maybe_unused]] static const int once = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 // Webhook credentials are in it: nobody else may read it. SQLite gives its side files the same mode.
 void make_private(const std::string& path) {
   const base::UniqueFd created(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -51,6 +58,7 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
   const bool full = options.synchronous == SqliteOptions::Synchronous::full;
   database.exec(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
   database.exec(kWriterPragmas);
+  database.exec(options.checks_references ? "PRAGMA foreign_keys=ON" : "PRAGMA foreign_keys=OFF");
   return {};
 }
 
@@ -60,7 +68,8 @@ struct SqliteStore::Parts {
   Parts(sqlite::FileLock held, const SqliteOptions& options, const base::Clock& clock_used)
       : lock(std::move(held)),
         writer(options.path, sqlite::Connection::Mode::write),
-        state(writer, clock_used, options.remembered_tasks_max, options.send_retention),
+        state(writer, clock_used, options.remembered_tasks_max, options.send_retention,
+              options.short_events_max),
         recent(options.recent_bytes_max),
         clock(clock_used),
         send_retention(options.send_retention) {}
@@ -85,6 +94,7 @@ struct SqliteStore::Parts {
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options,
                                                        const base::Clock& clock) {
+  switch_statistics_off();
   auto lock = sqlite::FileLock::take(options.path);
   if (!lock) return fail(at_start(options.path, lock.error()));
   try {
@@ -178,11 +188,8 @@ Result<TurnInput> SqliteStore::turn_input(task::TaskKey key, task::EventNumber m
 }
 
 Result<task::EventNumber> SqliteStore::next_message(task::TaskKey key, task::EventNumber after) const {
-  return reading("finding a message", [&](sqlite::Connection& connection) -> Result<task::EventNumber> {
-    const auto number = sqlite::next_user_message(connection, key, after);
-    if (!number) return fail(ErrorCode::not_found, "no further message");
-    return *number;
-  });
+  return reading("finding a message",
+                 [&](auto& connection) { return sqlite::next_user_message(connection, key, after); });
 }
 
 Result<std::vector<task::Message>> SqliteStore::conversation(task::ContextKey context,
@@ -226,9 +233,8 @@ Result<task::Event> SqliteStore::first_stop(task::TaskKey key, task::EventNumber
 }
 
 Result<task::EventNumber> SqliteStore::last_stop(task::TaskKey key, task::EventNumber before) const {
-  return reading("finding where a task stopped", [&](auto& connection) -> Result<task::EventNumber> {
-    return sqlite::last_stop(connection, key, before);
-  });
+  return reading("finding where a task stopped",
+                 [&](auto& connection) { return sqlite::last_stop(connection, key, before); });
 }
 
 Result<std::string> SqliteStore::context_owner(const task::Caller& caller, const task::AgentName& agent,

@@ -8,6 +8,8 @@
 #include "store/sqlite/errors.h"
 #include "store/sqlite/event_rows.h"
 #include "store/sqlite/head_rows.h"
+#include "store/sqlite/index_rows.h"
+#include "task/fold.h"
 #include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
@@ -72,16 +74,54 @@ Result<std::vector<task::Message>> read_history(Connection& connection, task::Ta
   return history;
 }
 
-// A streamed reply, as the message the agent said by it.
-Result<task::Message> read_reply(Connection& connection, task::TaskKey key, int ordinal,
-                                 task::EventNumber begin, task::EventNumber as_of) {
-  auto artifact = read_artifact(connection, key, ordinal, begin, as_of);
+// A streamed reply that begins at an event, as the message the agent said by it. None: it was withdrawn, or
+// begun anew, by a later one.
+Result<std::optional<task::Message>> read_reply(Connection& connection, task::TaskKey key, bool indexed,
+                                                int ordinal, task::EventNumber begin) {
+  auto artifact = indexed ? read_artifact_if_begun(connection, key, ordinal, begin)
+                          : short_artifact_if_begun(connection, key, ordinal, begin);
   if (!artifact) return fail(artifact.error());
+  if (!*artifact) return std::optional<task::Message>();
   task::Message message;
-  message.id = {artifact->id.value};
+  message.id = {(*artifact)->id.value};
   message.role = task::Role::agent;
-  message.parts = std::move(artifact->parts);
-  return message;
+  message.parts = std::move((*artifact)->parts);
+  return std::optional(std::move(message));
+}
+
+bool is_indexed(Connection& connection, task::TaskKey key) {
+  Query query = connection.query("SELECT indexed FROM tasks WHERE task_key = ?", key);
+  return query.step() && query.truth(0);
+}
+
+// Of a log, the first event past one that is such.
+template <class Is>
+task::EventPtr first_after(const std::vector<task::EventPtr>& log, task::EventNumber after, Is&& is) {
+  const auto found = std::ranges::find_if(
+      log, [&](const task::EventPtr& event) { return event->number > after && is(*event); });
+  return found == log.end() ? nullptr : *found;
+}
+
+bool stops(const task::Event& event) {
+  const task::StatusChanged* status = task::status_in(event);
+  return status != nullptr && task::is_stopped(status->status.state);
+}
+
+// Status, artifacts and history of a task that has rows in the index tables.
+Result<void> read_indexed(Connection& connection, const HeadRow& row, const task::Depth& depth,
+                          base::Timestamp created, task::Task& task) {
+  auto status = read_status(connection, row, task.last_event, created);
+  if (!status) return fail(status.error());
+  task.status = std::move(*status);
+  if (depth.artifacts) {
+    auto artifacts = read_artifacts(connection, row.head.key, task.last_event);
+    if (!artifacts) return fail(artifacts.error());
+    task.artifacts = std::move(*artifacts);
+  }
+  auto history = read_history(connection, row.head.key, task.last_event, depth.history);
+  if (!history) return fail(history.error());
+  task.history = std::move(*history);
+  return {};
 }
 
 }  // namespace
@@ -101,21 +141,19 @@ Result<task::Task> read_task(Connection& connection, task::TaskKey key, const ta
     created = base::from_ms(query.integer(0));
     task.metadata = {query.text(1)};
   }
+  task.last_event = std::min(as_of.value_or(row->head.last_event), row->head.last_event);
+  if (row->indexed) {
+    if (auto read = read_indexed(connection, *row, depth, created, task); !read) return fail(read.error());
+  } else {
+    const auto log = read_short_log(connection, key, task.last_event);
+    if (!log) return fail(log.error());
+    task::Json metadata = std::move(task.metadata);
+    task = task::fold(*log, depth, created);
+    task.metadata = std::move(metadata);
+  }
   task.id = std::move(row->head.id);
   task.context = std::move(row->head.context);
   task.origin = row->head.origin;
-  task.last_event = std::min(as_of.value_or(row->head.last_event), row->head.last_event);
-  auto status = read_status(connection, *row, task.last_event, created);
-  if (!status) return fail(status.error());
-  task.status = std::move(*status);
-  if (depth.artifacts) {
-    auto artifacts = read_artifacts(connection, key, task.last_event);
-    if (!artifacts) return fail(artifacts.error());
-    task.artifacts = std::move(*artifacts);
-  }
-  auto history = read_history(connection, key, task.last_event, depth.history);
-  if (!history) return fail(history.error());
-  task.history = std::move(*history);
   return task;
 }
 
@@ -165,6 +203,12 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
 }
 
 Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::EventNumber after) {
+  if (!is_indexed(connection, key)) {
+    const auto log = read_short_log(connection, key, kLogEnd);
+    if (!log) return fail(log.error());
+    if (const task::EventPtr found = first_after(*log, after, stops)) return *found;
+    return fail(ErrorCode::not_found, "the task has not stopped since");
+  }
   Query query = connection.query(
       "SELECT e.number, e.kind, e.at_ms, e.body FROM stops s "
       "JOIN events e ON e.task_key = s.task_key AND e.number = s.number "
@@ -174,18 +218,35 @@ Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::
   return event_at(query, 0);
 }
 
-task::EventNumber last_stop(Connection& connection, task::TaskKey key, task::EventNumber before) {
+Result<task::EventNumber> last_stop(Connection& connection, task::TaskKey key, task::EventNumber before) {
+  if (!is_indexed(connection, key)) {
+    const auto log = read_short_log(connection, key, {before.value - 1});
+    if (!log) return fail(log.error());
+    const auto found =
+        std::find_if(log->rbegin(), log->rend(), [](const auto& event) { return stops(*event); });
+    return found == log->rend() ? task::EventNumber{} : (*found)->number;
+  }
   Query query = connection.query(
       "SELECT number FROM stops WHERE task_key = ? AND number < ? ORDER BY number DESC LIMIT 1", key, before);
   return query.step() ? task::EventNumber{query.integer(0)} : task::EventNumber{};
 }
 
-std::optional<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
-                                                   task::EventNumber after) {
+Result<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
+                                            task::EventNumber after) {
+  if (!is_indexed(connection, key)) {
+    const auto log = read_short_log(connection, key, kLogEnd);
+    if (!log) return fail(log.error());
+    const task::EventPtr found = first_after(*log, after, [](const task::Event& event) {
+      const task::Message* message = task::message_in(event.body);
+      return message != nullptr && message->role == task::Role::user;
+    });
+    if (found) return found->number;
+    return fail(ErrorCode::not_found, "no further message");
+  }
   Query query = connection.query(
       "SELECT number FROM messages WHERE task_key = ? AND number > ? AND role = 0 ORDER BY number LIMIT 1",
       key, after);
-  if (!query.step()) return std::nullopt;
+  if (!query.step()) return fail(ErrorCode::not_found, "no further message");
   return task::EventNumber{query.integer(0)};
 }
 
@@ -199,28 +260,31 @@ std::vector<std::string> call_ids(Connection& connection, task::ContextKey conte
 Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
                                                      task::TaskKey task, task::EventNumber unanswered,
                                                      int limit) {
-  // A reply counts while nothing later made it begin anew or withdrew it.
   static constexpr char kSql[] =
-      "SELECT c.task_key, c.reply_ordinal, e.number, e.kind, e.at_ms, e.body FROM conversation c "
+      "SELECT c.task_key, c.reply_ordinal, t.indexed, e.number, e.kind, e.at_ms, e.body FROM conversation c "
       "JOIN events e ON e.task_key = c.task_key AND e.number = c.number "
-      "WHERE c.context_key = ?1 "
-      "AND NOT (c.task_key = ?2 AND c.number >= ?3 AND c.reply_ordinal IS NULL AND EXISTS (SELECT 1 FROM "
-      "messages m WHERE m.task_key = c.task_key AND m.number = c.number AND m.role = 0)) "
-      "AND (c.reply_ordinal IS NULL OR NOT EXISTS (SELECT 1 FROM artifact_parts p WHERE p.task_key = "
-      "c.task_key AND p.ordinal = c.reply_ordinal AND p.number > c.number AND p.mark > 0)) "
-      "ORDER BY c.at_ms DESC, c.task_key DESC, c.number DESC LIMIT ?4";
+      "JOIN tasks t ON t.task_key = c.task_key "
+      "WHERE c.context_key = ? ORDER BY c.at_ms DESC, c.task_key DESC, c.number DESC";
+  const auto wanted = static_cast<std::size_t>(std::max(limit, 0));
   std::vector<task::Message> said;
-  Query query = connection.query(kSql, context, task, unanswered, std::max(limit, 0));
+  Query query = connection.query(kSql, context);
   std::size_t bytes = 0;
-  while (bytes < kConversationBytesMax && query.step()) {
+  while (said.size() < wanted && bytes < kConversationBytesMax && query.step()) {
     const task::TaskKey key{query.integer(0)};
-    auto event = event_at(query, 2);
+    auto event = event_at(query, 3);
     if (!event) return fail(event.error());
+    const task::EventNumber number = event->number;
     bytes += task::weight_of(event->body);
-    auto message = query.is_null(1) ? message_of(std::move(*event))
-                                    : read_reply(connection, key, query.small(1), event->number, kLogEnd);
+    if (!query.is_null(1)) {
+      auto reply = read_reply(connection, key, query.truth(2), query.small(1), number);
+      if (!reply) return fail(reply.error());
+      if (*reply) said.push_back(std::move(**reply));
+      continue;
+    }
+    auto message = message_of(std::move(*event));
     if (!message) return fail(message.error());
-    said.push_back(std::move(*message));
+    const bool waits = key == task && number >= unanswered && message->role == task::Role::user;
+    if (!waits) said.push_back(std::move(*message));
   }
   std::reverse(said.begin(), said.end());
   return said;

@@ -21,10 +21,11 @@ base::Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey ke
 
 base::Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::EventNumber after);
 
-task::EventNumber last_stop(Connection& connection, task::TaskKey key, task::EventNumber before);
+base::Result<task::EventNumber> last_stop(Connection& connection, task::TaskKey key,
+                                          task::EventNumber before);
 
-std::optional<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
-                                                   task::EventNumber after);
+base::Result<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
+                                                  task::EventNumber after);
 
 std::vector<std::string> call_ids(Connection& connection, task::ContextKey context);
 

@@ -1,15 +1,18 @@
 #include "store/sqlite/write_state.h"
 
+#include "store/sqlite/event_rows.h"
+#include "store/sqlite/index_rows.h"
+
 namespace baton::store::sqlite {
-namespace {
 
 // One text for the three; lengths keep ("a", "bc") and ("ab", "c") apart.
-std::string context_name(const TaskHead& head) {
-  return std::to_string(head.agent.value.size()) + ' ' + std::to_string(head.caller.value.size()) + ' ' +
-         head.agent.value + head.caller.value + head.context.value;
+std::string WriteState::context_name(const TaskHead& head) {
+  std::string name = std::to_string(head.agent.value.size());
+  name.reserve(name.size() + head.agent.value.size() + head.caller.value.size() + head.context.value.size() +
+               8);
+  name.append(" ").append(std::to_string(head.caller.value.size())).append(" ");
+  return name.append(head.agent.value).append(head.caller.value).append(head.context.value);
 }
-
-}  // namespace
 
 KnownTask* WriteState::task(task::TaskKey key) {
   if (KnownTask* known = tasks_.find(key)) return known;
@@ -22,6 +25,13 @@ std::optional<KnownArtifact> WriteState::artifact(KnownTask& task, const task::A
   const auto found = task.artifacts.find(id);
   if (found != task.artifacts.end()) return found->second;
   if (task.artifacts.size() == static_cast<std::size_t>(task.row.head.artifact_count)) return std::nullopt;
+  if (!task.row.indexed) {
+    const auto log = read_short_log(connection_, task.row.head.key, kLogEnd);
+    if (!log) throw SQLite::Exception(log.error().for_log);
+    task.artifacts = artifacts_of(*log);
+    const auto known = task.artifacts.find(id);
+    return known == task.artifacts.end() ? std::nullopt : std::optional(known->second);
+  }
   Query query = connection_.query(
       "SELECT a.ordinal, (SELECT p.mark FROM artifact_parts p WHERE p.task_key = a.task_key AND "
       "p.ordinal = a.ordinal AND p.mark > 0 ORDER BY p.number DESC LIMIT 1) "
@@ -52,6 +62,18 @@ std::int64_t WriteState::new_key(std::optional<std::int64_t>& last, const char* 
     last = query.step() ? query.integer(0) : 0;
   }
   return ++*last;
+}
+
+void WriteState::count(const TaskHead& head, std::int64_t tasks) {
+  if (head.turn_state == TurnState::none) totals_[{head.agent, head.caller, head.state}] += tasks;
+}
+
+void WriteState::write_totals() {
+  for (const auto& [whose, more] : totals_) {
+    const auto& [agent, caller, state] = whose;
+    if (more != 0) add_to_total(connection_, agent, caller, state, more);
+  }
+  totals_.clear();
 }
 
 ContextRow& WriteState::context(const TaskHead& head) {

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,10 +37,11 @@ struct KnownTask {
 class WriteState {
  public:
   WriteState(Connection& connection, const base::Clock& clock, std::size_t tasks_max,
-             base::Duration send_retention)
+             base::Duration send_retention, int short_events_max)
       : connection_(connection),
         clock_(clock),
         send_retention_(send_retention),
+        short_events_max_(short_events_max),
         tasks_(tasks_max),
         contexts_(tasks_max) {}
 
@@ -62,29 +65,41 @@ class WriteState {
   }
 
   base::Duration send_retention() const { return send_retention_; }
+  int short_events_max() const { return short_events_max_; }
   // Whether this send is one after which old ones are to be deleted.
   bool cleaning_due() { return sends_++ % kSendsPerCleaning == 0; }
 
   // The task's context; with the key 0 if there is none yet, which whoever makes it is to set. Good until
   // another is asked for.
   ContextRow& context(const TaskHead& head);
+  // The same, of a context that is known to be new.
+  void add_context(const TaskHead& head) { contexts_.put(context_name(head), ContextRow{}); }
+
+  // The task has come to rest, or goes on (-1): its caller's totals are written with the transaction.
+  void count(const TaskHead& head, std::int64_t tasks);
+  // The last thing of a transaction.
+  void write_totals();
 
   void forget() {
     tasks_.clear();
     contexts_.clear();
+    totals_.clear();
   }
 
  private:
   static constexpr std::uint64_t kSendsPerCleaning = 64;
 
+  static std::string context_name(const TaskHead& head);
   std::int64_t new_key(std::optional<std::int64_t>& last, const char* sql);
 
   Connection& connection_;
   const base::Clock& clock_;
   const base::Duration send_retention_;
+  const int short_events_max_;
   base::Timestamp last_{};
   std::optional<std::int64_t> last_config_, last_delivery_;
   std::uint64_t sends_ = 0;
+  std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t> totals_;  // not yet written
   Lru<task::TaskKey, KnownTask> tasks_;
   Lru<std::string, ContextRow> contexts_;
 };

@@ -27,7 +27,7 @@ struct Bench {
   test::TempFolder folder;
   test::ManualClock clock;
   Connection connection{(folder.path() / "test.db").string(), Connection::Mode::write};
-  WriteState state{connection, clock, 10, Duration(1000)};
+  WriteState state{connection, clock, 10, Duration(1000), 32};
 };
 
 }  // namespace

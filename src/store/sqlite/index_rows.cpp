@@ -1,0 +1,114 @@
+#include "store/sqlite/index_rows.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "store/sqlite/event_rows.h"
+#include "task/fold.h"
+
+namespace baton::store::sqlite {
+namespace {
+
+// So that all of a short log is quickly read, whatever is asked of it.
+constexpr std::size_t kShortBodyMax = 16u << 10;
+
+// Says of stored events what ChangePlan says of new ones.
+class LogReader {
+ public:
+  EventPlan read(const task::EventBody& body) {
+    plan_ = {};
+    fresh_ = nullptr;
+    std::visit([this](const auto& event) { see(event); }, body);
+    if (const task::Message* message = task::message_in(body)) plan_.said = message->role;
+    return std::exchange(plan_, {});
+  }
+
+  // The artifact that the last event made; null: none.
+  const task::ArtifactId* fresh() const { return fresh_; }
+  KnownArtifacts& artifacts() { return artifacts_; }
+
+ private:
+  void see(const task::TextDelta& event) { place(event.reply, event.ordinal, event.first); }
+  void see(const task::ArtifactChunk& event) {
+    place(event.artifact.id, event.artifact.ordinal, !event.append);
+  }
+  void see(const task::Withdrawn& event) {
+    for (const task::ArtifactId& id : event.artifacts) {
+      const auto found = artifacts_.find(id);
+      if (found == artifacts_.end() || std::exchange(found->second.withdrawn, true)) continue;
+      plan_.marks.push_back({found->second.ordinal, Mark::withdrawn});
+    }
+  }
+  void see(const task::StatusChanged& event) { plan_.stops = task::is_stopped(event.status.state); }
+  template <class Other>
+  void see(const Other&) {}
+
+  void place(const task::ArtifactId& id, int ordinal, bool begins) {
+    const auto [found, fresh] = artifacts_.try_emplace(id, KnownArtifact{ordinal, false});
+    if (fresh) fresh_ = &found->first;
+    found->second.withdrawn = false;
+    plan_.marks.push_back({ordinal, begins ? Mark::begins : Mark::more});
+  }
+
+  KnownArtifacts artifacts_;
+  EventPlan plan_;
+  const task::ArtifactId* fresh_ = nullptr;
+};
+
+}  // namespace
+
+bool outgrows(task::EventNumber last, const std::vector<std::string>& bodies, int events_max) {
+  return last.value > events_max ||
+         std::ranges::any_of(bodies, [](const std::string& body) { return body.size() > kShortBodyMax; });
+}
+
+void insert_artifact(Connection& connection, task::TaskKey key, int ordinal, const task::ArtifactId& id) {
+  connection.run("INSERT INTO artifacts (task_key, ordinal, public_id) VALUES (?, ?, ?)", key, ordinal, id);
+}
+
+void insert_event_rows(Connection& connection, task::TaskKey key, task::EventNumber number,
+                       const EventPlan& plan) {
+  for (const EventPlan::ArtifactMark& mark : plan.marks) {
+    connection.run("INSERT INTO artifact_parts (task_key, ordinal, number, mark) VALUES (?, ?, ?, ?)", key,
+                   mark.ordinal, number, static_cast<int>(mark.mark));
+  }
+  if (plan.said) {
+    connection.run("INSERT INTO messages (task_key, number, role) VALUES (?, ?, ?)", key, number,
+                   static_cast<int>(*plan.said));
+  }
+  if (plan.stops) connection.run("INSERT INTO stops (task_key, number) VALUES (?, ?)", key, number);
+}
+
+void index_log(Connection& connection, task::TaskKey key, std::span<const task::EventPtr> log) {
+  LogReader reader;
+  for (const task::EventPtr& event : log) {
+    const EventPlan plan = reader.read(event->body);
+    if (const task::ArtifactId* fresh = reader.fresh()) {
+      insert_artifact(connection, key, reader.artifacts().at(*fresh).ordinal, *fresh);
+    }
+    insert_event_rows(connection, key, event->number, plan);
+  }
+}
+
+KnownArtifacts artifacts_of(std::span<const task::EventPtr> log) {
+  LogReader reader;
+  for (const task::EventPtr& event : log) reader.read(event->body);
+  return std::move(reader.artifacts());
+}
+
+base::Result<std::vector<task::EventPtr>> read_short_log(Connection& connection, task::TaskKey key,
+                                                         task::EventNumber last) {
+  std::vector<task::EventPtr> log;
+  Query query = connection.query(
+      "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number <= ? ORDER BY number", key,
+      last);
+  while (query.step()) {
+    auto event = event_at(query, 0);
+    if (!event) return base::fail(event.error());
+    log.push_back(std::make_shared<const task::Event>(std::move(*event)));
+  }
+  return log;
+}
+
+}  // namespace baton::store::sqlite
