@@ -91,6 +91,11 @@ class TurnSink {
   // The same for what the agent thinks aloud. Text ends a span of reasoning, and reasoning a reply.
   virtual void reasoning(std::string delta) = 0;
 
+  // What is said between the two may be kept back until the second, or until `finish`: things that are said
+  // in one go are stored in one go. A hint; a second `hold` adds nothing.
+  virtual void hold() {}
+  virtual void release() {}
+
   // False while more is waiting for the disk than a turn may have waiting. Then stop reading from the agent;
   // `when_ready` is called once, from any thread, as soon as there is room.
   virtual bool ready(std::function<void()> when_ready) = 0;

@@ -13,11 +13,18 @@ int Scheduler::limit_of(const task::AgentName& agent) const {
   return found == limits_.end() ? 1 : found->second;
 }
 
-bool Scheduler::reserve() {
+Scheduler::Room Scheduler::reserve(const task::AgentName& agent, bool may_begin) {
   return state_.with([&](State& state) {
-    if (state.closed || static_cast<int>(state.queued.size()) + state.reserved >= queue_max_) return false;
+    if (state.closed) return Room::none;
+    Lane& lane = state.lanes[agent];
+    if (may_begin && lane.queue.empty() && lane.running < limit_of(agent) && state.running < slots_) {
+      ++lane.running;
+      ++state.running;
+      return Room::slot;
+    }
+    if (static_cast<int>(state.queued.size()) + state.reserved >= queue_max_) return Room::none;
     ++state.reserved;
-    return true;
+    return Room::queue;
   });
 }
 

@@ -21,9 +21,11 @@ class Scheduler {
   // `limits` has each agent's own limit on turns at once; an agent that is not in it may have one.
   Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start);
 
-  // Room for one more queued turn: false when the queue is full. Every reservation ends in `enqueue` or
-  // `release`.
-  [[nodiscard]] bool reserve();
+  // Room for one more turn. A slot, if `may_begin` and one is free for this agent and none of its turns waits
+  // for it: the turn begins at once, and the slot ends in `finished`. Else a place in the queue, which ends
+  // in `enqueue` or `release`. None: the queue is full.
+  enum class Room { none, queue, slot };
+  [[nodiscard]] Room reserve(const task::AgentName& agent, bool may_begin);
   void release();
   void enqueue(task::TaskKey task, const task::AgentName& agent);
   // What was queued before a restart needs no reservation: it was acknowledged.

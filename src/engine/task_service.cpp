@@ -142,21 +142,34 @@ void TaskService::submit_child(task::TaskKey parent, task::Submission submission
 }
 
 void TaskService::attempt(const PendingPtr& pending) {
-  if (answer_repeated(*pending)) return;
+  // The first time it is not looked for: the store itself refuses what it knows already.
+  if (pending->tries > 0 && answer_repeated(*pending)) return;
   auto decision = decide(*pending);
-  if (decision && decision->queues_turn && !turns_.scheduler().reserve()) {
-    decision = fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
+  Scheduler::Room room = Scheduler::Room::none;
+  if (decision && decision->has_turn) {
+    store::Change& change = decision->change;
+    room = turns_.scheduler().reserve(pending->submission.agent, !change.task || !turns_.has(change.task));
+    if (room == Scheduler::Room::slot) begin_turn(change);
+    if (room == Scheduler::Room::none) {
+      decision = fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
+    }
   }
   if (!decision) {
-    // The same send may have been stored since it was looked for, and be the reason for the refusal.
+    // An earlier send of the same may be the reason for the refusal.
     if (!answer_repeated(*pending)) pending->done(fail(std::move(decision.error())));
     return;
   }
   decision->change.send = pending->digest;
-  ledger_.commit(std::move(decision->change),
-                 [this, pending, queues_turn = decision->queues_turn](base::Result<Ledger::Written> result) {
-                   stored(pending, queues_turn, std::move(result));
-                 });
+  ledger_.commit(std::move(decision->change), [this, pending, room](base::Result<Ledger::Written> result) {
+    stored(pending, room, std::move(result));
+  });
+}
+
+// A turn that has a slot already begins with its message, in one change.
+void TaskService::begin_turn(store::Change& change) const {
+  change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
+  change.turn->state = store::TurnState::running;
+  change.turn->attempt = 1;
 }
 
 // Whether it has been answered.
@@ -195,12 +208,14 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
     return fail(std::move(owned.error()));
   }
   Decision decision;
-  decision.queues_turn = true;
+  decision.has_turn = true;
   store::NewTask fresh;
-  fresh.id = submission.task.empty() ? task::TaskId{base::make_uuid()} : submission.task;
+  fresh.fresh_id = submission.task.empty();
+  fresh.fresh_context = submission.context.empty();
+  fresh.id = fresh.fresh_id ? task::TaskId{base::make_uuid()} : submission.task;
   fresh.agent = submission.agent;
   fresh.caller = submission.caller;
-  fresh.context = submission.context.empty() ? task::ContextId{base::make_uuid()} : submission.context;
+  fresh.context = fresh.fresh_context ? task::ContextId{base::make_uuid()} : submission.context;
   fresh.parent = pending.parent;
   fresh.metadata = submission.metadata;
   fresh.origin = submission.origin;
@@ -241,7 +256,7 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
     change.turn->waiting_messages = head.waiting_messages + 1;
     return decision;
   }
-  decision.queues_turn = true;
+  decision.has_turn = true;
   change.reopen = task::is_terminal(head.state);
   // A reopened task must leave its terminal state before anything else can be added to its log.
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
@@ -255,13 +270,20 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
   return decision;
 }
 
-void TaskService::stored(const PendingPtr& pending, bool queues_turn, base::Result<Ledger::Written> result) {
+void TaskService::stored(const PendingPtr& pending, Scheduler::Room room,
+                         base::Result<Ledger::Written> result) {
   if (result) {
     const store::TaskHead& head = result->head;
-    if (queues_turn) turns_.scheduler().enqueue(head.key, head.agent);
-    return pending->done(Accepted{head.key, head.id, head.context, result->before, head.last_event, false});
+    task::EventNumber after = head.last_event;
+    if (room == Scheduler::Room::queue) turns_.scheduler().enqueue(head.key, head.agent);
+    if (room == Scheduler::Room::slot) {
+      turns_.begun(head);
+      --after.value;  // the submission's own events end with its message
+    }
+    return pending->done(Accepted{head.key, head.id, head.context, result->before, after, false});
   }
-  if (queues_turn) turns_.scheduler().release();
+  if (room == Scheduler::Room::queue) turns_.scheduler().release();
+  if (room == Scheduler::Room::slot) turns_.scheduler().finished(pending->submission.agent);
   const ErrorCode code = result.error().code;
   const bool lost_race = code == ErrorCode::conflict || code == ErrorCode::already_exists;
   if (!lost_race || ++pending->tries >= kTriesMax) return pending->done(fail(std::move(result.error())));

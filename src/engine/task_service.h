@@ -110,7 +110,7 @@ class TaskService {
   struct Pending;
   struct Decision {
     store::Change change;
-    bool queues_turn = false;
+    bool has_turn = false;  // the message does not wait for the end of another one's turn
   };
   using PendingPtr = std::shared_ptr<Pending>;
 
@@ -121,7 +121,8 @@ class TaskService {
   base::Result<Decision> decide(const Pending& pending) const;
   base::Result<Decision> create(const Pending& pending) const;
   base::Result<Decision> go_on(const Pending& pending, const store::TaskHead& head) const;
-  void stored(const PendingPtr& pending, bool queues_turn, base::Result<Ledger::Written> result);
+  void begin_turn(store::Change& change) const;
+  void stored(const PendingPtr& pending, Scheduler::Room room, base::Result<Ledger::Written> result);
 
   store::TaskStore& store_;
   Ledger& ledger_;

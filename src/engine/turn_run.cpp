@@ -28,6 +28,12 @@ bool TurnRun::is_over() const {
   return state_.with([](const State& state) { return state.phase == Phase::over; });
 }
 
+bool TurnRun::may_have_children() const {
+  return state_.with([](const State& state) {
+    return state.delegated || state.head.turn.value > 1 || state.head.attempt > 1;
+  });
+}
+
 bool TurnRun::has_subagent(const std::string& id) const {
   return state_.with([&](const State& state) { return state.output.is_open(id); });
 }
@@ -41,8 +47,8 @@ void TurnRun::started(store::TaskHead head) {
     state.phase = Phase::running;
     state.head = std::move(head);
     state.deadline = deadline;
+    state.held = true;
   });
-  flush();
 }
 
 void TurnRun::attach(std::unique_ptr<agents::RunningTurn> running) {
@@ -54,6 +60,7 @@ void TurnRun::attach(std::unique_ptr<agents::RunningTurn> running) {
     undelivered.swap(state.undelivered);
     return state.cancel_requested;
   });
+  release();
   for (agents::DelegateResult& result : undelivered) shared->deliver(std::move(result));
   if (cancel) shared->cancel();
 }
@@ -101,6 +108,7 @@ void TurnRun::delegate(agents::DelegateRequest request) {
   const Next next = state_.with([](State& state) {
     if (state.phase != Phase::running || state.outcome || state.cancel_requested) return Next{};
     if (state.children >= kChildrenMax) return Next{false, false, true, {}};
+    state.delegated = true;
     return Next{true, ++state.children == 1, false, state.head.agent};
   });
   if (next.too_many) {
@@ -149,6 +157,15 @@ void TurnRun::reasoning(std::string delta) {
     return true;
   });
   if (taken) flush();
+}
+
+void TurnRun::hold() {
+  state_.with([](State& state) { state.held = true; });
+}
+
+void TurnRun::release() {
+  state_.with([](State& state) { state.held = false; });
+  flush();
 }
 
 bool TurnRun::ready(std::function<void()> when_ready) {
@@ -201,7 +218,7 @@ store::Change TurnRun::ending_change(State& state) {
 // What is to be stored next, if anything, and may be now.
 std::optional<store::Change> TurnRun::next_change(State& state, bool& look_for_message) {
   if (state.phase != Phase::running || state.in_flight) return std::nullopt;
-  if (state.output.empty() && !state.outcome) return std::nullopt;
+  if ((state.output.empty() || state.held) && !state.outcome) return std::nullopt;
   state.in_flight = true;
   store::Change change;
   if (!state.outcome) {

@@ -49,7 +49,8 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   TurnRun(const Services& services, store::TaskHead queued, std::chrono::milliseconds time_max,
           std::chrono::milliseconds cancel_grace);
 
-  // The turn's beginning is stored; `head` is the task after it. Output is taken from here on.
+  // The turn's beginning is stored; `head` is the task after it. Output is taken from here on, and held until
+  // `attach`.
   void started(store::TaskHead head);
   // The executor is at work.
   void attach(std::unique_ptr<agents::RunningTurn> running);
@@ -62,12 +63,16 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
 
   store::TaskHead head() const;
   bool is_over() const;
+  // Whether its task may have child tasks: this turn delegated, or it is not the task's first.
+  bool may_have_children() const;
   // Whether its log has a subagent of this id that has begun and has not ended.
   bool has_subagent(const std::string& id) const;
 
   void emit(task::EventBody body) override;
   void text(std::string delta) override;
   void reasoning(std::string delta) override;
+  void hold() override;
+  void release() override;
   bool ready(std::function<void()> when_ready) override;
   void delegate(agents::DelegateRequest request) override;
   void finish(agents::Outcome outcome) override;
@@ -81,6 +86,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     Phase phase = Phase::starting;
     store::TaskHead head;
     PendingOutput output;
+    bool held = false;  // more of the same is about to come
     bool in_flight = false;
     bool ending = false;   // the change under way ends the turn
     bool dropped = false;  // there was output that could not be stored
@@ -89,6 +95,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     std::optional<task::EventNumber> next_message;  // of the messages that waited for this turn's end
     std::function<void()> when_ready;
     int children = 0;
+    bool delegated = false;
     bool slot_released = false;                       // while it waits for them
     std::vector<agents::DelegateResult> undelivered;  // that came before the executor was attached
     std::shared_ptr<agents::RunningTurn> running;     // also held by a call into it that is under way

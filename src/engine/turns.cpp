@@ -76,11 +76,8 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
   if (!agent) return fail_unknown_agent(*head);
 
   // Known before its beginning is stored: a cancel that finds the turn running must find it here.
-  const auto run =
-      std::make_shared<TurnRun>(services_, *head, agent->settings.turn_timeout, agent->settings.cancel_grace);
-  const bool alone = running_.with([&](auto& running) { return running.try_emplace(task, run).second; });
-  if (!alone) {
-    // The turn before it is just being let go.
+  const auto run = enroll(*head, *agent);
+  if (!run) {
     background_.timers().after(kLettingGo, [this, task, agent_name] { begin(task, agent_name); });
     return;
   }
@@ -101,6 +98,37 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
     background_.run([this, run, agent, now = std::move(result->head)]() mutable {
       run->started(std::move(now));
       execute(run, *agent);
+    });
+  });
+}
+
+// Null: the turn before it is just being let go.
+std::shared_ptr<TurnRun> Turns::enroll(const store::TaskHead& head, const agents::Agent& agent) {
+  auto run =
+      std::make_shared<TurnRun>(services_, head, agent.settings.turn_timeout, agent.settings.cancel_grace);
+  const bool alone = running_.with([&](auto& running) { return running.try_emplace(head.key, run).second; });
+  return alone ? run : nullptr;
+}
+
+void Turns::begun(const store::TaskHead& head) {
+  const agents::Agent* agent = catalogue_.find(head.agent);
+  const auto run = agent ? enroll(head, *agent) : nullptr;
+  if (!run) return begun_again(head.key, head.turn, head.agent);
+  background_.run([this, run, agent, head] {
+    run->started(head);
+    execute(run, *agent);
+  });
+}
+
+// Its place is still held by a turn that ended without having begun: a cancel overtook it. Until it can be
+// enrolled, whoever cancels the task ends it.
+void Turns::begun_again(task::TaskKey task, task::TurnNumber turn, const task::AgentName& agent) {
+  background_.timers().after(kLettingGo, [this, task, turn, agent] {
+    background_.run([this, task, turn, agent] {
+      const auto head = store_.head(task);
+      if (!head && head.error().code == base::ErrorCode::unavailable) return begun_again(task, turn, agent);
+      const bool goes_on = head && head->turn == turn && head->turn_state == store::TurnState::running;
+      goes_on ? begun(*head) : scheduler_.finished(agent);
     });
   });
 }
@@ -129,7 +157,9 @@ void Turns::fail_unknown_agent(const store::TaskHead& head) {
 
 void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent) {
   const store::TaskHead head = run->head();
-  spdlog::debug("{} turn {} begins, attempt {}", facts_of(head), head.turn.value, head.attempt);
+  if (spdlog::should_log(spdlog::level::debug)) {
+    spdlog::debug("{} turn {} begins, attempt {}", facts_of(head), head.turn.value, head.attempt);
+  }
   auto turn = describe(head);
   if (!turn) {
     spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
@@ -185,6 +215,10 @@ bool Turns::cancel(task::TaskKey task) {
   return run != nullptr;
 }
 
+bool Turns::has(task::TaskKey task) const {
+  return running_.with([&](const auto& running) { return running.contains(task); });
+}
+
 void Turns::forget(const std::shared_ptr<TurnRun>& run) {
   const task::TaskKey task = run->head().key;
   running_.with([&](auto& running) {
@@ -196,9 +230,14 @@ void Turns::forget(const std::shared_ptr<TurnRun>& run) {
 void Turns::over(const std::shared_ptr<TurnRun>& run, bool slot_held) {
   forget(run);
   const store::TaskHead head = run->head();
-  spdlog::info("{} turn {} is over, the task is {}", facts_of(head), head.turn.value,
-               task::name_of(head.state));
-  hooks_.ended(head);
+  // Of a busy server a line for each task that went well would be most of the log, and of the work.
+  const bool went_well = head.state == task::State::completed || task::is_waiting(head.state);
+  const auto level = went_well ? spdlog::level::debug : spdlog::level::info;
+  if (spdlog::should_log(level)) {
+    spdlog::log(level, "{} turn {} is over, the task is {}", facts_of(head), head.turn.value,
+                task::name_of(head.state));
+  }
+  if (run->may_have_children()) hooks_.ended(head);
   if (head.turn_state == store::TurnState::queued) scheduler_.enqueue_again(head.key, head.agent);
   if (slot_held) {
     scheduler_.finished(head.agent);

@@ -31,6 +31,12 @@ class Turns {
 
   Scheduler& scheduler() { return scheduler_; }
 
+  // Whether a turn of this task is at work here, or is just being let go.
+  bool has(task::TaskKey task) const;
+  // A turn whose beginning was stored with its message, in a slot that was reserved for it. From the commit's
+  // callback: no later change can come before it.
+  void begun(const store::TaskHead& head);
+
   // The wish to cancel is stored. False: no turn of this task runs here.
   bool cancel(task::TaskKey task);
 
@@ -44,6 +50,8 @@ class Turns {
  private:
   void begin(task::TaskKey task, const task::AgentName& agent);
   void begin_now(task::TaskKey task, const task::AgentName& agent);
+  void begun_again(task::TaskKey task, task::TurnNumber turn, const task::AgentName& agent);
+  std::shared_ptr<TurnRun> enroll(const store::TaskHead& head, const agents::Agent& agent);
   void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
   void fail_unknown_agent(const store::TaskHead& head);
   void execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent);

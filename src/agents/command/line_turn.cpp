@@ -47,6 +47,7 @@ void LineTurn::abandon() {
 }
 
 void LineTurn::on_output(std::string_view bytes) {
+  gate().use([](TurnSink& sink) { sink.hold(); });
   if (!lines_.take(bytes, [this](std::string_view one) { return take_line(one); })) {
     output_.fail(line_too_long(facts_->settings));
     process_->kill();

@@ -34,6 +34,7 @@ class SessionHandle final : public RunningTurn {
 void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate) {
   bool go_on = true;
   gate.use([&](TurnSink& sink) {
+    sink.release();
     go_on = sink.ready([&host, weak = std::weak_ptr(process)] {
       auto alive = weak.lock();
       if (alive != nullptr) host.post([alive = std::move(alive)] { alive->resume_output(); });

@@ -32,7 +32,8 @@ class TurnSession {
   SinkGate gate_;
 };
 
-// Lets a process that works for one turn print no more until the turn's sink has room for it.
+// After what a process that works for one turn has printed: releases it, and lets the process print no more
+// until the turn's sink has room.
 void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate);
 
 // Posts `begin` to the host and answers with the turn's handle.

@@ -117,16 +117,21 @@ void Worker::on_output(std::string_view bytes) {
   if (!lines_.take(bytes, [this](std::string_view one) { return take_line(one); })) {
     kill(line_too_long(facts_->settings));
   }
+  release_touched();
+  if (!not_ready_.empty()) process_->pause_output();
+}
+
+void Worker::release_touched() {
   const auto touched = std::exchange(touched_, {});
   for (const auto& turn : touched) {
     if (!turn->output_.ended()) ask_ready(turn);
   }
-  if (!not_ready_.empty()) process_->pause_output();
 }
 
 void Worker::ask_ready(const std::shared_ptr<WorkerTurn>& turn) {
   bool go_on = true;
   turn->gate().use([&](TurnSink& sink) {
+    sink.release();
     ProcessHost* const host = &facts_->host;
     go_on = sink.ready([host, self = weak_from_this(), waiting = std::weak_ptr(turn)] {
       const auto worker = self.lock();
@@ -159,6 +164,7 @@ bool Worker::take_line(std::string_view text) {
                     std::holds_alternative<line::Auth>(decoded->message);
   turn->lines_ = {};
   const bool was_over = turn->output_.ended();
+  if (touched_.insert(turn).second) turn->gate().use([](TurnSink& sink) { sink.hold(); });
   const bool in_order = was_over || turn->output_.take(std::move(decoded->message));
   // A call of a client's tool ends the turn for both sides, too; after a fault of Baton's finding the worker
   // has to say itself that it is through.
@@ -166,8 +172,6 @@ bool Worker::take_line(std::string_view text) {
     let_go(turn);
   } else if (ends || (!was_over && turn->output_.ended())) {
     end_turn(turn->id_);
-  } else {
-    touched_.insert(turn);
   }
   return usable();
 }
@@ -221,6 +225,7 @@ void Worker::end_turn(const std::string& id) {
 
 void Worker::on_output_end() {
   if (usable()) lines_.finish([this](std::string_view one) { return take_line(one); });
+  release_touched();
   dying_ = true;
   // It is probably ending. How it does so tells why.
   facts_->host.after(facts_->settings.exit_grace, [self = weak_from_this()] {

@@ -7,6 +7,7 @@
 
 using namespace baton;
 using engine::Scheduler;
+using Room = engine::Scheduler::Room;
 
 namespace {
 
@@ -23,8 +24,10 @@ struct Bench {
                     started.emplace_back(task.value, agent.value);
                   }) {}
 
+  Room reserve(const task::AgentName& agent) { return scheduler.reserve(agent, false); }
+
   void enqueue(std::int64_t task, const task::AgentName& agent) {
-    REQUIRE(scheduler.reserve());
+    REQUIRE(reserve(agent) == Room::queue);
     scheduler.enqueue({task}, agent);
   }
 };
@@ -61,17 +64,17 @@ TEST_CASE("Scheduler: a full queue refuses and a released reservation makes room
   Bench bench(1, 2);
   bench.enqueue(1, kBusy);  // runs
   bench.enqueue(2, kBusy);
-  REQUIRE(bench.scheduler.reserve());
-  CHECK_FALSE(bench.scheduler.reserve());
+  REQUIRE(bench.reserve(kBusy) == Room::queue);
+  CHECK(bench.reserve(kBusy) == Room::none);
   bench.scheduler.release();
-  CHECK(bench.scheduler.reserve());
+  CHECK(bench.reserve(kBusy) == Room::queue);
 }
 
 TEST_CASE("Scheduler: a turn that is not wanted any more gives its place in the queue back") {
   Bench bench(1, 1);
   bench.enqueue(1, kBusy);
   bench.enqueue(2, kQuiet);
-  CHECK_FALSE(bench.scheduler.reserve());
+  CHECK(bench.reserve(kQuiet) == Room::none);
   bench.scheduler.remove({2}, kQuiet);
   bench.scheduler.remove({2}, kQuiet);
   bench.enqueue(3, kQuiet);
@@ -105,7 +108,29 @@ TEST_CASE("Scheduler: a parent that waits for children gives its slot away and g
 TEST_CASE("Scheduler: once closed it starts nothing") {
   Bench bench(5, 10);
   bench.scheduler.close();
-  CHECK_FALSE(bench.scheduler.reserve());
+  CHECK(bench.scheduler.reserve(kBusy, true) == Room::none);
   bench.scheduler.enqueue_again({1}, kBusy);
   CHECK(bench.started.empty());
+}
+
+TEST_CASE("Scheduler: a turn gets a free slot before it is stored, and gives it back as any other") {
+  Bench bench(3, 10);
+  CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
+  CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
+  CHECK(bench.scheduler.counts().running == 2);
+  CHECK(bench.started.empty());
+  CHECK(bench.scheduler.reserve(kBusy, true) == Room::queue);  // the agent may have two
+  bench.scheduler.enqueue({1}, kBusy);
+  bench.scheduler.finished(kBusy);
+  CHECK(bench.started.size() == 1);
+}
+
+TEST_CASE("Scheduler: a free slot is for whoever waits for it longest") {
+  Bench bench(1, 10);
+  CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
+  bench.enqueue(1, kBusy);
+  bench.scheduler.resumed(kQuiet);
+  bench.scheduler.finished(kQuiet);
+  CHECK(bench.scheduler.reserve(kBusy, true) == Room::queue);
+  CHECK(bench.scheduler.reserve(kQuiet, true) == Room::queue);
 }
