@@ -2,15 +2,23 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace baton::base {
 
-WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max) : queue_max_(queue_max) {
-  for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back([this] { run(); });
-    pthread_setname_np(threads_.back().native_handle(), name.substr(0, 15).c_str());
-  }
+WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max)
+    : name_(name.substr(0, 15)),
+      threads_max_(static_cast<std::size_t>(std::max(threads, 1))),
+      queue_max_(queue_max) {
+  std::lock_guard lock(mutex_);
+  add_thread();
+}
+
+void WorkerPool::add_thread() {
+  threads_.emplace_back([this] { run(); });
+  pthread_setname_np(threads_.back().native_handle(), name_.c_str());
 }
 
 WorkerPool::~WorkerPool() {
@@ -24,6 +32,14 @@ bool WorkerPool::try_submit(std::function<void()>&& work) {
     if (stopping_ || queue_.size() >= queue_max_) return false;
     queue_.push_back(std::move(work));
     wakes = idle_ > 0 && !std::exchange(waking_, true);
+    // More waits than threads do: those that are told come for one function each.
+    if (queue_.size() > idle_ && threads_.size() < threads_max_) {
+      try {
+        add_thread();
+      } catch (const std::system_error&) {
+        // The system has no more threads now: those that are there do the work.
+      }
+    }
   }
   if (wakes) wakeup_.notify_one();
   return true;

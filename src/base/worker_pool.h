@@ -1,4 +1,5 @@
-// WorkerPool: a fixed number of threads and a bounded queue of functions.
+// WorkerPool: up to a number of threads, and a bounded queue of functions. The threads are made as they come
+// to be needed, the first one at once, and stay.
 //
 // Threads: `try_submit` from any thread. A function may block; that is what the pool is for.
 // Full: `try_submit` answers false and leaves the function with its caller.
@@ -30,15 +31,18 @@ class WorkerPool {
 
  private:
   void run();
+  void add_thread();
 
+  const std::string name_;
+  const std::size_t threads_max_;
   const std::size_t queue_max_;
   std::mutex mutex_;
   std::condition_variable wakeup_;
-  int idle_ = 0;         // threads that wait
-  bool waking_ = false;  // one of them was told and has not come yet: it will tell the next
+  std::size_t idle_ = 0;  // threads that wait
+  bool waking_ = false;   // one of them was told and has not come yet: it will tell the next
   std::deque<std::function<void()>> queue_;
   bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<std::thread> threads_;  // made under the lock; joined when no more are made
 };
 
 }  // namespace baton::base

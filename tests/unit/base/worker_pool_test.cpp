@@ -27,3 +27,22 @@ TEST_CASE("WorkerPool: a full queue refuses and what was taken still runs") {
   CHECK(ran == 3);
   CHECK_FALSE(pool.try_submit([] {}));
 }
+
+TEST_CASE("WorkerPool: functions that block do not hold up others while there may be more threads") {
+  WorkerPool pool("test", 3, 100);
+  std::promise<void> gate;
+  const auto open = gate.get_future().share();
+  std::promise<void> second_begun, third_ran;
+  // Also where an idle thread was told of the first and has not come yet when the others are submitted.
+  REQUIRE(pool.try_submit([] {}));
+  REQUIRE(pool.try_submit([open] { open.wait(); }));
+  REQUIRE(pool.try_submit([&, open] {
+    second_begun.set_value();
+    open.wait();
+  }));
+  REQUIRE(pool.try_submit([&] { third_ran.set_value(); }));
+  second_begun.get_future().wait();
+  third_ran.get_future().wait();
+  gate.set_value();
+  pool.stop();
+}
