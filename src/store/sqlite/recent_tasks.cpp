@@ -7,8 +7,8 @@
 namespace baton::store::sqlite {
 namespace {
 
-constexpr std::size_t kLogBytesMax = 64 << 10;
 constexpr std::size_t kLogEventsMax = 64;
+constexpr std::size_t kLargestShare = 8;
 // Of an entry beside its content.
 constexpr std::size_t kEntryBytes = 1'024;
 // Of those in the order, before they are looked through.
@@ -40,10 +40,6 @@ std::size_t weight_of(const std::optional<TurnRequest>& request) {
   return bytes;
 }
 
-bool is_short(std::size_t bytes, std::size_t events) {
-  return bytes <= kLogBytesMax && events <= kLogEventsMax;
-}
-
 // The first events, up to one.
 std::span<const task::EventPtr> up_to(const std::vector<task::EventPtr>& events,
                                       std::optional<task::EventNumber> last) {
@@ -52,6 +48,11 @@ std::span<const task::EventPtr> up_to(const std::vector<task::EventPtr>& events,
 }
 
 }  // namespace
+
+// A large task is read as soon as a small one, and by as many; but it must not drive all others out.
+bool RecentTasks::is_kept(std::size_t bytes, std::size_t events) const {
+  return bytes <= bytes_max_ / kLargestShare && events <= kLogEventsMax;
+}
 
 void RecentTasks::created(const Committed& committed, task::Json metadata,
                           std::optional<TurnRequest> request) {
@@ -62,13 +63,11 @@ void RecentTasks::created(const Committed& committed, task::Json metadata,
   log->metadata = std::move(metadata);
   log->events = committed.events;
   if (!committed.events.empty()) log->created = committed.events.front()->at;
-  if (request) {
-    log->requests.push_back({head.last_event, std::make_shared<const TurnRequest>(std::move(*request))});
-  }
+  add_request(*log, committed, std::move(request));
   std::vector<LogPtr> dropped;  // destroyed outside the lock
   state_.with([&](State& state) {
     state.alone.erase(head.context_key);
-    if (!is_short(bytes, log->events.size())) return;
+    if (!is_kept(bytes, log->events.size())) return;
     if (committed.new_context) state.alone.emplace(head.context_key, head.key);
     state.order.push_back(head.key);
     state.by_name.insert_or_assign(name_of(head), head.key);
@@ -95,9 +94,7 @@ void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest
   auto log = std::make_shared<Log>(*old);
   log->head = head;
   log->events.insert(log->events.end(), committed.events.begin(), committed.events.end());
-  if (request) {
-    log->requests.push_back({head.last_event, std::make_shared<const TurnRequest>(std::move(*request))});
-  }
+  add_request(*log, committed, std::move(request));
   forget_histories(*log);
   LogPtr dropped;
   state_.with([&](State& state) {
@@ -105,7 +102,7 @@ void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest
     if (found == state.tasks.end()) return;
     Entry& entry = found->second;
     --entry.changing;
-    if (!is_short(entry.bytes + more, log->events.size())) {
+    if (!is_kept(entry.bytes + more, log->events.size())) {
       dropped = forget(state, head.key);
       return;
     }
@@ -113,6 +110,15 @@ void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest
     state.bytes += more;
     dropped = std::exchange(entry.log, std::move(log));
   });
+}
+
+void RecentTasks::add_request(Log& log, const Committed& committed, std::optional<TurnRequest> request) {
+  const bool says_nothing =
+      !request || (request->metadata.empty() && request->tools.empty() && request->client_state.empty() &&
+                   request->extensions.empty() && !request->history);
+  if (says_nothing || committed.events.empty()) return;
+  log.requests.push_back({committed.events.front()->number, committed.events.back()->number,
+                          std::make_shared<const TurnRequest>(std::move(*request))});
 }
 
 // As the disk does: a client's history is kept until its turn has ended.
@@ -212,8 +218,8 @@ std::optional<TurnInput> RecentTasks::turn_input(task::TaskKey key, task::EventN
   if (added == nullptr) return std::nullopt;
   TurnInput input{added->message, {}};
   // The request of the change that the message came with.
-  const auto with =
-      std::ranges::find_if(log->requests, [&](const Request& one) { return one.last >= message; });
+  const auto with = std::ranges::find_if(
+      log->requests, [&](const Request& one) { return one.first <= message && message <= one.last; });
   if (with != log->requests.end()) input.request = *with->request;
   return input;
 }

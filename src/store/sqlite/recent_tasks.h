@@ -47,7 +47,7 @@ class RecentTasks {
 
  private:
   struct Request {
-    task::EventNumber last;  // of the change it came with
+    task::EventNumber first, last;  // of the change it came with
     std::shared_ptr<const TurnRequest> request;
   };
   struct Log {
@@ -73,12 +73,14 @@ class RecentTasks {
     std::size_t bytes = 0;
   };
 
+  bool is_kept(std::size_t bytes, std::size_t events) const;
   LogPtr find(task::TaskKey key) const;
   // What may be told of a task: nothing while it is changing.
   static LogPtr known(const State& state, task::TaskKey key);
   // Of the only task of a context made for it.
   LogPtr find_alone(task::ContextKey context) const;
   static LogPtr forget(State& state, task::TaskKey key);
+  static void add_request(Log& log, const Committed& committed, std::optional<TurnRequest> request);
   static void forget_histories(Log& log);
 
   const std::size_t bytes_max_;

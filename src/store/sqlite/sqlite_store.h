@@ -25,11 +25,11 @@ struct SqliteOptions {
   std::string path;
   Synchronous synchronous = Synchronous::full;
   int readers = 3;
-  std::size_t queue_max = 20'000;             // changes that wait for the disk
-  std::size_t queue_bytes_max = 256u << 20;   // and what they hold
-  std::size_t remembered_tasks_max = 10'000;  // heads the committing thread keeps in memory
-  std::size_t recent_bytes_max = 32u << 20;   // of the newest tasks, kept whole in memory
-  int short_events_max = 32;                  // of a task without rows in the index tables
+  std::size_t queue_max = 20'000;            // changes that wait for the disk
+  std::size_t queue_bytes_max = 256u << 20;  // and what they hold
+  std::size_t remembered_tasks_max = 4'000;  // heads the committing thread keeps in memory
+  std::size_t recent_bytes_max = 32u << 20;  // of the newest tasks, kept whole in memory
+  int short_events_max = 32;                 // of a task without rows in the index tables
   // Foreign keys are checked, by a look-up for each row that has one. For tests: what writes the rows keeps
   // them.
   bool checks_references = false;

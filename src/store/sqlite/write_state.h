@@ -5,6 +5,7 @@
 // is rolled back it must be forgotten.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -43,7 +44,7 @@ class WriteState {
         send_retention_(send_retention),
         short_events_max_(short_events_max),
         tasks_(tasks_max),
-        contexts_(tasks_max) {}
+        contexts_(std::max<std::size_t>(tasks_max / 4, 1)) {}
 
   Connection& connection() { return connection_; }
   // Never goes back, so that the order of numbers and the order of times agree.

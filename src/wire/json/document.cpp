@@ -8,14 +8,30 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 
 namespace baton::wire {
 namespace {
 
 constexpr std::size_t kTextMax = std::size_t{1} << 31;  // offsets are 32 bits wide
 
-constexpr unsigned kStrict = rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag |
-                             rapidjson::kParseNumbersAsStringsFlag;
+constexpr unsigned kAscii = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
+constexpr unsigned kStrict = kAscii | rapidjson::kParseValidateEncodingFlag;
+// Of short texts, how many values are expected; long ones are mostly long strings.
+constexpr std::size_t kExpectedFrom = 8 << 10;
+
+// The reader checks the encoding byte by byte; most texts have nothing to check.
+bool is_ascii(std::string_view text) {
+  std::size_t i = 0;
+  std::uint64_t seen = 0;
+  for (; i + 8 <= text.size() && (seen & 0x8080808080808080u) == 0; i += 8) {
+    std::uint64_t eight;
+    std::memcpy(&eight, text.data() + i, 8);
+    seen |= eight;
+  }
+  for (; i < text.size(); ++i) seen |= static_cast<unsigned char>(text[i]);
+  return (seen & 0x8080808080808080u) == 0;
+}
 
 // A JSON number at the beginning of the text: its length, or 0.
 std::size_t number_length(std::string_view text) {
@@ -220,13 +236,14 @@ base::Result<Document> Document::read(std::string_view text, std::string_view re
                                       bool& number_too_big) {
   Document document;
   document.text_ = text;
-  document.nodes_.reserve(16 + text.size() / 32);
+  document.nodes_.reserve(16 + std::min(text.size(), kExpectedFrom) / 32);
   rapidjson::MemoryStream stream(readable.data(), readable.size());
   rapidjson::Reader reader;
   DocumentBuilder builder(document, stream, options);
   const rapidjson::ParseResult result =
-      options.comments ? reader.Parse<kStrict | rapidjson::kParseCommentsFlag>(stream, builder)
-                       : reader.Parse<kStrict>(stream, builder);
+      options.comments     ? reader.Parse<kStrict | rapidjson::kParseCommentsFlag>(stream, builder)
+      : is_ascii(readable) ? reader.Parse<kAscii>(stream, builder)
+                           : reader.Parse<kStrict>(stream, builder);
   if (!result) {
     number_too_big = result.Code() == rapidjson::kParseErrorNumberTooBig;
     std::string reason = builder.too_deep() ? "nested deeper than " + std::to_string(options.depth_max)

@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace baton::wire {
 namespace {
@@ -22,6 +24,17 @@ constexpr std::array<char, 256> escapes() {
 }
 constexpr std::array<char, 256> kEscapes = escapes();
 
+// Whether none of eight bytes is to be escaped: nothing under 0x20, no quote, no backslash.
+bool is_plain(const char* bytes) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
+  std::uint64_t eight;
+  std::memcpy(&eight, bytes, 8);
+  const std::uint64_t quote = eight ^ (kOnes * '"'), backslash = eight ^ (kOnes * '\\');
+  const std::uint64_t found =
+      ((eight - kOnes * 0x20) & ~eight) | ((quote - kOnes) & ~quote) | ((backslash - kOnes) & ~backslash);
+  return (found & kHigh) == 0;
+}
+
 // Long runs of ordinary bytes are copied as one piece: RapidJSON's writer puts them one by one, and a file
 // of a megabyte in base64 is one such run.
 void append_quoted(std::string& out, std::string_view text) {
@@ -29,6 +42,8 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
   std::size_t run = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
+    while (i + 8 <= text.size() && is_plain(text.data() + i)) i += 8;
+    if (i == text.size()) break;
     const auto byte = static_cast<unsigned char>(text[i]);
     const char escape = kEscapes[byte];
     if (escape == 0) continue;
