@@ -85,7 +85,7 @@ Feed::Tail Feed::after(task::TaskKey task, task::EventNumber number, std::size_t
     Tail result;
     const auto found = state.tasks.find(task);
     if (found == state.tasks.end() || found->second.tail.empty()) return result;
-    const std::deque<task::EventPtr>& tail = found->second.tail;
+    const std::vector<task::EventPtr>& tail = found->second.tail;
     if (tail.front()->number.value > number.value + 1) return result;
     result.known = true;
     const std::int64_t skip = number.value + 1 - tail.front()->number.value;
@@ -103,11 +103,12 @@ void Feed::extend(State& state, Entry& entry, const std::vector<task::EventPtr>&
     entry.tail_bytes += task::weight_of(event->body);
   }
   const bool all_full = state.bytes - before + entry.tail_bytes > kBytesMax;
-  while (!entry.tail.empty() &&
-         (all_full || entry.tail.size() > kTailEventsMax || entry.tail_bytes > kTailBytesMax)) {
-    entry.tail_bytes -= task::weight_of(entry.tail.front()->body);
-    entry.tail.pop_front();
+  std::size_t dropped = 0;
+  while (dropped < entry.tail.size() &&
+         (all_full || entry.tail.size() - dropped > kTailEventsMax || entry.tail_bytes > kTailBytesMax)) {
+    entry.tail_bytes -= task::weight_of(entry.tail[dropped++]->body);
   }
+  entry.tail.erase(entry.tail.begin(), entry.tail.begin() + static_cast<std::ptrdiff_t>(dropped));
   state.bytes = state.bytes - before + entry.tail_bytes;
 }
 

@@ -9,7 +9,6 @@
 // its subscription has been dropped.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -80,7 +79,7 @@ class Feed {
     task::EventNumber after;
   };
   struct Entry {
-    std::deque<task::EventPtr> tail;
+    std::vector<task::EventPtr> tail;
     std::size_t tail_bytes = 0;
     std::unordered_map<std::uint64_t, Subscriber> subscribers;
     bool active = false;

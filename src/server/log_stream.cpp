@@ -41,7 +41,9 @@ http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
   if (over_) return Next::end;
   out_ = &out;
   room_ = room;
-  switch (log_.read(*this, ended_)) {
+  const LogReader::Found found = log_.read(*this, ended_);
+  scratch_ = std::string();  // an idle stream holds no buffer
+  switch (found) {
     case LogReader::Found::events:
       return Next::more;
     case LogReader::Found::nothing:

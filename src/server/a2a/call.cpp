@@ -12,6 +12,10 @@ namespace {
 
 using base::ErrorCode;
 
+bool is_rest(Form form) {
+  return form == Form::rest_v0_3 || form == Form::rest_v1_0;
+}
+
 constexpr std::string_view kA2aJson = "application/a2a+json";
 
 // A2A 1.0 prefers its own content type in REST; a client that asks for plain JSON only gets that.
@@ -38,18 +42,23 @@ class OneBlock final : public http::StreamSource {
 
 }  // namespace
 
-void Call::forget_params() {
-  params = {};
-  document.reset();
-}
-
-void Call::begin_value(std::string& out) const {
-  if (is_rest()) return;
+void Envelope::begin(std::string& out) const {
+  if (is_rest(form)) return;
   out.append(R"({"jsonrpc":"2.0","id":)").append(rpc_id).append(R"(,"result":)");
 }
 
-void Call::end_value(std::string& out) const {
-  if (!is_rest()) out.push_back('}');
+void Envelope::end(std::string& out) const {
+  if (!is_rest(form)) out.push_back('}');
+}
+
+bool Call::is_rest() const {
+  return a2a::is_rest(envelope.form);
+}
+
+void Call::forget_params() {
+  params = {};
+  document.reset();
+  exchange->keep_only({"Origin", "Accept", "Last-Event-ID"});
 }
 
 std::vector<std::pair<std::string, std::string>> Call::headers() const {
@@ -64,7 +73,7 @@ std::vector<std::pair<std::string, std::string>> Call::headers() const {
 
 void Call::reply_body(std::string body) const {
   http::Reply reply;
-  reply.content_type = content_type(form, exchange->request());
+  reply.content_type = content_type(envelope.form, exchange->request());
   reply.body = std::move(body);
   reply.headers = headers();
   exchange->reply(std::move(reply));
@@ -72,12 +81,12 @@ void Call::reply_body(std::string body) const {
 
 std::string Call::error_body(const base::Error& error, const task::TaskId& named) const {
   std::string body;
-  switch (form) {
+  switch (envelope.form) {
     case Form::rpc:
-      wire::write_rpc_error(body, rpc_id, error);
+      wire::write_rpc_error(body, envelope.rpc_id, error);
       break;
     case Form::rpc_v1_0:
-      wire::a2a::write_rpc_error_v1(body, rpc_id, error, named);
+      wire::a2a::write_rpc_error_v1(body, envelope.rpc_id, error, named);
       break;
     case Form::rest_v0_3:
       wire::a2a::write_rest_error_v0_3(body, error);
@@ -94,7 +103,7 @@ void Call::refuse(const base::Error& error, const task::TaskId& named) const {
     spdlog::error("agent={} {} {}", agent.name.value, error.for_caller, error.for_log);
   }
   http::Reply reply;
-  reply.content_type = content_type(form, exchange->request());
+  reply.content_type = content_type(envelope.form, exchange->request());
   if (error.code == ErrorCode::unauthenticated) {
     reply.status = 401;
     reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");

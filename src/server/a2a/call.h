@@ -27,6 +27,24 @@ struct Extensions {
   std::string missing;  // one that the agent insists on and that was not asked for
 };
 
+// What the binding of one request puts around each value of its answer.
+struct Envelope {
+  Form form;
+  std::string rpc_id = "null";  // the bytes of the JSON-RPC id
+
+  template <class F>
+  void wrap(std::string& out, F&& value) const {
+    begin(out);
+    wire::Writer writer(out);
+    value(writer);
+    end(out);
+  }
+
+ private:
+  void begin(std::string& out) const;
+  void end(std::string& out) const;
+};
+
 struct Call {
   Call(std::shared_ptr<http::Exchange> way_back, const Services& program, const Endpoint& at,
        task::Caller who, const wire::a2a::Dialect& speaks, Form wrapped)
@@ -37,7 +55,7 @@ struct Call {
         identity(who),
         caller(std::move(who)),
         dialect(speaks),
-        form(wrapped) {}
+        envelope{wrapped} {}
 
   const std::shared_ptr<http::Exchange> exchange;
   const Services& services;
@@ -46,32 +64,23 @@ struct Call {
   const task::Caller identity;  // who calls
   task::Caller caller;          // the same within a tenant: whose tasks these are
   const wire::a2a::Dialect& dialect;
-  const Form form;
-  std::string rpc_id = "null";  // the bytes of the JSON-RPC id
+  Envelope envelope;
   std::optional<wire::Document> document;
   wire::Value params;         // of the document
   task::TaskId task;          // that the path of a REST request names; then it wins over the params
   task::PushConfigId config;  // likewise
   Extensions extensions;
 
-  bool is_rest() const { return form == Form::rest_v0_3 || form == Form::rest_v1_0; }
+  bool is_rest() const;
   task::TaskRef ref(const task::TaskId& id) const { return {caller, agent.name, id}; }
 
-  // Lets go of the request's text: the call may wait for long.
+  // Lets go of the request's text but for what answers depend on: the call may wait for long.
   void forget_params();
 
-  // One value with what the binding puts around it: the body of an answer, or one item of a stream.
-  template <class F>
-  void wrap(std::string& out, F&& value) const {
-    begin_value(out);
-    wire::Writer writer(out);
-    value(writer);
-    end_value(out);
-  }
   template <class F>
   void reply(F&& value) const {
     std::string body;
-    wrap(body, std::forward<F>(value));
+    envelope.wrap(body, std::forward<F>(value));
     reply_body(std::move(body));
   }
   // `named`: the task the request was about, where it got so far.
@@ -81,8 +90,6 @@ struct Call {
   void open_stream(http::StreamOpener opener) const;
 
  private:
-  void begin_value(std::string& out) const;
-  void end_value(std::string& out) const;
   void reply_body(std::string body) const;
   std::string error_body(const base::Error& error, const task::TaskId& named) const;
   std::vector<std::pair<std::string, std::string>> headers() const;

@@ -114,7 +114,7 @@ void handle_json_rpc(const Services& services, std::shared_ptr<http::Exchange> e
   const auto& speaks = dialect ? *dialect : (is_v1 ? wire::a2a::v1_0() : wire::a2a::v0_3());
   const auto call = std::make_shared<Call>(std::move(exchange), services, endpoint, std::move(caller), speaks,
                                            is_v1 ? Form::rpc_v1_0 : Form::rpc);
-  call->rpc_id = std::move(rpc->id);
+  call->envelope.rpc_id = std::move(rpc->id);
   call->document = std::move(*document);
   if (!asked) return call->refuse(asked.error());
   if (!dialect) {

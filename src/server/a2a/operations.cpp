@@ -46,7 +46,7 @@ base::Result<wire::a2a::PushRef> read_push_ref(const CallPtr& call) {
 base::Result<wire::a2a::PushRef> read_named_push_ref(const CallPtr& call) {
   auto ref = read_push_ref(call);
   if (!ref || !ref->config.empty()) return ref;
-  return base::fail(ErrorCode::invalid_argument, call->form == Form::rpc
+  return base::fail(ErrorCode::invalid_argument, call->envelope.form == Form::rpc
                                                      ? "pushNotificationConfigId: must not be empty"
                                                      : "id: must not be empty");
 }
@@ -168,7 +168,7 @@ void set_push(const CallPtr& call) {
 }
 
 void get_push(const CallPtr& call) {
-  const auto ref = call->form == Form::rpc ? read_push_ref(call) : read_named_push_ref(call);
+  const auto ref = call->envelope.form == Form::rpc ? read_push_ref(call) : read_named_push_ref(call);
   if (!ref) return call->refuse(ref.error());
   const engine::TaskService& tasks = call->services.engine.tasks();
   // Without a config id: the one named like the task, else the first (VERSIONS.md 5.3).
@@ -206,7 +206,7 @@ void delete_push(const CallPtr& call) {
 }
 
 void extended_card(const CallPtr& call) {
-  const auto view = view_of(call->form);
+  const auto view = view_of(call->envelope.form);
   const CardUrls urls = card_urls(call->services.options, call->exchange->request(), call->endpoint);
   const auto card = server::extended_card(call->services, call->agent, call->identity, urls, view);
   if (!card) return call->refuse(card.error());

@@ -168,7 +168,7 @@ base::Result<void> read_params(const CallPtr& call, const RestTarget& target) {
 base::Result<void> check_version(const CallPtr& call) {
   const auto asked = version_of(call->exchange->request());
   if (!asked) return base::fail(asked.error());
-  const bool is_v1 = call->form == Form::rest_v1_0;
+  const bool is_v1 = call->envelope.form == Form::rest_v1_0;
   const bool agrees = !*asked || (is_v1 ? **asked == Generation::v1_0
                                         : **asked == Generation::v0_3 || **asked == Generation::v0_2);
   if (agrees) return {};
@@ -197,7 +197,7 @@ void handle_rest(const Services& services, std::shared_ptr<http::Exchange> excha
   if (const auto read = read_params(call, target); !read) return call->refuse(read.error(), call->task);
   if (const auto good = check_tenant(target.tenant); !good) return call->refuse(good.error(), call->task);
   // The path's tenant, or else the one in the body or query; only 1.0 has tenants.
-  if (call->form == Form::rest_v1_0 && target.tenant.empty()) {
+  if (call->envelope.form == Form::rest_v1_0 && target.tenant.empty()) {
     if (const auto good = enter_tenant(*call); !good) return call->refuse(good.error(), call->task);
   }
   call->extensions = extensions_of(call->exchange->request(), call->agent.card);

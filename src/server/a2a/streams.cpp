@@ -25,16 +25,18 @@ base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request
 }
 
 LogStream::View view_of(const CallPtr& call, TaskNames names) {
-  return [call, names = std::move(names)](const task::Event& event, bool last, std::string& data) {
+  // Without the call: a stream may stay for hours, and thousands do.
+  return [envelope = call->envelope, &dialect = call->dialect, names = std::move(names)](
+             const task::Event& event, bool last, std::string& data) {
     bool shown = false;
-    call->wrap(data, [&](wire::Writer& out) { shown = call->dialect.write_event(out, names, event, last); });
+    envelope.wrap(data, [&](wire::Writer& out) { shown = dialect.write_event(out, names, event, last); });
     return shown;
   };
 }
 
 std::string first_block(const CallPtr& call, const task::Task& task, bool last) {
   std::string data, block;
-  call->wrap(data, [&](wire::Writer& out) { call->dialect.write_first(out, task, last); });
+  call->envelope.wrap(data, [&](wire::Writer& out) { call->dialect.write_first(out, task, last); });
   make_one_line(data);
   wire::append_sse(block, 0, data);
   return block;
@@ -51,7 +53,7 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, std::optio
   LogStream::Start start;
   start.task = accepted.key;
   start.after = accepted.before;
-  start.ends_at = [call](task::State state) { return call->dialect.stream_ends_at(state); };
+  start.ends_at = [&dialect = call->dialect](task::State state) { return dialect.stream_ends_at(state); };
   start.view = view_of(call, {accepted.id, accepted.context});
   if (call->dialect.stream_begins_with_task()) {
     const auto task = call->services.engine.tasks().read(accepted.key, {history, true}, accepted.after);

@@ -2,8 +2,11 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
+
+#include "server/http/http_text.h"
 
 namespace baton::server::http {
 
@@ -60,6 +63,16 @@ void ConnectionExchange::give_back() {
 
 void ConnectionExchange::refuse(int status, std::string_view reason) {
   answer([&] { return core_->refusal(status, reason); });
+}
+
+void ConnectionExchange::keep_only(std::initializer_list<std::string_view> headers) {
+  Request kept;
+  for (auto& header : request_.headers) {
+    const auto is_it = [&](std::string_view name) { return same_word(header.first, name); };
+    if (std::ranges::any_of(headers, is_it)) kept.headers.push_back(std::move(header));
+  }
+  request_ = std::move(kept);
+  head_ = RequestHead{};
 }
 
 void ConnectionExchange::reply(Reply reply) {

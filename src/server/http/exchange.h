@@ -26,6 +26,7 @@ class ConnectionExchange final : public Exchange {
 
   const Request& request() const override { return request_; }
   std::string take_body() override { return std::exchange(request_.body, {}); }
+  void keep_only(std::initializer_list<std::string_view> headers) override;
   void reply(Reply reply) override;
   void open_stream(HeaderList headers, StreamOpener opener) override;
 

@@ -87,6 +87,8 @@ class Exchange {
   virtual const Request& request() const = 0;
   // Hands the body out without a copy; request().body is empty afterwards.
   virtual std::string take_body() = 0;
+  // Lets go of the request but for these headers: whoever answers it may take long. Views into it end.
+  virtual void keep_only(std::initializer_list<std::string_view> /*headers*/) {}
   virtual void reply(Reply reply) = 0;
   // Answers 200 text/event-stream and goes on with the source's bytes, chunked, until it ends or the client
   // leaves. With too many streams open it answers 503 instead.
