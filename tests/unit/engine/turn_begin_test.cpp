@@ -1,0 +1,139 @@
+// How a turn begins, and what is kept back so that it is stored together.
+#include <doctest/doctest.h>
+
+#include "engine/task_service.h"
+#include "support/engine_bench.h"
+
+using namespace baton;
+using task::State;
+using test::EngineBench;
+
+namespace {
+
+std::size_t outputs_in(const std::vector<task::Event>& log) {
+  std::size_t count = 0;
+  for (const task::Event& event : log) count += std::holds_alternative<task::TextDelta>(event.body) ? 1 : 0;
+  return count;
+}
+
+EngineBench::Options one_slot() {
+  EngineBench::Options options;
+  options.engine.slots = 1;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("Turn: with a free slot it is stored as begun in one change with its message") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  REQUIRE(accepted);
+  const auto head = bench.store().head(accepted->key);
+  REQUIRE(head);
+  CHECK(head->state == State::working);
+  CHECK(head->version.value == 1);
+  CHECK(head->attempt == 1);
+  // The submission is shown as it was before the turn began.
+  CHECK(accepted->after.value == 2);
+  const auto shown = bench.engine().tasks().read(accepted->key, {10, true}, accepted->after);
+  REQUIRE(shown);
+  CHECK(shown->status.state == State::submitted);
+  CHECK(shown->history.size() == 1);
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->finish(agents::Done{});
+  CHECK(bench.wait(accepted->key)->state == State::completed);
+}
+
+TEST_CASE("Turn: an answer to a question begins at once too, in a turn of its own") {
+  EngineBench bench;
+  const auto first = bench.submit(EngineBench::message("x", "t1"));
+  const auto asking = bench.scripted().next();
+  REQUIRE(asking);
+  asking->sink->finish(agents::Asked{"ask-1", false, {}});
+  REQUIRE(bench.wait(first->key)->state == State::input_required);
+  REQUIRE(bench.scripted().wait_for([&] { return asking->let_go; }));
+  const auto second = bench.submit(EngineBench::message("y", "t1"));
+  REQUIRE(second);
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  CHECK(task::text_of(turn->turn.message) == "y");
+  CHECK(turn->turn.resume_ask == "ask-1");
+  CHECK(turn->turn.attempt == 1);
+  turn->sink->finish(agents::Done{});
+  CHECK(bench.wait(second->key, second->before.value)->state == State::completed);
+}
+
+TEST_CASE("Turn: without a free slot it is queued and begins when one is given back") {
+  EngineBench bench(one_slot());
+  const auto first = bench.submit(EngineBench::message("x", "t1"));
+  const auto second = bench.submit(EngineBench::message("y", "t2"));
+  REQUIRE(second);
+  CHECK(bench.store().head(second->key)->turn_state == store::TurnState::queued);
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->finish(agents::Done{});
+  const auto next = bench.scripted().next();
+  REQUIRE(next);
+  CHECK(task::text_of(next->turn.message) == "y");
+  CHECK(next->turn.attempt == 1);
+  next->sink->finish(agents::Done{});
+  CHECK(bench.wait(second->key)->state == State::completed);
+}
+
+TEST_CASE("Turn: a send that is refused as repeated gives its slot back") {
+  EngineBench bench(one_slot());
+  task::Submission submission = EngineBench::message("x");
+  submission.message.id = {"m1"};
+  const auto first = bench.submit(submission);
+  REQUIRE(first);
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(first->key)->state == State::completed);
+  REQUIRE(bench.scripted().wait_for([&] { return turn->let_go; }));
+  for (int i = 0; i < 3; ++i) {
+    const auto again = bench.submit(submission);
+    REQUIRE(again);
+    CHECK(again->repeated);
+    CHECK(again->key == first->key);
+  }
+  const auto other = bench.submit(EngineBench::message("y", "t2"));
+  const auto next = bench.scripted().next();
+  REQUIRE(next);
+  next->sink->finish(agents::Done{});
+  CHECK(bench.wait(other->key)->state == State::completed);
+  CHECK(bench.engine().counts().turns.queued == 0);
+}
+
+TEST_CASE("Turn: what is said while it is held is stored when it is released") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->text("before ");
+  turn->sink->hold();
+  turn->sink->text("held ");
+  turn->sink->text("together");
+  turn->sink->release();
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key)->state == State::completed);
+  const auto task = bench.engine().tasks().read(accepted->key, {0, true});
+  REQUIRE(task);
+  CHECK(task->artifacts.at(0).parts.at(0).content == "before held together");
+}
+
+TEST_CASE("Turn: its end is stored with what is held, and does not wait for the release") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  turn->sink->hold();
+  turn->sink->text("all of it");
+  CHECK(outputs_in(bench.log(accepted->key)) == 0);
+  turn->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key)->state == State::completed);
+  const auto log = bench.log(accepted->key);
+  CHECK(outputs_in(log) == 1);
+  CHECK(log.size() == 5);
+}
