@@ -1,4 +1,9 @@
 // What every TaskStore promises of lists: which tasks, in which order, page by page.
+#include <algorithm>
+#include <array>
+#include <random>
+#include <tuple>
+
 #include "contract/store_bench.h"
 
 using namespace baton;
@@ -190,4 +195,105 @@ TEST_CASE("TaskStore: a page begins after its position, though the task that was
   CHECK(ids(bench, next) == Texts{"b", "a"});
   next.after->id = {"c and no task's id"};
   CHECK(ids(bench, next) == Texts{"b", "a"});
+}
+
+namespace {
+
+// What a list must be, said by looking at every task.
+struct Model {
+  std::vector<store::TaskHead> heads;
+
+  std::vector<store::TaskHead> chosen(const task::ListFilter& filter) const {
+    std::vector<store::TaskHead> found;
+    for (const store::TaskHead& head : heads) {
+      const bool fits = (filter.context.empty() || head.context == filter.context) &&
+                        (!filter.state || head.state == *filter.state) &&
+                        (!filter.status_since || head.status_at >= *filter.status_since);
+      if (fits) found.push_back(head);
+    }
+    std::ranges::sort(found, [](const auto& a, const auto& b) {
+      return std::tie(a.status_at, a.id) > std::tie(b.status_at, b.id);
+    });
+    return found;
+  }
+};
+
+void check_lists(const StoreBench& bench, const Model& model, task::ListFilter filter) {
+  Texts expected;
+  for (const store::TaskHead& head : model.chosen(filter)) expected.push_back(head.id.value);
+  CHECK(in_pages(bench, filter) == expected);
+  CHECK(list(bench, filter).total == static_cast<std::int64_t>(expected.size()));
+}
+
+void check_all_lists(const StoreBench& bench, const Model& model, base::Timestamp since) {
+  task::ListFilter filter = all(7);
+  check_lists(bench, model, filter);
+  filter.state = State::working;
+  check_lists(bench, model, filter);
+  filter.context = {"c1"};
+  check_lists(bench, model, filter);
+  filter.state.reset();
+  check_lists(bench, model, filter);
+  filter.status_since = since;
+  check_lists(bench, model, filter);
+  filter.context = {};
+  check_lists(bench, model, filter);
+}
+
+}  // namespace
+
+TEST_CASE("TaskStore: tasks that have a turn and tasks at rest are one list with one total") {
+  StoreBench bench;
+  std::mt19937 random(5);
+  const auto below = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
+  constexpr std::array kTurns{store::TurnState::none, store::TurnState::queued, store::TurnState::running};
+  constexpr std::array kStates{State::working, State::input_required, State::completed};
+  Model model;
+  const base::Timestamp begun = bench.clock.now();
+  for (int i = 0; i < 120; ++i) {
+    if (below(3) > 0) bench.clock.advance(Duration(below(20)));
+    store::Change change;
+    store::TaskHead* old = nullptr;
+    if (i < 40) {
+      change = StoreBench::creation("t" + std::to_string(below(1000)) + "-" + std::to_string(i),
+                                    {status(kSubmitted), user("m")}, below(2) == 0 ? "c1" : "c2");
+    } else {
+      old = &model.heads[static_cast<std::size_t>(below(static_cast<int>(model.heads.size())))];
+      if (task::is_terminal(old->state)) continue;
+      change = StoreBench::change(*old, {});
+      const State to = kStates[static_cast<std::size_t>(below(3))];
+      if (task::may_move(old->state, to)) change.events.push_back(status(to));
+    }
+    change.turn.emplace();
+    change.turn->state = kTurns[static_cast<std::size_t>(below(3))];
+    const store::TaskHead now = bench.must(std::move(change)).head;
+    (old != nullptr ? *old : model.heads.emplace_back()) = now;
+    if (i % 20 == 19) check_all_lists(bench, model, begun + Duration(300));
+  }
+  bench.reopen();
+  check_all_lists(bench, model, begun + Duration(300));
+}
+
+TEST_CASE("TaskStore: a task that is refused or rolled back is not counted") {
+  StoreBench bench;
+  const store::TaskHead first = bench.create("t1");
+  CHECK_FALSE(bench.commit(StoreBench::creation("t1", {status(kSubmitted), user("m")})).has_value());
+  store::Change late = StoreBench::change(first, {status(State::working)});
+  late.expected = task::Version{99};
+  CHECK_FALSE(bench.commit(std::move(late)).has_value());
+  CHECK(list(bench, all()).total == 1);
+}
+
+TEST_CASE("TaskStore: a context that is said to be new is found and owned as any other") {
+  StoreBench bench;
+  store::Change change = StoreBench::creation("t1", {status(kSubmitted), user("m")}, "fresh");
+  change.create->fresh_id = change.create->fresh_context = true;
+  change.user = "u1";
+  const store::TaskHead first = bench.must(std::move(change)).head;
+  CHECK(*bench.store->context_owner({"ann"}, {"echo"}, {"fresh"}) == "u1");
+  store::Change second = StoreBench::creation("t2", {status(kSubmitted), user("m")}, "fresh");
+  second.user = "u2";
+  CHECK(bench.commit(std::move(second)).error().code == base::ErrorCode::conflict);
+  const store::TaskHead third = bench.create("t3", "fresh");
+  CHECK(third.context_key == first.context_key);
 }

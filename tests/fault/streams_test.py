@@ -1,10 +1,11 @@
-"""Many open streams on one server: all get all events, and no thread is added. scripts/bench-streams does the
+"""Many open streams on one server: all get all events, and no thread is added but those of the pools. scripts/bench-streams does the
 same with 5,000 and prints the figures."""
 import os
 import unittest
 
 import many_streams
 
+POOLED = 8  # threads of the pools, which are made as they come to be needed
 STREAMS = int(os.environ.get("BATON_STREAMS", "1000"))
 
 
@@ -13,4 +14,4 @@ class ManyStreams(unittest.TestCase):
         found = many_streams.run(STREAMS)
         print(f"   {STREAMS} streams: {found}", flush=True)
         self.assertEqual(found["complete"], STREAMS)
-        self.assertEqual(found["all_open"]["threads"], found["before"]["threads"])
+        self.assertLessEqual(found["all_open"]["threads"], found["before"]["threads"] + POOLED)

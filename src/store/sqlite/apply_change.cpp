@@ -127,7 +127,12 @@ void set_owner(WriteState& state, const TaskHead& head, const std::string& user)
 }
 
 // Whether it is a new one.
-bool enter_context(WriteState& state, TaskHead& head, base::Timestamp now) {
+bool enter_context(WriteState& state, TaskHead& head, const NewTask& task, base::Timestamp now) {
+  if (task.fresh_context) {
+    // Not remembered: most such contexts are never used again.
+    head.context_key = insert_context(state.connection(), head, now);
+    return true;
+  }
   ContextRow& context = state.context(head);
   const bool fresh = !context.key;
   if (fresh) context.key = insert_context(state.connection(), head, now);
@@ -215,8 +220,9 @@ Result<Committed> create(WriteState& state, Change& change) {
   empty.head.context = task.context;
   empty.head.parent = task.parent;
   empty.head.origin = task.origin;
-  if (task.fresh_context) state.add_context(empty.head);
-  if (auto owned = check_owner(state, empty.head, change.user); !owned) return fail(owned.error());
+  if (!task.fresh_context) {
+    if (auto owned = check_owner(state, empty.head, change.user); !owned) return fail(owned.error());
+  }
   const base::Timestamp now = state.now();
   auto plan = plan_change(empty, change, now, [](const task::ArtifactId&) { return std::nullopt; });
   if (!plan) return fail(plan.error());
@@ -227,7 +233,7 @@ Result<Committed> create(WriteState& state, Change& change) {
 
   TaskHead& head = plan->row.head;
   plan->row.indexed = outgrows(head.last_event, *encoded, state.short_events_max());
-  const bool new_context = enter_context(state, head, now);
+  const bool new_context = enter_context(state, head, task, now);
   head.key = insert_task(state.connection(), plan->row, task, now);
   state.count(head, 1);
   known.row = plan->row;

@@ -5,14 +5,18 @@
 
 namespace baton::store::sqlite {
 
+namespace {
+
 // One text for the three; lengths keep ("a", "bc") and ("ab", "c") apart.
-std::string WriteState::context_name(const TaskHead& head) {
+std::string context_name(const TaskHead& head) {
   std::string name = std::to_string(head.agent.value.size());
   name.reserve(name.size() + head.agent.value.size() + head.caller.value.size() + head.context.value.size() +
                8);
   name.append(" ").append(std::to_string(head.caller.value.size())).append(" ");
   return name.append(head.agent.value).append(head.caller.value).append(head.context.value);
 }
+
+}  // namespace
 
 KnownTask* WriteState::task(task::TaskKey key) {
   if (KnownTask* known = tasks_.find(key)) return known;

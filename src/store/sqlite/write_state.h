@@ -73,8 +73,6 @@ class WriteState {
   // The task's context; with the key 0 if there is none yet, which whoever makes it is to set. Good until
   // another is asked for.
   ContextRow& context(const TaskHead& head);
-  // The same, of a context that is known to be new.
-  void add_context(const TaskHead& head) { contexts_.put(context_name(head), ContextRow{}); }
 
   // The task has come to rest, or goes on (-1): its caller's totals are written with the transaction.
   void count(const TaskHead& head, std::int64_t tasks);
@@ -90,7 +88,6 @@ class WriteState {
  private:
   static constexpr std::uint64_t kSendsPerCleaning = 64;
 
-  static std::string context_name(const TaskHead& head);
   std::int64_t new_key(std::optional<std::int64_t>& last, const char* sql);
 
   Connection& connection_;
