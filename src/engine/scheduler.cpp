@@ -1,7 +1,6 @@
 #include "engine/scheduler.h"
 
 #include <utility>
-#include <vector>
 
 namespace baton::engine {
 
@@ -11,6 +10,16 @@ Scheduler::Scheduler(int slots, int queue_max, std::unordered_map<task::AgentNam
 int Scheduler::limit_of(const task::AgentName& agent) const {
   const auto found = limits_.find(agent);
   return found == limits_.end() ? 1 : found->second;
+}
+
+// Makes the change, and with it starts what fits now: in between nobody can take a slot that is waited for.
+template <class F>
+void Scheduler::change(F&& how) {
+  const Starting starting = state_.with([&](State& state) {
+    how(state);
+    return what_fits(state);
+  });
+  for (const auto& [task, agent] : starting) start_(task, agent);
 }
 
 Scheduler::Room Scheduler::reserve(const task::AgentName& agent, bool may_begin) {
@@ -40,16 +49,14 @@ void Scheduler::put(State& state, task::TaskKey task, const task::AgentName& age
 }
 
 void Scheduler::enqueue(task::TaskKey task, const task::AgentName& agent) {
-  state_.with([&](State& state) {
+  change([&](State& state) {
     --state.reserved;
     put(state, task, agent);
   });
-  start_what_fits();
 }
 
 void Scheduler::enqueue_again(task::TaskKey task, const task::AgentName& agent) {
-  state_.with([&](State& state) { put(state, task, agent); });
-  start_what_fits();
+  change([&](State& state) { put(state, task, agent); });
 }
 
 void Scheduler::remove(task::TaskKey task, const task::AgentName& agent) {
@@ -64,11 +71,10 @@ void Scheduler::remove(task::TaskKey task, const task::AgentName& agent) {
 }
 
 void Scheduler::finished(const task::AgentName& agent) {
-  state_.with([&](State& state) {
+  change([&](State& state) {
     --state.running;
     --state.lanes[agent].running;
   });
-  start_what_fits();
 }
 
 void Scheduler::resumed(const task::AgentName& agent) {
@@ -82,34 +88,32 @@ void Scheduler::close() {
   state_.with([](State& state) { state.closed = true; });
 }
 
-void Scheduler::start_what_fits() {
-  std::vector<std::pair<task::TaskKey, task::AgentName>> starting;
-  state_.with([&](State& state) {
-    // One round after another over the agents that have something queued, until a whole round starts nothing.
-    std::size_t passed = 0;
-    while (!state.closed && state.running < slots_ && passed < state.rotation.size()) {
-      const task::AgentName agent = std::move(state.rotation.front());
-      state.rotation.pop_front();
-      Lane& lane = state.lanes[agent];
-      if (lane.running >= limit_of(agent)) {
-        state.rotation.push_back(agent);
-        ++passed;
-        continue;
-      }
-      starting.emplace_back(lane.queue.front(), agent);
-      state.queued.erase(lane.queue.front());
-      lane.queue.pop_front();
-      ++lane.running;
-      ++state.running;
-      passed = 0;
-      if (lane.queue.empty()) {
-        lane.in_rotation = false;
-      } else {
-        state.rotation.push_back(agent);
-      }
+Scheduler::Starting Scheduler::what_fits(State& state) const {
+  Starting starting;
+  // One round after another over the agents that have something queued, until a whole round starts nothing.
+  std::size_t passed = 0;
+  while (!state.closed && state.running < slots_ && passed < state.rotation.size()) {
+    const task::AgentName agent = std::move(state.rotation.front());
+    state.rotation.pop_front();
+    Lane& lane = state.lanes[agent];
+    if (lane.running >= limit_of(agent)) {
+      state.rotation.push_back(agent);
+      ++passed;
+      continue;
     }
-  });
-  for (const auto& [task, agent] : starting) start_(task, agent);
+    starting.emplace_back(lane.queue.front(), agent);
+    state.queued.erase(lane.queue.front());
+    lane.queue.pop_front();
+    ++lane.running;
+    ++state.running;
+    passed = 0;
+    if (lane.queue.empty()) {
+      lane.in_rotation = false;
+    } else {
+      state.rotation.push_back(agent);
+    }
+  }
+  return starting;
 }
 
 Scheduler::Counts Scheduler::counts() const {

@@ -8,6 +8,8 @@
 #include <functional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/guarded.h"
 #include "task/ids.h"
@@ -63,9 +65,13 @@ class Scheduler {
     bool closed = false;
   };
 
+  using Starting = std::vector<std::pair<task::TaskKey, task::AgentName>>;
+
+  template <class F>
+  void change(F&& how);
+  Starting what_fits(State& state) const;
   void put(State& state, task::TaskKey task, const task::AgentName& agent);
   int limit_of(const task::AgentName& agent) const;
-  void start_what_fits();
 
   const int slots_;
   const int queue_max_;
