@@ -55,7 +55,7 @@ export const approval = {
     await sees(page, ".approval.card", 'Shall I do this: "Delete the logs"?');
     await page.click("text=Approve");
     await sees(page, ".assistant p", "Done: Delete the logs");
-    assert.equal(await page.locator(".approval.card").count(), 0);
+    await page.locator(".approval.card").waitFor({ state: "detached" });
     await say(page, "Delete the backups");
     await sees(page, ".approval.card", "Delete the backups");
     await page.click("text=Refuse");
