@@ -23,14 +23,13 @@ constexpr std::size_t kExpectedFrom = 8 << 10;
 // The reader checks the encoding byte by byte; most texts have nothing to check.
 bool is_ascii(std::string_view text) {
   std::size_t i = 0;
-  std::uint64_t seen = 0;
-  for (; i + 8 <= text.size() && (seen & 0x8080808080808080u) == 0; i += 8) {
+  for (; i + 8 <= text.size(); i += 8) {
     std::uint64_t eight;
     std::memcpy(&eight, text.data() + i, 8);
-    seen |= eight;
+    if ((eight & 0x8080808080808080u) != 0) return false;
   }
-  for (; i < text.size(); ++i) seen |= static_cast<unsigned char>(text[i]);
-  return (seen & 0x8080808080808080u) == 0;
+  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(i), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
 // A JSON number at the beginning of the text: its length, or 0.

@@ -29,3 +29,12 @@ TEST_CASE("Sha256: where one text ends and the next begins counts") {
   CHECK(digest_of({"abc"}) != digest_of({"abc", ""}));
   CHECK(digest_of({}) != digest_of({""}));
 }
+
+TEST_CASE("Sha256: it is the same in however many pieces short and long texts come to it") {
+  // python3: sha256(b"".join(len(t).to_bytes(8, "big") + t for t in texts)), texts of the lengths below
+  std::vector<std::string> texts;
+  for (const std::size_t length : {0, 1, 503, 504, 505, 511, 512, 513, 2000, 7})
+    texts.emplace_back(length, 'x');
+  const std::array<std::uint64_t, 2> expected{0xee915834f149a3f7, 0x81e5fe28676ef468};
+  CHECK(digest_of(texts) == expected);
+}

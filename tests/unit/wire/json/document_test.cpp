@@ -105,6 +105,16 @@ TEST_CASE("Document: what is not JSON is refused") {
   }
 }
 
+TEST_CASE("Document: a byte that is no UTF-8 is found at every place of a long text") {
+  for (std::size_t place = 1; place < 33; ++place) {
+    std::string text = '"' + std::string(32, 'a') + '"';
+    CHECK(Document::parse(text).has_value());
+    text[place] = '\xff';
+    CAPTURE(place);
+    CHECK_FALSE(Document::parse(text).has_value());
+  }
+}
+
 TEST_CASE("Document: nesting is bounded and a million brackets do no harm") {
   CHECK(Document::parse(std::string(100, '[') + std::string(100, ']')));
   CHECK_FALSE(Document::parse(std::string(101, '[') + std::string(101, ']')));

@@ -32,6 +32,24 @@ TEST_CASE("Writer: every byte below 0x80 survives a round trip") {
   CHECK(document->root().string() == text);
 }
 
+TEST_CASE("Writer: what must be escaped is, at every place of a long text") {
+  for (const char special : {'"', '\\', '\n', '\x1f', '\0', ' ', '\x7f', '\x80', '\xff'}) {
+    for (std::size_t place = 0; place < 40; ++place) {
+      std::string text(40, 'a');
+      text[place] = special;
+      std::string out;
+      Writer(out).string(text);
+      CAPTURE(place);
+      const bool escaped = special == '"' || special == '\\' || static_cast<unsigned char>(special) < 0x20;
+      CHECK((out.size() > text.size() + 2) == escaped);
+      if (static_cast<unsigned char>(special) >= 0x80) continue;  // no text by itself
+      const auto document = Document::parse(out);
+      REQUIRE(document);
+      CHECK(document->root().string() == text);
+    }
+  }
+}
+
 TEST_CASE("Writer: numbers that JSON cannot say become null") {
   std::string out;
   Writer w(out);
