@@ -128,7 +128,8 @@ void Turns::begun_again(task::TaskKey task, task::TurnNumber turn, const task::A
       const auto head = store_.head(task);
       if (!head && head.error().code == base::ErrorCode::unavailable) return begun_again(task, turn, agent);
       const bool goes_on = head && head->turn == turn && head->turn_state == store::TurnState::running;
-      goes_on ? begun(*head) : scheduler_.finished(agent);
+      if (goes_on) return begun(*head);
+      scheduler_.finished(agent);
     });
   });
 }

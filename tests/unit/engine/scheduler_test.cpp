@@ -125,12 +125,16 @@ TEST_CASE("Scheduler: a turn gets a free slot before it is stored, and gives it 
   CHECK(bench.started.size() == 1);
 }
 
-TEST_CASE("Scheduler: a free slot is for whoever waits for it longest") {
+TEST_CASE("Scheduler: a slot that is given back goes to the turn that waits, not to a newcomer") {
   Bench bench(1, 10);
   CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
-  bench.enqueue(1, kBusy);
-  bench.scheduler.resumed(kQuiet);
-  bench.scheduler.finished(kQuiet);
+  bench.enqueue(1, kQuiet);
+  bench.scheduler.finished(kBusy);
+  REQUIRE(bench.started.size() == 1);
+  CHECK(bench.started.back().first == 1);
   CHECK(bench.scheduler.reserve(kBusy, true) == Room::queue);
-  CHECK(bench.scheduler.reserve(kQuiet, true) == Room::queue);
+  bench.scheduler.release();
+  bench.scheduler.finished(kQuiet);
+  CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
+  CHECK(bench.scheduler.reserve(kBusy, false) == Room::queue);
 }

@@ -1,8 +1,12 @@
 // How a turn begins, and what is kept back so that it is stored together.
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <future>
+
 #include "engine/task_service.h"
 #include "support/engine_bench.h"
+#include "support/patience.h"
 
 using namespace baton;
 using task::State;
@@ -111,16 +115,23 @@ TEST_CASE("Turn: what is said while it is held is stored when it is released") {
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   const auto turn = bench.scripted().next();
   REQUIRE(turn);
-  turn->sink->text("before ");
+  std::promise<void> news;
+  std::atomic<bool> told{false};
+  const auto subscription = bench.engine().feed().subscribe(accepted->key, [&] {
+    if (!told.exchange(true)) news.set_value();
+  });
   turn->sink->hold();
   turn->sink->text("held ");
   turn->sink->text("together");
+  CHECK(outputs_in(bench.log(accepted->key)) == 0);
   turn->sink->release();
+  REQUIRE(news.get_future().wait_for(test::patience()) == std::future_status::ready);
+  CHECK(outputs_in(bench.log(accepted->key)) == 1);
   turn->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key)->state == State::completed);
   const auto task = bench.engine().tasks().read(accepted->key, {0, true});
   REQUIRE(task);
-  CHECK(task->artifacts.at(0).parts.at(0).content == "before held together");
+  CHECK(task->artifacts.at(0).parts.at(0).content == "held together");
 }
 
 TEST_CASE("Turn: its end is stored with what is held, and does not wait for the release") {
