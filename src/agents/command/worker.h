@@ -75,7 +75,6 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   bool refuse_line(std::string_view line, const base::Error& error);
   bool stray_line(const std::string& turn);
   void write(WorkerTurn& turn, std::string line);
-  void after_line(const std::shared_ptr<WorkerTurn>& turn);
   void release_touched();
   void ask_ready(const std::shared_ptr<WorkerTurn>& turn);
   void end_turn(const std::string& id);

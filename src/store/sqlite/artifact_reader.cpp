@@ -42,28 +42,6 @@ base::Result<task::Artifact> read_artifact(Connection& connection, task::TaskKey
   return artifact;
 }
 
-// Where in a log the content of an artifact begins.
-task::EventNumber begin_in(std::span<const task::EventPtr> log, int ordinal) {
-  task::EventNumber begin;
-  task::ArtifactId id;
-  for (const task::EventPtr& event : log) {
-    const auto* text = std::get_if<task::TextDelta>(&event->body);
-    const auto* chunk = std::get_if<task::ArtifactChunk>(&event->body);
-    const auto* withdrawn = std::get_if<task::Withdrawn>(&event->body);
-    if (text != nullptr && text->ordinal == ordinal && text->first) {
-      begin = event->number;
-      id = text->reply;
-    }
-    if (chunk != nullptr && chunk->artifact.ordinal == ordinal && !chunk->append) {
-      begin = event->number;
-      id = chunk->artifact.id;
-    }
-    if (withdrawn != nullptr && std::ranges::find(withdrawn->artifacts, id) != withdrawn->artifacts.end())
-      begin = {};
-  }
-  return begin;
-}
-
 }  // namespace
 
 base::Result<std::optional<task::Artifact>> read_artifact_if_begun(Connection& connection, task::TaskKey key,

@@ -71,6 +71,15 @@ std::vector<TaskHead> all_of(Query& query) {
   return heads;
 }
 
+std::int64_t since_in(const task::ListFilter& filter) {
+  return filter.status_since ? base::to_ms(*filter.status_since) : std::numeric_limits<std::int64_t>::min();
+}
+
+// Empty: any.
+std::string state_in(const task::ListFilter& filter) {
+  return std::string(filter.state ? task::name_of(*filter.state) : "");
+}
+
 // The statements of a list: of the tasks at rest, or of those with a turn. Each names its index: with another
 // SQLite would have to sort all the tasks, or to read all their rows.
 struct Listing {
@@ -103,13 +112,6 @@ struct Listing {
   }
 
  private:
-  static std::int64_t since_in(const task::ListFilter& filter) {
-    return filter.status_since ? base::to_ms(*filter.status_since) : std::numeric_limits<std::int64_t>::min();
-  }
-  static std::string state_in(const task::ListFilter& filter) {
-    return std::string(filter.state ? task::name_of(*filter.state) : "");
-  }
-
   std::string count, page;
 };
 
@@ -122,15 +124,13 @@ std::vector<TaskHead> merged(std::vector<TaskHead> resting, std::vector<TaskHead
                      std::make_move_iterator(busy.begin()), std::make_move_iterator(busy.end()),
                      std::back_inserter(all),
                      [&](const TaskHead& a, const TaskHead& b) { return place(a) > place(b); });
-  if (all.size() > static_cast<std::size_t>(std::max(limit, 0))) {
-    all.resize(static_cast<std::size_t>(std::max(limit, 0)));
-  }
+  all.resize(std::min(all.size(), static_cast<std::size_t>(std::max(limit, 0))));
   return all;
 }
 
 // Of the caller's tasks at rest, in this state or any.
 std::int64_t resting_total(Connection& connection, const task::ListFilter& filter) {
-  const std::string state(filter.state ? task::name_of(*filter.state) : "");
+  const std::string state = state_in(filter);
   Query query = connection.query(
       "SELECT sum(tasks) FROM task_totals WHERE agent = ? AND caller = ? AND (? = '' OR state = ?)",
       filter.agent, filter.caller, state, state);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kShortBodyMax = 16u << 10;
 
 // Says of stored events what ChangePlan says of new ones.
-class LogReader {
+class LogScan {
  public:
   EventPlan read(const task::EventBody& body) {
     plan_ = {};
@@ -81,20 +81,32 @@ void insert_event_rows(Connection& connection, task::TaskKey key, task::EventNum
 }
 
 void index_log(Connection& connection, task::TaskKey key, std::span<const task::EventPtr> log) {
-  LogReader reader;
+  LogScan scan;
   for (const task::EventPtr& event : log) {
-    const EventPlan plan = reader.read(event->body);
-    if (const task::ArtifactId* fresh = reader.fresh()) {
-      insert_artifact(connection, key, reader.artifacts().at(*fresh).ordinal, *fresh);
+    const EventPlan plan = scan.read(event->body);
+    if (const task::ArtifactId* fresh = scan.fresh()) {
+      insert_artifact(connection, key, scan.artifacts().at(*fresh).ordinal, *fresh);
     }
     insert_event_rows(connection, key, event->number, plan);
   }
 }
 
 KnownArtifacts artifacts_of(std::span<const task::EventPtr> log) {
-  LogReader reader;
-  for (const task::EventPtr& event : log) reader.read(event->body);
-  return std::move(reader.artifacts());
+  LogScan scan;
+  for (const task::EventPtr& event : log) scan.read(event->body);
+  return std::move(scan.artifacts());
+}
+
+task::EventNumber begin_in(std::span<const task::EventPtr> log, int ordinal) {
+  task::EventNumber begin;
+  LogScan scan;
+  for (const task::EventPtr& event : log) {
+    for (const EventPlan::ArtifactMark& mark : scan.read(event->body).marks) {
+      if (mark.ordinal == ordinal && mark.mark == Mark::begins) begin = event->number;
+      if (mark.ordinal == ordinal && mark.mark == Mark::withdrawn) begin = {};
+    }
+  }
+  return begin;
 }
 
 base::Result<std::vector<task::EventPtr>> read_short_log(Connection& connection, task::TaskKey key,

@@ -28,6 +28,8 @@ void index_log(Connection& connection, task::TaskKey key, std::span<const task::
 
 // What artifacts a whole log leaves.
 KnownArtifacts artifacts_of(std::span<const task::EventPtr> log);
+// Where the content of an artifact begins as the log leaves it; 0 if it has none or was withdrawn.
+task::EventNumber begin_in(std::span<const task::EventPtr> log, int ordinal);
 
 // The log of a task that is not indexed, up to an event. Fails as event_at does.
 base::Result<std::vector<task::EventPtr>> read_short_log(Connection& connection, task::TaskKey key,

@@ -131,6 +131,7 @@ Result<task::Task> read_task(Connection& connection, task::TaskKey key, const ta
   auto row = find_head(connection, key);
   if (!row) return fail(ErrorCode::task_not_found, "task not found");
   task::Task task;
+  task::Json metadata;
   base::Timestamp created;
   {
     Query query = connection.query(
@@ -139,7 +140,7 @@ Result<task::Task> read_task(Connection& connection, task::TaskKey key, const ta
         key);
     if (!query.step()) return fail(ErrorCode::task_not_found, "task not found");
     created = base::from_ms(query.integer(0));
-    task.metadata = {query.text(1)};
+    metadata = {query.text(1)};
   }
   task.last_event = std::min(as_of.value_or(row->head.last_event), row->head.last_event);
   if (row->indexed) {
@@ -147,10 +148,9 @@ Result<task::Task> read_task(Connection& connection, task::TaskKey key, const ta
   } else {
     const auto log = read_short_log(connection, key, task.last_event);
     if (!log) return fail(log.error());
-    task::Json metadata = std::move(task.metadata);
     task = task::fold(*log, depth, created);
-    task.metadata = std::move(metadata);
   }
+  task.metadata = std::move(metadata);
   task.id = std::move(row->head.id);
   task.context = std::move(row->head.context);
   task.origin = row->head.origin;

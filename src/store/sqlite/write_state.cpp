@@ -4,16 +4,12 @@
 #include "store/sqlite/index_rows.h"
 
 namespace baton::store::sqlite {
-
 namespace {
 
 // One text for the three; lengths keep ("a", "bc") and ("ab", "c") apart.
 std::string context_name(const TaskHead& head) {
-  std::string name = std::to_string(head.agent.value.size());
-  name.reserve(name.size() + head.agent.value.size() + head.caller.value.size() + head.context.value.size() +
-               8);
-  name.append(" ").append(std::to_string(head.caller.value.size())).append(" ");
-  return name.append(head.agent.value).append(head.caller.value).append(head.context.value);
+  return std::to_string(head.agent.value.size()) + ' ' + std::to_string(head.caller.value.size()) + ' ' +
+         head.agent.value + head.caller.value + head.context.value;
 }
 
 }  // namespace
