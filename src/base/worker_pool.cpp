@@ -41,8 +41,21 @@ bool WorkerPool::try_submit(std::function<void()>&& work) {
       }
     }
   }
-  if (wakes) wakeup_.notify_one();
+  if (wakes && Burst::depth_ > 0) {
+    Burst::to_wake_.push_back(this);
+  } else if (wakes) {
+    wakeup_.notify_one();
+  }
   return true;
+}
+
+thread_local int WorkerPool::Burst::depth_ = 0;
+thread_local std::vector<WorkerPool*> WorkerPool::Burst::to_wake_;
+
+WorkerPool::Burst::~Burst() {
+  if (--depth_ > 0) return;
+  for (WorkerPool* pool : to_wake_) pool->wakeup_.notify_one();
+  to_wake_.clear();
 }
 
 void WorkerPool::stop() {

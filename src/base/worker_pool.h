@@ -5,7 +5,8 @@
 // Full: `try_submit` answers false and leaves the function with its caller.
 // Wake-ups are the dearest part of a short function: only one thread is told at a time, and it tells the next
 // if more is left than it takes.
-// Shutdown: `stop` runs what is queued, then joins. Functions must not throw.
+// Shutdown: `stop` runs what is queued, then joins. Functions must
+// not throw.
 #pragma once
 
 #include <condition_variable>
@@ -28,6 +29,22 @@ class WorkerPool {
 
   [[nodiscard]] bool try_submit(std::function<void()>&& work);
   void stop();
+
+  // While one lives, nobody is woken for what this thread submits to any pool: for a thread that submits
+  // several functions within microseconds, and waits for none of them. Bursts may nest; the end of the
+  // outermost wakes. The pools must outlive it.
+  class Burst {
+   public:
+    Burst() { ++depth_; }
+    ~Burst();
+    Burst(const Burst&) = delete;
+    Burst& operator=(const Burst&) = delete;
+
+   private:
+    friend WorkerPool;
+    static thread_local int depth_;
+    static thread_local std::vector<WorkerPool*> to_wake_;
+  };
 
  private:
   void run();

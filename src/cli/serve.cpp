@@ -187,6 +187,10 @@ int serve(const Config& config) {
   store::SqliteOptions store_options;
   store_options.path = config.db;
   store_options.send_retention = config.engine.send_retention;
+  store_options.on_flush_failed = [](const base::Error& error) {
+    spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
+    spdlog::shutdown();
+  };
   auto store = store::SqliteStore::open(store_options, clock);
   if (!store) return cannot_start(store.error());
   agents::ProcessHost processes;

@@ -5,7 +5,7 @@
 // from the store; each news means: read again. Nothing is queued for a reader, so a slow one costs nothing.
 //
 // Threads: every method may be called from any thread. News and stop callbacks run on the publishing thread
-// (the store's committing thread), outside the lock; they must not block. A callback may still run once after
+// (the store's flushing thread), outside the lock; they must not block. A callback may still run once after
 // its subscription has been dropped.
 #pragma once
 

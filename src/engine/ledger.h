@@ -1,7 +1,7 @@
 // Ledger: the one way the engine and its callers write. A change is committed, then whoever it concerns is
 // woken: readers of the log, the notifier. Nothing is seen before it is stored (promise 1).
 //
-// Threads: any. Callbacks run on the store's committing thread, in the order in which changes were applied,
+// Threads: any. Callbacks run on the store's flushing thread, in the order in which changes were applied,
 // after readers of the same change were woken.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // Each method fails with push_not_supported where webhooks are switched off, and with task_not_found for
 // another caller's task.
-// Threads: any. Reading blocks on the disk; `done` runs on the calling or the committing thread.
+// Threads: any. Reading blocks on the disk; `done` runs on the calling or the flushing thread.
 #pragma once
 
 #include <functional>

@@ -2,7 +2,7 @@
 //
 // Each method takes the caller as part of its request; another caller's task is task_not_found everywhere.
 // Threads: any. Methods that read the store may block on the disk; answers by callback come on the store's
-// committing thread or a background thread and must not block.
+// flushing thread or a background thread and must not block.
 #pragma once
 
 #include <functional>

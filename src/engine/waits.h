@@ -1,6 +1,6 @@
 // Waits: who waits for a task to stop, and for how long.
 //
-// Threads: any. `done` runs once for each wait: on the committing thread, on the timers', or on that of
+// Threads: any. `done` runs once for each wait: on the flushing thread, on the timers', or on that of
 // whoever ends it.
 #pragma once
 

@@ -2,7 +2,7 @@
 // webhooks. Both are one database: a delivery is written in the commit of the event it tells about.
 //
 // Writing: `commit` hands over a Change. Changes are applied in the order they are handed over, many in one
-// transaction; the callback runs on the store's committing thread once the change is on disk (or was
+// transaction; the callback runs on the store's flushing thread once the change is on disk (or was
 // refused), must not block and must not wait for another commit. A refused change leaves no trace and does
 // not disturb the others in its transaction. Durability: once a callback has a result, no crash loses it.
 // Unknown outcome: `unavailable` may mean that the write happened. Read before trying again.
@@ -249,7 +249,7 @@ class DeliveryStore {
   virtual base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const = 0;
   // When the next delivery is due, or nothing if there is none.
   virtual base::Result<std::optional<base::Timestamp>> next_due() const = 0;
-  // `done` runs on the committing thread. Of a delivery that is gone, with its config, nothing is kept: a
+  // `done` runs on the flushing thread. Of a delivery that is gone, with its config, nothing is kept: a
   // success.
   virtual void record(DeliveryResult result, std::function<void(base::Result<void>)> done) = 0;
   // Undelivered and not given up; and given up. For metrics.

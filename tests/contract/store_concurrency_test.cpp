@@ -63,7 +63,7 @@ TEST_CASE("TaskStore: callbacks come in the order of the commits, on one thread"
   StoreBench bench;
   const store::TaskHead head = bench.create("t1");
   constexpr int kCount = 500;
-  std::vector<int> order;  // the committing thread only, until the latch opens
+  std::vector<int> order;  // the flushing thread only, until the latch opens
   std::set<std::thread::id> threads;
   std::latch done(kCount);
   for (int i = 0; i < kCount; ++i) {
@@ -88,7 +88,7 @@ TEST_CASE("TaskStore: a refused change does not disturb the others in its transa
   const store::TaskHead other = bench.create("t2");
   constexpr int kRounds = 200;
   std::latch done(kRounds * 4);
-  std::map<ErrorCode, int> refused;  // the committing thread only, until the latch opens
+  std::map<ErrorCode, int> refused;  // the flushing thread only, until the latch opens
   int stored = 0;
   const auto count = [&](base::Result<store::Committed> result) {
     if (result) {

@@ -1,11 +1,19 @@
 // What no store may lose: acknowledged changes, when the program is killed or the disk is full.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <thread>
 
@@ -106,6 +114,19 @@ class FullDisk {
   void (*old_handler_)(int) = nullptr;
 };
 
+// From now on nothing that this process writes can be flushed.
+void break_flushes() {
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_fdatasync, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{static_cast<unsigned short>(std::size(steps)), steps};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(2);
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) _exit(3);
+}
+
 }  // namespace
 
 TEST_CASE("TaskStore: what was acknowledged before a kill is there after it") {
@@ -174,4 +195,35 @@ TEST_CASE("TaskStore: closing commits what was handed over") {
   bench.reopen();
   CHECK(stored == 300);
   CHECK(bench.log(head).size() == 302);
+}
+
+TEST_CASE("TaskStore: a disk that cannot be flushed ends the program before anybody is told") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  bench.close();
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    const auto tell = [&](char what) { [[maybe_unused]] const auto written = ::write(ends[1], &what, 1); };
+    bench.settings.on_flush_failed = [&](const base::Error&) { tell('f'); };
+    bench.open();
+    break_flushes();
+    bench.commit(StoreBench::change(head, {user("m2")}));
+    tell('a');
+    _exit(4);
+  }
+  ::close(ends[1]);
+  const base::UniqueFd from(ends[0]);
+  std::string heard(10, ' ');
+  heard.resize(
+      static_cast<std::size_t>(std::max<ssize_t>(::read(from.get(), heard.data(), heard.size()), 0)));
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(heard == "f");
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == EXIT_FAILURE);
+  bench.open();
+  CHECK(bench.log(head).size() >= 2);
 }

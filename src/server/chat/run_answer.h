@@ -1,6 +1,6 @@
 // RunAnswer: how one request of a chat protocol is answered: with a run as a stream, or as a whole.
 //
-// Threads: belongs to whoever is to answer, one at a time; `accepted` may be called on the committing thread.
+// Threads: belongs to whoever is to answer, one at a time; `accepted` may be called on the flushing thread.
 #pragma once
 
 #include <memory>

@@ -55,6 +55,7 @@ void ConnectionLoop::run() {
     const int count = epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_to_wait());
     now_ = std::chrono::steady_clock::now();
     bool has_mail = false;
+    const base::WorkerPool::Burst together;
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       if (event.data.ptr == core_->mailbox.get()) {

@@ -4,20 +4,26 @@
 
 #include <utility>
 
+#include "base/worker_pool.h"
 #include "store/sqlite/errors.h"
 
 namespace baton::store::sqlite {
 
-Committer::Committer(WriteState& state, CommitterLimits limits)
-    : state_(state), limits_(limits), thread_([this] { run(); }) {}
+Committer::Committer(WriteState& state, CommitterLimits limits, Flush flush)
+    : state_(state),
+      limits_(limits),
+      flush_(std::move(flush)),
+      committing_thread_([this] { run_commits(); }),
+      flushing_thread_([this] { run_flushes(); }) {}
 
 Committer::~Committer() {
   {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  wakeup_.notify_one();
-  thread_.join();
+  may_gather_.notify_one();
+  committing_thread_.join();
+  flushing_thread_.join();
 }
 
 void Committer::push(std::unique_ptr<Write> write, std::size_t bytes) {
@@ -34,40 +40,87 @@ void Committer::push(std::unique_ptr<Write> write, std::size_t bytes) {
     }
     queue_.push_back({std::move(write), full ? 0 : bytes, full});
   }
-  wakeup_.notify_one();
+  may_gather_.notify_one();
 }
 
-Committer::Batch Committer::take() {
-  Batch batch;
-  std::size_t bytes = 0;
-  std::unique_lock lock(mutex_);
-  wakeup_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-  while (!queue_.empty() && batch.size() < limits_.batch_writes_max) {
-    Waiting& next = queue_.front();
-    if (!batch.empty() && bytes + next.bytes > limits_.batch_bytes_max) break;
-    bytes += next.bytes;
-    waiting_bytes_ -= next.bytes;
-    waiting_writes_ -= next.refused ? 0 : 1;
-    batch.push_back(std::move(next));
-    queue_.pop_front();
+void Committer::settle() const {
+  const std::uint64_t seen = visible_;
+  for (std::uint64_t now = flushed_; now < seen; now = flushed_) flushed_.wait(now);
+}
+
+void Committer::run_commits() {
+  pthread_setname_np(pthread_self(), "store-commit");
+  for (Batch batch; gather(batch); batch = {}) {
+    commit(batch);
+    hand_over(std::move(batch));
   }
+  {
+    std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  may_flush_.notify_one();
+}
+
+void Committer::run_flushes() {
+  pthread_setname_np(pthread_self(), "store-flush");
+  for (Batch batch = next_to_flush(); !batch.writes.empty(); batch = next_to_flush()) {
+    flush_();
+    {
+      std::lock_guard lock(mutex_);
+      flushing_ = false;
+    }
+    may_gather_.notify_one();
+    flushed_ = batch.number;
+    flushed_.notify_all();
+    const base::WorkerPool::Burst together;
+    for (Waiting& waiting : batch.writes) waiting.write->finish();
+  }
+}
+
+// Empty: there will be none.
+Committer::Batch Committer::next_to_flush() {
+  std::unique_lock lock(mutex_);
+  may_flush_.wait(lock, [this] { return done_ || !committed_.writes.empty(); });
+  Batch batch = std::exchange(committed_, {});
+  flushing_ = !batch.writes.empty();
+  lock.unlock();
+  may_gather_.notify_one();
   return batch;
 }
 
-void Committer::run() {
-  pthread_setname_np(pthread_self(), "store-commit");
-  for (Batch batch = take(); !batch.empty(); batch = take()) {
-    commit(batch);
-    for (Waiting& waiting : batch) waiting.write->finish();
+// The first writes of a group, or more of them while the disk is busy: once it is free, a larger group would
+// only keep waiting what could be flushed. False: no more; if there are none at all, there will be none.
+bool Committer::gather(Batch& batch) {
+  std::unique_lock lock(mutex_);
+  const std::size_t before = batch.writes.size();
+  const auto is_complete = [&] { return before > 0 && !flushing_ && committed_.writes.empty(); };
+  may_gather_.wait(lock, [&] { return !queue_.empty() || stopping_ || is_complete(); });
+  if (!is_complete()) take(batch);
+  return batch.writes.size() > before;
+}
+
+void Committer::take(Batch& batch) {
+  while (!queue_.empty() && has_room(batch)) {
+    Waiting& next = queue_.front();
+    batch.bytes += next.bytes;
+    waiting_bytes_ -= next.bytes;
+    waiting_writes_ -= next.refused ? 0 : 1;
+    batch.writes.push_back(std::move(next));
+    queue_.pop_front();
   }
+}
+
+bool Committer::has_room(const Batch& batch) const {
+  return batch.writes.empty() || (batch.writes.size() < limits_.batch_writes_max &&
+                                  batch.bytes + queue_.front().bytes <= limits_.batch_bytes_max);
 }
 
 void Committer::commit(Batch& batch) {
   try {
-    transact(batch.data(), batch.size());
+    transact(batch);
   } catch (const SQLite::Exception& exception) {
     if (!is_outage(exception)) return commit_one_by_one(batch);
-    for (Waiting& waiting : batch) {
+    for (Waiting& waiting : batch.writes) {
       if (!waiting.refused) waiting.write->refuse(error_of(exception, "committing"));
     }
   }
@@ -75,32 +128,57 @@ void Committer::commit(Batch& batch) {
 
 // One of them cannot be written, and it is not the disk: the others must not suffer.
 void Committer::commit_one_by_one(Batch& batch) {
-  for (Waiting& waiting : batch) {
+  for (Waiting& waiting : batch.writes) {
     try {
-      transact(&waiting, 1);
+      state_.connection().begin();
+      if (!waiting.refused) waiting.write->apply(state_);
+      end_transaction();
     } catch (const SQLite::Exception& exception) {
+      roll_back({&waiting, 1});
       waiting.write->refuse(error_of(exception, "committing"));
     }
   }
 }
 
-void Committer::transact(Waiting* first, std::size_t count) {
-  Connection& connection = state_.connection();
+void Committer::transact(Batch& batch) {
   try {
-    connection.begin();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!first[i].refused) first[i].write->apply(state_);
-    }
-    state_.write_totals();
-    connection.commit();
+    state_.connection().begin();
+    std::size_t applied = 0;
+    do {
+      for (; applied < batch.writes.size(); ++applied) {
+        const Waiting& next = batch.writes[applied];
+        if (!next.refused) next.write->apply(state_);
+      }
+    } while (gather(batch));
+    end_transaction();
   } catch (const SQLite::Exception&) {
-    connection.rollback();
-    state_.forget();
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!first[i].refused) first[i].write->undo();
-    }
+    roll_back(batch.writes);
     throw;
   }
+}
+
+void Committer::end_transaction() {
+  state_.write_totals();
+  ++visible_;
+  state_.connection().commit();
+}
+
+void Committer::roll_back(std::span<Waiting> writes) {
+  state_.connection().rollback();
+  state_.forget();
+  for (Waiting& waiting : writes) {
+    if (!waiting.refused) waiting.write->undo();
+  }
+}
+
+void Committer::hand_over(Batch batch) {
+  {
+    std::unique_lock lock(mutex_);
+    may_gather_.wait(lock, [this] { return committed_.writes.empty(); });
+    committed_ = std::move(batch);
+    committed_.number = visible_;
+  }
+  may_flush_.notify_one();
 }
 
 }  // namespace baton::store::sqlite

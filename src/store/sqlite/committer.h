@@ -1,16 +1,24 @@
-// Committer: the thread that owns the writing connection and groups whatever is waiting into one transaction.
+// Committer: two threads. One owns the writing connection and groups whatever is waiting into one
+// transaction; the other has the groups put on the disk (`flush`), then tells whoever asked. While a group is
+// being flushed the next one is gathered, to be committed once the disk is free: the slower the disk, the
+// larger the groups.
 //
-// Threads: `push` from any thread, without waiting for the disk. Writes are applied, and finish, on the
-// committing thread in the order they were pushed.
-// Full: past the bound a write is refused with `overloaded` at once, and finishes in its turn.
-// Shutdown: the destructor commits what is waiting, then joins.
+// Threads: `push` from any thread, without waiting for the disk. Writes are applied on the committing thread
+// in the order they were pushed, and finish in that order on the flushing thread, which must not wait for
+// another write there. Readers see a group a moment before it is on the disk: see `settle`. Full: past the
+// bound a write is refused with `overloaded` at once, and finishes in its turn. Shutdown: the destructor
+// commits and flushes what is waiting, then joins.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -42,7 +50,10 @@ struct CommitterLimits {
 
 class Committer {
  public:
-  Committer(WriteState& state, CommitterLimits limits);
+  // Returns once all that was committed before the call is on the disk.
+  using Flush = std::function<void()>;
+
+  Committer(WriteState& state, CommitterLimits limits, Flush flush);
   ~Committer();
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
@@ -50,29 +61,50 @@ class Committer {
   // `bytes` is about what the write holds in memory.
   void push(std::unique_ptr<Write> write, std::size_t bytes);
 
+  // Waits until whatever a reader can have seen by now is on the disk. Not from `finish`.
+  void settle() const;
+
  private:
   struct Waiting {
     std::unique_ptr<Write> write;
     std::size_t bytes;
     bool refused;
   };
-  using Batch = std::vector<Waiting>;
+  struct Batch {
+    std::vector<Waiting> writes;
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;
+  };
 
-  void run();
-  Batch take();
+  void run_commits();
+  void run_flushes();
+  Batch next_to_flush();
+  bool gather(Batch& batch);
+  void take(Batch& batch);
+  bool has_room(const Batch& batch) const;
   void commit(Batch& batch);
   void commit_one_by_one(Batch& batch);
-  void transact(Waiting* first, std::size_t count);
+  void transact(Batch& batch);
+  void end_transaction();
+  void roll_back(std::span<Waiting> writes);
+  void hand_over(Batch batch);
 
   WriteState& state_;
   const CommitterLimits limits_;
+  const Flush flush_;
+  // Groups: those of which a reader may have seen something, and those that are on the disk.
+  std::atomic<std::uint64_t> visible_ = 0, flushed_ = 0;
+
   std::mutex mutex_;
-  std::condition_variable wakeup_;
+  std::condition_variable may_gather_, may_flush_;
   std::deque<Waiting> queue_;
   std::size_t waiting_writes_ = 0;  // those in the queue that are not refused
   std::size_t waiting_bytes_ = 0;
-  bool stopping_ = false;
-  std::jthread thread_;
+  Batch committed_;        // waits for the flushing thread, unless it is empty
+  bool flushing_ = false;  // a flush is under way
+  bool stopping_ = false;  // no more writes
+  bool done_ = false;      // no more groups
+  std::jthread committing_thread_, flushing_thread_;
 };
 
 }  // namespace baton::store::sqlite

@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include "store/sqlite/wal_vfs.h"
+
 namespace baton::store::sqlite {
 namespace {
 
@@ -15,7 +17,8 @@ int flags_of(Connection::Mode mode) {
 
 }  // namespace
 
-Connection::Connection(const std::string& path, Mode mode) : database_(path, flags_of(mode), kBusyMs) {
+Connection::Connection(const std::string& path, Mode mode)
+    : database_(path, flags_of(mode), kBusyMs, mode == Mode::write ? wal_vfs() : "") {
   database_.exec("PRAGMA temp_store=MEMORY;");
 }
 

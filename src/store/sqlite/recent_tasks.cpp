@@ -66,12 +66,13 @@ void RecentTasks::created(const Committed& committed, task::Json metadata,
   add_request(*log, committed, std::move(request));
   std::vector<LogPtr> dropped;  // destroyed outside the lock
   state_.with([&](State& state) {
+    change_is_over(state, head.key);
     state.alone.erase(head.context_key);
     if (!is_kept(bytes, log->events.size())) return;
     if (committed.new_context) state.alone.emplace(head.context_key, head.key);
     state.order.push_back(head.key);
     state.by_name.insert_or_assign(name_of(head), head.key);
-    state.tasks.emplace(head.key, Entry{std::move(log), 0, bytes});
+    state.tasks.emplace(head.key, Entry{std::move(log), bytes});
     state.bytes += bytes;
     while (state.bytes > bytes_max_ && !state.order.empty()) {
       dropped.push_back(forget(state, state.order.front()));
@@ -85,9 +86,11 @@ void RecentTasks::created(const Committed& committed, task::Json metadata,
 
 void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest> request) {
   const TaskHead& head = committed.head;
-  const LogPtr old = state_.with([&](const State& state) {
+  const LogPtr old = state_.with([&](State& state) {
     const auto found = state.tasks.find(head.key);
-    return found == state.tasks.end() ? LogPtr() : found->second.log;
+    if (found != state.tasks.end()) return found->second.log;
+    change_is_over(state, head.key);
+    return LogPtr();
   });
   if (!old) return;
   const std::size_t more = weight_of(committed) + weight_of(request);
@@ -98,10 +101,10 @@ void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest
   forget_histories(*log);
   LogPtr dropped;
   state_.with([&](State& state) {
+    change_is_over(state, head.key);
     const auto found = state.tasks.find(head.key);
     if (found == state.tasks.end()) return;
     Entry& entry = found->second;
-    --entry.changing;
     if (!is_kept(entry.bytes + more, log->events.size())) {
       dropped = forget(state, head.key);
       return;
@@ -148,22 +151,25 @@ RecentTasks::LogPtr RecentTasks::forget(State& state, task::TaskKey key) {
 }
 
 void RecentTasks::changing(task::TaskKey key) {
-  state_.with([&](State& state) {
-    const auto found = state.tasks.find(key);
-    if (found != state.tasks.end()) ++found->second.changing;
-  });
+  state_.with([&](State& state) { ++state.changing[key]; });
 }
 
 void RecentTasks::unchanged(task::TaskKey key) {
-  state_.with([&](State& state) {
-    const auto found = state.tasks.find(key);
-    if (found != state.tasks.end()) --found->second.changing;
-  });
+  state_.with([&](State& state) { change_is_over(state, key); });
+}
+
+void RecentTasks::change_is_over(State& state, task::TaskKey key) {
+  const auto found = state.changing.find(key);
+  if (--found->second == 0) state.changing.erase(found);
+}
+
+bool RecentTasks::is_changing(task::TaskKey key) const {
+  return state_.with([&](const State& state) { return state.changing.contains(key); });
 }
 
 RecentTasks::LogPtr RecentTasks::known(const State& state, task::TaskKey key) {
   const auto found = state.tasks.find(key);
-  return found == state.tasks.end() || found->second.changing > 0 ? LogPtr() : found->second.log;
+  return found == state.tasks.end() || state.changing.contains(key) ? LogPtr() : found->second.log;
 }
 
 RecentTasks::LogPtr RecentTasks::find(task::TaskKey key) const {

@@ -2,9 +2,9 @@
 // (by its turn, its caller, its readers) is not read back from the disk that has just got it.
 //
 // A task is in it from its first commit or never, so what is here is complete; it goes when it has grown, or
-// when newer ones need the room. Filled by the committing thread after each commit, before anybody is told;
-// while a change to a task is being committed only the disk is asked about it, so that memory is never behind
-// it. Threads: any. No lock is held while anything is read, written or called.
+// when newer ones need the room. Filled once a change is on the disk, before anybody is told; while a change
+// to a task is under way only the disk is asked about it, so that memory is never behind it. Threads: any. No
+// lock is held while anything is read, written or called.
 #pragma once
 
 #include <deque>
@@ -24,13 +24,17 @@ class RecentTasks {
  public:
   explicit RecentTasks(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // A change to the task is about to be committed; then one of the next three follows.
+  // A change to the task, or the one that makes it, is about to be committed; then one of the next three
+  // follows.
   void changing(task::TaskKey key);
   // It was refused.
   void unchanged(task::TaskKey key);
   // `metadata`: the new task's. `request`: what came with a message of the change.
   void created(const Committed& committed, task::Json metadata, std::optional<TurnRequest> request);
   void advanced(const Committed& committed, std::optional<TurnRequest> request);
+
+  // Whether what the disk tells of the task may not have been flushed.
+  bool is_changing(task::TaskKey key) const;
 
   // Each answers nothing where the disk must be asked.
   std::optional<TaskHead> head(task::TaskKey key) const;
@@ -61,11 +65,11 @@ class RecentTasks {
   using LogPtr = std::shared_ptr<const Log>;
   struct Entry {
     LogPtr log;
-    int changing = 0;  // changes under way
     std::size_t bytes = 0;
   };
   struct State {
     std::unordered_map<task::TaskKey, Entry> tasks;
+    std::unordered_map<task::TaskKey, int> changing;  // changes under way, of any task
     // By a hash of agent, caller and id: what is found there may be another task.
     std::unordered_map<std::size_t, task::TaskKey> by_name;
     std::unordered_map<task::ContextKey, task::TaskKey> alone;  // in a context made for it
@@ -80,6 +84,7 @@ class RecentTasks {
   // Of the only task of a context made for it.
   LogPtr find_alone(task::ContextKey context) const;
   static LogPtr forget(State& state, task::TaskKey key);
+  static void change_is_over(State& state, task::TaskKey key);
   static void add_request(Log& log, const Committed& committed, std::optional<TurnRequest> request);
   static void forget_histories(Log& log);
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -13,6 +14,7 @@
 #include "store/sqlite/recent_tasks.h"
 #include "store/sqlite/send_rows.h"
 #include "store/sqlite/task_reader.h"
+#include "store/sqlite/wal_file.h"
 #include "store/sqlite/writes.h"
 
 namespace baton::store {
@@ -24,9 +26,11 @@ using base::Result;
 namespace {
 
 // The writer's checkpoints are in larger steps than SQLite's own, 16 MiB of log; a log that once grew is cut
-// back to 64 MiB.
+// back to 64 MiB. The first two are what wal_vfs needs.
 constexpr char kWriterPragmas[] =
-    "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-65536;";
+    "PRAGMA synchronous=FULL; PRAGMA checkpoint_fullfsync=ON; PRAGMA wal_autocheckpoint=4000; PRAGMA "
+    "journal_size_limit=67108864; "
+    "PRAGMA cache_size=-65536;";
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
 
 // SQLite's own statistics cost a lock for each piece of memory. Before the first connection of the program; a
@@ -55,11 +59,14 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
     return fail(ErrorCode::unavailable, "the database cannot be opened",
                 "no write-ahead log on this file system");
   }
-  const bool full = options.synchronous == SqliteOptions::Synchronous::full;
-  database.exec(full ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=NORMAL");
   database.exec(kWriterPragmas);
   database.exec(options.checks_references ? "PRAGMA foreign_keys=ON" : "PRAGMA foreign_keys=OFF");
   return {};
+}
+
+Result<TaskHead> head_of(std::optional<sqlite::HeadRow> row) {
+  if (!row) return fail(ErrorCode::task_not_found, "task not found");
+  return std::move(row->head);
 }
 
 }  // namespace
@@ -72,14 +79,22 @@ struct SqliteStore::Parts {
               options.short_events_max),
         recent(options.recent_bytes_max),
         clock(clock_used),
-        send_retention(options.send_retention) {}
+        send_retention(options.send_retention),
+        on_flush_failed(options.on_flush_failed) {}
 
   void start(const SqliteOptions& options) {
     readers.emplace(options.path, options.readers, kReaderPragmas);
     sqlite::CommitterLimits limits;
     limits.writes_max = options.queue_max;
     limits.bytes_max = options.queue_bytes_max;
-    committer.emplace(state, limits);
+    committer.emplace(state, limits, [this] { flush_or_end(); });
+  }
+
+  void flush_or_end() {
+    const auto flushed = wal->flush();
+    if (flushed) return;
+    on_flush_failed(flushed.error());
+    std::_Exit(EXIT_FAILURE);
   }
 
   sqlite::FileLock lock;
@@ -88,7 +103,9 @@ struct SqliteStore::Parts {
   sqlite::RecentTasks recent;
   const base::Clock& clock;
   const base::Duration send_retention;
+  const std::function<void(const base::Error&)> on_flush_failed;
   std::optional<sqlite::ConnectionPool> readers;
+  std::optional<sqlite::WalFile> wal;
   std::optional<sqlite::Committer> committer;
 };
 
@@ -103,6 +120,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
     if (auto ready = set_up(parts->writer, options, clock); !ready) {
       return fail(at_start(options.path, ready.error()));
     }
+    auto wal = sqlite::WalFile::open(options.path);
+    if (!wal) return fail(at_start(options.path, wal.error()));
+    parts->wal.emplace(std::move(*wal));
     parts->start(options);
     return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
   } catch (const SQLite::Exception& exception) {
@@ -114,14 +134,36 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 
 SqliteStore::~SqliteStore() = default;
 
-// Runs `work` on a reader connection, inside one snapshot.
+// Runs `work` on a reader connection, inside one snapshot, of which some may not yet be on the disk. Enough
+// for what only the program itself learns: all that follows from it is committed, and flushed, later.
 template <class F>
-auto SqliteStore::reading(const char* doing, F&& work) const {
+auto SqliteStore::peeking(const char* doing, F&& work) const {
   return sqlite::catching(doing, [&] {
     auto lent = parts_->readers->lend();
     const sqlite::Snapshot snapshot(*lent);
     return work(*lent);
   });
+}
+
+// All of it on the disk.
+template <class F>
+auto SqliteStore::reading(const char* doing, F&& work) const {
+  auto result = peeking(doing, std::forward<F>(work));
+  parts_->committer->settle();
+  return result;
+}
+
+// Of one task.
+template <class F>
+auto SqliteStore::reading(task::TaskKey key, const char* doing, F&& work) const {
+  auto result = peeking(doing, std::forward<F>(work));
+  settle(key);
+  return result;
+}
+
+// Only a change to this task is waited for.
+void SqliteStore::settle(task::TaskKey key) const {
+  if (parts_->recent.is_changing(key)) parts_->committer->settle();
 }
 
 void SqliteStore::commit(Change change, CommitCallback done) {
@@ -151,44 +193,41 @@ void SqliteStore::record(DeliveryResult result, std::function<void(Result<void>)
 
 Result<TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
   if (auto known = parts_->recent.head(ref)) return std::move(*known);
-  return reading("finding a task", [&](sqlite::Connection& connection) -> Result<TaskHead> {
-    auto row = sqlite::find_head(connection, ref);
-    if (!row) return fail(ErrorCode::task_not_found, "task not found");
-    return std::move(row->head);
+  auto head = peeking("finding a task", [&](sqlite::Connection& connection) {
+    return head_of(sqlite::find_head(connection, ref));
   });
+  if (head) settle(head->key);
+  return head;
 }
 
 Result<TaskHead> SqliteStore::head(task::TaskKey key) const {
   if (auto known = parts_->recent.head(key)) return std::move(*known);
-  return reading("finding a task", [&](sqlite::Connection& connection) -> Result<TaskHead> {
-    auto row = sqlite::find_head(connection, key);
-    if (!row) return fail(ErrorCode::task_not_found, "task not found");
-    return std::move(row->head);
-  });
+  return reading(key, "finding a task",
+                 [&](sqlite::Connection& connection) { return head_of(sqlite::find_head(connection, key)); });
 }
 
 Result<task::Task> SqliteStore::read(task::TaskKey key, const task::Depth& depth,
                                      std::optional<task::EventNumber> as_of) const {
   if (auto known = parts_->recent.read(key, depth, as_of)) return std::move(*known);
-  return reading("reading a task",
+  return reading(key, "reading a task",
                  [&](auto& connection) { return sqlite::read_task(connection, key, depth, as_of); });
 }
 
 Result<std::vector<task::Event>> SqliteStore::events(task::TaskKey key, task::EventNumber after,
                                                      int limit) const {
   if (auto known = parts_->recent.events(key, after, limit)) return std::move(*known);
-  return reading("reading events",
+  return reading(key, "reading events",
                  [&](auto& connection) { return sqlite::read_events(connection, key, after, limit); });
 }
 
 Result<TurnInput> SqliteStore::turn_input(task::TaskKey key, task::EventNumber message) const {
   if (auto known = parts_->recent.turn_input(key, message)) return std::move(*known);
-  return reading("reading a turn's input",
+  return peeking("reading a turn's input",
                  [&](auto& connection) { return sqlite::read_turn_input(connection, key, message); });
 }
 
 Result<task::EventNumber> SqliteStore::next_message(task::TaskKey key, task::EventNumber after) const {
-  return reading("finding a message",
+  return peeking("finding a message",
                  [&](auto& connection) { return sqlite::next_user_message(connection, key, after); });
 }
 
@@ -196,31 +235,31 @@ Result<std::vector<task::Message>> SqliteStore::conversation(task::ContextKey co
                                                              task::TaskKey before_task,
                                                              task::EventNumber before, int limit) const {
   if (auto known = parts_->recent.conversation(context, before_task, before)) return std::move(*known);
-  return reading("reading a conversation", [&](auto& connection) {
+  return peeking("reading a conversation", [&](auto& connection) {
     return sqlite::read_conversation(connection, context, before_task, before, limit);
   });
 }
 
 Result<std::vector<TaskHead>> SqliteStore::unfinished(task::TaskKey after, int limit) const {
-  return reading("finding unfinished tasks", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+  return peeking("finding unfinished tasks", [&](auto& connection) -> Result<std::vector<TaskHead>> {
     return sqlite::unfinished_heads(connection, after, limit);
   });
 }
 
 Result<std::vector<TaskHead>> SqliteStore::open_children(task::TaskKey parent) const {
-  return reading("finding child tasks", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+  return peeking("finding child tasks", [&](auto& connection) -> Result<std::vector<TaskHead>> {
     return sqlite::open_child_heads(connection, parent);
   });
 }
 
 Result<std::vector<TaskHead>> SqliteStore::orphans() const {
-  return reading("finding orphans", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+  return peeking("finding orphans", [&](auto& connection) -> Result<std::vector<TaskHead>> {
     return sqlite::orphan_heads(connection);
   });
 }
 
 Result<EarlierSend> SqliteStore::earlier_send(const SendDigest& digest) const {
-  return reading("finding an earlier send", [&](sqlite::Connection& connection) -> Result<EarlierSend> {
+  return peeking("finding an earlier send", [&](sqlite::Connection& connection) -> Result<EarlierSend> {
     const auto send = sqlite::find_send(connection, digest, parts_->clock.now() - parts_->send_retention);
     if (!send) return fail(ErrorCode::not_found, "no earlier send");
     return *send;
@@ -228,25 +267,25 @@ Result<EarlierSend> SqliteStore::earlier_send(const SendDigest& digest) const {
 }
 
 Result<task::Event> SqliteStore::first_stop(task::TaskKey key, task::EventNumber after) const {
-  return reading("finding where a task stopped",
+  return reading(key, "finding where a task stopped",
                  [&](auto& connection) { return sqlite::first_stop(connection, key, after); });
 }
 
 Result<task::EventNumber> SqliteStore::last_stop(task::TaskKey key, task::EventNumber before) const {
-  return reading("finding where a task stopped",
+  return reading(key, "finding where a task stopped",
                  [&](auto& connection) { return sqlite::last_stop(connection, key, before); });
 }
 
 Result<std::string> SqliteStore::context_owner(const task::Caller& caller, const task::AgentName& agent,
                                                const task::ContextId& context) const {
-  return reading("finding a context", [&](auto& connection) -> Result<std::string> {
+  return peeking("finding a context", [&](auto& connection) -> Result<std::string> {
     return sqlite::find_context(connection, agent, caller, context).owner;
   });
 }
 
 Result<std::vector<std::string>> SqliteStore::call_ids(task::ContextKey context) const {
   if (auto known = parts_->recent.call_ids(context)) return std::move(*known);
-  return reading("finding tool calls", [&](auto& connection) -> Result<std::vector<std::string>> {
+  return peeking("finding tool calls", [&](auto& connection) -> Result<std::vector<std::string>> {
     return sqlite::call_ids(connection, context);
   });
 }
@@ -268,14 +307,14 @@ Result<std::vector<Delivery>> SqliteStore::due_deliveries(base::Timestamp now, i
 }
 
 Result<std::optional<base::Timestamp>> SqliteStore::next_due() const {
-  return reading("finding the next delivery",
+  return peeking("finding the next delivery",
                  [&](auto& connection) -> Result<std::optional<base::Timestamp>> {
                    return sqlite::next_due(connection);
                  });
 }
 
 Result<DeliveryStore::Counts> SqliteStore::delivery_counts() const {
-  return reading("counting deliveries",
+  return peeking("counting deliveries",
                  [&](auto& connection) -> Result<Counts> { return sqlite::delivery_counts(connection); });
 }
 

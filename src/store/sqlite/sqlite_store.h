@@ -1,12 +1,16 @@
 // SqliteStore: the embedded store, one SQLite file in WAL mode.
 //
-// One thread writes, grouping what is waiting into one transaction; reads use connections of their own and
-// see what was committed when they began. schema/README.md describes the tables.
-// A full or failing disk: the changes concerned get `unavailable`, nothing acknowledged is lost, and the
-// store goes on when the disk does.
+// One thread writes, grouping what is waiting into one transaction, another flushes the groups; reads use
+// connections of their own and see what was committed when they began. What a read tells is on the disk:
+// where it has seen a group that is being flushed, it waits for that. schema/README.md describes the tables.
+// A full disk, or one that cannot be written: the changes concerned get `unavailable`, nothing acknowledged
+// is lost, and the store goes on when the disk does. A disk that cannot be flushed ends the program: readers
+// of the database have seen what may be lost, and it cannot be taken back. The next start finds all that was
+// acknowledged.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,13 +21,7 @@
 namespace baton::store {
 
 struct SqliteOptions {
-  enum class Synchronous {
-    full,    // a commit is on the disk before anybody hears of it
-    normal,  // a power failure may lose the last commits, a crash of the program may not
-  };
-
   std::string path;
-  Synchronous synchronous = Synchronous::full;
   int readers = 3;
   std::size_t queue_max = 20'000;            // changes that wait for the disk
   std::size_t queue_bytes_max = 256u << 20;  // and what they hold
@@ -33,6 +31,8 @@ struct SqliteOptions {
   // Foreign keys are checked, by a look-up for each row that has one. For tests: what writes the rows keeps
   // them.
   bool checks_references = false;
+  // Hears why before the program ends, on a thread of the store's.
+  std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
   // How long a send is remembered, by which a repeated one is known.
   base::Duration send_retention = std::chrono::hours(24);
 };
@@ -85,7 +85,12 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   explicit SqliteStore(std::unique_ptr<Parts> parts);
 
   template <class F>
+  auto peeking(const char* doing, F&& work) const;
+  template <class F>
   auto reading(const char* doing, F&& work) const;
+  template <class F>
+  auto reading(task::TaskKey key, const char* doing, F&& work) const;
+  void settle(task::TaskKey key) const;
 
   std::unique_ptr<Parts> parts_;
 };

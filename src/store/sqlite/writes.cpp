@@ -20,6 +20,8 @@ std::size_t weight_of(const Change& change) {
 void CommitChange::apply(WriteState& state) {
   if (change_.task && !marked_) recent_.changing(marked_ = change_.task);
   result_ = apply_change(state, change_);
+  // Before anybody can see it: the transaction is still open.
+  if (*result_ && !marked_) recent_.changing(marked_ = (*result_)->head.key);
 }
 
 void CommitChange::undo() {
@@ -28,6 +30,8 @@ void CommitChange::undo() {
     for (const task::EventPtr& event : (*result_)->events) change_.events.push_back(event->body);
   }
   result_.reset();
+  // A new task may get another key the next time.
+  if (marked_) recent_.unchanged(std::exchange(marked_, {}));
 }
 
 void CommitChange::refuse(const base::Error& error) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <latch>
 
 using baton::base::WorkerPool;
 
@@ -45,4 +46,22 @@ TEST_CASE("WorkerPool: functions that block do not hold up others while there ma
   third_ran.get_future().wait();
   gate.set_value();
   pool.stop();
+}
+
+TEST_CASE("WorkerPool: what is submitted to several pools in nested bursts runs once they are over") {
+  WorkerPool first("first", 2, 100);
+  WorkerPool second("second", 1, 100);
+  for (int round = 0; round < 20; ++round) {
+    std::latch ran(12);
+    {
+      const WorkerPool::Burst outer;
+      for (int i = 0; i < 4; ++i) REQUIRE(first.try_submit([&] { ran.count_down(); }));
+      {
+        const WorkerPool::Burst inner;
+        for (int i = 0; i < 4; ++i) REQUIRE(second.try_submit([&] { ran.count_down(); }));
+      }
+      for (int i = 0; i < 4; ++i) REQUIRE(first.try_submit([&] { ran.count_down(); }));
+    }
+    ran.wait();
+  }
 }

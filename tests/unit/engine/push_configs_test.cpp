@@ -116,7 +116,7 @@ TEST_CASE("PushConfigs: settling waits for what is being set or deleted") {
   engine::TaskService& tasks = bench.engine().tasks();
   for (const bool deletes : {false, true}) {
     CAPTURE(deletes);
-    // The committing thread stands still until settling is over; as that waits for it, until the bound.
+    // The flushing thread stands still until settling is over; as that waits for it, until the bound.
     std::promise<void> settled;
     std::promise<void> stood_still;
     std::atomic<bool> answered{false};

@@ -2,9 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <future>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/manual_clock.h"
@@ -44,22 +46,22 @@ class Insert final : public Write {
 
  private:
   const int id_;
-  std::vector<Finished>& finished_;  // the committing thread only, until the committer is gone
+  std::vector<Finished>& finished_;  // the flushing thread only, until the committer is gone
   bool applied_ = false;
   std::optional<ErrorCode> error_;
 };
 
-// Writes nothing, and keeps the committing thread where it finishes.
+// Writes nothing, and keeps the committing thread where it is applied.
 class Hold final : public Write {
  public:
   Hold(std::promise<void>& reached, std::future<void> until) : reached_(reached), until_(std::move(until)) {}
-  void apply(WriteState&) override {}
-  void undo() override {}
-  void refuse(const base::Error&) override {}
-  void finish() override {
+  void apply(WriteState&) override {
     reached_.set_value();
     until_.wait();
   }
+  void undo() override {}
+  void refuse(const base::Error&) override {}
+  void finish() override {}
 
  private:
   std::promise<void>& reached_;
@@ -91,7 +93,7 @@ TEST_CASE("Committer: past its bound writes are refused, and finish in their tur
   CommitterLimits limits;
   limits.writes_max = 3;
   {
-    Committer committer(bench.state, limits);
+    Committer committer(bench.state, limits, [] {});
     bench.hold(committer);
     for (int id = 1; id <= 10; ++id) committer.push(std::make_unique<Insert>(id, bench.finished), 1);
     bench.release.set_value();
@@ -110,7 +112,7 @@ TEST_CASE("Committer: the bound is on bytes too, but one write alone is let in")
   CommitterLimits limits;
   limits.bytes_max = 100;
   {
-    Committer committer(bench.state, limits);
+    Committer committer(bench.state, limits, [] {});
     bench.hold(committer);
     committer.push(std::make_unique<Insert>(1, bench.finished), 1000);
     committer.push(std::make_unique<Insert>(2, bench.finished), 1);
@@ -124,7 +126,7 @@ TEST_CASE("Committer: the bound is on bytes too, but one write alone is let in")
 TEST_CASE("Committer: a write that cannot be written fails alone") {
   Bench bench;
   {
-    Committer committer(bench.state, {});
+    Committer committer(bench.state, {}, [] {});
     bench.hold(committer);
     committer.push(std::make_unique<Insert>(1, bench.finished), 1);
     committer.push(std::make_unique<Insert>(-1, bench.finished), 1);
@@ -158,7 +160,7 @@ TEST_CASE("Committer: with a full disk every write of the transaction is unavail
   };
   std::optional<ErrorCode> filling;
   {
-    Committer committer(bench.state, {});
+    Committer committer(bench.state, {}, [] {});
     bench.hold(committer);
     committer.push(std::make_unique<Insert>(1, bench.finished), 1);
     committer.push(std::make_unique<Insert>(2, bench.finished), 1);
@@ -166,7 +168,7 @@ TEST_CASE("Committer: with a full disk every write of the transaction is unavail
     bench.release.set_value();
   }
   {
-    Committer committer(bench.state, {});
+    Committer committer(bench.state, {}, [] {});
     committer.push(std::make_unique<Insert>(3, bench.finished), 1);
   }
   CHECK(filling == ErrorCode::unavailable);
@@ -174,5 +176,53 @@ TEST_CASE("Committer: with a full disk every write of the transaction is unavail
   CHECK(bench.finished[0].error == ErrorCode::unavailable);
   CHECK(bench.finished[1].error == ErrorCode::unavailable);
   CHECK_FALSE(bench.finished[2].error.has_value());
+  CHECK(bench.count() == 1);
+}
+
+TEST_CASE(
+    "Committer: nobody is told of a write before it has been flushed, and what comes meanwhile is one "
+    "group") {
+  Bench bench;
+  std::promise<void> flushing, disk_is_done;
+  std::atomic<int> flushes = 0;
+  const auto flush = [&] {
+    if (++flushes > 1) return;
+    flushing.set_value();
+    disk_is_done.get_future().wait();
+  };
+  {
+    Committer committer(bench.state, {}, flush);
+    committer.push(std::make_unique<Insert>(1, bench.finished), 1);
+    flushing.get_future().wait();
+    CHECK(bench.finished.empty());
+    for (int id = 2; id <= 9; ++id) committer.push(std::make_unique<Insert>(id, bench.finished), 1);
+    bench.release.set_value();
+    bench.hold(committer);  // all of them have been applied
+    disk_is_done.set_value();
+  }
+  CHECK(flushes == 2);
+  REQUIRE(bench.finished.size() == 9);
+  for (int i = 0; i < 9; ++i) CHECK(bench.finished[static_cast<std::size_t>(i)].id == i + 1);
+}
+
+TEST_CASE("Committer: settling waits for the flush of what can be seen, and for nothing else") {
+  Bench bench;
+  std::promise<void> flushing, disk_is_done;
+  const auto flush = [&] {
+    flushing.set_value();
+    disk_is_done.get_future().wait();
+  };
+  Committer committer(bench.state, {}, flush);
+  committer.settle();
+  committer.push(std::make_unique<Insert>(1, bench.finished), 1);
+  flushing.get_future().wait();
+  std::atomic<bool> settled = false;
+  std::jthread reader([&] {
+    committer.settle();
+    settled = true;
+  });
+  CHECK_FALSE(settled);
+  disk_is_done.set_value();
+  reader.join();
   CHECK(bench.count() == 1);
 }

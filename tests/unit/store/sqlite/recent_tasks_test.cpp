@@ -29,6 +29,11 @@ Committed change(std::int64_t key, std::int64_t before, std::size_t events, std:
   return made;
 }
 
+void create(RecentTasks& recent, const Committed& made) {
+  recent.changing(made.head.key);
+  recent.created(made, {}, {});
+}
+
 std::int64_t last_of(const RecentTasks& recent, std::int64_t key) {
   const auto head = recent.head(TaskKey{key});
   return head ? head->last_event.value : -1;
@@ -38,7 +43,7 @@ std::int64_t last_of(const RecentTasks& recent, std::int64_t key) {
 
 TEST_CASE("RecentTasks: a new task is known by key and by name, with all its events") {
   RecentTasks recent(kRoom);
-  recent.created(change(1, 0, 2), {}, {});
+  create(recent, change(1, 0, 2));
   CHECK(last_of(recent, 1) == 2);
   CHECK(recent.head(task::TaskRef{{"ann"}, {"echo"}, {"t1"}}));
   CHECK_FALSE(recent.head(task::TaskRef{{"bob"}, {"echo"}, {"t1"}}));
@@ -47,10 +52,23 @@ TEST_CASE("RecentTasks: a new task is known by key and by name, with all its eve
   CHECK_FALSE(recent.head(TaskKey{2}));
 }
 
+TEST_CASE("RecentTasks: a change that began before its task was known here is waited for too") {
+  RecentTasks recent(kRoom);
+  recent.changing({1});
+  recent.changing({1});
+  CHECK(recent.is_changing({1}));
+  recent.created(change(1, 0, 2), {}, {});
+  CHECK(recent.is_changing({1}));
+  CHECK_FALSE(recent.head(TaskKey{1}));
+  recent.advanced(change(1, 2, 1), {});
+  CHECK_FALSE(recent.is_changing({1}));
+  CHECK(last_of(recent, 1) == 3);
+}
+
 TEST_CASE(
     "RecentTasks: of a task that is being changed only the disk is asked, until the last change is over") {
   RecentTasks recent(kRoom);
-  recent.created(change(1, 0, 2), {}, {});
+  create(recent, change(1, 0, 2));
   recent.changing({1});
   recent.changing({1});
   CHECK_FALSE(recent.head(TaskKey{1}));
@@ -66,7 +84,7 @@ TEST_CASE(
 
 TEST_CASE("RecentTasks: a task that has grown goes, and does not come back") {
   RecentTasks recent(kRoom);
-  recent.created(change(1, 0, 2), {}, {});
+  create(recent, change(1, 0, 2));
   recent.changing({1});
   recent.advanced(change(1, 2, 1, kRoom / 4), {});
   CHECK_FALSE(recent.head(TaskKey{1}));
@@ -77,7 +95,7 @@ TEST_CASE("RecentTasks: a task that has grown goes, and does not come back") {
 
 TEST_CASE("RecentTasks: the oldest tasks make room for new ones") {
   RecentTasks recent(64 << 10);
-  for (std::int64_t key = 1; key <= 100; ++key) recent.created(change(key, 0, 2), {}, {});
+  for (std::int64_t key = 1; key <= 100; ++key) create(recent, change(key, 0, 2));
   CHECK_FALSE(recent.head(TaskKey{1}));
   CHECK_FALSE(recent.head(task::TaskRef{{"ann"}, {"echo"}, {"t1"}}));
   CHECK(last_of(recent, 100) == 2);
@@ -85,14 +103,14 @@ TEST_CASE("RecentTasks: the oldest tasks make room for new ones") {
 
 TEST_CASE("RecentTasks: a context's conversation is known only while one task is alone in it") {
   RecentTasks recent(kRoom);
-  recent.created(change(1, 0, 0), {}, {});
+  create(recent, change(1, 0, 0));
   REQUIRE(recent.conversation({1}, {1}, {1}));
   CHECK(recent.conversation({1}, {1}, {1})->empty());
   CHECK(recent.call_ids({1}));
   Committed second = change(2, 0, 0);
   second.head.context_key = {1};
   second.new_context = false;
-  recent.created(second, {}, {});
+  create(recent, second);
   CHECK_FALSE(recent.conversation({1}, {1}, {1}));
   CHECK_FALSE(recent.call_ids({1}));
 }

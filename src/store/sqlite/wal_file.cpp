@@ -1,0 +1,28 @@
+#include "store/sqlite/wal_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace baton::store::sqlite {
+
+base::Result<WalFile> WalFile::open(const std::string& path) {
+  const std::string name = path + "-wal";
+  base::UniqueFd file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file.valid()) {
+    return base::fail(base::ErrorCode::unavailable, "the database cannot be opened",
+                      name + ": " + std::generic_category().message(errno));
+  }
+  return WalFile(std::move(file));
+}
+
+base::Result<void> WalFile::flush() const {
+  if (::fdatasync(file_.get()) == 0) return {};
+  return base::fail(
+      base::ErrorCode::unavailable, "the store is not available at the moment",
+      "the database's log cannot be flushed to the disk: " + std::generic_category().message(errno));
+}
+
+}  // namespace baton::store::sqlite
