@@ -88,12 +88,15 @@ Committer::Batch Committer::next_to_flush() {
   return batch;
 }
 
-// The first writes of a group, or more of them while the disk is busy: once it is free, a larger group would
-// only keep waiting what could be flushed. False: no more; if there are none at all, there will be none.
+// The first writes of a group, then more of them while that keeps nobody waiting: while the disk is busy, or
+// the group is small and more is there. False: no more; if there are none at all, there will be none.
 bool Committer::gather(Batch& batch) {
   std::unique_lock lock(mutex_);
   const std::size_t before = batch.writes.size();
-  const auto is_complete = [&] { return before > 0 && !flushing_ && committed_.writes.empty(); };
+  const auto is_complete = [&] {
+    const bool disk_is_free = !flushing_ && committed_.writes.empty();
+    return before > 0 && disk_is_free && (queue_.empty() || before >= limits_.batch_writes_worth);
+  };
   may_gather_.wait(lock, [&] { return !queue_.empty() || stopping_ || is_complete(); });
   if (!is_complete()) take(batch);
   return batch.writes.size() > before;

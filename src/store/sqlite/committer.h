@@ -46,6 +46,10 @@ struct CommitterLimits {
   std::size_t bytes_max = 256u << 20;    // waiting, about
   std::size_t batch_writes_max = 1'000;  // in one transaction
   std::size_t batch_bytes_max = 16u << 20;
+  // So many pay for a commit and a flush: the disk is not kept waiting for more. With fewer, what a commit
+  // costs by itself shows; with many more, all callers are in the same group, and all threads wait for the
+  // same one.
+  std::size_t batch_writes_worth = 32;
 };
 
 class Committer {

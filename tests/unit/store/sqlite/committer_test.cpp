@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/manual_clock.h"
@@ -51,11 +52,12 @@ class Insert final : public Write {
   std::optional<ErrorCode> error_;
 };
 
-// Writes nothing, and keeps the committing thread where it is applied.
+// Writes nothing, and keeps the committing thread where it is applied the first time.
 class Hold final : public Write {
  public:
   Hold(std::promise<void>& reached, std::future<void> until) : reached_(reached), until_(std::move(until)) {}
   void apply(WriteState&) override {
+    if (std::exchange(held_, true)) return;
     reached_.set_value();
     until_.wait();
   }
@@ -66,6 +68,7 @@ class Hold final : public Write {
  private:
   std::promise<void>& reached_;
   const std::future<void> until_;
+  bool held_ = false;
 };
 
 struct Bench {
