@@ -8,7 +8,7 @@ namespace baton::store::sqlite {
 namespace {
 
 constexpr std::size_t kLogEventsMax = 64;
-constexpr std::size_t kLargestShare = 8;
+constexpr std::size_t kLargestShare = 2;
 // Of an entry beside its content.
 constexpr std::size_t kEntryBytes = 1'024;
 // Of those in the order, before they are looked through.

@@ -26,7 +26,7 @@ struct SqliteOptions {
   std::size_t queue_max = 20'000;            // changes that wait for the disk
   std::size_t queue_bytes_max = 256u << 20;  // and what they hold
   std::size_t remembered_tasks_max = 4'000;  // heads the committing thread keeps in memory
-  std::size_t recent_bytes_max = 32u << 20;  // of the newest tasks, kept whole in memory
+  std::size_t recent_bytes_max = 8u << 20;   // of the newest tasks, kept whole in memory
   int short_events_max = 32;                 // of a task without rows in the index tables
   // Foreign keys are checked, by a look-up for each row that has one. For tests: what writes the rows keeps
   // them.

@@ -65,7 +65,13 @@ std::int64_t WriteState::new_key(std::optional<std::int64_t>& last, const char* 
 }
 
 void WriteState::count(const TaskHead& head, std::int64_t tasks) {
-  if (head.turn_state == TurnState::none) totals_[{head.agent, head.caller, head.state}] += tasks;
+  if (head.turn_state != TurnState::none) return;
+  const auto found = totals_.find(std::tie(head.agent, head.caller, head.state));
+  if (found != totals_.end()) {
+    found->second += tasks;
+  } else {
+    totals_.emplace(std::tuple(head.agent, head.caller, head.state), tasks);
+  }
 }
 
 void WriteState::write_totals() {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -97,7 +98,8 @@ class WriteState {
   base::Timestamp last_{};
   std::optional<std::int64_t> last_config_, last_delivery_;
   std::uint64_t sends_ = 0;
-  std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t> totals_;  // not yet written
+  // Not yet written. Looked up by references.
+  std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
   Lru<task::TaskKey, KnownTask> tasks_;
   Lru<std::string, ContextRow> contexts_;
 };

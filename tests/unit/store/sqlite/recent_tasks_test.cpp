@@ -86,7 +86,7 @@ TEST_CASE("RecentTasks: a task that has grown goes, and does not come back") {
   RecentTasks recent(kRoom);
   create(recent, change(1, 0, 2));
   recent.changing({1});
-  recent.advanced(change(1, 2, 1, kRoom / 4), {});
+  recent.advanced(change(1, 2, 1, kRoom / 2), {});
   CHECK_FALSE(recent.head(TaskKey{1}));
   recent.changing({1});
   recent.advanced(change(1, 3, 1), {});
