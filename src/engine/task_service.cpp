@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "engine/send_digest.h"
+#include "store/own_context.h"
 
 namespace baton::engine {
 namespace {
@@ -32,6 +33,11 @@ bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<
 
 store::TurnRequest request_of(const task::Submission& submission) {
   return {submission.metadata, submission.tools, submission.state, submission.extensions, submission.history};
+}
+
+task::ContextId new_context(const store::NewTask& task) {
+  if (task.fresh_id) return store::own_context(task.id);
+  return {base::make_uuid()};
 }
 
 void put_push(store::Change& change, const task::Submission& submission, const task::TaskId& task,
@@ -215,7 +221,7 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
   fresh.id = fresh.fresh_id ? task::TaskId{base::make_uuid()} : submission.task;
   fresh.agent = submission.agent;
   fresh.caller = submission.caller;
-  fresh.context = fresh.fresh_context ? task::ContextId{base::make_uuid()} : submission.context;
+  fresh.context = fresh.fresh_context ? new_context(fresh) : submission.context;
   fresh.parent = pending.parent;
   fresh.metadata = submission.metadata;
   fresh.origin = submission.origin;

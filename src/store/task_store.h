@@ -56,7 +56,8 @@ struct NewTask {
   task::AgentName agent;
   task::Caller caller;
   task::ContextId context;  // made if this agent and caller have none of this id
-  // Ids that were just made here and cannot be known to the store: it need not look.
+  // Ids that were just made here and cannot be known to the store: it need not look. With both, the context
+  // should be the task's own (own_context.h): it costs least.
   bool fresh_id = false, fresh_context = false;
   task::TaskKey parent;
   task::Json metadata;

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/own_context.h"
+#include "store/sqlite/context_rows.h"
+#include "store/sqlite/errors.h"
 #include "store/sqlite/index_rows.h"
 #include "store/sqlite/push_rows.h"
 #include "store/sqlite/send_rows.h"
@@ -19,16 +22,6 @@ using base::Result;
 constexpr std::size_t kKnownArtifactsMax = 64;
 // Well under what SQLite takes in one row (1 GB).
 constexpr std::size_t kBodyMax = 512u << 20;
-
-void write_conversation(Connection& connection, const TaskHead& head, task::EventNumber number,
-                        const EventPlan& plan, base::Timestamp at) {
-  static constexpr char kInsert[] =
-      "INSERT INTO conversation (context_key, at_ms, task_key, number, reply_ordinal) VALUES (?, ?, ?, ?, ?)";
-  if (plan.said) connection.run(kInsert, head.context_key, base::to_ms(at), head.key, number, nullptr);
-  if (plan.reply_begins) {
-    connection.run(kInsert, head.context_key, base::to_ms(at), head.key, number, *plan.reply_begins);
-  }
-}
 
 // The most common changes have two or three events: each statement costs more than a row.
 void insert_events(Connection& connection, task::TaskKey key, task::EventNumber before,
@@ -70,11 +63,7 @@ void write_events(Connection& connection, const TaskHead& head, task::EventNumbe
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
     if (plan.row.indexed) insert_event_rows(connection, head.key, number, plan.events[i]);
-    write_conversation(connection, head, number, plan.events[i], at);
-    if (const auto* call = std::get_if<task::ToolCall>(&bodies[i])) {
-      connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key,
-                     call->id);
-    }
+    if (!plan.row.alone) insert_in_context(connection, head, number, at, plan.events[i], bodies[i]);
   }
 }
 
@@ -126,8 +115,23 @@ void set_owner(WriteState& state, const TaskHead& head, const std::string& user)
   context.owner = user;
 }
 
+// Whether the task is the only one in a context that needs no rows so far.
+bool is_alone(const NewTask& task, const Change& change, bool indexed) {
+  return task.fresh_id && task.fresh_context && change.user.empty() && !indexed &&
+         task.context == own_context(task.id);
+}
+
+Result<void> write_down_context(WriteState& state, HeadRow& row) {
+  if (!row.alone) return {};
+  const auto log = read_short_log(state.connection(), row.head.key, row.head.last_event);
+  if (!log) return fail(log.error());
+  write_down_context(state.connection(), row.head, *log);
+  row.alone = false;
+  return {};
+}
+
 // Whether it is a new one.
-bool enter_context(WriteState& state, TaskHead& head, const NewTask& task, base::Timestamp now) {
+Result<bool> enter_context(WriteState& state, TaskHead& head, const NewTask& task, base::Timestamp now) {
   if (task.fresh_context) {
     // Not remembered: most such contexts are never used again.
     head.context_key = insert_context(state.connection(), head, now);
@@ -136,6 +140,12 @@ bool enter_context(WriteState& state, TaskHead& head, const NewTask& task, base:
   ContextRow& context = state.context(head);
   const bool fresh = !context.key;
   if (fresh) context.key = insert_context(state.connection(), head, now);
+  if (!fresh && !context.has_rows) {
+    KnownTask* first = state.task({-context.key.value});
+    if (first == nullptr) return fail(damaged("a context without its task"));
+    if (auto written = write_down_context(state, first->row); !written) return fail(written.error());
+  }
+  context.has_rows = true;
   head.context_key = context.key;
   return fresh;
 }
@@ -233,13 +243,16 @@ Result<Committed> create(WriteState& state, Change& change) {
 
   TaskHead& head = plan->row.head;
   plan->row.indexed = outgrows(head.last_event, *encoded, state.short_events_max());
-  const bool new_context = enter_context(state, head, task, now);
+  plan->row.alone = is_alone(task, change, plan->row.indexed);
+  const auto new_context = plan->row.alone ? true : enter_context(state, head, task, now);
+  if (!new_context) return fail(new_context.error());
   head.key = insert_task(state.connection(), plan->row, task, now);
+  if (plan->row.alone) head.context_key = own_context_key(head.key);
   state.count(head, 1);
   known.row = plan->row;
   const int deliveries = write_plan(state, known, {}, *plan, change, *encoded, now);
   auto result = committed(head, std::move(change.events), deliveries, now);
-  result.new_context = new_context;
+  result.new_context = *new_context;
   remember(known, std::move(*plan));
   state.remember(std::move(known));
   return result;
@@ -251,6 +264,8 @@ Result<void> index_if_long(WriteState& state, const TaskHead& before, ChangePlan
   if (plan.row.indexed || !outgrows(plan.row.head.last_event, encoded, state.short_events_max())) return {};
   const auto log = read_short_log(state.connection(), before.key, before.last_event);
   if (!log) return fail(log.error());
+  if (plan.row.alone) write_down_context(state.connection(), plan.row.head, *log);
+  plan.row.alone = false;
   index_log(state.connection(), before.key, *log);
   set_indexed(state.connection(), before.key);
   plan.row.indexed = true;
@@ -261,6 +276,9 @@ Result<Committed> advance(WriteState& state, Change& change) {
   KnownTask* task = state.task(change.task);
   if (task == nullptr) return fail(ErrorCode::task_not_found, "task not found");
   if (auto owned = check_owner(state, task->row.head, change.user); !owned) return fail(owned.error());
+  if (!change.user.empty()) {
+    if (auto written = write_down_context(state, task->row); !written) return fail(written.error());
+  }
   const base::Timestamp now = state.now();
   auto plan = plan_change(task->row, change, now,
                           [&](const task::ArtifactId& id) { return state.artifact(*task, id); });

@@ -8,6 +8,9 @@
 #include <string_view>
 #include <tuple>
 
+#include "store/own_context.h"
+#include "store/sqlite/context_rows.h"
+
 namespace baton::store::sqlite {
 namespace {
 
@@ -41,8 +44,9 @@ HeadRow row_of(const Query& query) {
   head.id = {query.text(1)};
   head.agent = {query.text(2)};
   head.caller = {query.text(3)};
-  head.context_key = {query.integer(4)};
-  head.context = {query.text(5)};
+  row.alone = query.integer(4) == 0;
+  head.context_key = row.alone ? own_context_key(head.key) : task::ContextKey{query.integer(4)};
+  head.context = row.alone ? own_context(head.id) : task::ContextId{query.text(5)};
   head.parent = {query.integer(6)};
   head.version = {query.integer(7)};
   const auto state = task::state_named(query.text(8));
@@ -198,10 +202,11 @@ ListPage list_heads(Connection& connection, const task::ListFilter& filter) {
   static const Listing kBusy("tasks t INDEXED BY tasks_unfinished",
                              "t.turn_state <> 'none' AND t.agent = ? AND t.caller = ?");
   static const Listing kRestingThere("tasks t INDEXED BY tasks_in_context",
-                                     "t.turn_state = 'none' AND t.context_key = ?");
+                                     "t.turn_state = 'none' AND t.context_key = ? AND t.context_key <> 0");
   static const Listing kBusyThere(
       "tasks t INDEXED BY tasks_unfinished",
       "t.turn_state <> 'none' AND t.agent = ? AND t.caller = ? AND t.context_key = ?");
+  static const Listing kAlone("tasks t", "t.task_key = ?");
   ListPage page;
   if (filter.context.empty()) {
     const std::int64_t resting = filter.status_since
@@ -212,8 +217,15 @@ ListPage list_heads(Connection& connection, const task::ListFilter& filter) {
                         kBusy.heads(connection, filter, filter.agent, filter.caller), filter.limit);
     return page;
   }
-  const task::ContextKey context = find_context(connection, filter.agent, filter.caller, filter.context).key;
+  const auto [context, owner, has_rows] =
+      find_context(connection, filter.agent, filter.caller, filter.context);
   if (!context) return page;
+  if (!has_rows) {
+    const task::TaskKey alone = find_alone(connection, context);
+    page.total = kAlone.total(connection, filter, alone);
+    page.heads = kAlone.heads(connection, filter, alone);
+    return page;
+  }
   page.total = kRestingThere.total(connection, filter, context) +
                kBusyThere.total(connection, filter, filter.agent, filter.caller, context);
   page.heads =
@@ -230,24 +242,6 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
       agent, caller, std::string(task::name_of(state)), more);
 }
 
-ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
-                        const task::ContextId& id) {
-  Query query = connection.query(
-      "SELECT context_key, owner FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?", agent,
-      caller, id);
-  return query.step() ? ContextRow{{query.integer(0)}, query.text(1)} : ContextRow{};
-}
-
-task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now) {
-  connection.run("INSERT INTO contexts (agent, caller, public_id, created_ms) VALUES (?, ?, ?, ?)",
-                 head.agent, head.caller, head.context, base::to_ms(now));
-  return {connection.last_key()};
-}
-
-void set_owner(Connection& connection, task::ContextKey context, const std::string& owner) {
-  connection.run("UPDATE contexts SET owner = ? WHERE context_key = ?", owner, context);
-}
-
 task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task,
                           base::Timestamp now) {
   static constexpr char kSql[] =
@@ -257,8 +251,8 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
       "?18, ?19, ?20, ?21, ?22, ?23)";
   const TaskHead& head = row.head;
-  connection.run(kSql, task.agent, task.caller, task.id, head.context_key, task.parent,
-                 static_cast<int>(task.origin), task.trace, base::to_ms(now), head.version,
+  connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
+                 task.parent, static_cast<int>(task.origin), task.trace, base::to_ms(now), head.version,
                  std::string(task::name_of(head.state)), row.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,

@@ -1,4 +1,4 @@
-// Rows of `tasks` and `contexts` to TaskHeads and back. Everything throws SQLite::Exception.
+// Rows of `tasks` to TaskHeads and back. Everything throws SQLite::Exception.
 #pragma once
 
 #include <optional>
@@ -16,6 +16,7 @@ struct HeadRow {
   TaskHead head;
   task::EventNumber status_event;  // the last StatusChanged, 0 if there is none yet
   bool indexed = false;            // it has rows in the tables of index_rows.h
+  bool alone = false;              // in a context of its own that has no rows: context_rows.h
 };
 
 std::optional<HeadRow> find_head(Connection& connection, task::TaskKey key);
@@ -28,15 +29,6 @@ ListPage list_heads(Connection& connection, const task::ListFilter& filter);
 // So many more tasks of this caller are at rest in this state.
 void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                   task::State state, std::int64_t more);
-
-struct ContextRow {
-  task::ContextKey key;  // 0: there is none
-  std::string owner;
-};
-ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
-                        const task::ContextId& id);
-task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now);
-void set_owner(Connection& connection, task::ContextKey context, const std::string& owner);
 
 // `row.head` without key: returns the key.
 task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task,

@@ -29,7 +29,10 @@ class LogScan {
   KnownArtifacts& artifacts() { return artifacts_; }
 
  private:
-  void see(const task::TextDelta& event) { place(event.reply, event.ordinal, event.first); }
+  void see(const task::TextDelta& event) {
+    place(event.reply, event.ordinal, event.first);
+    if (event.first) plan_.reply_begins = event.ordinal;
+  }
   void see(const task::ArtifactChunk& event) {
     place(event.artifact.id, event.artifact.ordinal, !event.append);
   }
@@ -89,6 +92,14 @@ void index_log(Connection& connection, task::TaskKey key, std::span<const task::
     }
     insert_event_rows(connection, key, event->number, plan);
   }
+}
+
+std::vector<EventPlan> plans_of(std::span<const task::EventPtr> log) {
+  std::vector<EventPlan> plans;
+  plans.reserve(log.size());
+  LogScan scan;
+  for (const task::EventPtr& event : log) plans.push_back(scan.read(event->body));
+  return plans;
 }
 
 KnownArtifacts artifacts_of(std::span<const task::EventPtr> log) {

@@ -23,6 +23,8 @@ void insert_artifact(Connection& connection, task::TaskKey key, int ordinal, con
 void insert_event_rows(Connection& connection, task::TaskKey key, task::EventNumber number,
                        const EventPlan& plan);
 
+// What each event of a whole log leaves.
+std::vector<EventPlan> plans_of(std::span<const task::EventPtr> log);
 // The rows of a log that had none so far.
 void index_log(Connection& connection, task::TaskKey key, std::span<const task::EventPtr> log);
 

@@ -8,6 +8,8 @@
 
 #include "base/unique_fd.h"
 #include "store/sqlite/connection_pool.h"
+#include "store/sqlite/context_reader.h"
+#include "store/sqlite/context_rows.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
@@ -285,9 +287,8 @@ Result<std::string> SqliteStore::context_owner(const task::Caller& caller, const
 
 Result<std::vector<std::string>> SqliteStore::call_ids(task::ContextKey context) const {
   if (auto known = parts_->recent.call_ids(context)) return std::move(*known);
-  return peeking("finding tool calls", [&](auto& connection) -> Result<std::vector<std::string>> {
-    return sqlite::call_ids(connection, context);
-  });
+  return peeking("finding tool calls",
+                 [&](auto& connection) { return sqlite::call_ids(connection, context); });
 }
 
 Result<ListPage> SqliteStore::list(const task::ListFilter& filter) const {

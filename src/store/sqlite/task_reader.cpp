@@ -19,7 +19,6 @@ namespace {
 // one.
 constexpr std::size_t kPageBytesMax = 1 << 20;
 constexpr std::size_t kHistoryBytesMax = 16 << 20;
-constexpr std::size_t kConversationBytesMax = 4 << 20;
 
 using base::ErrorCode;
 using base::fail;
@@ -72,21 +71,6 @@ Result<std::vector<task::Message>> read_history(Connection& connection, task::Ta
   }
   std::reverse(history.begin(), history.end());
   return history;
-}
-
-// A streamed reply that begins at an event, as the message the agent said by it. None: it was withdrawn, or
-// begun anew, by a later one.
-Result<std::optional<task::Message>> read_reply(Connection& connection, task::TaskKey key, bool indexed,
-                                                int ordinal, task::EventNumber begin) {
-  auto artifact = indexed ? read_artifact_if_begun(connection, key, ordinal, begin)
-                          : short_artifact_if_begun(connection, key, ordinal, begin);
-  if (!artifact) return fail(artifact.error());
-  if (!*artifact) return std::optional<task::Message>();
-  task::Message message;
-  message.id = {(*artifact)->id.value};
-  message.role = task::Role::agent;
-  message.parts = std::move((*artifact)->parts);
-  return std::optional(std::move(message));
 }
 
 bool is_indexed(Connection& connection, task::TaskKey key) {
@@ -248,46 +232,6 @@ Result<task::EventNumber> next_user_message(Connection& connection, task::TaskKe
       key, after);
   if (!query.step()) return fail(ErrorCode::not_found, "no further message");
   return task::EventNumber{query.integer(0)};
-}
-
-std::vector<std::string> call_ids(Connection& connection, task::ContextKey context) {
-  std::vector<std::string> ids;
-  Query query = connection.query("SELECT call_id FROM calls WHERE context_key = ?", context);
-  while (query.step()) ids.push_back(query.text(0));
-  return ids;
-}
-
-Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
-                                                     task::TaskKey task, task::EventNumber unanswered,
-                                                     int limit) {
-  static constexpr char kSql[] =
-      "SELECT c.task_key, c.reply_ordinal, t.indexed, e.number, e.kind, e.at_ms, e.body FROM conversation c "
-      "JOIN events e ON e.task_key = c.task_key AND e.number = c.number "
-      "JOIN tasks t ON t.task_key = c.task_key "
-      "WHERE c.context_key = ? ORDER BY c.at_ms DESC, c.task_key DESC, c.number DESC";
-  const auto wanted = static_cast<std::size_t>(std::max(limit, 0));
-  std::vector<task::Message> said;
-  Query query = connection.query(kSql, context);
-  std::size_t bytes = 0;
-  while (said.size() < wanted && bytes < kConversationBytesMax && query.step()) {
-    const task::TaskKey key{query.integer(0)};
-    auto event = event_at(query, 3);
-    if (!event) return fail(event.error());
-    const task::EventNumber number = event->number;
-    bytes += task::weight_of(event->body);
-    if (!query.is_null(1)) {
-      auto reply = read_reply(connection, key, query.truth(2), query.small(1), number);
-      if (!reply) return fail(reply.error());
-      if (*reply) said.push_back(std::move(**reply));
-      continue;
-    }
-    auto message = message_of(std::move(*event));
-    if (!message) return fail(message.error());
-    const bool waits = key == task && number >= unanswered && message->role == task::Role::user;
-    if (!waits) said.push_back(std::move(*message));
-  }
-  std::reverse(said.begin(), said.end());
-  return said;
 }
 
 }  // namespace baton::store::sqlite

@@ -27,10 +27,4 @@ base::Result<task::EventNumber> last_stop(Connection& connection, task::TaskKey 
 base::Result<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
                                                   task::EventNumber after);
 
-std::vector<std::string> call_ids(Connection& connection, task::ContextKey context);
-
-base::Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
-                                                           task::TaskKey task, task::EventNumber before,
-                                                           int limit);
-
 }  // namespace baton::store::sqlite

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "store/sqlite/change_plan.h"
 #include "store/sqlite/connection.h"
+#include "store/sqlite/context_rows.h"
 #include "store/sqlite/head_rows.h"
 #include "store/sqlite/lru.h"
 

@@ -1,0 +1,66 @@
+#include "store/sqlite/context_rows.h"
+
+#include <variant>
+
+#include "store/own_context.h"
+#include "store/sqlite/index_rows.h"
+
+namespace baton::store::sqlite {
+
+task::TaskKey find_alone(Connection& connection, task::ContextKey context) {
+  if (context.value >= 0) return {};
+  Query query =
+      connection.query("SELECT task_key FROM tasks WHERE task_key = ? AND context_key = 0", -context.value);
+  return query.step() ? task::TaskKey{query.integer(0)} : task::TaskKey();
+}
+
+ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                        const task::ContextId& id) {
+  Query query = connection.query(
+      "SELECT context_key, owner FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?", agent,
+      caller, id);
+  if (query.step()) return {{query.integer(0)}, query.text(1), true};
+  const auto task = task_of_own_context(id);
+  if (!task) return {};
+  Query alone = connection.query(
+      "SELECT task_key FROM tasks WHERE agent = ? AND caller = ? AND public_id = ? AND context_key = 0",
+      agent, caller, *task);
+  return alone.step() ? ContextRow{own_context_key({alone.integer(0)}), {}, false} : ContextRow{};
+}
+
+task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now) {
+  connection.run(
+      "INSERT INTO contexts (context_key, agent, caller, public_id, created_ms) "
+      "VALUES (nullif(?, 0), ?, ?, ?, ?)",
+      head.context_key, head.agent, head.caller, head.context, base::to_ms(now));
+  return {connection.last_key()};
+}
+
+void set_owner(Connection& connection, task::ContextKey context, const std::string& owner) {
+  connection.run("UPDATE contexts SET owner = ? WHERE context_key = ?", owner, context);
+}
+
+void insert_in_context(Connection& connection, const TaskHead& head, task::EventNumber number,
+                       base::Timestamp at, const EventPlan& plan, const task::EventBody& body) {
+  static constexpr char kSaid[] =
+      "INSERT INTO conversation (context_key, at_ms, task_key, number, reply_ordinal) VALUES (?, ?, ?, ?, ?)";
+  if (plan.said) connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, nullptr);
+  if (plan.reply_begins) {
+    connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, *plan.reply_begins);
+  }
+  if (const auto* call = std::get_if<task::ToolCall>(&body)) {
+    connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key,
+                   call->id);
+  }
+}
+
+void write_down_context(Connection& connection, const TaskHead& head, std::span<const task::EventPtr> log) {
+  insert_context(connection, head, log.empty() ? base::Timestamp() : log.front()->at);
+  connection.run("UPDATE tasks SET context_key = ? WHERE task_key = ?", head.context_key, head.key);
+  const std::vector<EventPlan> plans = plans_of(log);
+  for (std::size_t i = 0; i < log.size(); ++i) {
+    insert_in_context(connection, head, log[i]->number, log[i]->at, plans[i], log[i]->body);
+  }
+}
+
+}  // namespace baton::store::sqlite
