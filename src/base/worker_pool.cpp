@@ -42,19 +42,19 @@ bool WorkerPool::try_submit(std::function<void()>&& work) {
     }
   }
   if (wakes && Burst::depth_ > 0) {
-    Burst::to_wake_.push_back(this);
+    Burst::to_wake_.push_back(wakeup_);
   } else if (wakes) {
-    wakeup_.notify_one();
+    wakeup_->notify_one();
   }
   return true;
 }
 
 thread_local int WorkerPool::Burst::depth_ = 0;
-thread_local std::vector<WorkerPool*> WorkerPool::Burst::to_wake_;
+thread_local std::vector<std::shared_ptr<std::condition_variable>> WorkerPool::Burst::to_wake_;
 
 WorkerPool::Burst::~Burst() {
   if (--depth_ > 0) return;
-  for (WorkerPool* pool : to_wake_) pool->wakeup_.notify_one();
+  for (const auto& wakeup : to_wake_) wakeup->notify_one();
   to_wake_.clear();
 }
 
@@ -63,7 +63,7 @@ void WorkerPool::stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  wakeup_.notify_all();
+  wakeup_->notify_all();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
@@ -74,7 +74,7 @@ void WorkerPool::run() {
   while (true) {
     while (queue_.empty() && !stopping_) {
       ++idle_;
-      wakeup_.wait(lock);
+      wakeup_->wait(lock);
       --idle_;
       waking_ = false;
     }
@@ -83,7 +83,7 @@ void WorkerPool::run() {
     queue_.pop_front();
     const bool wakes = !queue_.empty() && idle_ > 0 && !std::exchange(waking_, true);
     lock.unlock();
-    if (wakes) wakeup_.notify_one();
+    if (wakes) wakeup_->notify_one();
     work();
     work = nullptr;
     lock.lock();

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -32,7 +33,7 @@ class WorkerPool {
 
   // While one lives, nobody is woken for what this thread submits to any pool: for a thread that submits
   // several functions within microseconds, and waits for none of them. Bursts may nest; the end of the
-  // outermost wakes. The pools must outlive it.
+  // outermost wakes. A pool may be gone by then: it has run what it had.
   class Burst {
    public:
     Burst() { ++depth_; }
@@ -43,7 +44,7 @@ class WorkerPool {
    private:
     friend WorkerPool;
     static thread_local int depth_;
-    static thread_local std::vector<WorkerPool*> to_wake_;
+    static thread_local std::vector<std::shared_ptr<std::condition_variable>> to_wake_;
   };
 
  private:
@@ -54,7 +55,7 @@ class WorkerPool {
   const std::size_t threads_max_;
   const std::size_t queue_max_;
   std::mutex mutex_;
-  std::condition_variable wakeup_;
+  const std::shared_ptr<std::condition_variable> wakeup_ = std::make_shared<std::condition_variable>();
   std::size_t idle_ = 0;  // threads that wait
   bool waking_ = false;   // one of them was told and has not come yet: it will tell the next
   std::deque<std::function<void()>> queue_;

@@ -65,3 +65,14 @@ TEST_CASE("WorkerPool: what is submitted to several pools in nested bursts runs 
     ran.wait();
   }
 }
+
+TEST_CASE("WorkerPool: a pool that is gone before a burst ends has run what was submitted in it") {
+  std::atomic<int> ran = 0;
+  const WorkerPool::Burst burst;
+  for (int round = 0; round < 20; ++round) {
+    WorkerPool pool("test", 2, 100);
+    for (int i = 0; i < 4; ++i) REQUIRE(pool.try_submit([&] { ++ran; }));
+    pool.stop();
+  }
+  CHECK(ran == 80);
+}
