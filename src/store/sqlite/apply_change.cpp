@@ -276,9 +276,6 @@ Result<Committed> advance(WriteState& state, Change& change) {
   KnownTask* task = state.task(change.task);
   if (task == nullptr) return fail(ErrorCode::task_not_found, "task not found");
   if (auto owned = check_owner(state, task->row.head, change.user); !owned) return fail(owned.error());
-  if (!change.user.empty()) {
-    if (auto written = write_down_context(state, task->row); !written) return fail(written.error());
-  }
   const base::Timestamp now = state.now();
   auto plan = plan_change(task->row, change, now,
                           [&](const task::ArtifactId& id) { return state.artifact(*task, id); });
@@ -288,6 +285,10 @@ Result<Committed> advance(WriteState& state, Change& change) {
   if (auto checked = check_push(state, *task, change); !checked) return fail(checked.error());
 
   const task::EventNumber before = task->row.head.last_event;
+  if (!change.user.empty()) {
+    if (auto written = write_down_context(state, task->row); !written) return fail(written.error());
+    plan->row.alone = false;
+  }
   if (auto indexed = index_if_long(state, task->row.head, *plan, *encoded); !indexed) {
     return fail(indexed.error());
   }

@@ -63,7 +63,7 @@ void Committer::run_commits() {
 
 void Committer::run_flushes() {
   pthread_setname_np(pthread_self(), "store-flush");
-  for (Batch batch = next_to_flush(); !batch.writes.empty(); batch = next_to_flush()) {
+  for (Batch batch; next_to_flush(batch);) {
     flush_();
     {
       std::lock_guard lock(mutex_);
@@ -72,20 +72,35 @@ void Committer::run_flushes() {
     may_gather_.notify_one();
     flushed_ = batch.number;
     flushed_.notify_all();
-    const base::WorkerPool::Burst together;
-    for (Waiting& waiting : batch.writes) waiting.write->finish();
+    tell(batch);
   }
 }
 
-// Empty: there will be none.
-Committer::Batch Committer::next_to_flush() {
-  std::unique_lock lock(mutex_);
-  may_flush_.wait(lock, [this] { return done_ || !committed_.writes.empty(); });
-  Batch batch = std::exchange(committed_, {});
-  flushing_ = !batch.writes.empty();
-  lock.unlock();
+// What the writes hold goes at once, not when the next group comes.
+void Committer::tell(Batch& batch) {
+  {
+    const base::WorkerPool::Burst together;
+    for (Waiting& waiting : batch.writes) waiting.write->finish();
+    batch.writes.clear();
+  }
+  {
+    std::lock_guard lock(mutex_);
+    --untold_;
+  }
   may_gather_.notify_one();
-  return batch;
+}
+
+// False: there will be none.
+bool Committer::next_to_flush(Batch& batch) {
+  {
+    std::unique_lock lock(mutex_);
+    may_flush_.wait(lock, [this] { return done_ || !committed_.writes.empty(); });
+    if (committed_.writes.empty()) return false;
+    batch = std::exchange(committed_, {});
+    flushing_ = true;
+  }
+  may_gather_.notify_one();
+  return true;
 }
 
 // The first writes of a group, then more of them while that keeps nobody waiting: while the disk is busy, or
@@ -97,7 +112,9 @@ bool Committer::gather(Batch& batch) {
     const bool disk_is_free = !flushing_ && committed_.writes.empty();
     return before > 0 && disk_is_free && (queue_.empty() || before >= limits_.batch_writes_worth);
   };
-  may_gather_.wait(lock, [&] { return !queue_.empty() || stopping_ || is_complete(); });
+  // Whoever is told of a write may ask for another.
+  const auto is_over = [&] { return stopping_ && (before > 0 || untold_ == 0); };
+  may_gather_.wait(lock, [&] { return !queue_.empty() || is_complete() || is_over(); });
   if (!is_complete()) take(batch);
   return batch.writes.size() > before;
 }
@@ -180,6 +197,7 @@ void Committer::hand_over(Batch batch) {
     may_gather_.wait(lock, [this] { return committed_.writes.empty(); });
     committed_ = std::move(batch);
     committed_.number = visible_;
+    ++untold_;
   }
   may_flush_.notify_one();
 }

@@ -5,9 +5,14 @@
 //
 // Threads: `push` from any thread, without waiting for the disk. Writes are applied on the committing thread
 // in the order they were pushed, and finish in that order on the flushing thread, which must not wait for
-// another write there. Readers see a group a moment before it is on the disk: see `settle`. Full: past the
-// bound a write is refused with `overloaded` at once, and finishes in its turn. Shutdown: the destructor
-// commits and flushes what is waiting, then joins.
+// another write there.
+//
+// Readers see a group a moment before it is on the disk: see `settle`.
+//
+// Full: past the bound a write is refused with `overloaded` at once, and finishes in its turn.
+//
+// Shutdown: the destructor commits and flushes what is waiting, and what is still pushed by those who are
+// told, then joins.
 #pragma once
 
 #include <atomic>
@@ -82,7 +87,8 @@ class Committer {
 
   void run_commits();
   void run_flushes();
-  Batch next_to_flush();
+  bool next_to_flush(Batch& batch);
+  void tell(Batch& batch);
   bool gather(Batch& batch);
   void take(Batch& batch);
   bool has_room(const Batch& batch) const;
@@ -106,6 +112,7 @@ class Committer {
   std::size_t waiting_bytes_ = 0;
   Batch committed_;        // waits for the flushing thread, unless it is empty
   bool flushing_ = false;  // a flush is under way
+  int untold_ = 0;         // groups that were handed over and have not finished
   bool stopping_ = false;  // no more writes
   bool done_ = false;      // no more groups
   std::jthread committing_thread_, flushing_thread_;

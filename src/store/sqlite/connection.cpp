@@ -20,6 +20,12 @@ int flags_of(Connection::Mode mode) {
 Connection::Connection(const std::string& path, Mode mode)
     : database_(path, flags_of(mode), kBusyMs, mode == Mode::write ? wal_vfs() : "") {
   database_.exec("PRAGMA temp_store=MEMORY;");
+  // What wal_vfs needs, before anything is written or checkpointed.
+  if (mode == Mode::write) database_.exec("PRAGMA synchronous=FULL; PRAGMA checkpoint_fullfsync=ON;");
+}
+
+std::string Connection::log_path() const {
+  return sqlite3_filename_wal(sqlite3_db_filename(database_.getHandle(), "main"));
 }
 
 void Connection::rollback() noexcept {

@@ -67,6 +67,9 @@ class Connection {
   // Never throws: SQLite may have rolled back by itself, and there is nothing better to do.
   void rollback() noexcept;
 
+  // Of the write-ahead log. Links are followed, as SQLite does.
+  std::string log_path() const;
+
   SQLite::Database& database() { return database_; }
 
  private:

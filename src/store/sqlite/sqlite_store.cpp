@@ -28,11 +28,10 @@ using base::Result;
 namespace {
 
 // The writer's checkpoints are in larger steps than SQLite's own, 16 MiB of log; a log that once grew is cut
-// back to 64 MiB. The first two are what wal_vfs needs. A small page cache is fast, as it stays in the
-// processor's: what is written next is mostly where the last was written, and the system keeps the rest.
+// back to 64 MiB. A small page cache is fast, as it stays in the processor's: what is written next is mostly
+// where the last was written, and the system keeps the rest.
 constexpr char kWriterPragmas[] =
-    "PRAGMA synchronous=FULL; PRAGMA checkpoint_fullfsync=ON; PRAGMA wal_autocheckpoint=4000; "
-    "PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
+    "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
 
 // SQLite's own statistics cost a lock for each piece of memory. Before the first connection of the program; a
@@ -63,6 +62,9 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
   }
   database.exec(kWriterPragmas);
   database.exec(options.checks_references ? "PRAGMA foreign_keys=ON" : "PRAGMA foreign_keys=OFF");
+  // What an earlier run left in the log may never have reached the disk, though the system still has it in
+  // memory: before readers tell it, and other commits follow it there, it must be in the database itself.
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   return {};
 }
 
@@ -122,7 +124,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
     if (auto ready = set_up(parts->writer, options, clock); !ready) {
       return fail(at_start(options.path, ready.error()));
     }
-    auto wal = sqlite::WalFile::open(options.path);
+    auto wal = sqlite::WalFile::open(parts->writer.log_path());
     if (!wal) return fail(at_start(options.path, wal.error()));
     parts->wal.emplace(std::move(*wal));
     parts->start(options);

@@ -9,11 +9,10 @@
 namespace baton::store::sqlite {
 
 base::Result<WalFile> WalFile::open(const std::string& path) {
-  const std::string name = path + "-wal";
-  base::UniqueFd file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  base::UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.valid()) {
     return base::fail(base::ErrorCode::unavailable, "the database cannot be opened",
-                      name + ": " + std::generic_category().message(errno));
+                      path + ": " + std::generic_category().message(errno));
   }
   return WalFile(std::move(file));
 }

@@ -16,7 +16,7 @@ namespace baton::store::sqlite {
 
 class WalFile {
  public:
-  // Of the database at `path`, which must be in WAL mode and stay open. Fails with unavailable.
+  // `path` is the log's, which must stay open elsewhere. Fails with unavailable.
   static base::Result<WalFile> open(const std::string& path);
 
   // Returns once all that was written before the call is on the disk. Fails with unavailable.

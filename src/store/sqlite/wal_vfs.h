@@ -3,9 +3,9 @@
 // each; here what is contiguous is gathered and written with one call, and the flush of a commit is left to
 // WalFile::flush.
 //
-// A connection that uses it must have `synchronous=FULL`, so that SQLite says where a commit ends, and
-// `checkpoint_fullfsync=ON`, by which the flushes of a checkpoint, which are done at once, are told from
-// those of a commit.
+// A connection that uses it must have, from its first moment on, `synchronous=FULL`, so that SQLite says
+// where a commit ends, and `checkpoint_fullfsync=ON`, by which the flushes of a checkpoint, which are done at
+// once, are told from those of a commit.
 #pragma once
 
 namespace baton::store::sqlite {

@@ -229,3 +229,32 @@ TEST_CASE("Committer: settling waits for the flush of what can be seen, and for 
   reader.join();
   CHECK(bench.count() == 1);
 }
+
+TEST_CASE("Committer: what is pushed by those who are told of the last group is written too") {
+  // Pushes the next of a few once it has been written.
+  class Chain final : public Write {
+   public:
+    Chain(Committer*& committer, int left, std::vector<Finished>& finished)
+        : committer_(committer), left_(left), finished_(finished) {}
+    void apply(WriteState&) override {}
+    void undo() override {}
+    void refuse(const base::Error&) override {}
+    void finish() override {
+      finished_.push_back({left_, {}});
+      if (left_ > 0) committer_->push(std::make_unique<Chain>(committer_, left_ - 1, finished_), 1);
+    }
+
+   private:
+    Committer*& committer_;
+    const int left_;
+    std::vector<Finished>& finished_;
+  };
+  Bench bench;
+  Committer* told = nullptr;
+  {
+    Committer committer(bench.state, {}, [] {});
+    told = &committer;
+    committer.push(std::make_unique<Chain>(told, 5, bench.finished), 1);
+  }
+  CHECK(bench.finished.size() == 6);
+}

@@ -84,3 +84,33 @@ TEST_CASE("SqliteStore: the database is readable for its owner only") {
     CHECK((found.st_mode & 0077) == 0);
   }
 }
+
+TEST_CASE("SqliteStore: what an earlier run left in the log is in the database once it is open") {
+  Bench bench;
+  {
+    const auto store = bench.open();
+    REQUIRE(store.has_value());
+    store::sqlite::Connection writer(bench.path, store::sqlite::Connection::Mode::write);
+    writer.run("INSERT INTO contexts (agent, caller, public_id, created_ms) VALUES ('a', 'c', 'x', 1)");
+    std::filesystem::copy(bench.path, bench.path + ".2");
+    std::filesystem::copy(bench.path + "-wal", bench.path + ".2-wal");
+  }
+  bench.path += ".2";
+  REQUIRE(std::filesystem::file_size(bench.path + "-wal") > 0);
+  const auto store = bench.open();
+  REQUIRE(store.has_value());
+  CHECK(std::filesystem::file_size(bench.path + "-wal") == 0);
+  store::sqlite::Connection reader(bench.path, store::sqlite::Connection::Mode::read);
+  CHECK(reader.query("SELECT 1 FROM contexts WHERE public_id = 'x'").step());
+}
+
+TEST_CASE("SqliteStore: a database behind a link has its log beside itself") {
+  Bench bench;
+  const std::string link = (bench.folder.path() / "link.db").string();
+  std::filesystem::create_symlink(bench.path, link);
+  bench.path = link;
+  const auto store = bench.open();
+  REQUIRE(store.has_value());
+  CHECK(std::filesystem::exists(bench.folder.path() / "test.db-wal"));
+  CHECK_FALSE(std::filesystem::exists(bench.folder.path() / "link.db-wal"));
+}

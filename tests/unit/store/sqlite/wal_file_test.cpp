@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <fstream>
 #include <string>
 
 #include "support/temp_folder.h"
@@ -12,9 +13,9 @@ using store::sqlite::WalFile;
 
 TEST_CASE("WalFile: a flush that fails is told") {
   const test::TempFolder folder;
-  const std::string path = (folder.path() / "test.db").string();
+  const std::string path = (folder.path() / "test.db-wal").string();
   // A pipe cannot be flushed.
-  REQUIRE(::mkfifo((path + "-wal").c_str(), 0600) == 0);
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
   const auto wal = WalFile::open(path);
   REQUIRE(wal.has_value());
   const auto flushed = wal->flush();
@@ -22,15 +23,14 @@ TEST_CASE("WalFile: a flush that fails is told") {
   CHECK(flushed.error().code == base::ErrorCode::unavailable);
 }
 
-TEST_CASE("WalFile: a log that can be flushed is") {
+TEST_CASE("WalFile: a log that can be flushed is, one that is not there cannot be opened") {
   const test::TempFolder folder;
-  const auto wal = WalFile::open((folder.path() / "test.db").string());
+  const std::string path = (folder.path() / "test.db-wal").string();
+  const auto missing = WalFile::open(path);
+  REQUIRE_FALSE(missing.has_value());
+  CHECK(missing.error().code == base::ErrorCode::unavailable);
+  std::ofstream(path) << "x";
+  const auto wal = WalFile::open(path);
   REQUIRE(wal.has_value());
   CHECK(wal->flush().has_value());
-}
-
-TEST_CASE("WalFile: of a folder that is not there it cannot be opened") {
-  const auto wal = WalFile::open("/nowhere/test.db");
-  REQUIRE_FALSE(wal.has_value());
-  CHECK(wal.error().code == base::ErrorCode::unavailable);
 }
