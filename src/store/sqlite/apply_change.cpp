@@ -141,7 +141,7 @@ Result<bool> enter_context(WriteState& state, TaskHead& head, const NewTask& tas
   const bool fresh = !context.key;
   if (fresh) context.key = insert_context(state.connection(), head, now);
   if (!fresh && !context.has_rows) {
-    KnownTask* first = state.task({-context.key.value});
+    KnownTask* first = state.task(task_of_own_key(context.key));
     if (first == nullptr) return fail(damaged("a context without its task"));
     if (auto written = write_down_context(state, first->row); !written) return fail(written.error());
   }

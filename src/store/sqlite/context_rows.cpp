@@ -1,6 +1,7 @@
 #include "store/sqlite/context_rows.h"
 
 #include <variant>
+#include <vector>
 
 #include "store/own_context.h"
 #include "store/sqlite/index_rows.h"
@@ -9,9 +10,9 @@ namespace baton::store::sqlite {
 
 task::TaskKey find_alone(Connection& connection, task::ContextKey context) {
   if (context.value >= 0) return {};
-  Query query =
-      connection.query("SELECT task_key FROM tasks WHERE task_key = ? AND context_key = 0", -context.value);
-  return query.step() ? task::TaskKey{query.integer(0)} : task::TaskKey();
+  const task::TaskKey key = task_of_own_key(context);
+  Query query = connection.query("SELECT 1 FROM tasks WHERE task_key = ? AND context_key = 0", key);
+  return query.step() ? key : task::TaskKey();
 }
 
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,

@@ -5,10 +5,8 @@
 // Threads: as the connection. Functions that take one throw SQLite::Exception.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/clock.h"
 #include "store/sqlite/change_plan.h"
@@ -17,8 +15,11 @@
 
 namespace baton::store::sqlite {
 
-// The key of a context that is, or began as, the task's own.
+// The key of a context that is, or began as, the task's own; and back.
 inline task::ContextKey own_context_key(task::TaskKey key) {
+  return {-key.value};
+}
+inline task::TaskKey task_of_own_key(task::ContextKey key) {
   return {-key.value};
 }
 // The task that is alone in this context, which has no rows; or none.

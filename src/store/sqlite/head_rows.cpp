@@ -217,11 +217,11 @@ ListPage list_heads(Connection& connection, const task::ListFilter& filter) {
                         kBusy.heads(connection, filter, filter.agent, filter.caller), filter.limit);
     return page;
   }
-  const auto [context, owner, has_rows] =
-      find_context(connection, filter.agent, filter.caller, filter.context);
+  const ContextRow found = find_context(connection, filter.agent, filter.caller, filter.context);
+  const task::ContextKey context = found.key;
   if (!context) return page;
-  if (!has_rows) {
-    const task::TaskKey alone = find_alone(connection, context);
+  if (!found.has_rows) {
+    const task::TaskKey alone = task_of_own_key(context);
     page.total = kAlone.total(connection, filter, alone);
     page.heads = kAlone.heads(connection, filter, alone);
     return page;

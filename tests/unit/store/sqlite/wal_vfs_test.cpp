@@ -16,7 +16,7 @@ namespace {
 struct Bench {
   Bench() {
     writer.database().exec(
-        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA checkpoint_fullfsync=ON; "
+        "PRAGMA journal_mode=WAL; "
         "CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB)");
   }
   std::string path() const { return (folder.path() / "test.db").string(); }
