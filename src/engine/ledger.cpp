@@ -15,7 +15,7 @@ auto Ledger::counted(Answer done) {
   };
 }
 
-void Ledger::commit(store::Change change, Done done) {
+void Ledger::commit(store::Change change, Done done, Early early) {
   auto answer = [this, done = std::move(done)](base::Result<store::Committed> result) {
     if (result) {
       done(published(std::move(*result)));
@@ -23,7 +23,7 @@ void Ledger::commit(store::Change change, Done done) {
       done(base::fail(std::move(result.error())));
     }
   };
-  store_.commit(std::move(change), counted(std::move(answer)));
+  store_.commit(std::move(change), counted(std::move(answer)), std::move(early));
 }
 
 void Ledger::set_push(task::TaskKey key, task::PushConfig config, int configs_max,

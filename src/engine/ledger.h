@@ -2,7 +2,7 @@
 // woken: readers of the log, the notifier. Nothing is seen before it is stored (promise 1).
 //
 // Threads: any. Callbacks run on the store's flushing thread, in the order in which changes were applied,
-// after readers of the same change were woken.
+// after readers of the same change were woken. An early one runs before that, as store::EarlyCallback says.
 #pragma once
 
 #include <array>
@@ -23,11 +23,12 @@ class Ledger {
     task::EventNumber before;  // the last number before this change's events
   };
   using Done = std::function<void(base::Result<Written>)>;
+  using Early = store::EarlyCallback;
 
   // `deliveries_written` is called after a commit that wrote webhook deliveries; it must not block.
   Ledger(store::TaskStore& store, Feed& feed, std::function<void()> deliveries_written);
 
-  void commit(store::Change change, Done done);
+  void commit(store::Change change, Done done, Early early = nullptr);
 
   // A task's webhooks, as in store::TaskStore. Nobody is woken.
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,

@@ -100,6 +100,7 @@ struct TaskService::Pending {
   std::optional<store::SendDigest> digest;  // none: it repeats nothing
   Submitted done;
   int tries = 0;
+  bool begun = false;  // its turn
 };
 
 TaskService::TaskService(store::TaskStore& store, Ledger& ledger, Feed& feed, Turns& turns,
@@ -166,9 +167,29 @@ void TaskService::attempt(const PendingPtr& pending) {
     return;
   }
   decision->change.send = pending->digest;
-  ledger_.commit(std::move(decision->change), [this, pending, room](base::Result<Ledger::Written> result) {
-    stored(pending, room, std::move(result));
-  });
+  Ledger::Early early;
+  if (room == Scheduler::Room::slot && decision->change.create) {
+    early = [this, pending](const store::Committed& committed) { begin_early(*pending, committed); };
+  }
+  ledger_.commit(
+      std::move(decision->change),
+      [this, pending, room](base::Result<Ledger::Written> result) {
+        stored(pending, room, std::move(result));
+      },
+      std::move(early));
+}
+
+// The first turn of a new task does not wait for the disk: nobody is told of it or of what follows from it
+// before all of that is on the disk, and what it is about is at hand.
+void TaskService::begin_early(Pending& pending, const store::Committed& committed) {
+  task::Submission& submission = pending.submission;
+  FirstTurn first;
+  first.new_context = committed.new_context;
+  first.input.task_metadata = submission.metadata;
+  first.input.request = request_of(submission);
+  first.input.message = std::move(submission.message);
+  turns_.begun(committed.head, std::move(first));
+  pending.begun = true;
 }
 
 // A turn that has a slot already begins with its message, in one change.
@@ -283,7 +304,7 @@ void TaskService::stored(const PendingPtr& pending, Scheduler::Room room,
     task::EventNumber after = head.last_event;
     if (room == Scheduler::Room::queue) turns_.scheduler().enqueue(head.key, head.agent);
     if (room == Scheduler::Room::slot) {
-      turns_.begun(head);
+      if (!pending->begun) turns_.begun(head);
       --after.value;  // the submission's own events end with its message
     }
     return pending->done(Accepted{head.key, head.id, head.context, result->before, after, false});

@@ -13,12 +13,12 @@ constexpr int kChildrenMax = 32;  // open at once, of one turn
 
 }  // namespace
 
-TurnRun::TurnRun(const Services& services, store::TaskHead queued, std::chrono::milliseconds time_max,
+TurnRun::TurnRun(const Services& services, store::TaskHead head, std::chrono::milliseconds time_max,
                  std::chrono::milliseconds cancel_grace)
     : services_(services),
       time_max_(time_max),
       cancel_grace_(cancel_grace),
-      state_(std::in_place, std::move(queued), services.options.artifact_bytes_max) {}
+      state_(std::in_place, std::move(head), services.options.artifact_bytes_max) {}
 
 store::TaskHead TurnRun::head() const {
   return state_.with([](const State& state) { return state.head; });
@@ -38,14 +38,14 @@ bool TurnRun::has_subagent(const std::string& id) const {
   return state_.with([&](const State& state) { return state.output.is_open(id); });
 }
 
-void TurnRun::started(store::TaskHead head) {
+void TurnRun::started(std::optional<store::TaskHead> after) {
   const auto deadline = services_.background.timers().after(time_max_, [self = shared_from_this()] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
     self->force(agents::Failed{"the agent did not finish within " + std::to_string(seconds) + " seconds"});
   });
   state_.with([&](State& state) {
     state.phase = Phase::running;
-    state.head = std::move(head);
+    if (after) state.head = std::move(*after);
     state.deadline = deadline;
     state.held = true;
   });

@@ -46,12 +46,12 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     std::function<void(const task::AgentName&)> resume;
   };
 
-  TurnRun(const Services& services, store::TaskHead queued, std::chrono::milliseconds time_max,
+  TurnRun(const Services& services, store::TaskHead head, std::chrono::milliseconds time_max,
           std::chrono::milliseconds cancel_grace);
 
-  // The turn's beginning is stored; `head` is the task after it. Output is taken from here on, and held until
-  // `attach`.
-  void started(store::TaskHead head);
+  // The turn's beginning is stored; `after` is the task after it, unless the turn was made with that. Output
+  // is taken from here on, and held until `attach`.
+  void started(std::optional<store::TaskHead> after = {});
   // The executor is at work.
   void attach(std::unique_ptr<agents::RunningTurn> running);
 
@@ -80,8 +80,8 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
  private:
   enum class Phase { starting, running, over };
   struct State {
-    State(store::TaskHead queued, std::size_t artifact_bytes_max)
-        : head(std::move(queued)), output(head.id.value, head.turn.value, artifact_bytes_max) {}
+    State(store::TaskHead now, std::size_t artifact_bytes_max)
+        : head(std::move(now)), output(head.id.value, head.turn.value, artifact_bytes_max) {}
 
     Phase phase = Phase::starting;
     store::TaskHead head;

@@ -30,6 +30,16 @@ std::size_t room_beside(const std::vector<task::Message>& conversation) {
   return told < kToldBytesMax ? kToldBytesMax - told : 0;
 }
 
+base::Result<std::vector<task::Artifact>> artifacts_of(const store::TaskStore& store,
+                                                       const store::TaskHead& head) {
+  if (head.artifact_count == 0) return std::vector<task::Artifact>();
+  task::Depth depth;
+  depth.artifacts = true;
+  auto task = store.read(head.key, depth);
+  if (!task) return base::fail(std::move(task.error()));
+  return std::move(task->artifacts);
+}
+
 // What every line of the log about a task begins with.
 std::string facts_of(const store::TaskHead& head) {
   return "task=" + base::loggable_word(head.id.value) +
@@ -110,13 +120,13 @@ std::shared_ptr<TurnRun> Turns::enroll(const store::TaskHead& head, const agents
   return alone ? run : nullptr;
 }
 
-void Turns::begun(const store::TaskHead& head) {
+void Turns::begun(const store::TaskHead& head, std::optional<FirstTurn> first) {
   const agents::Agent* agent = catalogue_.find(head.agent);
   const auto run = agent ? enroll(head, *agent) : nullptr;
   if (!run) return begun_again(head.key, head.turn, head.agent);
-  background_.run([this, run, agent, head] {
-    run->started(head);
-    execute(run, *agent);
+  background_.run([this, run, agent, first = std::move(first)]() mutable {
+    run->started();
+    execute(run, *agent, std::move(first));
   });
 }
 
@@ -156,12 +166,13 @@ void Turns::fail_unknown_agent(const store::TaskHead& head) {
   });
 }
 
-void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent) {
+void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent,
+                    std::optional<FirstTurn> first) {
   const store::TaskHead head = run->head();
   if (spdlog::should_log(spdlog::level::debug)) {
     spdlog::debug("{} turn {} begins, attempt {}", facts_of(head), head.turn.value, head.attempt);
   }
-  auto turn = describe(head);
+  auto turn = describe(head, std::move(first));
   if (!turn) {
     spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
     return run->finish(agents::Failed{"the turn could not be read from the store"});
@@ -169,22 +180,30 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& ag
   run->attach(agent.executor->start(std::move(*turn), run));
 }
 
-base::Result<agents::Turn> Turns::describe(const store::TaskHead& head) const {
-  auto input = store_.turn_input(head.key, head.turn_message);
+// What the caller keeps itself, or else what is stored.
+base::Result<std::vector<task::Message>> Turns::conversation(const store::TaskHead& head,
+                                                             store::TurnRequest& request) const {
+  if (request.history) return std::move(*request.history);
+  return store_.conversation(head.context_key, head.key, head.turn_message, options_.conversation_max);
+}
+
+base::Result<agents::Turn> Turns::describe(const store::TaskHead& head,
+                                           std::optional<FirstTurn> first) const {
+  using Messages = std::vector<task::Message>;
+  using Ids = std::vector<std::string>;
+  const bool nothing_before = first && first->new_context && !first->input.request.history;
+  const bool no_calls = first && first->new_context;
+  auto input = first ? base::Result<store::TurnInput>(std::move(first->input))
+                     : store_.turn_input(head.key, head.turn_message);
   if (!input) return base::fail(std::move(input.error()));
-  auto earlier =
-      input->request.history
-          ? base::Result<std::vector<task::Message>>(std::move(*input->request.history))
-          : store_.conversation(head.context_key, head.key, head.turn_message, options_.conversation_max);
+  auto earlier = nothing_before ? base::Result<Messages>(Messages()) : conversation(head, input->request);
   if (!earlier) return base::fail(std::move(earlier.error()));
-  task::Depth depth;
-  depth.artifacts = head.artifact_count > 0;
-  auto task = store_.read(head.key, depth);
-  if (!task) return base::fail(std::move(task.error()));
+  auto artifacts = artifacts_of(store_, head);
+  if (!artifacts) return base::fail(std::move(artifacts.error()));
   auto references = referenced_tasks(store_, head, input->message,
                                      {kReferencesMax, options_.conversation_max, room_beside(*earlier)});
   if (!references) return base::fail(std::move(references.error()));
-  auto call_ids = store_.call_ids(head.context_key);
+  auto call_ids = no_calls ? base::Result<Ids>(Ids()) : store_.call_ids(head.context_key);
   if (!call_ids) return base::fail(std::move(call_ids.error()));
 
   agents::Turn turn;
@@ -193,10 +212,10 @@ base::Result<agents::Turn> Turns::describe(const store::TaskHead& head) const {
   turn.agent = head.agent;
   turn.task = head.id;
   turn.context = head.context;
-  turn.task_metadata = std::move(task->metadata);
+  turn.task_metadata = std::move(input->task_metadata);
   turn.message = std::move(input->message);
   turn.history = std::move(*earlier);
-  turn.artifacts = std::move(task->artifacts);
+  turn.artifacts = std::move(*artifacts);
   turn.references = std::move(*references);
   turn.tools = std::move(input->request.tools);
   turn.client_state = std::move(input->request.client_state);

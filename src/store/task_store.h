@@ -5,6 +5,7 @@
 // transaction; the callback runs on the store's flushing thread once the change is on disk (or was
 // refused), must not block and must not wait for another commit. A refused change leaves no trace and does
 // not disturb the others in its transaction. Durability: once a callback has a result, no crash loses it.
+// Who has work to do that is no answer to anybody need not wait for the disk: see `EarlyCallback`.
 // Unknown outcome: `unavailable` may mean that the write happened. Read before trying again.
 // Threads: every method may be called from any thread. Reads may block on the disk.
 #pragma once
@@ -143,9 +144,14 @@ struct Committed {
 };
 
 using CommitCallback = std::function<void(base::Result<Committed>)>;
+// Hears of a change that was not refused before its CommitCallback, on the store's committing thread: it is
+// committed and only the system's own end (its power fails) can lose it, together with all that is committed
+// after it. For what leads to further changes; it may not be shown or acknowledged.
+using EarlyCallback = std::function<void(const Committed&)>;
 
 // A turn's input as stored.
 struct TurnInput {
+  task::Json task_metadata;  // the task's own
   task::Message message;
   TurnRequest request;
 };
@@ -156,7 +162,8 @@ class TaskStore {
 
   // Fails with: already_exists (the new task's id is taken), conflict, task_not_found, invalid_argument (an
   // illegal move), too_large, unavailable (the disk).
-  virtual void commit(Change change, CommitCallback done) = 0;
+  virtual void commit(Change change, CommitCallback done, EarlyCallback early) = 0;
+  void commit(Change change, CommitCallback done) { commit(std::move(change), std::move(done), nullptr); }
 
   // task_not_found if the caller has no such task at this agent.
   virtual base::Result<TaskHead> head(const task::TaskRef& ref) const = 0;

@@ -6,6 +6,30 @@ using namespace baton::test;
 using base::ErrorCode;
 using task::State;
 
+TEST_CASE("TaskStore: who asks for it hears of a change before its callback, and of a refused one never") {
+  StoreBench bench;
+  const auto heard = [&](store::Change change) {
+    std::vector<std::string> order;
+    std::promise<void> done;
+    bench.store->commit(
+        std::move(change),
+        [&](const base::Result<store::Committed>& result) {
+          order.push_back(result ? "done at " + std::to_string(result->head.last_event.value) : "refused");
+          done.set_value();
+        },
+        [&](const store::Committed& committed) {
+          order.push_back("early at " + std::to_string(committed.head.last_event.value));
+          // What follows from the change can be asked for by now.
+          CHECK(bench.store->turn_input(committed.head.key, {2}).has_value());
+        });
+    await(done.get_future());
+    return order;
+  };
+  const auto creation = [] { return StoreBench::creation("t1", {status(State::submitted), user("m1")}); };
+  CHECK(heard(creation()) == std::vector<std::string>{"early at 2", "done at 2"});
+  CHECK(heard(creation()) == std::vector<std::string>{"refused"});
+}
+
 TEST_CASE("TaskStore: a new task has what it was made with") {
   StoreBench bench;
   store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});

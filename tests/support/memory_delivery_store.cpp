@@ -130,7 +130,7 @@ base::Result<task::Task> MemoryTasks::read(task::TaskKey key, const task::Depth&
   return task;
 }
 
-void MemoryTasks::commit(store::Change, store::CommitCallback done) {
+void MemoryTasks::commit(store::Change, store::CommitCallback done, store::EarlyCallback) {
   done(not_here());
 }
 base::Result<store::TaskHead> MemoryTasks::head(const task::TaskRef&) const {

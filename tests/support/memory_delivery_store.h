@@ -61,7 +61,8 @@ class MemoryTasks : public store::TaskStore {
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of) const override;
 
-  void commit(store::Change change, store::CommitCallback done) override;
+  using TaskStore::commit;
+  void commit(store::Change change, store::CommitCallback done, store::EarlyCallback early) override;
   base::Result<store::TaskHead> head(const task::TaskRef& ref) const override;
   base::Result<store::TaskHead> head(task::TaskKey key) const override;
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,

@@ -8,6 +8,13 @@
 #include "store/sqlite/errors.h"
 
 namespace baton::store::sqlite {
+namespace {
+
+void wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t least) {
+  for (std::uint64_t now = count; now < least; now = count) count.wait(now);
+}
+
+}  // namespace
 
 Committer::Committer(WriteState& state, CommitterLimits limits, Flush flush)
     : state_(state),
@@ -44,15 +51,16 @@ void Committer::push(std::unique_ptr<Write> write, std::size_t bytes) {
 }
 
 void Committer::settle() const {
-  const std::uint64_t seen = visible_;
-  for (std::uint64_t now = flushed_; now < seen; now = flushed_) flushed_.wait(now);
+  wait_for(flushed_, visible_);
 }
 
 void Committer::run_commits() {
   pthread_setname_np(pthread_self(), "store-commit");
   for (Batch batch; gather(batch); batch = {}) {
     commit(batch);
+    const std::vector<Write*> committed = written(batch);
     hand_over(std::move(batch));
+    tell_committed(committed);
   }
   {
     std::lock_guard lock(mutex_);
@@ -72,6 +80,7 @@ void Committer::run_flushes() {
     may_gather_.notify_one();
     flushed_ = batch.number;
     flushed_.notify_all();
+    wait_for(heard_, batch.number);
     tell(batch);
   }
 }
@@ -141,9 +150,14 @@ void Committer::commit(Batch& batch) {
   } catch (const SQLite::Exception& exception) {
     if (!is_outage(exception)) return commit_one_by_one(batch);
     for (Waiting& waiting : batch.writes) {
-      if (!waiting.refused) waiting.write->refuse(error_of(exception, "committing"));
+      if (!waiting.refused) refuse(waiting, exception);
     }
   }
+}
+
+void Committer::refuse(Waiting& waiting, const SQLite::Exception& exception) {
+  waiting.write->refuse(error_of(exception, "committing"));
+  waiting.refused = true;
 }
 
 // One of them cannot be written, and it is not the disk: the others must not suffer.
@@ -155,7 +169,7 @@ void Committer::commit_one_by_one(Batch& batch) {
       end_transaction();
     } catch (const SQLite::Exception& exception) {
       roll_back({&waiting, 1});
-      waiting.write->refuse(error_of(exception, "committing"));
+      refuse(waiting, exception);
     }
   }
 }
@@ -189,6 +203,25 @@ void Committer::roll_back(std::span<Waiting> writes) {
   for (Waiting& waiting : writes) {
     if (!waiting.refused) waiting.write->undo();
   }
+}
+
+std::vector<Write*> Committer::written(const Batch& batch) {
+  std::vector<Write*> writes;
+  writes.reserve(batch.writes.size());
+  for (const Waiting& waiting : batch.writes) {
+    if (!waiting.refused) writes.push_back(waiting.write.get());
+  }
+  return writes;
+}
+
+// The flushing thread has them by now, and ends them only after this.
+void Committer::tell_committed(const std::vector<Write*>& writes) {
+  {
+    const base::WorkerPool::Burst together;
+    for (Write* write : writes) write->committed();
+  }
+  heard_ = visible_.load();
+  heard_.notify_one();
 }
 
 void Committer::hand_over(Batch batch) {

@@ -4,8 +4,8 @@
 // larger the groups.
 //
 // Threads: `push` from any thread, without waiting for the disk. Writes are applied on the committing thread
-// in the order they were pushed, and finish in that order on the flushing thread, which must not wait for
-// another write there.
+// in the order they were pushed, and finish in that order on the flushing thread. They must not wait for
+// another write on either.
 //
 // Readers see a group a moment before it is on the disk: see `settle`.
 //
@@ -42,6 +42,9 @@ class Write {
   virtual void undo() = 0;
   // Gives up what would be written; the result is this error.
   virtual void refuse(const base::Error& error) = 0;
+  // The transaction is committed; the flush is under way. Called once, on the committing thread, unless the
+  // write was refused.
+  virtual void committed() {}
   // Tells whoever asked. Called once, last.
   virtual void finish() = 0;
 };
@@ -96,14 +99,18 @@ class Committer {
   void commit_one_by_one(Batch& batch);
   void transact(Batch& batch);
   void end_transaction();
+  static void refuse(Waiting& waiting, const SQLite::Exception& exception);
   void roll_back(std::span<Waiting> writes);
   void hand_over(Batch batch);
+  static std::vector<Write*> written(const Batch& batch);
+  void tell_committed(const std::vector<Write*>& writes);
 
   WriteState& state_;
   const CommitterLimits limits_;
   const Flush flush_;
-  // Groups: those of which a reader may have seen something, and those that are on the disk.
-  std::atomic<std::uint64_t> visible_ = 0, flushed_ = 0;
+  // Groups: those of which a reader may have seen something, those whose writes have heard that they are
+  // committed, and those that are on the disk.
+  std::atomic<std::uint64_t> visible_ = 0, heard_ = 0, flushed_ = 0;
 
   std::mutex mutex_;
   std::condition_variable may_gather_, may_flush_;

@@ -222,7 +222,7 @@ std::optional<TurnInput> RecentTasks::turn_input(task::TaskKey key, task::EventN
   if (!log || message.value < 1 || index >= log->events.size()) return std::nullopt;
   const auto* added = std::get_if<task::MessageAdded>(&log->events[index]->body);
   if (added == nullptr) return std::nullopt;
-  TurnInput input{added->message, {}};
+  TurnInput input{log->metadata, added->message, {}};
   // The request of the change that the message came with.
   const auto with = std::ranges::find_if(
       log->requests, [&](const Request& one) { return one.first <= message && message <= one.last; });

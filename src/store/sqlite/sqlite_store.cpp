@@ -170,10 +170,11 @@ void SqliteStore::settle(task::TaskKey key) const {
   if (parts_->recent.is_changing(key)) parts_->committer->settle();
 }
 
-void SqliteStore::commit(Change change, CommitCallback done) {
+void SqliteStore::commit(Change change, CommitCallback done, EarlyCallback early) {
   const std::size_t weight = sqlite::weight_of(change);
-  parts_->committer->push(
-      std::make_unique<sqlite::CommitChange>(std::move(change), parts_->recent, std::move(done)), weight);
+  parts_->committer->push(std::make_unique<sqlite::CommitChange>(std::move(change), parts_->recent,
+                                                                 std::move(done), std::move(early)),
+                          weight);
 }
 
 void SqliteStore::set_push(task::TaskKey key, task::PushConfig config, int configs_max,

@@ -48,7 +48,8 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   // Commits what is waiting. No method may be under way.
   ~SqliteStore() override;
 
-  void commit(Change change, CommitCallback done) override;
+  using TaskStore::commit;
+  void commit(Change change, CommitCallback done, EarlyCallback early) override;
   base::Result<TaskHead> head(const task::TaskRef& ref) const override;
   base::Result<TaskHead> head(task::TaskKey key) const override;
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,

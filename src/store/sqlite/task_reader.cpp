@@ -166,19 +166,21 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   TurnInput input;
   input.message = std::move(added->message);
   Query query = connection.query(
-      "SELECT metadata, tools, client_state, extensions, history FROM turn_requests "
-      "WHERE task_key = ? AND number = ?",
+      "SELECT m.metadata, r.metadata, r.tools, r.client_state, r.extensions, r.history FROM tasks t "
+      "LEFT JOIN task_metadata m ON m.task_key = t.task_key "
+      "LEFT JOIN turn_requests r ON r.task_key = t.task_key AND r.number = ?2 WHERE t.task_key = ?1",
       key, number);
   if (!query.step()) return input;
-  input.request.metadata = {query.text(0)};
-  input.request.tools = {query.text(1)};
-  input.request.client_state = {query.text(2)};
-  if (const std::string extensions = query.text(3); !extensions.empty()) {
+  input.task_metadata = {query.text(0)};
+  input.request.metadata = {query.text(1)};
+  input.request.tools = {query.text(2)};
+  input.request.client_state = {query.text(3)};
+  if (const std::string extensions = query.text(4); !extensions.empty()) {
     auto decoded = wire::stored::decode_strings(extensions);
     if (!decoded) return fail(decoded.error());
     input.request.extensions = std::move(*decoded);
   }
-  if (const std::string history = query.text(4); !history.empty()) {
+  if (const std::string history = query.text(5); !history.empty()) {
     auto decoded = wire::stored::decode_messages(history);
     if (!decoded) return fail(decoded.error());
     input.request.history = std::move(*decoded);

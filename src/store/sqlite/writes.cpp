@@ -39,6 +39,11 @@ void CommitChange::refuse(const base::Error& error) {
   result_ = base::fail(error);
 }
 
+void CommitChange::committed() {
+  if (early_ && *result_) early_(**result_);
+  early_ = nullptr;
+}
+
 void CommitChange::finish() {
   if (*result_ && change_.create) {
     recent_.created(**result_, std::move(change_.create->metadata), std::move(change_.request));

@@ -17,11 +17,12 @@ std::size_t weight_of(const Change& change);
 
 class CommitChange final : public Write {
  public:
-  CommitChange(Change change, RecentTasks& recent, CommitCallback done)
-      : change_(std::move(change)), recent_(recent), done_(std::move(done)) {}
+  CommitChange(Change change, RecentTasks& recent, CommitCallback done, EarlyCallback early)
+      : change_(std::move(change)), recent_(recent), done_(std::move(done)), early_(std::move(early)) {}
   void apply(WriteState& state) override;
   void undo() override;
   void refuse(const base::Error& error) override;
+  void committed() override;
   void finish() override;
 
  private:
@@ -29,6 +30,7 @@ class CommitChange final : public Write {
   RecentTasks& recent_;
   task::TaskKey marked_;  // as changing
   CommitCallback done_;
+  EarlyCallback early_;
   std::optional<base::Result<Committed>> result_;
 };
 

@@ -230,6 +230,53 @@ TEST_CASE("Committer: settling waits for the flush of what can be seen, and for 
   CHECK(bench.count() == 1);
 }
 
+TEST_CASE(
+    "Committer: a write hears that it is committed while its group is flushed, a refused one does not") {
+  class Hears final : public Write {
+   public:
+    Hears(bool is_refused, std::vector<std::string>& heard) : is_refused_(is_refused), heard_(heard) {}
+    void apply(WriteState& state) override {
+      if (is_refused_) state.connection().run("INSERT INTO ids (id) VALUES (-1)");
+    }
+    void undo() override {}
+    void refuse(const base::Error&) override { heard_.push_back("refused"); }
+    void committed() override { heard_.push_back("committed"); }
+    void finish() override { heard_.push_back("finished"); }
+
+   private:
+    const bool is_refused_;
+    std::vector<std::string>& heard_;
+  };
+  Bench bench;
+  std::promise<void> disk_is_done;
+  std::vector<std::string> good, bad;
+  // Tells when all before it have heard.
+  class Last final : public Write {
+   public:
+    explicit Last(std::promise<void>& disk_is_done) : disk_is_done_(disk_is_done) {}
+    void apply(WriteState&) override {}
+    void undo() override {}
+    void refuse(const base::Error&) override {}
+    void committed() override { disk_is_done_.set_value(); }
+    void finish() override {}
+
+   private:
+    std::promise<void>& disk_is_done_;
+  };
+  {
+    Committer committer(bench.state, {}, [&, once = false]() mutable {
+      if (!std::exchange(once, true)) disk_is_done.get_future().wait();
+    });
+    bench.hold(committer);
+    committer.push(std::make_unique<Hears>(false, good), 1);
+    committer.push(std::make_unique<Hears>(true, bad), 1);
+    committer.push(std::make_unique<Last>(disk_is_done), 1);
+    bench.release.set_value();
+  }
+  CHECK(good == std::vector<std::string>{"committed", "finished"});
+  CHECK(bad == std::vector<std::string>{"refused", "finished"});
+}
+
 TEST_CASE("Committer: what is pushed by those who are told of the last group is written too") {
   // Pushes the next of a few once it has been written.
   class Chain final : public Write {
