@@ -76,7 +76,11 @@ class StoreBench {
     options.path = path();
     options.checks_references = true;
     // The same must hold whether new tasks are answered from memory or, as old ones are, from the disk.
-    if (std::getenv("BATON_TEST_FROM_DISK") != nullptr) options.recent_bytes_max = 0;
+    // Likewise earlier sends.
+    if (std::getenv("BATON_TEST_FROM_DISK") != nullptr) {
+      options.recent_bytes_max = 0;
+      options.send_slice_max = 2;
+    }
     // And whether a task's log is read whole or by its index rows, or begins to be in the middle.
     if (const char* events = std::getenv("BATON_TEST_SHORT_EVENTS")) {
       options.short_events_max = std::atoi(events);

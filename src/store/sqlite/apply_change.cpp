@@ -8,7 +8,6 @@
 #include "store/sqlite/errors.h"
 #include "store/sqlite/index_rows.h"
 #include "store/sqlite/push_rows.h"
-#include "store/sqlite/send_rows.h"
 #include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
@@ -164,7 +163,7 @@ int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, con
   write_events(connection, head, before, plan, change.events, encoded, now);
   if (change.request) write_request(connection, head.key, plan.message, *change.request);
   set_owner(state, head, change.user);
-  if (change.send) remember_send(state, *change.send, {head.key, before}, now);
+  if (change.send) state.sends().add(connection, *change.send, {head.key, before}, now);
   int deliveries = 0;
   for (std::size_t i = 0; i < change.events.size(); ++i) {
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
@@ -314,7 +313,7 @@ Result<Committed> apply_change(WriteState& state, Change& change) {
     return fail(ErrorCode::invalid_argument, "a change is about one task: a new one or an old one");
   }
   // Before anything else: a repeated send is one whatever has become of the task since.
-  if (change.send && find_send(state.connection(), *change.send, state.now() - state.send_retention())) {
+  if (change.send && state.sends().find(state.connection(), *change.send, state.now())) {
     return fail(ErrorCode::already_exists, "the message was sent before");
   }
   return change.create ? create(state, change) : advance(state, change);

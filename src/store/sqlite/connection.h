@@ -15,6 +15,11 @@
 
 namespace baton::store::sqlite {
 
+// Bound as what it is, not as a text.
+struct Blob {
+  std::string bytes;
+};
+
 // Gives the statement back, ready for its next use, when it goes out of scope.
 class Query {
  public:
@@ -94,6 +99,8 @@ class Connection {
   static void bind_view(SQLite::Statement& statement, int place, const Value& value) {
     if constexpr (std::is_same_v<Value, std::string>) {
       statement.bindNoCopy(place, value);
+    } else if constexpr (std::is_same_v<Value, Blob>) {
+      statement.bindNoCopy(place, value.bytes.data(), static_cast<int>(value.bytes.size()));
     } else if constexpr (requires { std::string(value.value); }) {
       statement.bindNoCopy(place, value.value);
     } else {

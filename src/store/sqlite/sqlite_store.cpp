@@ -14,7 +14,7 @@
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/recent_tasks.h"
-#include "store/sqlite/send_rows.h"
+#include "store/sqlite/send_index.h"
 #include "store/sqlite/task_reader.h"
 #include "store/sqlite/wal_file.h"
 #include "store/sqlite/writes.h"
@@ -79,14 +79,14 @@ struct SqliteStore::Parts {
   Parts(sqlite::FileLock held, const SqliteOptions& options, const base::Clock& clock_used)
       : lock(std::move(held)),
         writer(options.path, sqlite::Connection::Mode::write),
-        state(writer, clock_used, options.remembered_tasks_max, options.send_retention,
-              options.short_events_max),
+        sends(options.send_retention, options.send_slice_max),
+        state(writer, clock_used, options.remembered_tasks_max, sends, options.short_events_max),
         recent(options.recent_bytes_max),
         clock(clock_used),
-        send_retention(options.send_retention),
         on_flush_failed(options.on_flush_failed) {}
 
   void start(const SqliteOptions& options) {
+    sends.load(writer);
     readers.emplace(options.path, options.readers, kReaderPragmas);
     sqlite::CommitterLimits limits;
     limits.writes_max = options.queue_max;
@@ -103,10 +103,10 @@ struct SqliteStore::Parts {
 
   sqlite::FileLock lock;
   sqlite::Connection writer;
+  sqlite::SendIndex sends;
   sqlite::WriteState state;
   sqlite::RecentTasks recent;
   const base::Clock& clock;
-  const base::Duration send_retention;
   const std::function<void(const base::Error&)> on_flush_failed;
   std::optional<sqlite::ConnectionPool> readers;
   std::optional<sqlite::WalFile> wal;
@@ -265,7 +265,7 @@ Result<std::vector<TaskHead>> SqliteStore::orphans() const {
 
 Result<EarlierSend> SqliteStore::earlier_send(const SendDigest& digest) const {
   return peeking("finding an earlier send", [&](sqlite::Connection& connection) -> Result<EarlierSend> {
-    const auto send = sqlite::find_send(connection, digest, parts_->clock.now() - parts_->send_retention);
+    const auto send = parts_->sends.find(connection, digest, parts_->clock.now());
     if (!send) return fail(ErrorCode::not_found, "no earlier send");
     return *send;
   });

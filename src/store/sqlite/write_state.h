@@ -22,6 +22,7 @@
 #include "store/sqlite/context_rows.h"
 #include "store/sqlite/head_rows.h"
 #include "store/sqlite/lru.h"
+#include "store/sqlite/send_index.h"
 
 namespace baton::store::sqlite {
 
@@ -39,11 +40,11 @@ struct KnownTask {
 
 class WriteState {
  public:
-  WriteState(Connection& connection, const base::Clock& clock, std::size_t tasks_max,
-             base::Duration send_retention, int short_events_max)
+  WriteState(Connection& connection, const base::Clock& clock, std::size_t tasks_max, SendIndex& sends,
+             int short_events_max)
       : connection_(connection),
         clock_(clock),
-        send_retention_(send_retention),
+        sends_(sends),
         short_events_max_(short_events_max),
         tasks_(tasks_max),
         contexts_(std::max<std::size_t>(tasks_max / 4, 1)) {}
@@ -67,10 +68,8 @@ class WriteState {
     return {new_key(last_delivery_, "SELECT max(delivery_key) FROM deliveries")};
   }
 
-  base::Duration send_retention() const { return send_retention_; }
+  SendIndex& sends() { return sends_; }
   int short_events_max() const { return short_events_max_; }
-  // Whether this send is one after which old ones are to be deleted.
-  bool cleaning_due() { return sends_++ % kSendsPerCleaning == 0; }
 
   // The task's context; with the key 0 if there is none yet, which whoever makes it is to set. Good until
   // another is asked for.
@@ -85,20 +84,18 @@ class WriteState {
     tasks_.clear();
     contexts_.clear();
     totals_.clear();
+    sends_.forget();
   }
 
  private:
-  static constexpr std::uint64_t kSendsPerCleaning = 64;
-
   std::int64_t new_key(std::optional<std::int64_t>& last, const char* sql);
 
   Connection& connection_;
   const base::Clock& clock_;
-  const base::Duration send_retention_;
+  SendIndex& sends_;
   const int short_events_max_;
   base::Timestamp last_{};
   std::optional<std::int64_t> last_config_, last_delivery_;
-  std::uint64_t sends_ = 0;
   // Not yet written. Looked up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
   Lru<task::TaskKey, KnownTask> tasks_;

@@ -83,7 +83,8 @@ struct Bench {
   test::TempFolder folder;
   test::ManualClock clock;
   Connection connection{(folder.path() / "test.db").string(), Connection::Mode::write};
-  WriteState state{connection, clock, 10, std::chrono::hours(24), 32};
+  store::sqlite::SendIndex sends{std::chrono::hours(24), 100};
+  WriteState state{connection, clock, 10, sends, 32};
   std::vector<Finished> finished;
   std::promise<void> held;
   std::promise<void> release;

@@ -1,0 +1,100 @@
+// SendIndex: the sends of the last time, by which a repeated one is known; rows of `sends` and `send_slices`.
+//
+// Digests come in random order, and an index of them on the disk would have a page written for each. So the
+// newest are in memory; once there are enough of them they are sorted and written as one slice. Of a slice a
+// filter stays in memory (two bytes for each send), which says of nearly all digests that they are not in it.
+//
+// Threads: `find` from any, with a connection of the caller's; the rest on the committing thread. Memory may
+// be ahead of the disk: what it knows counts only if its row is there. No lock is held over a query.
+// Errors: everything throws SQLite::Exception.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "store/sqlite/connection.h"
+#include "store/task_store.h"
+
+namespace baton::store::sqlite {
+
+// Tells of most digests that they are not among some others.
+class DigestFilter {
+ public:
+  explicit DigestFilter(std::size_t digests) : words_(digests / 4 + 1) {}
+  void add(std::uint64_t digest) { words_[place(digest)] |= bits(digest); }
+  bool may_have(std::uint64_t digest) const { return (words_[place(digest)] & bits(digest)) == bits(digest); }
+
+ private:
+  std::size_t place(std::uint64_t digest) const { return (digest >> 32) * words_.size() >> 32; }
+  // Four of the word's 64, by bits that the place does not depend on.
+  static std::uint64_t bits(std::uint64_t digest) {
+    const auto one = [&](int shift) { return std::uint64_t{1} << (digest >> shift & 63); };
+    return one(0) | one(6) | one(12) | one(18);
+  }
+
+  std::vector<std::uint64_t> words_;
+};
+
+// One send in a slice: half of its digest, and how far it is from the slice's first.
+struct SliceEntry {
+  std::uint64_t high;
+  std::uint32_t offset;
+  friend auto operator<=>(const SliceEntry&, const SliceEntry&) = default;
+};
+
+class SendIndex {
+ public:
+  // `slice_max`: sends in memory before they are made a slice.
+  SendIndex(base::Duration retention, std::size_t slice_max) : retention_(retention), slice_max_(slice_max) {}
+
+  // Learns what is on the disk. Before anything else is asked of it.
+  void load(Connection& connection);
+
+  // The last send of this digest, if it is remembered still.
+  std::optional<EarlierSend> find(Connection& connection, const SendDigest& digest,
+                                  base::Timestamp now) const;
+
+  // Times must not go back. Now and then some of those that need no longer be remembered go.
+  void add(Connection& connection, const SendDigest& digest, const EarlierSend& send, base::Timestamp now);
+  // The transaction was rolled back: what is on the disk counts.
+  void forget() { is_stale_ = true; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const SendDigest& digest) const { return digest.high ^ digest.low; }
+  };
+  using Keys = std::unordered_map<SendDigest, std::int64_t, Hash>;  // the last of each digest
+  struct Slice {
+    std::int64_t last_key;
+    base::Timestamp newest;
+    std::shared_ptr<const DigestFilter> filter;
+  };
+  struct State {
+    std::deque<Slice> slices;  // oldest first
+    Keys newest;               // in no slice
+    Keys sliced;               // of the last slice: a reader may not see it yet
+  };
+
+  bool add_key(State& state, const SendDigest& digest, std::int64_t key);
+  std::vector<SliceEntry> entries_of(const State& state) const;
+  Slice write_slice(Connection& connection, std::vector<SliceEntry> entries, base::Timestamp newest) const;
+  static Keys end_slice(State& state, Slice slice);
+  void drop_expired(Connection& connection, base::Timestamp now);
+
+  const base::Duration retention_;
+  const std::size_t slice_max_;
+  std::int64_t first_key_ = 1, next_key_ = 1;  // that is in no slice; that was not given
+  std::uint64_t added_ = 0;
+  bool is_stale_ = false;
+  base::Guarded<State> state_;  // changed by the committing thread only
+};
+
+}  // namespace baton::store::sqlite
