@@ -1,6 +1,7 @@
 #include "engine/feed.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace baton::engine {
 namespace {
@@ -48,6 +49,7 @@ Feed::Subscription Feed::add(task::TaskKey task, Subscriber subscriber) {
     ++state.subscriptions;
     const std::uint64_t id = state.next_id++;
     entry->second.subscribers.emplace(id, std::move(subscriber));
+    if (!is_remembered(entry->second)) drop_tail(state, entry->second);
     return id;
   });
   return subscription;
@@ -96,6 +98,17 @@ Feed::Tail Feed::after(task::TaskKey task, task::EventNumber number, std::size_t
   });
 }
 
+// Whether there are readers, or may be in a moment: nobody has come yet.
+bool Feed::is_remembered(const Entry& entry) {
+  const auto reads = [](const auto& subscriber) { return subscriber.second.news != nullptr; };
+  return entry.subscribers.empty() || std::ranges::any_of(entry.subscribers, reads);
+}
+
+void Feed::drop_tail(State& state, Entry& entry) {
+  state.bytes -= std::exchange(entry.tail_bytes, 0);
+  std::exchange(entry.tail, {});
+}
+
 void Feed::extend(State& state, Entry& entry, const std::vector<task::EventPtr>& events) {
   const std::size_t before = entry.tail_bytes;
   for (const task::EventPtr& event : events) {
@@ -131,7 +144,7 @@ void Feed::publish(const store::TaskHead& head, const std::vector<task::EventPtr
     }
     Entry& entry = found->second;
     entry.active = active;
-    extend(state, entry, events);
+    is_remembered(entry) ? extend(state, entry, events) : drop_tail(state, entry);
     for (auto& [id, subscriber] : entry.subscribers) {
       if (subscriber.news) {
         news.push_back(subscriber.news);

@@ -1,5 +1,6 @@
-// Feed: tells who is interested that a task's log has grown, and keeps the newest events of each watched or
-// active task in memory so that many readers need not go to the disk for them.
+// Feed: tells who is interested that a task's log has grown, and keeps the newest events of each read or
+// active task in memory so that many readers need not go to the disk for them. Of a task for whose stop
+// somebody waits and that nobody reads it keeps none.
 //
 // A reader holds its own position in the log. It subscribes, reads from `after` and, where that has a gap,
 // from the store; each news means: read again. Nothing is queued for a reader, so a slow one costs nothing.
@@ -10,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -81,7 +83,7 @@ class Feed {
   struct Entry {
     std::vector<task::EventPtr> tail;
     std::size_t tail_bytes = 0;
-    std::unordered_map<std::uint64_t, Subscriber> subscribers;
+    std::map<std::uint64_t, Subscriber> subscribers;  // mostly one
     bool active = false;
   };
   using Entries = std::unordered_map<task::TaskKey, Entry>;
@@ -94,6 +96,8 @@ class Feed {
   };
 
   Subscription add(task::TaskKey task, Subscriber subscriber);
+  static bool is_remembered(const Entry& entry);
+  static void drop_tail(State& state, Entry& entry);
   void remove(task::TaskKey task, std::uint64_t id);
   static void extend(State& state, Entry& entry, const std::vector<task::EventPtr>& events);
   static void erase(State& state, Entries::iterator entry);

@@ -12,7 +12,7 @@ namespace baton::server::http {
 
 ConnectionExchange::ConnectionExchange(std::shared_ptr<ServerCore> core,
                                        std::shared_ptr<Connection> connection, Gathered gathered)
-    : core_(std::move(core)), connection_(std::move(connection)), head_(std::move(gathered.head)) {
+    : core_(std::move(core)), connection_(std::move(connection)), head_(std::move(gathered.head.text)) {
   request_.body = std::move(gathered.body);
 }
 
@@ -36,11 +36,12 @@ void ConnectionExchange::serve(const std::shared_ptr<ConnectionExchange>& exchan
 }
 
 bool ConnectionExchange::decode() {
-  auto decoded = core_->library.decode(head_.text, connection_->remote_address);
+  // A string that is assigned a short one keeps its memory: this does not.
+  const std::string head = std::exchange(head_, {});
+  auto decoded = core_->library.decode(head, connection_->remote_address);
   if (!decoded) return false;
   decoded->body = std::move(request_.body);
   request_ = std::move(*decoded);
-  head_.text = std::string();
   return true;
 }
 
@@ -71,8 +72,7 @@ void ConnectionExchange::keep_only(std::initializer_list<std::string_view> heade
     const auto is_it = [&](std::string_view name) { return same_word(header.first, name); };
     if (std::ranges::any_of(headers, is_it)) kept.headers.push_back(std::move(header));
   }
-  request_ = std::move(kept);
-  head_ = RequestHead{};
+  std::swap(request_, kept);
 }
 
 void ConnectionExchange::reply(Reply reply) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "server/http/request_gatherer.h"
 #include "server/http/server_core.h"
@@ -39,7 +40,7 @@ class ConnectionExchange final : public Exchange {
 
   const std::shared_ptr<ServerCore> core_;        // shared with the server and the other exchanges
   const std::shared_ptr<Connection> connection_;  // shared with the loop
-  RequestHead head_;
+  std::string head_;                              // until it is decoded
   Request request_;
   std::atomic<bool> answered_{false};
 };

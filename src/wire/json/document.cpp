@@ -157,7 +157,7 @@ class DocumentBuilder {
   // The decoded string: a view of the text where nothing was escaped, a copy otherwise.
   std::string_view keep(const Ch* text, Size length, std::uint32_t begin, std::uint32_t end) {
     if (length + 2 == end - begin) return document_.text_.substr(begin + 1, length);
-    return document_.decoded_.emplace_back(text, length);
+    return document_.decoded_.emplace_front(text, length);
   }
 
   void push(Value::Type type, std::uint32_t begin) {

@@ -6,7 +6,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <forward_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -119,7 +119,7 @@ class Document {
   std::unique_ptr<const std::string> owned_;
   std::string_view text_;
   std::vector<Node> nodes_;
-  std::deque<std::string> decoded_;  // strings with escapes
+  std::forward_list<std::string> decoded_;  // strings with escapes
 };
 
 }  // namespace baton::wire

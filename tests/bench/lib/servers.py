@@ -155,13 +155,13 @@ class GroupCommit(Server):
         return [self.places.program("baton_bench_group_commit"), self.database, str(self.commits)]
 
 
-def settled_kib(server, seconds=10):
-    """Resident memory once it has stopped to change."""
-    before, deadline = -1, time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        now = server.resident_kib()
-        if abs(now - before) < 64:
-            return now
-        before = now
+def settled_kib(server, seconds=20):
+    """Resident memory once it has not changed for three seconds: allocators give back what is free after a while."""
+    deadline = time.monotonic() + seconds
+    before, since = server.resident_kib(), time.monotonic()
+    while time.monotonic() < min(since + 3, deadline):
         time.sleep(0.5)
+        now = server.resident_kib()
+        if abs(now - before) >= 64:
+            before, since = now, time.monotonic()
     return before

@@ -63,6 +63,27 @@ TEST_CASE("Feed: the tail answers from any number it has and says where it has a
   CHECK(feed.after(kTask, {7}, 10).events.empty());
 }
 
+TEST_CASE("Feed: of a task that is only waited for nothing is kept, of one that is read as well it is") {
+  Feed feed;
+  feed.publish(head_in(State::working, 1), {text(1)});
+  CHECK(feed.after(kTask, {0}, 10).known);
+  const auto wait = feed.on_stop(kTask, {0}, [](engine::Stop) {});
+  CHECK_FALSE(feed.after(kTask, {0}, 10).known);
+  feed.publish(head_in(State::working, 2), {text(2)});
+  CHECK_FALSE(feed.after(kTask, {1}, 10).known);
+  {
+    const auto reader = feed.subscribe(kTask, [] {});
+    feed.publish(head_in(State::working, 3), {text(3)});
+    CHECK(feed.after(kTask, {2}, 10).events.size() == 1);
+    CHECK_FALSE(feed.after(kTask, {1}, 10).known);
+  }
+  feed.publish(head_in(State::working, 4), {text(4)});
+  const auto late = feed.subscribe(kTask, [] {});
+  feed.publish(head_in(State::working, 5), {text(5)});
+  CHECK(feed.after(kTask, {4}, 10).events.size() == 1);
+  CHECK_FALSE(feed.after(kTask, {2}, 10).known);
+}
+
 TEST_CASE("Feed: its memory is bounded by number and by weight") {
   Feed feed;
   const auto subscription = feed.subscribe(kTask, [] {});
