@@ -29,10 +29,12 @@ struct LogReader::Shared {
   base::Guarded<Page> page;
 };
 
-LogReader::LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker)
+LogReader::LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker,
+                     std::vector<task::Event> page)
     : services_(services),
       task_(task),
       position_(after),
+      page_(std::move(page)),
       shared_(std::make_shared<Shared>(std::move(waker))) {
   subscription_ = services_.engine.feed().subscribe(task_, [shared = shared_] {
     shared->news = true;

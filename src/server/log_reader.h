@@ -30,7 +30,9 @@ class LogReader {
     ~Taker() = default;
   };
 
-  LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker);
+  // `page`: what comes first after `after`, where somebody has read it already.
+  LogReader(const Services& services, task::TaskKey task, task::EventNumber after, http::Waker waker,
+            std::vector<task::Event> page = {});
   ~LogReader();
 
   task::TaskKey task() const { return task_; }

@@ -16,15 +16,14 @@ void make_one_line(std::string& json) {
 LogStream::LogStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
       ended_(start_.ended_there),
-      log_(services, start_.task, start_.after, std::move(waker)) {}
+      log_(services, start_.task, start_.after, std::move(waker), std::exchange(start_.page, {})) {}
 
 bool LogStream::take(const task::Event& event) {
   const task::StatusChanged* status = task::status_in(event);
   ended_ = status && task::is_terminal(status->status.state);
   over_ = start_.ends_at && status && start_.ends_at(status->status.state);
   scratch_.clear();
-  const bool is_news = event.number > start_.shown_through;
-  if (is_news && start_.view(event, start_.ends_at ? over_ : ended_, scratch_)) {
+  if (start_.view(event, start_.ends_at ? over_ : ended_, scratch_)) {
     make_one_line(scratch_);
     wire::append_sse(*out_, event.number.value, scratch_);
   } else {

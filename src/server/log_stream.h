@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "server/log_reader.h"
 
@@ -22,11 +23,11 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
 
   struct Start {
     task::TaskKey task;
-    task::EventNumber after;          // the last number the reader has
-    std::string first_block;          // sent before anything else, without a number
-    task::EventNumber shown_through;  // events up to here are in the first block: sent as numbers alone
-    bool ended_there = false;         // the task had ended at `after`
-    EndsAt ends_at;                   // none: over when the task has ended and its log goes no further
+    task::EventNumber after;        // the last number the reader has
+    std::string first_block;        // sent before anything else
+    std::vector<task::Event> page;  // what comes next, where it has been read already
+    bool ended_there = false;       // the task had ended at `after`
+    EndsAt ends_at;                 // none: over when the task has ended and its log goes no further
     View view;
   };
 

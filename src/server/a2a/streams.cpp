@@ -11,6 +11,8 @@ namespace {
 using base::ErrorCode;
 using wire::a2a::TaskNames;
 
+constexpr int kFirstPage = 64;
+
 // The number a reader of the log has reached, from the header or the request's metadata.
 base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request& request,
                                                              const wire::a2a::TaskRequest& params) {
@@ -59,7 +61,14 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, std::optio
     const auto task = call->services.engine.tasks().read(accepted.key, {history, true}, accepted.after);
     if (!task) return call->refuse(task.error(), accepted.id);
     start.first_block = first_block(call, *task, false);
-    start.shown_through = accepted.after;
+    // The Task shows these; their numbers come after it.
+    for (std::int64_t number = accepted.before.value; number < accepted.after.value;) {
+      wire::append_sse_id(start.first_block, ++number);
+    }
+    start.after = accepted.after;
+    // An agent that answers at once is done by now: all of it leaves together.
+    auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
+    if (page) start.page = std::move(*page);
   }
   open(call, std::move(start));
 }

@@ -68,7 +68,7 @@ class StreamSource {
     end,   // after what was appended the stream is over
   };
   virtual ~StreamSource() = default;
-  // Appends whole events to `out`, about `room` bytes of them (one event may be longer).
+  // Appends whole events to `out`, until it holds about `room` bytes (one event may be longer).
   virtual Next pull(std::string& out, std::size_t room) = 0;
 };
 

@@ -25,9 +25,15 @@ std::unique_ptr<StreamSource> make_source(const StreamOpener& opener,
   return nullptr;
 }
 
+// All there is now, as far as there is room: what is there together is sent together.
 std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& out) {
   try {
-    return source.pull(out, kRoom);
+    while (true) {
+      const std::size_t before = out.size();
+      const StreamSource::Next next = source.pull(out, kRoom);
+      const bool goes_on = next == StreamSource::Next::more && out.size() > before && out.size() < kRoom;
+      if (!goes_on) return next;
+    }
   } catch (const std::exception& error) {
     spdlog::error("a stream broke off: {}", error.what());
   } catch (...) {

@@ -198,18 +198,22 @@ TEST_CASE("LogStream: each event is one block of one line, hidden ones are their
         "id: 4\ndata: {\"n\": 4!}\n\n");
 }
 
-TEST_CASE("LogStream: what its first block shows already goes out as numbers alone") {
+TEST_CASE("LogStream: what was read already comes after the first block, then the log goes on") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   bench.scripted().next()->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key));
-  auto start = start_at(accepted->key, 0);
+  auto start = start_at(accepted->key, 2);
   start.first_block = "data: first\n\n";
-  start.shown_through = {3};
+  start.page = {bench.log(accepted->key).at(2)};
   start.ends_at = &task::is_stopped;
   Reader reader(bench, std::move(start));
+  CHECK(reader.pull() == Next::more);
+  CHECK(reader.out() == "data: first\n\n");
+  CHECK(reader.pull() == Next::more);
+  CHECK(reader.numbers() == up_to(3, 3));
   CHECK(reader.pull_to_end());
-  CHECK(reader.out() == "data: first\n\nid: 1\n\nid: 2\n\nid: 3\n\nid: 4\ndata: {\"n\": 4!}\n\n");
+  CHECK(reader.numbers() == up_to(4, 3));
 }
 
 TEST_CASE("LogStream: what was being fetched while the feed came to know it is sent once") {

@@ -112,6 +112,37 @@ TEST_CASE("HttpServer: a stream is an unbuffered event stream, and the connectio
   CHECK(test.server.counts().streams == 0);
 }
 
+TEST_CASE("HttpServer: what a source has at once leaves as one chunk, up to a bound") {
+  class Countdown final : public StreamSource {
+   public:
+    Countdown(int left, std::size_t bytes) : left_(left), event_(bytes, 'x') {}
+    Next pull(std::string& out, std::size_t) override {
+      if (left_ == 0) return Next::end;
+      --left_;
+      out += event_;
+      return Next::more;
+    }
+
+   private:
+    int left_;
+    const std::string event_;
+  };
+  TestServer test([](const std::shared_ptr<Exchange>& exchange) {
+    const bool large = exchange->request().path == "/large";
+    exchange->open_stream({}, [large](const Waker&) {
+      return std::make_unique<Countdown>(large ? 10 : 3, large ? 10'000 : 10);
+    });
+  });
+  Client client(test.port);
+  client.send(get("/small") + get("/large"));
+  client.read_answer();
+  CHECK(client.read_chunk().size() == 30);
+  CHECK(client.read_chunk().empty());
+  client.read_answer();
+  CHECK(client.read_chunk().size() == 20'000);
+  CHECK(read_all_chunks(client).size() == 80'000);
+}
+
 TEST_CASE("HttpServer: events appended by many threads reach every stream once and in order") {
   constexpr int kThreads = 8;
   constexpr int kEach = 300;
