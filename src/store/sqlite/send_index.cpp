@@ -118,7 +118,7 @@ std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, con
 }  // namespace
 
 void SendIndex::load(Connection& connection) {
-  State fresh;
+  State fresh(slice_max_);
   {
     Query query = connection.query("SELECT last_key, newest_ms FROM send_slices ORDER BY last_key");
     while (query.step()) fresh.slices.push_back({query.integer(0), base::from_ms(query.integer(1)), nullptr});
@@ -129,7 +129,8 @@ void SendIndex::load(Connection& connection) {
   for (std::vector<Row> rows; !(rows = read_rows(connection, next_key_, slice_max_)).empty();) {
     for (const Row& row : rows) {
       if (add_key(fresh, row.digest, row.key)) {
-        end_slice(fresh, write_slice(connection, entries_of(fresh), row.at));
+        write_slice(connection, entries_of(fresh), row.at);
+        end_slice(fresh, row.at);
       }
     }
   }
@@ -142,9 +143,7 @@ std::optional<EarlierSend> SendIndex::find(Connection& connection, const SendDig
   const base::Timestamp after = now - retention_;
   std::vector<std::int64_t> keys, slices;  // newest first
   state_.with([&](const State& state) {
-    for (const Keys* some : {&state.newest, &state.sliced}) {
-      if (const auto found = some->find(digest); found != some->end()) keys.push_back(found->second);
-    }
+    keys = keys_of(state, digest);
     for (auto slice = state.slices.rbegin(); slice != state.slices.rend(); ++slice) {
       if (slice->filter->may_have(digest.high)) slices.push_back(slice->last_key);
     }
@@ -172,8 +171,8 @@ void SendIndex::add(Connection& connection, const SendDigest& digest, const Earl
   const bool is_full = state_.with([&](State& state) { return add_key(state, digest, key); });
   if (!is_full) return;
   const auto entries = state_.with([&](const State& state) { return entries_of(state); });
-  Slice slice = write_slice(connection, entries, now);
-  const Keys dropped = state_.with([&](State& state) { return end_slice(state, std::move(slice)); });
+  write_slice(connection, entries, now);
+  const Keys dropped = state_.with([&](State& state) { return end_slice(state, now); });
 }
 
 // Whether there are enough for a slice.
@@ -181,6 +180,7 @@ bool SendIndex::add_key(State& state, const SendDigest& digest, std::int64_t key
   if (state.newest.empty()) first_key_ = key;
   next_key_ = key + 1;
   state.newest.insert_or_assign(digest, key);
+  state.filter->add(digest.high);
   return static_cast<std::size_t>(next_key_ - first_key_) >= slice_max_;
 }
 
@@ -193,32 +193,45 @@ std::vector<SliceEntry> SendIndex::entries_of(const State& state) const {
   return entries;
 }
 
-SendIndex::Slice SendIndex::write_slice(Connection& connection, std::vector<SliceEntry> entries,
-                                        base::Timestamp newest) const {
+void SendIndex::write_slice(Connection& connection, std::vector<SliceEntry> entries,
+                            base::Timestamp newest) const {
   std::ranges::sort(entries);
-  auto filter = std::make_shared<DigestFilter>(entries.size());
-  for (const SliceEntry& entry : entries) filter->add(entry.high);
-  const std::int64_t last_key = next_key_ - 1;
   connection.run("INSERT INTO send_slices (last_key, first_key, newest_ms, digests) VALUES (?, ?, ?, ?)",
-                 last_key, first_key_, base::to_ms(newest), Blob{packed(entries)});
-  return {last_key, newest, std::move(filter)};
+                 next_key_ - 1, first_key_, base::to_ms(newest), Blob{packed(entries)});
 }
 
 // What need no longer be in memory.
-SendIndex::Keys SendIndex::end_slice(State& state, Slice slice) {
-  state.slices.push_back(std::move(slice));
+SendIndex::Keys SendIndex::end_slice(State& state, base::Timestamp newest) const {
+  auto filter = std::exchange(state.filter, std::make_shared<DigestFilter>(slice_max_));
+  state.slices.push_back({next_key_ - 1, newest, std::move(filter)});
   return std::exchange(state.sliced, std::exchange(state.newest, {}));
 }
 
+// Those in memory, the newest first. Nearly always the filters say that there are none.
+std::vector<std::int64_t> SendIndex::keys_of(const State& state, const SendDigest& digest) {
+  std::vector<std::int64_t> keys;
+  const auto look = [&](const Keys& some, const DigestFilter& filter) {
+    if (!filter.may_have(digest.high)) return;
+    if (const auto found = some.find(digest); found != some.end()) keys.push_back(found->second);
+  };
+  look(state.newest, *state.filter);
+  if (!state.slices.empty()) look(state.sliced, *state.slices.back().filter);
+  return keys;
+}
+
 void SendIndex::drop_expired(Connection& connection, base::Timestamp now) {
-  const base::Timestamp expired = now - retention_;
+  const std::int64_t expired = base::to_ms(now - retention_);
+  {
+    Query oldest = connection.query("SELECT at_ms FROM sends ORDER BY send_key LIMIT 1");
+    if (!oldest.step() || oldest.integer(0) > expired) return;
+  }
   connection.run(
       "DELETE FROM sends WHERE send_key IN (SELECT send_key FROM sends ORDER BY send_key LIMIT ?) "
       "AND at_ms <= ?",
-      kCleanedMax, base::to_ms(expired));
-  connection.run("DELETE FROM send_slices WHERE newest_ms <= ?", base::to_ms(expired));
+      kCleanedMax, expired);
+  connection.run("DELETE FROM send_slices WHERE newest_ms <= ?", expired);
   state_.with([&](State& state) {
-    while (!state.slices.empty() && state.slices.front().newest <= expired) state.slices.pop_front();
+    while (!state.slices.empty() && state.slices.front().newest <= now - retention_) state.slices.pop_front();
   });
 }
 

@@ -53,7 +53,8 @@ struct SliceEntry {
 class SendIndex {
  public:
   // `slice_max`: sends in memory before they are made a slice.
-  SendIndex(base::Duration retention, std::size_t slice_max) : retention_(retention), slice_max_(slice_max) {}
+  SendIndex(base::Duration retention, std::size_t slice_max)
+      : retention_(retention), slice_max_(slice_max), state_(std::in_place, slice_max) {}
 
   // Learns what is on the disk. Before anything else is asked of it.
   void load(Connection& connection);
@@ -78,15 +79,18 @@ class SendIndex {
     std::shared_ptr<const DigestFilter> filter;
   };
   struct State {
-    std::deque<Slice> slices;  // oldest first
-    Keys newest;               // in no slice
-    Keys sliced;               // of the last slice: a reader may not see it yet
+    explicit State(std::size_t slice_max) : filter(std::make_shared<DigestFilter>(slice_max)) {}
+    std::deque<Slice> slices;              // oldest first
+    Keys newest;                           // in no slice
+    std::shared_ptr<DigestFilter> filter;  // of the newest
+    Keys sliced;                           // of the last slice: a reader may not see it yet
   };
 
   bool add_key(State& state, const SendDigest& digest, std::int64_t key);
   std::vector<SliceEntry> entries_of(const State& state) const;
-  Slice write_slice(Connection& connection, std::vector<SliceEntry> entries, base::Timestamp newest) const;
-  static Keys end_slice(State& state, Slice slice);
+  void write_slice(Connection& connection, std::vector<SliceEntry> entries, base::Timestamp newest) const;
+  Keys end_slice(State& state, base::Timestamp newest) const;
+  static std::vector<std::int64_t> keys_of(const State& state, const SendDigest& digest);
   void drop_expired(Connection& connection, base::Timestamp now);
 
   const base::Duration retention_;
