@@ -4,13 +4,16 @@
 #include <sys/file.h>
 
 #include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
 namespace baton::store::sqlite {
 
 base::Result<FileLock> FileLock::take(const std::string& path) {
-  const std::string name = path + ".lock";
+  std::error_code not_there;
+  const std::filesystem::path file_itself = std::filesystem::canonical(path, not_there);
+  const std::string name = (not_there ? path : file_itself.string()) + ".lock";
   base::UniqueFd file(::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file.valid()) {
     return base::fail(base::ErrorCode::unavailable, "the database cannot be opened",

@@ -11,7 +11,8 @@ namespace baton::store::sqlite {
 // Held as long as the object lives; the kernel lets go of it when the process dies.
 class FileLock {
  public:
-  // Locks "<path>.lock". already_exists if somebody else holds it.
+  // Locks "<path>.lock", where `path` is what links lead to if the file is there. already_exists if somebody
+  // else holds it.
   static base::Result<FileLock> take(const std::string& path);
 
  private:

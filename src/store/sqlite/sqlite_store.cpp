@@ -116,10 +116,10 @@ struct SqliteStore::Parts {
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options,
                                                        const base::Clock& clock) {
   switch_statistics_off();
+  make_private(options.path);
   auto lock = sqlite::FileLock::take(options.path);
   if (!lock) return fail(at_start(options.path, lock.error()));
   try {
-    make_private(options.path);
     auto parts = std::make_unique<Parts>(std::move(*lock), options, clock);
     if (auto ready = set_up(parts->writer, options, clock); !ready) {
       return fail(at_start(options.path, ready.error()));

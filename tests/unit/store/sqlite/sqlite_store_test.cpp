@@ -44,6 +44,18 @@ TEST_CASE("SqliteStore: only one can have a database open") {
   CHECK(bench.open().has_value());
 }
 
+TEST_CASE("SqliteStore: only one can have a database open, by whatever name") {
+  Bench bench;
+  Bench by_link;
+  by_link.path = (bench.folder.path() / "link.db").string();
+  std::filesystem::create_symlink(bench.path, by_link.path);
+  const auto first = by_link.open();
+  REQUIRE(first.has_value());
+  const auto second = bench.open();
+  REQUIRE_FALSE(second.has_value());
+  CHECK(second.error().code == ErrorCode::already_exists);
+}
+
 TEST_CASE("SqliteStore: a file that is no database is refused and left alone") {
   Bench bench;
   const std::string text(5000, 'x');
