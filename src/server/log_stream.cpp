@@ -8,7 +8,8 @@
 namespace baton::server {
 
 void make_one_line(std::string& json) {
-  if (json.find_first_of("\r\n") == std::string::npos) return;
+  // Two looks for a byte each are faster than one for both.
+  if (json.find('\n') == std::string::npos && json.find('\r') == std::string::npos) return;
   std::replace_if(
       json.begin(), json.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
 }

@@ -172,6 +172,13 @@ RecentTasks::LogPtr RecentTasks::known(const State& state, task::TaskKey key) {
   return found == state.tasks.end() || state.changing.contains(key) ? LogPtr() : found->second.log;
 }
 
+RecentTasks::LogPtr RecentTasks::find_past(task::TaskKey key) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.tasks.find(key);
+    return found == state.tasks.end() ? LogPtr() : found->second.log;
+  });
+}
+
 RecentTasks::LogPtr RecentTasks::find(task::TaskKey key) const {
   return state_.with([&](const State& state) { return known(state, key); });
 }
@@ -194,7 +201,9 @@ std::optional<TaskHead> RecentTasks::head(const task::TaskRef& ref) const {
 
 std::optional<task::Task> RecentTasks::read(task::TaskKey key, const task::Depth& depth,
                                             std::optional<task::EventNumber> as_of) const {
-  const LogPtr log = find(key);
+  const LogPtr past = as_of ? find_past(key) : LogPtr();
+  const bool is_enough = past && *as_of <= past->head.last_event;
+  const LogPtr log = is_enough ? past : find(key);
   if (!log) return std::nullopt;
   task::Task task = task::fold(up_to(log->events, as_of), depth, log->created);
   task.id = log->head.id;
@@ -206,9 +215,11 @@ std::optional<task::Task> RecentTasks::read(task::TaskKey key, const task::Depth
 
 std::optional<std::vector<task::Event>> RecentTasks::events(task::TaskKey key, task::EventNumber after,
                                                             int limit) const {
-  const LogPtr log = find(key);
+  const LogPtr log = find_past(key);
   if (!log) return std::nullopt;
   const std::size_t from = up_to(log->events, after).size();
+  // That there are no more is said of the task as it is now.
+  if (from == log->events.size() && !find(key)) return std::nullopt;
   const std::size_t count = std::min(log->events.size() - from, static_cast<std::size_t>(std::max(limit, 0)));
   std::vector<task::Event> events;
   events.reserve(count);
@@ -217,7 +228,7 @@ std::optional<std::vector<task::Event>> RecentTasks::events(task::TaskKey key, t
 }
 
 std::optional<TurnInput> RecentTasks::turn_input(task::TaskKey key, task::EventNumber message) const {
-  const LogPtr log = find(key);
+  const LogPtr log = find_past(key);
   const auto index = static_cast<std::size_t>(message.value - 1);
   if (!log || message.value < 1 || index >= log->events.size()) return std::nullopt;
   const auto* added = std::get_if<task::MessageAdded>(&log->events[index]->body);

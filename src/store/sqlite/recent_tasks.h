@@ -3,8 +3,9 @@
 //
 // A task is in it from its first commit or never, so what is here is complete; it goes when it has grown, or
 // when newer ones need the room. Filled once a change is on the disk, before anybody is told; while a change
-// to a task is under way only the disk is asked about it, so that memory is never behind it. Threads: any. No
-// lock is held while anything is read, written or called.
+// to a task is under way only the disk is asked how the task is now, so that memory is never behind it. What
+// has been stays as it was, and memory may tell it. Threads: any. No lock is held while anything is read,
+// written or called.
 #pragma once
 
 #include <deque>
@@ -78,6 +79,8 @@ class RecentTasks {
   };
 
   bool is_kept(std::size_t bytes, std::size_t events) const;
+  // Whatever is known, which may not be the newest.
+  LogPtr find_past(task::TaskKey key) const;
   LogPtr find(task::TaskKey key) const;
   // What may be told of a task: nothing while it is changing.
   static LogPtr known(const State& state, task::TaskKey key);

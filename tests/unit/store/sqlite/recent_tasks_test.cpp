@@ -66,20 +66,39 @@ TEST_CASE("RecentTasks: a change that began before its task was known here is wa
 }
 
 TEST_CASE(
-    "RecentTasks: of a task that is being changed only the disk is asked, until the last change is over") {
+    "RecentTasks: of a task that is being changed only the disk is asked how it is, until the last change is "
+    "over") {
   RecentTasks recent(kRoom);
   create(recent, change(1, 0, 2));
   recent.changing({1});
   recent.changing({1});
   CHECK_FALSE(recent.head(TaskKey{1}));
   CHECK_FALSE(recent.head(task::TaskRef{{"ann"}, {"echo"}, {"t1"}}));
-  CHECK_FALSE(recent.events(TaskKey{1}, {0}, 10));
+  CHECK_FALSE(recent.events(TaskKey{1}, {2}, 10));
   CHECK_FALSE(recent.read(TaskKey{1}, {}, {}));
   CHECK_FALSE(recent.call_ids({1}));
   recent.advanced(change(1, 2, 1), {});
   CHECK_FALSE(recent.head(TaskKey{1}));
   recent.unchanged({1});
   CHECK(last_of(recent, 1) == 3);
+}
+
+TEST_CASE("RecentTasks: while a task changes its past is told from memory, its present is not") {
+  RecentTasks recent(kRoom);
+  create(recent, change(1, 0, 2));
+  recent.changing({1});
+  CHECK_FALSE(recent.head(TaskKey{1}).has_value());
+  CHECK_FALSE(recent.read(TaskKey{1}, {}, std::nullopt).has_value());
+  CHECK(recent.read(TaskKey{1}, {}, EventNumber{2}).has_value());
+  CHECK_FALSE(recent.read(TaskKey{1}, {}, EventNumber{3}).has_value());
+  CHECK(recent.events(TaskKey{1}, {1}, 10)->size() == 1);
+  // There may be more by now.
+  CHECK_FALSE(recent.events(TaskKey{1}, {2}, 10).has_value());
+  recent.advanced(change(1, 2, 1), {});
+  CHECK(last_of(recent, 1) == 3);
+  CHECK(recent.read(TaskKey{1}, {}, EventNumber{3}).has_value());
+  CHECK(recent.events(TaskKey{1}, {2}, 10)->size() == 1);
+  CHECK(recent.events(TaskKey{1}, {3}, 10)->empty());
 }
 
 TEST_CASE("RecentTasks: a task that has grown goes, and does not come back") {
