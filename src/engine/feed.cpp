@@ -40,6 +40,7 @@ Feed::Subscription::~Subscription() {
 }
 
 Feed::Subscription Feed::add(task::TaskKey task, Subscriber subscriber) {
+  std::vector<task::EventPtr> dropped;
   Subscription subscription;
   subscription.feed_ = this;
   subscription.task_ = task;
@@ -49,7 +50,7 @@ Feed::Subscription Feed::add(task::TaskKey task, Subscriber subscriber) {
     ++state.subscriptions;
     const std::uint64_t id = state.next_id++;
     entry->second.subscribers.emplace(id, std::move(subscriber));
-    if (!is_remembered(entry->second)) drop_tail(state, entry->second);
+    if (!is_remembered(entry->second)) dropped = drop_tail(state, entry->second);
     return id;
   });
   return subscription;
@@ -65,6 +66,7 @@ Feed::Subscription Feed::on_stop(task::TaskKey task, task::EventNumber after, On
 
 void Feed::remove(task::TaskKey task, std::uint64_t id) {
   Subscriber dropped;  // destroyed outside the lock: it may own much
+  std::vector<task::EventPtr> tail;
   state_.with([&](State& state) {
     const auto entry = state.tasks.find(task);
     if (entry == state.tasks.end()) return;
@@ -73,6 +75,7 @@ void Feed::remove(task::TaskKey task, std::uint64_t id) {
     dropped = std::move(found->second);
     entry->second.subscribers.erase(found);
     --state.subscriptions;
+    if (!is_remembered(entry->second)) tail = drop_tail(state, entry->second);
     if (!entry->second.subscribers.empty()) return;
     if (entry->second.active && state.idle < kIdleEntriesMax) {
       ++state.idle;
@@ -104,9 +107,10 @@ bool Feed::is_remembered(const Entry& entry) {
   return entry.subscribers.empty() || std::ranges::any_of(entry.subscribers, reads);
 }
 
-void Feed::drop_tail(State& state, Entry& entry) {
+// What is to be destroyed outside the lock.
+std::vector<task::EventPtr> Feed::drop_tail(State& state, Entry& entry) {
   state.bytes -= std::exchange(entry.tail_bytes, 0);
-  std::exchange(entry.tail, {});
+  return std::exchange(entry.tail, {});
 }
 
 void Feed::extend(State& state, Entry& entry, const std::vector<task::EventPtr>& events) {
@@ -144,7 +148,8 @@ void Feed::publish(const store::TaskHead& head, const std::vector<task::EventPtr
     }
     Entry& entry = found->second;
     entry.active = active;
-    is_remembered(entry) ? extend(state, entry, events) : drop_tail(state, entry);
+    // Otherwise there is no tail: it went with the last reader.
+    if (is_remembered(entry)) extend(state, entry, events);
     for (auto& [id, subscriber] : entry.subscribers) {
       if (subscriber.news) {
         news.push_back(subscriber.news);

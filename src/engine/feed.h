@@ -97,7 +97,7 @@ class Feed {
 
   Subscription add(task::TaskKey task, Subscriber subscriber);
   static bool is_remembered(const Entry& entry);
-  static void drop_tail(State& state, Entry& entry);
+  static std::vector<task::EventPtr> drop_tail(State& state, Entry& entry);
   void remove(task::TaskKey task, std::uint64_t id);
   static void extend(State& state, Entry& entry, const std::vector<task::EventPtr>& events);
   static void erase(State& state, Entries::iterator entry);

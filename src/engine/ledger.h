@@ -1,5 +1,5 @@
 // Ledger: the one way the engine and its callers write. A change is committed, then whoever it concerns is
-// woken: readers of the log, the notifier. Nothing is seen before it is stored (promise 1).
+// woken: readers of the log, the notifier. Nothing is shown before it is stored (promise 1).
 //
 // Threads: any. Callbacks run on the store's flushing thread, in the order in which changes were applied,
 // after readers of the same change were woken. An early one runs before that, as store::EarlyCallback says.

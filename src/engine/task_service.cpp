@@ -168,7 +168,7 @@ void TaskService::attempt(const PendingPtr& pending) {
   }
   decision->change.send = pending->digest;
   Ledger::Early early;
-  if (room == Scheduler::Room::slot && decision->change.create) {
+  if (room == Scheduler::Room::slot && may_begin_early(decision->change)) {
     early = [this, pending](const store::Committed& committed) { begin_early(*pending, committed); };
   }
   ledger_.commit(
@@ -179,16 +179,25 @@ void TaskService::attempt(const PendingPtr& pending) {
       std::move(early));
 }
 
-// The first turn of a new task does not wait for the disk: nobody is told of it or of what follows from it
-// before all of that is on the disk, and what it is about is at hand.
+// If the machine's power fails at that moment, the task is gone and its caller sends it again: an agent whose
+// work must not be done twice waits for the disk.
+bool TaskService::may_begin_early(const store::Change& change) const {
+  if (!change.create) return false;
+  const agents::Agent* agent = catalogue_.find(change.create->agent);
+  return agent != nullptr && agent->settings.recovery != agents::AgentSettings::Recovery::fail;
+}
+
+// The first turn of a new conversation does not wait for the disk: nobody is told of it or of what follows
+// from it before all of that is on the disk, and what it is about is at hand.
 void TaskService::begin_early(Pending& pending, const store::Committed& committed) {
+  if (!committed.new_context) return;
   task::Submission& submission = pending.submission;
-  FirstTurn first;
-  first.new_context = committed.new_context;
-  first.input.task_metadata = submission.metadata;
-  first.input.request = request_of(submission);
-  first.input.message = std::move(submission.message);
-  turns_.begun(committed.head, std::move(first));
+  store::TurnInput input;
+  input.task_metadata = submission.metadata;
+  input.message = std::move(submission.message);
+  input.request = {std::move(submission.metadata), std::move(submission.tools), std::move(submission.state),
+                   std::move(submission.extensions), std::move(submission.history)};
+  turns_.begun(committed.head, std::move(input));
   pending.begun = true;
 }
 

@@ -122,6 +122,7 @@ class TaskService {
   base::Result<Decision> create(const Pending& pending) const;
   base::Result<Decision> go_on(const Pending& pending, const store::TaskHead& head) const;
   void begin_turn(store::Change& change) const;
+  bool may_begin_early(const store::Change& change) const;
   void begin_early(Pending& pending, const store::Committed& committed);
   void stored(const PendingPtr& pending, Scheduler::Room room, base::Result<Ledger::Written> result);
 

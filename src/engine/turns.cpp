@@ -40,6 +40,12 @@ base::Result<std::vector<task::Artifact>> artifacts_of(const store::TaskStore& s
   return std::move(task->artifacts);
 }
 
+// The key alone may be given again: an agent can have begun on a task that a power failure took away.
+std::string id_of_turn(const store::TaskHead& head) {
+  return "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value) + "-" +
+         std::to_string(std::hash<std::string>()(head.id.value));
+}
+
 // What every line of the log about a task begins with.
 std::string facts_of(const store::TaskHead& head) {
   return "task=" + base::loggable_word(head.id.value) +
@@ -120,7 +126,7 @@ std::shared_ptr<TurnRun> Turns::enroll(const store::TaskHead& head, const agents
   return alone ? run : nullptr;
 }
 
-void Turns::begun(const store::TaskHead& head, std::optional<FirstTurn> first) {
+void Turns::begun(const store::TaskHead& head, std::optional<store::TurnInput> first) {
   const agents::Agent* agent = catalogue_.find(head.agent);
   const auto run = agent ? enroll(head, *agent) : nullptr;
   if (!run) return begun_again(head.key, head.turn, head.agent);
@@ -167,7 +173,7 @@ void Turns::fail_unknown_agent(const store::TaskHead& head) {
 }
 
 void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent,
-                    std::optional<FirstTurn> first) {
+                    std::optional<store::TurnInput> first) {
   const store::TaskHead head = run->head();
   if (spdlog::should_log(spdlog::level::debug)) {
     spdlog::debug("{} turn {} begins, attempt {}", facts_of(head), head.turn.value, head.attempt);
@@ -188,26 +194,26 @@ base::Result<std::vector<task::Message>> Turns::conversation(const store::TaskHe
 }
 
 base::Result<agents::Turn> Turns::describe(const store::TaskHead& head,
-                                           std::optional<FirstTurn> first) const {
+                                           std::optional<store::TurnInput> first) const {
   using Messages = std::vector<task::Message>;
   using Ids = std::vector<std::string>;
-  const bool nothing_before = first && first->new_context && !first->input.request.history;
-  const bool no_calls = first && first->new_context;
-  auto input = first ? base::Result<store::TurnInput>(std::move(first->input))
-                     : store_.turn_input(head.key, head.turn_message);
+  const bool is_first = first.has_value();
+  auto input = is_first ? base::Result<store::TurnInput>(std::move(*first))
+                        : store_.turn_input(head.key, head.turn_message);
   if (!input) return base::fail(std::move(input.error()));
-  auto earlier = nothing_before ? base::Result<Messages>(Messages()) : conversation(head, input->request);
+  const bool nothing_said = is_first && !input->request.history;
+  auto earlier = nothing_said ? base::Result<Messages>(Messages()) : conversation(head, input->request);
   if (!earlier) return base::fail(std::move(earlier.error()));
   auto artifacts = artifacts_of(store_, head);
   if (!artifacts) return base::fail(std::move(artifacts.error()));
   auto references = referenced_tasks(store_, head, input->message,
                                      {kReferencesMax, options_.conversation_max, room_beside(*earlier)});
   if (!references) return base::fail(std::move(references.error()));
-  auto call_ids = no_calls ? base::Result<Ids>(Ids()) : store_.call_ids(head.context_key);
+  auto call_ids = is_first ? base::Result<Ids>(Ids()) : store_.call_ids(head.context_key);
   if (!call_ids) return base::fail(std::move(call_ids.error()));
 
   agents::Turn turn;
-  turn.id = "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value);
+  turn.id = id_of_turn(head);
   turn.attempt = head.attempt;
   turn.agent = head.agent;
   turn.task = head.id;

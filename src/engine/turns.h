@@ -15,12 +15,6 @@
 
 namespace baton::engine {
 
-// What the first turn of a task is about, where whoever stored its beginning has it at hand.
-struct FirstTurn {
-  store::TurnInput input;
-  bool new_context = false;  // nothing was said before
-};
-
 class Turns {
  public:
   struct Hooks {
@@ -40,8 +34,9 @@ class Turns {
   // Whether a turn of this task is at work here, or is just being let go.
   bool has(task::TaskKey task) const;
   // A turn whose beginning was committed with its message, in a slot that was reserved for it. From one of
-  // the commit's callbacks: no later change can come before it. With `first` nothing is read from the store.
-  void begun(const store::TaskHead& head, std::optional<FirstTurn> first = {});
+  // the commit's callbacks: no later change can come before it. `first`: what it is about, where it is the
+  // first thing that is said in its context.
+  void begun(const store::TaskHead& head, std::optional<store::TurnInput> first = {});
 
   // The wish to cancel is stored. False: no turn of this task runs here.
   bool cancel(task::TaskKey task);
@@ -61,8 +56,9 @@ class Turns {
   void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
   void fail_unknown_agent(const store::TaskHead& head);
   void execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent,
-               std::optional<FirstTurn> first = {});
-  base::Result<agents::Turn> describe(const store::TaskHead& head, std::optional<FirstTurn> first) const;
+               std::optional<store::TurnInput> first = {});
+  base::Result<agents::Turn> describe(const store::TaskHead& head,
+                                      std::optional<store::TurnInput> first) const;
   base::Result<std::vector<task::Message>> conversation(const store::TaskHead& head,
                                                         store::TurnRequest& request) const;
   void over(const std::shared_ptr<TurnRun>& run, bool slot_held);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/give_back.h"
 #include "wire/sse/sse_writer.h"
 
 namespace baton::server {
@@ -42,7 +43,7 @@ http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
   out_ = &out;
   room_ = room;
   const LogReader::Found found = log_.read(*this, ended_);
-  scratch_ = std::string();  // an idle stream holds no buffer
+  base::give_back(scratch_);  // an idle stream holds no buffer
   switch (found) {
     case LogReader::Found::events:
       return Next::more;

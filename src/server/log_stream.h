@@ -24,7 +24,7 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
   struct Start {
     task::TaskKey task;
     task::EventNumber after;        // the last number the reader has
-    std::string first_block;        // sent before anything else
+    std::string first_block;        // sent before anything else; may have numbers up to `after`
     std::vector<task::Event> page;  // what comes next, where it has been read already
     bool ended_there = false;       // the task had ended at `after`
     EndsAt ends_at;                 // none: over when the task has ended and its log goes no further

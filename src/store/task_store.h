@@ -145,8 +145,9 @@ struct Committed {
 
 using CommitCallback = std::function<void(base::Result<Committed>)>;
 // Hears of a change that was not refused before its CommitCallback, on the store's committing thread: it is
-// committed and only the system's own end (its power fails) can lose it, together with all that is committed
-// after it. For what leads to further changes; it may not be shown or acknowledged.
+// committed, and only a disk that cannot be flushed or the system's own end (its power fails) can lose it,
+// together with all that is committed after it. For what leads to further changes; it may not be shown or
+// acknowledged.
 using EarlyCallback = std::function<void(const Committed&)>;
 
 // A turn's input as stored.

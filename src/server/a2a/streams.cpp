@@ -11,7 +11,7 @@ namespace {
 using base::ErrorCode;
 using wire::a2a::TaskNames;
 
-constexpr int kFirstPage = 64;
+constexpr int kFirstPage = 128;
 
 // The number a reader of the log has reached, from the header or the request's metadata.
 base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request& request,
@@ -66,9 +66,11 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, std::optio
       wire::append_sse_id(start.first_block, ++number);
     }
     start.after = accepted.after;
-    // An agent that answers at once is done by now: all of it leaves together.
-    auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
-    if (page) start.page = std::move(*page);
+    // An agent that answers at once is done by now, and forgotten by the feed: all of it leaves together.
+    if (!call->services.engine.feed().after(accepted.key, accepted.after, 1).known) {
+      auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
+      if (page) start.page = std::move(*page);
+    }
   }
   open(call, std::move(start));
 }

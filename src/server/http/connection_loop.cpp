@@ -7,6 +7,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/give_back.h"
+
 namespace baton::server::http {
 namespace {
 
@@ -181,8 +183,8 @@ void ConnectionLoop::close(Connection& connection) {
   // in the set, with a pointer to what is no more.
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.fd.get(), nullptr);
   connection.fd.reset();
-  connection.output = std::string();
-  connection.unread = std::string();
+  base::give_back(connection.output);
+  base::give_back(connection.unread);
   if (connection.surplus) {
     --surplus_;
   } else {

@@ -1,4 +1,5 @@
 // ConnectionLoop, the part that follows one connection: read, gather, hand over, send, close.
+#include "base/give_back.h"
 #include "server/http/connection_loop.h"
 #include "server/http/exchange.h"
 #include "server/http/socket_io.h"
@@ -38,7 +39,7 @@ ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
   end_sending(connection.fd.get());
   connection.lingering = true;
   connection.readable = true;
-  connection.unread = std::string();
+  base::give_back(connection.unread);
   connection.since = now_;
   return Step::again;
 }

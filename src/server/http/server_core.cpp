@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/give_back.h"
 #include "server/http/http_text.h"
 #include "server/http/socket_io.h"
 
@@ -45,7 +46,7 @@ bool send_output(Connection& connection) {
     connection.since = std::chrono::steady_clock::now();
   }
   // Given back: an idle connection holds no buffer.
-  output = std::string();
+  base::give_back(output);
   connection.output_sent = 0;
   return true;
 }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <optional>
 
+#include "base/give_back.h"
 #include "server/http/connection_loop.h"
 
 namespace baton::server::http {
@@ -101,7 +102,7 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
     connection.since = now_;
   }
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
-  if (scratch_.capacity() > kScratchMax) scratch_ = std::string();
+  if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
   return Step::again;
 }
 

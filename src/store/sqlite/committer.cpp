@@ -58,9 +58,9 @@ void Committer::run_commits() {
   pthread_setname_np(pthread_self(), "store-commit");
   for (Batch batch; gather(batch); batch = {}) {
     commit(batch);
-    const std::vector<Write*> committed = written(batch);
+    const std::vector<Write*> writes = to_tell(batch);
     hand_over(std::move(batch));
-    tell_committed(committed);
+    tell_committed(writes);
   }
   {
     std::lock_guard lock(mutex_);
@@ -103,9 +103,9 @@ void Committer::tell(Batch& batch) {
 bool Committer::next_to_flush(Batch& batch) {
   {
     std::unique_lock lock(mutex_);
-    may_flush_.wait(lock, [this] { return done_ || !committed_.writes.empty(); });
-    if (committed_.writes.empty()) return false;
-    batch = std::exchange(committed_, {});
+    may_flush_.wait(lock, [this] { return done_ || !to_flush_.writes.empty(); });
+    if (to_flush_.writes.empty()) return false;
+    batch = std::exchange(to_flush_, {});
     flushing_ = true;
   }
   may_gather_.notify_one();
@@ -118,7 +118,7 @@ bool Committer::gather(Batch& batch) {
   std::unique_lock lock(mutex_);
   const std::size_t before = batch.writes.size();
   const auto is_complete = [&] {
-    const bool disk_is_free = !flushing_ && committed_.writes.empty();
+    const bool disk_is_free = !flushing_ && to_flush_.writes.empty();
     return before > 0 && disk_is_free && (queue_.empty() || before >= limits_.batch_writes_worth);
   };
   // Whoever is told of a write may ask for another.
@@ -205,7 +205,7 @@ void Committer::roll_back(std::span<Waiting> writes) {
   }
 }
 
-std::vector<Write*> Committer::written(const Batch& batch) {
+std::vector<Write*> Committer::to_tell(const Batch& batch) {
   std::vector<Write*> writes;
   writes.reserve(batch.writes.size());
   for (const Waiting& waiting : batch.writes) {
@@ -227,9 +227,9 @@ void Committer::tell_committed(const std::vector<Write*>& writes) {
 void Committer::hand_over(Batch batch) {
   {
     std::unique_lock lock(mutex_);
-    may_gather_.wait(lock, [this] { return committed_.writes.empty(); });
-    committed_ = std::move(batch);
-    committed_.number = visible_;
+    may_gather_.wait(lock, [this] { return to_flush_.writes.empty(); });
+    to_flush_ = std::move(batch);
+    to_flush_.number = visible_;
     ++untold_;
   }
   may_flush_.notify_one();

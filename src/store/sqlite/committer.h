@@ -73,7 +73,7 @@ class Committer {
   // `bytes` is about what the write holds in memory.
   void push(std::unique_ptr<Write> write, std::size_t bytes);
 
-  // Waits until whatever a reader can have seen by now is on the disk. Not from `finish`.
+  // Waits until whatever a reader can have seen by now is on the disk. Not from `committed` or `finish`.
   void settle() const;
 
  private:
@@ -102,7 +102,7 @@ class Committer {
   static void refuse(Waiting& waiting, const SQLite::Exception& exception);
   void roll_back(std::span<Waiting> writes);
   void hand_over(Batch batch);
-  static std::vector<Write*> written(const Batch& batch);
+  static std::vector<Write*> to_tell(const Batch& batch);
   void tell_committed(const std::vector<Write*>& writes);
 
   WriteState& state_;
@@ -117,7 +117,7 @@ class Committer {
   std::deque<Waiting> queue_;
   std::size_t waiting_writes_ = 0;  // those in the queue that are not refused
   std::size_t waiting_bytes_ = 0;
-  Batch committed_;        // waits for the flushing thread, unless it is empty
+  Batch to_flush_;         // waits for the flushing thread, unless it is empty
   bool flushing_ = false;  // a flush is under way
   int untold_ = 0;         // groups that were handed over and have not finished
   bool stopping_ = false;  // no more writes

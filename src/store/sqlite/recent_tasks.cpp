@@ -215,11 +215,9 @@ std::optional<task::Task> RecentTasks::read(task::TaskKey key, const task::Depth
 
 std::optional<std::vector<task::Event>> RecentTasks::events(task::TaskKey key, task::EventNumber after,
                                                             int limit) const {
-  const LogPtr log = find_past(key);
+  const LogPtr log = find(key);
   if (!log) return std::nullopt;
   const std::size_t from = up_to(log->events, after).size();
-  // That there are no more is said of the task as it is now.
-  if (from == log->events.size() && !find(key)) return std::nullopt;
   const std::size_t count = std::min(log->events.size() - from, static_cast<std::size_t>(std::max(limit, 0)));
   std::vector<task::Event> events;
   events.reserve(count);

@@ -3,9 +3,9 @@
 //
 // A task is in it from its first commit or never, so what is here is complete; it goes when it has grown, or
 // when newer ones need the room. Filled once a change is on the disk, before anybody is told; while a change
-// to a task is under way only the disk is asked how the task is now, so that memory is never behind it. What
-// has been stays as it was, and memory may tell it. Threads: any. No lock is held while anything is read,
-// written or called.
+// to a task is under way only the disk is asked how the task is now, so that memory is never behind it. How
+// it was at an event that is known stays true, and memory tells it. Threads: any. No lock is held while
+// anything is read, written or called.
 #pragma once
 
 #include <deque>

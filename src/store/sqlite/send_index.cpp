@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <string_view>
+#include <span>
 #include <utility>
 
 namespace baton::store::sqlite {
@@ -15,13 +15,15 @@ static_assert(std::endian::native == std::endian::little, "slices are written as
 constexpr int kCleanedMax = 256;
 constexpr std::uint64_t kSendsPerCleaning = 64;
 
+constexpr std::size_t kEntryBytes = sizeof SliceEntry::high + sizeof SliceEntry::offset;
+constexpr std::size_t kPageEntries = 256;
+constexpr std::int64_t kPagesMax = 1024;  // of a slice
+
 std::int64_t bits(std::uint64_t half) {
   return static_cast<std::int64_t>(half);
 }
 
-constexpr std::size_t kEntryBytes = sizeof SliceEntry::high + sizeof SliceEntry::offset;
-
-std::string packed(const std::vector<SliceEntry>& entries) {
+std::string packed(std::span<const SliceEntry> entries) {
   std::string bytes(entries.size() * kEntryBytes, '\0');
   char* place = bytes.data();
   for (const SliceEntry& entry : entries) {
@@ -32,35 +34,16 @@ std::string packed(const std::vector<SliceEntry>& entries) {
   return bytes;
 }
 
-// Reads a slice as it is on the disk.
-class Packed {
- public:
-  explicit Packed(std::string bytes) : bytes_(std::move(bytes)) {}
-  std::size_t size() const { return bytes_.size() / kEntryBytes; }
-  SliceEntry operator[](std::size_t index) const {
-    SliceEntry entry{};
-    const char* place = bytes_.data() + index * kEntryBytes;
+std::vector<SliceEntry> unpacked(const std::string& bytes) {
+  std::vector<SliceEntry> entries(bytes.size() / kEntryBytes);
+  const char* place = bytes.data();
+  for (SliceEntry& entry : entries) {
     std::memcpy(&entry.high, place, sizeof entry.high);
     std::memcpy(&entry.offset, place + sizeof entry.high, sizeof entry.offset);
-    return entry;
+    place += kEntryBytes;
   }
-  // The first that is not less than this half.
-  std::size_t lower_bound(std::uint64_t high) const {
-    std::size_t from = 0, to = size();
-    while (from < to) {
-      const std::size_t middle = from + (to - from) / 2;
-      if ((*this)[middle].high < high) {
-        from = middle + 1;
-      } else {
-        to = middle;
-      }
-    }
-    return from;
-  }
-
- private:
-  std::string bytes_;
-};
+  return entries;
+}
 
 struct Row {
   std::int64_t key;
@@ -82,29 +65,6 @@ std::vector<Row> read_rows(Connection& connection, std::int64_t first_key, std::
   return rows;
 }
 
-std::shared_ptr<const DigestFilter> read_filter(Connection& connection, std::int64_t last_key) {
-  Query query = connection.query("SELECT digests FROM send_slices WHERE last_key = ?", last_key);
-  query.step();
-  const Packed slice(query.text(0));
-  auto filter = std::make_shared<DigestFilter>(slice.size());
-  for (std::size_t i = 0; i < slice.size(); ++i) filter->add(slice[i].high);
-  return filter;
-}
-
-// Of the sends with this half of their digest; the newest first.
-std::vector<std::int64_t> find_in_slice(Connection& connection, std::int64_t last_key, std::uint64_t high) {
-  std::vector<std::int64_t> keys;
-  Query query = connection.query("SELECT first_key, digests FROM send_slices WHERE last_key = ?", last_key);
-  if (!query.step()) return keys;
-  const std::int64_t first_key = query.integer(0);
-  const Packed slice(query.text(1));
-  for (std::size_t i = slice.lower_bound(high); i < slice.size() && slice[i].high == high; ++i) {
-    keys.push_back(first_key + slice[i].offset);
-  }
-  std::ranges::reverse(keys);
-  return keys;
-}
-
 std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, const SendDigest& digest,
                                    base::Timestamp after) {
   Query query = connection.query(
@@ -117,94 +77,77 @@ std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, con
 
 }  // namespace
 
-void SendIndex::load(Connection& connection) {
+void SendIndex::refresh(Connection& connection) {
+  if (!is_stale_) return;
   State fresh(slice_max_);
-  {
-    Query query = connection.query("SELECT last_key, newest_ms FROM send_slices ORDER BY last_key");
-    while (query.step()) fresh.slices.push_back({query.integer(0), base::from_ms(query.integer(1)), nullptr});
-  }
-  for (Slice& slice : fresh.slices) slice.filter = read_filter(connection, slice.last_key);
+  fresh.slices = read_slices(connection);
   next_key_ = fresh.slices.empty() ? 1 : fresh.slices.back().last_key + 1;
   // An older database has no slices: all is made some.
   for (std::vector<Row> rows; !(rows = read_rows(connection, next_key_, slice_max_)).empty();) {
     for (const Row& row : rows) {
-      if (add_key(fresh, row.digest, row.key)) {
-        write_slice(connection, entries_of(fresh), row.at);
-        end_slice(fresh, row.at);
-      }
+      if (!add_key(fresh, row.digest, row.key, row.at)) continue;
+      end_slice(fresh, write_slice(connection, entries_of(fresh), fresh.newest_at));
     }
   }
   state_.with([&](State& state) { std::swap(state, fresh); });
   is_stale_ = false;
 }
 
+std::deque<SendIndex::Slice> SendIndex::read_slices(Connection& connection) const {
+  std::deque<Slice> slices;
+  {
+    Query query =
+        connection.query("SELECT last_key, first_key, newest_ms FROM send_slices ORDER BY last_key");
+    while (query.step()) {
+      slices.push_back({query.integer(0), query.integer(1), base::from_ms(query.integer(2)), {}, {}});
+    }
+  }
+  // One of a transaction that was rolled back is not on the disk, and its key was not given again so far.
+  auto known = state_.with([](const State& state) { return state.slices; });
+  for (Slice& slice : slices) {
+    while (!known.empty() && known.front().last_key < slice.last_key) known.pop_front();
+    if (!known.empty() && known.front().last_key == slice.last_key) {
+      slice = known.front();
+      continue;
+    }
+    auto filter =
+        std::make_shared<DigestFilter>(static_cast<std::size_t>(slice.last_key - slice.first_key + 1));
+    auto pages = std::make_shared<std::vector<std::uint64_t>>();
+    const std::int64_t first_page = slice.last_key * kPagesMax;
+    Query query = connection.query(
+        "SELECT digests FROM send_slice_pages WHERE page_key BETWEEN ? AND ? ORDER BY page_key", first_page,
+        first_page + kPagesMax - 1);
+    while (query.step()) {
+      const std::vector<SliceEntry> entries = unpacked(query.text(0));
+      if (!entries.empty()) pages->push_back(entries.front().high);
+      for (const SliceEntry& entry : entries) filter->add(entry.high);
+    }
+    slice.filter = std::move(filter);
+    slice.pages = std::move(pages);
+  }
+  return slices;
+}
+
 std::optional<EarlierSend> SendIndex::find(Connection& connection, const SendDigest& digest,
                                            base::Timestamp now) const {
   const base::Timestamp after = now - retention_;
-  std::vector<std::int64_t> keys, slices;  // newest first
+  std::vector<std::int64_t> keys;  // newest first, as the slices
+  std::vector<Slice> slices;
   state_.with([&](const State& state) {
     keys = keys_of(state, digest);
     for (auto slice = state.slices.rbegin(); slice != state.slices.rend(); ++slice) {
-      if (slice->filter->may_have(digest.high)) slices.push_back(slice->last_key);
+      if (slice->filter->may_have(digest.high)) slices.push_back(*slice);
     }
   });
   for (const std::int64_t key : keys) {
     if (const auto send = send_at(connection, key, digest, after)) return send;
   }
-  for (const std::int64_t slice : slices) {
-    for (const std::int64_t key : find_in_slice(connection, slice, digest.high)) {
+  for (const Slice& slice : slices) {
+    for (const std::int64_t key : find_in(connection, slice, digest.high)) {
       if (const auto send = send_at(connection, key, digest, after)) return send;
     }
   }
   return std::nullopt;
-}
-
-void SendIndex::add(Connection& connection, const SendDigest& digest, const EarlierSend& send,
-                    base::Timestamp now) {
-  if (is_stale_) load(connection);
-  if (added_++ % kSendsPerCleaning == 0) drop_expired(connection, now);
-  const std::int64_t key = next_key_;
-  connection.run(
-      "INSERT INTO sends (send_key, digest_high, digest_low, at_ms, task_key, before) VALUES (?, ?, ?, ?, ?, "
-      "?)",
-      key, bits(digest.high), bits(digest.low), base::to_ms(now), send.task, send.before);
-  const bool is_full = state_.with([&](State& state) { return add_key(state, digest, key); });
-  if (!is_full) return;
-  const auto entries = state_.with([&](const State& state) { return entries_of(state); });
-  write_slice(connection, entries, now);
-  const Keys dropped = state_.with([&](State& state) { return end_slice(state, now); });
-}
-
-// Whether there are enough for a slice.
-bool SendIndex::add_key(State& state, const SendDigest& digest, std::int64_t key) {
-  if (state.newest.empty()) first_key_ = key;
-  next_key_ = key + 1;
-  state.newest.insert_or_assign(digest, key);
-  state.filter->add(digest.high);
-  return static_cast<std::size_t>(next_key_ - first_key_) >= slice_max_;
-}
-
-std::vector<SliceEntry> SendIndex::entries_of(const State& state) const {
-  std::vector<SliceEntry> entries;
-  entries.reserve(state.newest.size());
-  for (const auto& [digest, key] : state.newest) {
-    entries.push_back({digest.high, static_cast<std::uint32_t>(key - first_key_)});
-  }
-  return entries;
-}
-
-void SendIndex::write_slice(Connection& connection, std::vector<SliceEntry> entries,
-                            base::Timestamp newest) const {
-  std::ranges::sort(entries);
-  connection.run("INSERT INTO send_slices (last_key, first_key, newest_ms, digests) VALUES (?, ?, ?, ?)",
-                 next_key_ - 1, first_key_, base::to_ms(newest), Blob{packed(entries)});
-}
-
-// What need no longer be in memory.
-SendIndex::Keys SendIndex::end_slice(State& state, base::Timestamp newest) const {
-  auto filter = std::exchange(state.filter, std::make_shared<DigestFilter>(slice_max_));
-  state.slices.push_back({next_key_ - 1, newest, std::move(filter)});
-  return std::exchange(state.sliced, std::exchange(state.newest, {}));
 }
 
 // Those in memory, the newest first. Nearly always the filters say that there are none.
@@ -219,20 +162,105 @@ std::vector<std::int64_t> SendIndex::keys_of(const State& state, const SendDiges
   return keys;
 }
 
+// The sends of a slice that have this half of their digest, the newest first.
+std::vector<std::int64_t> SendIndex::find_in(Connection& connection, const Slice& slice, std::uint64_t high) {
+  std::vector<std::int64_t> keys;
+  const auto& pages = *slice.pages;
+  // From the last page that begins below it, to the last that does not begin past it.
+  const auto at_least = std::ranges::lower_bound(pages, high) - pages.begin();
+  for (auto page = std::max<std::ptrdiff_t>(at_least - 1, 0);
+       page < std::ssize(pages) && pages[static_cast<std::size_t>(page)] <= high; ++page) {
+    Query query = connection.query("SELECT digests FROM send_slice_pages WHERE page_key = ?",
+                                   slice.last_key * kPagesMax + page);
+    if (!query.step()) continue;
+    const std::vector<SliceEntry> entries = unpacked(query.text(0));
+    for (const SliceEntry& same : std::ranges::equal_range(entries, high, {}, &SliceEntry::high)) {
+      keys.push_back(slice.first_key + same.offset);
+    }
+  }
+  std::ranges::reverse(keys);
+  return keys;
+}
+
+void SendIndex::add(Connection& connection, const SendDigest& digest, const EarlierSend& send,
+                    base::Timestamp now) {
+  if (added_++ % kSendsPerCleaning == 0) drop_expired(connection, now);
+  const std::int64_t key = next_key_;
+  connection.run(
+      "INSERT INTO sends (send_key, digest_high, digest_low, at_ms, task_key, before) VALUES (?, ?, ?, ?, ?, "
+      "?)",
+      key, bits(digest.high), bits(digest.low), base::to_ms(now), send.task, send.before);
+  if (!state_.with([&](State& state) { return add_key(state, digest, key, now); })) return;
+  auto [entries, newest] =
+      state_.with([&](const State& state) { return std::pair(entries_of(state), state.newest_at); });
+  Slice slice = write_slice(connection, std::move(entries), newest);
+  const Keys dropped = state_.with([&](State& state) { return end_slice(state, std::move(slice)); });
+}
+
+// Whether there are enough for a slice.
+bool SendIndex::add_key(State& state, const SendDigest& digest, std::int64_t key, base::Timestamp at) {
+  if (state.newest.empty()) first_key_ = key;
+  next_key_ = key + 1;
+  state.newest.insert_or_assign(digest, key);
+  state.newest_at = std::max(state.newest_at, at);
+  state.filter->add(digest.high);
+  return static_cast<std::size_t>(next_key_ - first_key_) >= slice_max_;
+}
+
+std::vector<SliceEntry> SendIndex::entries_of(const State& state) const {
+  std::vector<SliceEntry> entries;
+  entries.reserve(state.newest.size());
+  for (const auto& [digest, key] : state.newest) {
+    entries.push_back({digest.high, static_cast<std::uint32_t>(key - first_key_)});
+  }
+  return entries;
+}
+
+// Without its filter.
+SendIndex::Slice SendIndex::write_slice(Connection& connection, std::vector<SliceEntry> entries,
+                                        base::Timestamp newest) const {
+  std::ranges::sort(entries);
+  const std::int64_t last_key = next_key_ - 1;
+  connection.run("INSERT INTO send_slices (last_key, first_key, newest_ms) VALUES (?, ?, ?)", last_key,
+                 first_key_, base::to_ms(newest));
+  auto pages = std::make_shared<std::vector<std::uint64_t>>();
+  for (std::span<const SliceEntry> left = entries; !left.empty();) {
+    const auto page = left.first(std::min(left.size(), kPageEntries));
+    connection.run("INSERT INTO send_slice_pages (page_key, digests) VALUES (?, ?)",
+                   last_key * kPagesMax + std::ssize(*pages), Blob{packed(page)});
+    pages->push_back(page.front().high);
+    left = left.subspan(page.size());
+  }
+  return {last_key, first_key_, newest, nullptr, std::move(pages)};
+}
+
+// What need no longer be in memory.
+SendIndex::Keys SendIndex::end_slice(State& state, Slice slice) const {
+  slice.filter = std::exchange(state.filter, std::make_shared<DigestFilter>(slice_max_));
+  state.slices.push_back(std::move(slice));
+  state.newest_at = {};
+  return std::exchange(state.sliced, std::exchange(state.newest, {}));
+}
+
 void SendIndex::drop_expired(Connection& connection, base::Timestamp now) {
-  const std::int64_t expired = base::to_ms(now - retention_);
+  const base::Timestamp expired = now - retention_;
   {
     Query oldest = connection.query("SELECT at_ms FROM sends ORDER BY send_key LIMIT 1");
-    if (!oldest.step() || oldest.integer(0) > expired) return;
+    if (!oldest.step() || oldest.integer(0) > base::to_ms(expired)) return;
   }
   connection.run(
       "DELETE FROM sends WHERE send_key IN (SELECT send_key FROM sends ORDER BY send_key LIMIT ?) "
       "AND at_ms <= ?",
-      kCleanedMax, expired);
-  connection.run("DELETE FROM send_slices WHERE newest_ms <= ?", expired);
+      kCleanedMax, base::to_ms(expired));
+  std::int64_t last_dropped = 0;
   state_.with([&](State& state) {
-    while (!state.slices.empty() && state.slices.front().newest <= now - retention_) state.slices.pop_front();
+    for (; !state.slices.empty() && state.slices.front().newest <= expired; state.slices.pop_front()) {
+      last_dropped = state.slices.front().last_key;
+    }
   });
+  if (last_dropped == 0) return;
+  connection.run("DELETE FROM send_slices WHERE last_key <= ?", last_dropped);
+  connection.run("DELETE FROM send_slice_pages WHERE page_key < ?", (last_dropped + 1) * kPagesMax);
 }
 
 }  // namespace baton::store::sqlite

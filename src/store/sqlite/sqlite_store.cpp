@@ -86,7 +86,7 @@ struct SqliteStore::Parts {
         on_flush_failed(options.on_flush_failed) {}
 
   void start(const SqliteOptions& options) {
-    sends.load(writer);
+    sends.refresh(writer);
     readers.emplace(options.path, options.readers, kReaderPragmas);
     sqlite::CommitterLimits limits;
     limits.writes_max = options.queue_max;

@@ -28,7 +28,7 @@ struct SqliteOptions {
   std::size_t remembered_tasks_max = 4'000;  // heads the committing thread keeps in memory
   std::size_t recent_bytes_max = 8u << 20;   // of the newest tasks, kept whole in memory
   int short_events_max = 32;                 // of a task without rows in the index tables
-  std::size_t send_slice_max = 8'192;        // sends in memory before they are written sorted
+  std::size_t send_slice_max = 32'768;       // sends in memory before they are written sorted
   // Foreign keys are checked, by a look-up for each row that has one. For tests: what writes the rows keeps
   // them.
   bool checks_references = false;

@@ -68,7 +68,10 @@ class WriteState {
     return {new_key(last_delivery_, "SELECT max(delivery_key) FROM deliveries")};
   }
 
-  SendIndex& sends() { return sends_; }
+  SendIndex& sends() {
+    sends_.refresh(connection_);
+    return sends_;
+  }
   int short_events_max() const { return short_events_max_; }
 
   // The task's context; with the key 0 if there is none yet, which whoever makes it is to set. Good until

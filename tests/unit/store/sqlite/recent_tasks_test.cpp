@@ -74,7 +74,7 @@ TEST_CASE(
   recent.changing({1});
   CHECK_FALSE(recent.head(TaskKey{1}));
   CHECK_FALSE(recent.head(task::TaskRef{{"ann"}, {"echo"}, {"t1"}}));
-  CHECK_FALSE(recent.events(TaskKey{1}, {2}, 10));
+  CHECK_FALSE(recent.events(TaskKey{1}, {0}, 10));
   CHECK_FALSE(recent.read(TaskKey{1}, {}, {}));
   CHECK_FALSE(recent.call_ids({1}));
   recent.advanced(change(1, 2, 1), {});
@@ -91,9 +91,8 @@ TEST_CASE("RecentTasks: while a task changes its past is told from memory, its p
   CHECK_FALSE(recent.read(TaskKey{1}, {}, std::nullopt).has_value());
   CHECK(recent.read(TaskKey{1}, {}, EventNumber{2}).has_value());
   CHECK_FALSE(recent.read(TaskKey{1}, {}, EventNumber{3}).has_value());
-  CHECK(recent.events(TaskKey{1}, {1}, 10)->size() == 1);
   // There may be more by now.
-  CHECK_FALSE(recent.events(TaskKey{1}, {2}, 10).has_value());
+  CHECK_FALSE(recent.events(TaskKey{1}, {1}, 10).has_value());
   recent.advanced(change(1, 2, 1), {});
   CHECK(last_of(recent, 1) == 3);
   CHECK(recent.read(TaskKey{1}, {}, EventNumber{3}).has_value());
