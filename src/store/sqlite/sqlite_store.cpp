@@ -86,7 +86,10 @@ struct SqliteStore::Parts {
         on_flush_failed(options.on_flush_failed) {}
 
   void start(const SqliteOptions& options) {
+    // An older database's sends are made slices, in one transaction.
+    writer.begin();
     sends.refresh(writer);
+    writer.commit();
     readers.emplace(options.path, options.readers, kReaderPragmas);
     sqlite::CommitterLimits limits;
     limits.writes_max = options.queue_max;
