@@ -55,6 +55,9 @@ class TaskService {
                                 std::optional<task::EventNumber> as_of = {}) const {
     return store_.read(key, depth, as_of);
   }
+  base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const {
+    return store_.read(ref, depth);
+  }
   // At most `limit` events with numbers above `after`, in order.
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const {
     return store_.events(key, after, limit);

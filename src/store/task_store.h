@@ -174,6 +174,9 @@ class TaskStore {
   virtual base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                         std::optional<task::EventNumber> as_of = {}) const = 0;
 
+  // The same as head and read, in one step.
+  virtual base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const = 0;
+
   // At most `limit` events with numbers above `after`, in order; fewer where they are large. None: there are
   // none.
   virtual base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,

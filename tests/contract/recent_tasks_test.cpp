@@ -18,13 +18,26 @@ void same_from_disk(StoreBench& bench, const store::TaskHead& head) {
     }
     return tasks;
   };
+  const task::TaskRef ref{head.caller, head.agent, head.id};
   const auto before = look();
+  const auto whole_before = bench.store->read(ref, {1, true});
+  succeed(whole_before);
   const auto head_before = bench.store->head(head.key);
   succeed(head_before);
   const auto events_before = bench.store->events(head.key, {1}, 3);
   succeed(events_before);
   bench.reopen();
   const auto after = look();
+  const auto whole_after = bench.store->read(ref, {1, true});
+  succeed(whole_after);
+  for (const auto* whole : {&*whole_before, &*whole_after}) {
+    CHECK(whole->last_event == head.last_event);
+    CHECK(whole->status.at == before.back().status.at);
+    CHECK(whole->artifacts == before.back().artifacts);
+    CHECK(whole->history.size() == 1);
+    CHECK(whole->metadata == before.back().metadata);
+    CHECK(whole->context == head.context);
+  }
   REQUIRE(before.size() == after.size());
   for (std::size_t i = 0; i < before.size(); ++i) {
     CAPTURE(i);
@@ -39,7 +52,7 @@ void same_from_disk(StoreBench& bench, const store::TaskHead& head) {
     CHECK(before[i].last_event == after[i].last_event);
     CHECK(before[i].origin == after[i].origin);
   }
-  const auto head_after = bench.store->head(task::TaskRef{head.caller, head.agent, head.id});
+  const auto head_after = bench.store->head(ref);
   succeed(head_after);
   CHECK(head_before->key == head_after->key);
   CHECK(head_before->context_key == head_after->context_key);

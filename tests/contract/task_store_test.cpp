@@ -111,6 +111,8 @@ TEST_CASE("TaskStore: a task of another caller or agent is not found") {
   CHECK(bench.store->head({{"ann"}, {"tools"}, {"t1"}}).error().code == ErrorCode::task_not_found);
   CHECK(bench.store->head({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
   CHECK(bench.store->head(task::TaskKey{77}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.store->read(task::TaskRef{{"bob"}, {"echo"}, {"t1"}}, {}).error().code ==
+        ErrorCode::task_not_found);
   CHECK(bench.store->read({77}, {}).error().code == ErrorCode::task_not_found);
 }
 

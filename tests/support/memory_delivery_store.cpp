@@ -130,6 +130,9 @@ base::Result<task::Task> MemoryTasks::read(task::TaskKey key, const task::Depth&
   return task;
 }
 
+base::Result<task::Task> MemoryTasks::read(const task::TaskRef&, const task::Depth&) const {
+  return not_here();
+}
 void MemoryTasks::commit(store::Change, store::CommitCallback done, store::EarlyCallback) {
   done(not_here());
 }

@@ -61,6 +61,8 @@ class MemoryTasks : public store::TaskStore {
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of) const override;
 
+  base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const override;
+
   using TaskStore::commit;
   void commit(store::Change change, store::CommitCallback done, store::EarlyCallback early) override;
   base::Result<store::TaskHead> head(const task::TaskRef& ref) const override;

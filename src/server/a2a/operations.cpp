@@ -104,9 +104,10 @@ void send(const CallPtr& call) {
 void get(const CallPtr& call) {
   const auto request = read_task_request(call);
   if (!request) return call->refuse(request.error());
-  const auto head = call->services.engine.tasks().find(call->ref(request->id));
-  if (!head) return call->refuse(head.error(), request->id);
-  reply_task(call, head->key, request->history_length, std::nullopt, &wire::a2a::Dialect::write_task);
+  const auto task =
+      call->services.engine.tasks().read(call->ref(request->id), {request->history_length, true});
+  if (!task) return call->refuse(task.error(), request->id);
+  call->reply([&](wire::Writer& out) { call->dialect.write_task(out, *task); });
 }
 
 void list(const CallPtr& call) {

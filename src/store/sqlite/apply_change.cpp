@@ -6,6 +6,7 @@
 #include "store/own_context.h"
 #include "store/sqlite/context_rows.h"
 #include "store/sqlite/errors.h"
+#include "store/sqlite/event_rows.h"
 #include "store/sqlite/index_rows.h"
 #include "store/sqlite/push_rows.h"
 #include "wire/stored/event_codec.h"
@@ -26,29 +27,28 @@ constexpr std::size_t kBodyMax = 512u << 20;
 void insert_events(Connection& connection, task::TaskKey key, task::EventNumber before,
                    const std::vector<task::EventBody>& bodies, const std::vector<std::string>& encoded,
                    base::Timestamp at) {
-  static constexpr char kOne[] =
-      "INSERT INTO events (task_key, number, kind, at_ms, body) VALUES (?1, ?2, ?4, ?3, ?5)";
+  static constexpr char kOne[] = "INSERT INTO events (event_key, kind, at_ms, body) VALUES (?1, ?3, ?2, ?4)";
   static constexpr char kTwo[] =
-      "INSERT INTO events (task_key, number, kind, at_ms, body) VALUES (?1, ?2, ?4, ?3, ?5), "
-      "(?1, ?2 + 1, ?6, ?3, ?7)";
+      "INSERT INTO events (event_key, kind, at_ms, body) VALUES (?1, ?3, ?2, ?4), "
+      "(?1 + 1, ?5, ?2, ?6)";
   static constexpr char kThree[] =
-      "INSERT INTO events (task_key, number, kind, at_ms, body) VALUES (?1, ?2, ?4, ?3, ?5), "
-      "(?1, ?2 + 1, ?6, ?3, ?7), (?1, ?2 + 2, ?8, ?3, ?9)";
+      "INSERT INTO events (event_key, kind, at_ms, body) VALUES (?1, ?3, ?2, ?4), "
+      "(?1 + 1, ?5, ?2, ?6), (?1 + 2, ?7, ?2, ?8)";
   const auto kind = [&](std::size_t i) { return static_cast<int>(wire::stored::kind_of(bodies[i])); };
   const std::int64_t ms = base::to_ms(at);
   for (std::size_t i = 0; i < bodies.size();) {
-    const task::EventNumber first{before.value + 1 + static_cast<std::int64_t>(i)};
+    const std::int64_t first = event_key(key, {before.value + 1 + static_cast<std::int64_t>(i)});
     switch (std::min<std::size_t>(bodies.size() - i, 3)) {
       case 1:
-        connection.run(kOne, key, first, ms, kind(i), encoded[i]);
+        connection.run(kOne, first, ms, kind(i), encoded[i]);
         i += 1;
         break;
       case 2:
-        connection.run(kTwo, key, first, ms, kind(i), encoded[i], kind(i + 1), encoded[i + 1]);
+        connection.run(kTwo, first, ms, kind(i), encoded[i], kind(i + 1), encoded[i + 1]);
         i += 2;
         break;
       default:
-        connection.run(kThree, key, first, ms, kind(i), encoded[i], kind(i + 1), encoded[i + 1], kind(i + 2),
+        connection.run(kThree, first, ms, kind(i), encoded[i], kind(i + 1), encoded[i + 1], kind(i + 2),
                        encoded[i + 2]);
         i += 3;
     }

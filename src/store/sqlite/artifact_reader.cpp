@@ -28,8 +28,8 @@ base::Result<task::Artifact> read_artifact(Connection& connection, task::TaskKey
   task::Artifact artifact;
   artifact.ordinal = ordinal;
   Query query = connection.query(
-      "SELECT e.number, e.kind, e.at_ms, e.body FROM artifact_parts p "
-      "JOIN events e ON e.task_key = p.task_key AND e.number = p.number "
+      "SELECT e.event_key, e.kind, e.at_ms, e.body FROM artifact_parts p "
+      "JOIN events e ON e.event_key = (p.task_key << 28) + p.number "
       "WHERE p.task_key = ? AND p.ordinal = ? AND p.number BETWEEN ? AND ? ORDER BY p.number",
       key, ordinal, begin, as_of);
   while (query.step()) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "store/sqlite/event_rows.h"
 #include "task/fold.h"
 
 namespace baton::store::sqlite {
@@ -10,6 +11,10 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
+
+// Of the places in a log, the last are kept for decisions: what an agent says may not fill it, or its task
+// could never end.
+constexpr std::int64_t kRoomForDecisions = 1 << 16;
 
 // Follows the events of one change, one overload for each kind that means something to the head or to an
 // index table.
@@ -179,6 +184,10 @@ Result<ChangePlan> plan_change(const HeadRow& before, Change& change, base::Time
   }
   if (change.turn) {
     if (auto turn = update_turn(plan.row.head, *change.turn, plan.message); !turn) return fail(turn.error());
+  }
+  const std::int64_t kept = change.turn ? 0 : kRoomForDecisions;
+  if (plan.row.head.last_event.value > kLogEnd.value - kept) {
+    return fail(ErrorCode::too_large, "the task's log is full");
   }
   plan.decides = plan.decides || change.turn.has_value() || change.create.has_value();
   if (plan.decides) ++plan.row.head.version.value;

@@ -8,9 +8,13 @@
 
 namespace baton::store::sqlite {
 
+task::EventNumber number_at(const Query& query, int column) {
+  return {query.integer(column) & kLogEnd.value};
+}
+
 base::Result<task::Event> event_at(const Query& query, int column) {
   task::Event event;
-  event.number = {query.integer(column)};
+  event.number = number_at(query, column);
   event.at = base::from_ms(query.integer(column + 2));
   auto body = wire::stored::decode(query.small(column + 1), query.text(column + 3));
   if (!body)

@@ -32,7 +32,7 @@ std::string select_heads(std::string_view rest, std::string_view tasks = "tasks 
          "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
          "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count, t.status_ms, "
-         "t.origin, t.indexed "
+         "t.origin, t.indexed, t.created_ms "
          "FROM " +
          std::string(tasks) + " JOIN contexts c ON c.context_key = t.context_key " + std::string(rest);
 }
@@ -66,6 +66,7 @@ HeadRow row_of(const Query& query) {
   head.status_at = base::from_ms(query.integer(20));
   head.origin = static_cast<task::Generation>(query.small(21));
   row.indexed = query.truth(22);
+  row.created = base::from_ms(query.integer(23));
   return row;
 }
 

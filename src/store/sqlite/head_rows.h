@@ -14,6 +14,7 @@ namespace baton::store::sqlite {
 // What the committing thread must know of a task beside its head.
 struct HeadRow {
   TaskHead head;
+  base::Timestamp created{};       // 0 of a task that is being made
   task::EventNumber status_event;  // the last StatusChanged, 0 if there is none yet
   bool indexed = false;            // it has rows in the tables of index_rows.h
   bool alone = false;              // in a context of its own that has no rows: context_rows.h

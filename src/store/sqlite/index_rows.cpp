@@ -124,8 +124,8 @@ base::Result<std::vector<task::EventPtr>> read_short_log(Connection& connection,
                                                          task::EventNumber last) {
   std::vector<task::EventPtr> log;
   Query query = connection.query(
-      "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number <= ? ORDER BY number", key,
-      last);
+      "SELECT event_key, kind, at_ms, body FROM events WHERE event_key BETWEEN ? AND ? ORDER BY event_key",
+      event_key(key, {}), event_key(key, last));
   while (query.step()) {
     auto event = event_at(query, 0);
     if (!event) return base::fail(event.error());

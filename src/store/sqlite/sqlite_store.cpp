@@ -62,6 +62,9 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
   }
   database.exec(kWriterPragmas);
   database.exec(options.checks_references ? "PRAGMA foreign_keys=ON" : "PRAGMA foreign_keys=OFF");
+  // Where a migration has renamed a table, SQLite reads the schema while it changes the journal's mode, and
+  // keeps the lock until something is read again. A checkpoint would be refused.
+  database.execAndGet("SELECT count(*) FROM sqlite_schema");
   // What an earlier run left in the log may never have reached the disk, though the system still has it in
   // memory: before readers tell it, and other commits follow it there, it must be in the database itself.
   database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -217,8 +220,21 @@ Result<TaskHead> SqliteStore::head(task::TaskKey key) const {
 Result<task::Task> SqliteStore::read(task::TaskKey key, const task::Depth& depth,
                                      std::optional<task::EventNumber> as_of) const {
   if (auto known = parts_->recent.read(key, depth, as_of)) return std::move(*known);
-  return reading(key, "reading a task",
-                 [&](auto& connection) { return sqlite::read_task(connection, key, depth, as_of); });
+  return reading(key, "reading a task", [&](auto& connection) {
+    return sqlite::read_task(connection, sqlite::find_head(connection, key), depth, as_of);
+  });
+}
+
+Result<task::Task> SqliteStore::read(const task::TaskRef& ref, const task::Depth& depth) const {
+  if (const auto known = parts_->recent.head(ref)) return read(known->key, depth, {});
+  task::TaskKey key;
+  auto task = peeking("reading a task", [&](auto& connection) {
+    auto row = sqlite::find_head(connection, ref);
+    if (row) key = row->head.key;
+    return sqlite::read_task(connection, std::move(row), depth, {});
+  });
+  if (key) settle(key);
+  return task;
 }
 
 Result<std::vector<task::Event>> SqliteStore::events(task::TaskKey key, task::EventNumber after,

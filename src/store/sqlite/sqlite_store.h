@@ -55,6 +55,7 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<TaskHead> head(task::TaskKey key) const override;
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of = {}) const override;
+  base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const override;
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
                                                 int limit) const override;
   base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override;

@@ -7,7 +7,6 @@
 #include "store/sqlite/artifact_reader.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/event_rows.h"
-#include "store/sqlite/head_rows.h"
 #include "store/sqlite/index_rows.h"
 #include "task/fold.h"
 #include "wire/stored/event_codec.h"
@@ -25,8 +24,8 @@ using base::fail;
 using base::Result;
 
 Result<task::Event> read_event(Connection& connection, task::TaskKey key, task::EventNumber number) {
-  Query query = connection.query(
-      "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number = ?", key, number);
+  Query query = connection.query("SELECT event_key, kind, at_ms, body FROM events WHERE event_key = ?",
+                                 event_key(key, number));
   if (!query.step()) return fail(ErrorCode::not_found, "no such event");
   return event_at(query, 0);
 }
@@ -35,16 +34,15 @@ Result<task::Event> read_event(Connection& connection, task::TaskKey key, task::
 task::EventNumber status_event(Connection& connection, const HeadRow& row, task::EventNumber as_of) {
   if (row.status_event <= as_of) return row.status_event;
   Query query = connection.query(
-      "SELECT number FROM events WHERE task_key = ? AND number <= ? AND kind = 1 ORDER BY number DESC LIMIT "
-      "1",
-      row.head.key, as_of);
-  return query.step() ? task::EventNumber{query.integer(0)} : task::EventNumber{};
+      "SELECT event_key FROM events WHERE event_key BETWEEN ? AND ? AND kind = 1 ORDER BY event_key DESC "
+      "LIMIT 1",
+      event_key(row.head.key, {}), event_key(row.head.key, as_of));
+  return query.step() ? number_at(query, 0) : task::EventNumber{};
 }
 
-Result<task::Status> read_status(Connection& connection, const HeadRow& row, task::EventNumber as_of,
-                                 base::Timestamp created) {
+Result<task::Status> read_status(Connection& connection, const HeadRow& row, task::EventNumber as_of) {
   const task::EventNumber number = status_event(connection, row, as_of);
-  if (!number) return task::Status{task::State::submitted, std::nullopt, created};
+  if (!number) return task::Status{task::State::submitted, std::nullopt, row.created};
   auto event = read_event(connection, row.head.key, number);
   if (!event) return fail(event.error());
   auto* changed = std::get_if<task::StatusChanged>(&event->body);
@@ -56,8 +54,8 @@ Result<std::vector<task::Message>> read_history(Connection& connection, task::Ta
                                                 task::EventNumber as_of, std::optional<int> count) {
   std::vector<task::Message> history;
   Query query = connection.query(
-      "SELECT e.number, e.kind, e.at_ms, e.body FROM messages m "
-      "JOIN events e ON e.task_key = m.task_key AND e.number = m.number "
+      "SELECT e.event_key, e.kind, e.at_ms, e.body FROM messages m "
+      "JOIN events e ON e.event_key = (m.task_key << 28) + m.number "
       "WHERE m.task_key = ? AND m.number <= ? ORDER BY m.number DESC LIMIT ?",
       key, as_of, count ? std::max(*count, 0) : std::numeric_limits<int>::max());
   std::size_t bytes = 0;
@@ -71,6 +69,11 @@ Result<std::vector<task::Message>> read_history(Connection& connection, task::Ta
   }
   std::reverse(history.begin(), history.end());
   return history;
+}
+
+task::Json read_metadata(Connection& connection, task::TaskKey key) {
+  Query query = connection.query("SELECT metadata FROM task_metadata WHERE task_key = ?", key);
+  return query.step() ? task::Json{query.text(0)} : task::Json();
 }
 
 bool is_indexed(Connection& connection, task::TaskKey key) {
@@ -93,8 +96,8 @@ bool stops(const task::Event& event) {
 
 // Status, artifacts and history of a task that has rows in the index tables.
 Result<void> read_indexed(Connection& connection, const HeadRow& row, const task::Depth& depth,
-                          base::Timestamp created, task::Task& task) {
-  auto status = read_status(connection, row, task.last_event, created);
+                          task::Task& task) {
+  auto status = read_status(connection, row, task.last_event);
   if (!status) return fail(status.error());
   task.status = std::move(*status);
   if (depth.artifacts) {
@@ -110,31 +113,20 @@ Result<void> read_indexed(Connection& connection, const HeadRow& row, const task
 
 }  // namespace
 
-Result<task::Task> read_task(Connection& connection, task::TaskKey key, const task::Depth& depth,
+Result<task::Task> read_task(Connection& connection, std::optional<HeadRow> row, const task::Depth& depth,
                              std::optional<task::EventNumber> as_of) {
-  auto row = find_head(connection, key);
   if (!row) return fail(ErrorCode::task_not_found, "task not found");
+  const task::TaskKey key = row->head.key;
   task::Task task;
-  task::Json metadata;
-  base::Timestamp created;
-  {
-    Query query = connection.query(
-        "SELECT t.created_ms, m.metadata FROM tasks t LEFT JOIN task_metadata m ON m.task_key = t.task_key "
-        "WHERE t.task_key = ?",
-        key);
-    if (!query.step()) return fail(ErrorCode::task_not_found, "task not found");
-    created = base::from_ms(query.integer(0));
-    metadata = {query.text(1)};
-  }
   task.last_event = std::min(as_of.value_or(row->head.last_event), row->head.last_event);
   if (row->indexed) {
-    if (auto read = read_indexed(connection, *row, depth, created, task); !read) return fail(read.error());
+    if (auto read = read_indexed(connection, *row, depth, task); !read) return fail(read.error());
   } else {
     const auto log = read_short_log(connection, key, task.last_event);
     if (!log) return fail(log.error());
-    task = task::fold(*log, depth, created);
+    task = task::fold(*log, depth, row->created);
   }
-  task.metadata = std::move(metadata);
+  task.metadata = read_metadata(connection, key);
   task.id = std::move(row->head.id);
   task.context = std::move(row->head.context);
   task.origin = row->head.origin;
@@ -145,9 +137,10 @@ Result<std::vector<task::Event>> read_events(Connection& connection, task::TaskK
                                              task::EventNumber after, int limit) {
   std::vector<task::Event> events;
   Query query = connection.query(
-      "SELECT number, kind, at_ms, body FROM events WHERE task_key = ? AND number > ? ORDER BY number LIMIT "
-      "?",
-      key, after, std::max(limit, 0));
+      "SELECT event_key, kind, at_ms, body FROM events WHERE event_key > ? AND event_key <= ? ORDER BY "
+      "event_key "
+      "LIMIT ?",
+      event_key(key, after), event_key(key, kLogEnd), std::max(limit, 0));
   std::size_t bytes = 0;
   while (bytes < kPageBytesMax && query.step()) {
     auto event = event_at(query, 0);
@@ -196,8 +189,8 @@ Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::
     return fail(ErrorCode::not_found, "the task has not stopped since");
   }
   Query query = connection.query(
-      "SELECT e.number, e.kind, e.at_ms, e.body FROM stops s "
-      "JOIN events e ON e.task_key = s.task_key AND e.number = s.number "
+      "SELECT e.event_key, e.kind, e.at_ms, e.body FROM stops s "
+      "JOIN events e ON e.event_key = (s.task_key << 28) + s.number "
       "WHERE s.task_key = ? AND s.number > ? ORDER BY s.number LIMIT 1",
       key, after);
   if (!query.step()) return fail(ErrorCode::not_found, "the task has not stopped since");

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "store/sqlite/connection.h"
+#include "store/sqlite/head_rows.h"
 #include "store/task_store.h"
 
 namespace baton::store::sqlite {
 
-base::Result<task::Task> read_task(Connection& connection, task::TaskKey key, const task::Depth& depth,
-                                   std::optional<task::EventNumber> as_of);
+// The task of this row; without one, task_not_found.
+base::Result<task::Task> read_task(Connection& connection, std::optional<HeadRow> row,
+                                   const task::Depth& depth, std::optional<task::EventNumber> as_of);
 
 base::Result<std::vector<task::Event>> read_events(Connection& connection, task::TaskKey key,
                                                    task::EventNumber after, int limit);

@@ -4,7 +4,7 @@ are read from the database, so a newer schema is filled as well."""
 import sqlite3
 
 # Names that say which task or context a row belongs to, or that must differ from row to row.
-KEYS = {"task_key", "context_key", "send_key"}
+KEYS = {"task_key", "context_key", "send_key", "event_key"}
 BATCH = 100_000
 
 
@@ -14,6 +14,10 @@ def _columns(database, name):
 
 def _copied(table, column, count):
     """The SQL for this column of copy number n, counted from 1."""
+    if column == "context_key":
+        return "iif(context_key = 0, 0, context_key + n)"  # 0: a context without rows
+    if column == "event_key":
+        return f"{column} + (n << 28)"
     if column in KEYS:
         return f"{column} + n"
     if column.endswith("_ms"):
@@ -37,7 +41,8 @@ def fill(path, count):
     database.execute("BEGIN")
     for name in tables:
         columns = _columns(database, name)
-        database.execute(f"CREATE TEMP TABLE copied_{name} AS SELECT * FROM {name}")
+        database.execute(f"CREATE TEMP TABLE copied_{name} AS SELECT * FROM {name}"
+                         + (" WHERE context_key <> 0" if name == "contexts" else ""))
         made = ", ".join(_copied(name, column, count) for column in columns)
         for first in range(1, count, BATCH):
             last = min(first + BATCH, count) - 1

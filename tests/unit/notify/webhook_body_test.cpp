@@ -15,6 +15,7 @@ class OneTask : public test::MemoryTasks {
  public:
   mutable int whole_reads = 0;
 
+  using MemoryTasks::read;
   base::Result<task::Task> read(task::TaskKey, const task::Depth&,
                                 std::optional<task::EventNumber> as_of) const override {
     ++whole_reads;

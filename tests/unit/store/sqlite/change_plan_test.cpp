@@ -122,3 +122,19 @@ TEST_CASE("ChangePlan: claims are checked before anything else") {
   fenced.fence = task::TurnNumber{0};
   CHECK(plan(State::working, fenced).error().code == ErrorCode::conflict);
 }
+
+TEST_CASE("ChangePlan: what an agent says cannot fill a log so far that its turn could not end") {
+  constexpr std::int64_t kPlaces = (1 << 28) - 1, kKept = 1 << 16;
+  const auto planned_at = [](std::int64_t last_event, Change made) {
+    HeadRow full = row(State::working);
+    full.head.last_event = {last_event};
+    return plan_change(full, made, kNow, find);
+  };
+  Change ending = change({status(State::failed)});
+  ending.turn.emplace();
+  CHECK(planned_at(kPlaces - kKept - 1, change({delta("old")})).has_value());
+  CHECK(planned_at(kPlaces - kKept, change({delta("old")})).error().code == ErrorCode::too_large);
+  CHECK(planned_at(kPlaces - kKept, ending).has_value());
+  CHECK(planned_at(kPlaces - 1, ending).has_value());
+  CHECK(planned_at(kPlaces, ending).error().code == ErrorCode::too_large);
+}

@@ -185,6 +185,6 @@ TEST_CASE("Upgrade: a database is upgraded once") {
   for (int i = 0; i < 2; ++i)
     CHECK(open(old.path(), clock)->head(task::TaskKey{1})->status_at == base::from_ms(290));
   Connection connection(old.path(), Connection::Mode::read);
-  CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 7);
+  CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 8);
   CHECK(connection.database().execAndGet("PRAGMA integrity_check").getString() == "ok");
 }
