@@ -63,6 +63,9 @@ class TaskService {
     return store_.events(key, after, limit);
   }
 
+  // As store::TaskStore says.
+  bool after_change(task::TaskKey key, std::function<void()>& then) { return store_.after_change(key, then); }
+
   // The earlier submission of this name (task::Submission::name), or not_found.
   base::Result<Accepted> earlier(const task::Caller& caller, const task::AgentName& agent,
                                  const task::ContextId& context, const std::string& name) const;

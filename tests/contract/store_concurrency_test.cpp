@@ -82,6 +82,30 @@ TEST_CASE("TaskStore: callbacks come in the order of the commits, on one thread"
   CHECK_FALSE(threads.contains(std::this_thread::get_id()));
 }
 
+TEST_CASE(
+    "TaskStore: whoever asks while a change is under way is called after its callback, refused or not") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  for (const bool refused : {false, true}) {
+    CAPTURE(refused);
+    store::Change change = StoreBench::change(head, {delta("r", "x")});
+    if (refused) change.expected = task::Version{99};
+    std::promise<std::string> called;
+    std::string order;  // the flushing thread only
+    std::function<void()> then = [&] { called.set_value(order + "then"); };
+    bench.store->commit(std::move(change), [&](auto result) {
+      CHECK(result.has_value() != refused);
+      CHECK(bench.store->after_change(head.key, then));
+      order = "told ";
+    });
+    CHECK(await(called.get_future()) == "told then");
+    std::function<void()> never = [] { FAIL("nothing is under way"); };
+    // The change is over once what is handed over after it is.
+    bench.must(StoreBench::creation(refused ? "t3" : "t2", {user("m")}));
+    CHECK_FALSE(bench.store->after_change(head.key, never));
+  }
+}
+
 TEST_CASE("TaskStore: a refused change does not disturb the others in its transaction") {
   StoreBench bench;
   const store::TaskHead head = bench.create("t1");

@@ -127,10 +127,15 @@ void send_stream(const CallPtr& call) {
         if (!accepted) return refuse_stream(call, send_refusal(call, std::move(accepted.error())), named);
         if (!call->dialect.stream_begins_with_task()) return open_sent(call, *accepted, history);
         // The Task is read from the store, which a callback must not do.
-        const bool taken = call->services.readers.try_submit(
-            [call, accepted = *accepted, history] { open_sent(call, accepted, history); });
-        if (!taken)
-          call->refuse({ErrorCode::overloaded, "too many answers are waiting; subscribe later", {}});
+        std::function<void()> open = [call, accepted = *accepted, history] {
+          const bool taken = call->services.readers.try_submit(
+              [call, accepted, history] { open_sent(call, accepted, history); });
+          if (!taken)
+            call->refuse({ErrorCode::overloaded, "too many answers are waiting; subscribe later", {}});
+        };
+        // Where the agent has answered already, its answer is on its way to the disk: it leaves together with
+        // the Task, a flush later.
+        if (!call->services.engine.tasks().after_change(accepted->key, open)) open();
       });
 }
 

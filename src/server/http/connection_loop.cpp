@@ -116,7 +116,10 @@ void ConnectionLoop::read_mail() {
         advance(connection);
         break;
       case Letter::Kind::open_stream:
-        if (connection.turn.take_from_exchange()) open_stream(connection, *letter.start);
+        if (const auto knocked = connection.turn.take_from_exchange()) {
+          connection.readable = connection.readable || *knocked;
+          open_stream(connection, *letter.start);
+        }
         break;
       case Letter::Kind::wake:
         if (!connection.stream) break;

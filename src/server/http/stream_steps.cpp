@@ -78,7 +78,6 @@ ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
   if (!stream.ended) return stream.hungry ? pull_events(connection) : Step::wait;
   --core_->streams;
   connection.stream.reset();
-  connection.readable = true;
   if (core_->draining) connection.close_after = true;
   connection.since = now_;
   return Step::again;

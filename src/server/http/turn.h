@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 namespace baton::server::http {
 
@@ -29,7 +30,15 @@ class Turn {
     return true;
   }
   void give_to_exchange() { state_.store(kExchange); }
-  bool take_from_exchange() { return pass(kExchange, kLoop); }
+  // Whether there was a knock, which is then the loop's to look after; nothing if it is not the exchange's
+  // turn.
+  std::optional<bool> take_from_exchange() {
+    std::uint8_t seen = state_.load();
+    while ((seen & kHolder) == kExchange) {
+      if (state_.compare_exchange_weak(seen, kLoop)) return (seen & kKnock) != 0;
+    }
+    return std::nullopt;
+  }
   bool withdraw() { return pass(kExchange, kGone); }
   // True while a writer is at work; it never is for long, because writing does not block.
   bool is_writers() const { return (state_.load() & kHolder) == kWriter; }
@@ -46,8 +55,7 @@ class Turn {
   bool pass(std::uint8_t from, std::uint8_t to) {
     std::uint8_t seen = state_.load();
     while ((seen & kHolder) == from) {
-      const auto next = static_cast<std::uint8_t>(to == kLoop ? kLoop : (seen & kKnock) | to);
-      if (state_.compare_exchange_weak(seen, next)) return true;
+      if (state_.compare_exchange_weak(seen, static_cast<std::uint8_t>((seen & kKnock) | to))) return true;
     }
     return false;
   }

@@ -112,6 +112,7 @@ struct SqliteStore::Parts {
   sqlite::SendIndex sends;
   sqlite::WriteState state;
   sqlite::RecentTasks recent;
+  sqlite::ChangesUnderWay under_way;
   const base::Clock& clock;
   const std::function<void(const base::Error&)> on_flush_failed;
   std::optional<sqlite::ConnectionPool> readers;
@@ -178,9 +179,10 @@ void SqliteStore::settle(task::TaskKey key) const {
 
 void SqliteStore::commit(Change change, CommitCallback done, EarlyCallback early) {
   const std::size_t weight = sqlite::weight_of(change);
-  parts_->committer->push(std::make_unique<sqlite::CommitChange>(std::move(change), parts_->recent,
-                                                                 std::move(done), std::move(early)),
-                          weight);
+  parts_->committer->push(
+      std::make_unique<sqlite::CommitChange>(std::move(change), parts_->recent, parts_->under_way,
+                                             std::move(done), std::move(early)),
+      weight);
 }
 
 void SqliteStore::set_push(task::TaskKey key, task::PushConfig config, int configs_max,
@@ -242,6 +244,10 @@ Result<std::vector<task::Event>> SqliteStore::events(task::TaskKey key, task::Ev
   if (auto known = parts_->recent.events(key, after, limit)) return std::move(*known);
   return reading(key, "reading events",
                  [&](auto& connection) { return sqlite::read_events(connection, key, after, limit); });
+}
+
+bool SqliteStore::after_change(task::TaskKey key, std::function<void()>& then) {
+  return parts_->under_way.after(key, then);
 }
 
 Result<TurnInput> SqliteStore::turn_input(task::TaskKey key, task::EventNumber message) const {

@@ -58,6 +58,7 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const override;
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
                                                 int limit) const override;
+  bool after_change(task::TaskKey key, std::function<void()>& then) override;
   base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override;
   base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const override;
   base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey before_task,

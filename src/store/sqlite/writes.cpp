@@ -17,6 +17,17 @@ std::size_t weight_of(const Change& change) {
   return bytes;
 }
 
+CommitChange::CommitChange(Change change, RecentTasks& recent, ChangesUnderWay& under_way,
+                           CommitCallback done, EarlyCallback early)
+    : change_(std::move(change)),
+      recent_(recent),
+      under_way_(under_way),
+      task_(change_.task),
+      done_(std::move(done)),
+      early_(std::move(early)) {
+  if (task_) under_way_.begin(task_);
+}
+
 void CommitChange::apply(WriteState& state) {
   if (change_.task && !marked_) recent_.changing(marked_ = change_.task);
   result_ = apply_change(state, change_);
@@ -53,6 +64,8 @@ void CommitChange::finish() {
     recent_.unchanged(marked_);
   }
   done_(std::move(*result_));
+  if (!task_) return;
+  for (const auto& then : under_way_.end(task_)) then();
 }
 
 void SetPush::finish() {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/sqlite/apply_change.h"
+#include "store/sqlite/changes_under_way.h"
 #include "store/sqlite/committer.h"
 #include "store/sqlite/push_rows.h"
 #include "store/sqlite/recent_tasks.h"
@@ -17,8 +18,8 @@ std::size_t weight_of(const Change& change);
 
 class CommitChange final : public Write {
  public:
-  CommitChange(Change change, RecentTasks& recent, CommitCallback done, EarlyCallback early)
-      : change_(std::move(change)), recent_(recent), done_(std::move(done)), early_(std::move(early)) {}
+  CommitChange(Change change, RecentTasks& recent, ChangesUnderWay& under_way, CommitCallback done,
+               EarlyCallback early);
   void apply(WriteState& state) override;
   void undo() override;
   void refuse(const base::Error& error) override;
@@ -28,7 +29,9 @@ class CommitChange final : public Write {
  private:
   Change change_;
   RecentTasks& recent_;
-  task::TaskKey marked_;  // as changing
+  ChangesUnderWay& under_way_;
+  const task::TaskKey task_;  // none: it makes one
+  task::TaskKey marked_;      // as changing
   CommitCallback done_;
   EarlyCallback early_;
   std::optional<base::Result<Committed>> result_;

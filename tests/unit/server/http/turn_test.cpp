@@ -22,12 +22,23 @@ TEST_CASE("Turn: a knock while somebody else has it comes out when it is given b
   CHECK_FALSE(turn.give_back());
 }
 
+TEST_CASE("Turn: whoever opens a stream hears of a knock that came before") {
+  for (const bool knocks : {false, true}) {
+    Turn turn;
+    turn.give_to_exchange();
+    if (knocks) CHECK_FALSE(turn.knock());
+    CHECK(turn.take_from_exchange() == std::optional(knocks));
+    CHECK(turn.is_loops());
+    CHECK(turn.knock());
+  }
+}
+
 TEST_CASE("Turn: once withdrawn nobody can claim it, and a writer's turn cannot be withdrawn") {
   Turn turn;
   turn.give_to_exchange();
   REQUIRE(turn.withdraw());
   CHECK_FALSE(turn.claim());
-  CHECK_FALSE(turn.take_from_exchange());
+  CHECK_FALSE(turn.take_from_exchange().has_value());
   Turn other;
   other.give_to_exchange();
   REQUIRE(other.claim());
