@@ -128,8 +128,20 @@ LibraryRequest::~LibraryRequest() = default;
 
 std::optional<Request> LibraryRequest::decode(std::string_view head,
                                               const std::string& remote_address) const {
-  const std::string text = cleaned_head(head);
-  HeadStream stream(text);
+  std::string text = cleaned_head(head);
+  std::optional<Request> decoded;
+  if (const auto known = recent_.find(text)) {
+    decoded = *known;
+  } else {
+    decoded = decode_anew(text);
+    if (decoded) recent_.add(std::move(text), std::make_shared<const Request>(*decoded));
+  }
+  if (decoded) decoded->remote_address = remote_address;
+  return decoded;
+}
+
+std::optional<Request> LibraryRequest::decode_anew(const std::string& head) const {
+  HeadStream stream(head);
   std::optional<Request> decoded;
   // Called after the library has accepted the head and before it asks the handler above.
   door_->run(stream, [&](httplib::Request& parsed) {
@@ -142,7 +154,6 @@ std::optional<Request> LibraryRequest::decode(std::string_view head,
     for (auto& [name, value] : parsed.headers) {
       if (!is_dropped(name)) request.headers.emplace_back(name, std::move(value));
     }
-    request.remote_address = remote_address;
   });
   if (decoded && !decoded->path.starts_with('/') && decoded->path != "*") decoded.reset();
   return decoded;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "server/http/http_server.h"
+#include "server/http/recent_heads.h"
 
 namespace baton::server::http {
 
@@ -24,7 +25,11 @@ class LibraryRequest {
 
  private:
   class Door;
+
+  std::optional<Request> decode_anew(const std::string& head) const;
+
   std::unique_ptr<Door> door_;
+  mutable RecentHeads recent_;
 };
 
 // What `decode` gives to the library: for tests.

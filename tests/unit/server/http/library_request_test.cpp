@@ -41,6 +41,27 @@ TEST_CASE("LibraryRequest: method, path, query and headers are decoded") {
   CHECK(request->body.empty());
 }
 
+TEST_CASE("LibraryRequest: a head that comes again means what it did, and a new one something else") {
+  const LibraryRequest library;
+  const std::string same = "POST /a?b=c HTTP/1.1\r\nAuthorization: Bearer one\r\n";
+  for (const char* address : {"192.0.2.1", "192.0.2.2"}) {
+    const auto request = library.decode(same + "Content-Length: 7\r\n", address);
+    REQUIRE(request);
+    CHECK(request->method == "POST");
+    CHECK(request->path == "/a");
+    CHECK(query_of(*request, "b") == "c");
+    CHECK(request->header("authorization") == "Bearer one");
+    CHECK(request->remote_address == address);
+  }
+  for (int number = 0; number < 500; ++number) {
+    const std::string token = "Bearer " + std::to_string(number);
+    const auto request = library.decode("POST /a?b=c HTTP/1.1\r\nAuthorization: " + token + "\r\n", "");
+    REQUIRE(request);
+    CHECK(request->header("authorization") == token);
+  }
+  for (int i = 0; i < 2; ++i) CHECK_FALSE(library.decode("GET no-slash HTTP/1.1\r\n", ""));
+}
+
 TEST_CASE("LibraryRequest: header values are not percent-decoded") {
   const auto request = decode("GET / HTTP/1.1\r\nAuthorization: Bearer a%2Fb%0d%zz%\r\n");
   REQUIRE(request);
