@@ -15,22 +15,47 @@ void make_one_line(std::string& json) {
       json.begin(), json.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
 }
 
+namespace {
+
+bool is_over_at(const LogStream::Start& start, const task::Event& event) {
+  const task::StatusChanged* status = task::status_in(event);
+  return status && start.ends_at && start.ends_at(status->status.state);
+}
+
+void append_block(const LogStream::Start& start, const task::Event& event, bool last, std::string& scratch,
+                  std::string& out) {
+  scratch.clear();
+  if (start.view(event, last, scratch)) {
+    make_one_line(scratch);
+    wire::append_sse(out, event.number.value, scratch);
+  } else {
+    wire::append_sse_id(out, event.number.value);
+  }
+}
+
+}  // namespace
+
 LogStream::LogStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
       ended_(start_.ended_there),
       log_(services, start_.task, start_.after, std::move(waker), std::exchange(start_.page, {})) {}
 
+std::optional<std::string> LogStream::whole(const Start& start) {
+  const auto last =
+      std::ranges::find_if(start.page, [&](const task::Event& event) { return is_over_at(start, event); });
+  if (last == start.page.end()) return std::nullopt;
+  std::string out = start.first_block, scratch;
+  for (auto event = start.page.begin(); event <= last; ++event) {
+    append_block(start, *event, event == last, scratch, out);
+  }
+  return out;
+}
+
 bool LogStream::take(const task::Event& event) {
   const task::StatusChanged* status = task::status_in(event);
   ended_ = status && task::is_terminal(status->status.state);
-  over_ = start_.ends_at && status && start_.ends_at(status->status.state);
-  scratch_.clear();
-  if (start_.view(event, start_.ends_at ? over_ : ended_, scratch_)) {
-    make_one_line(scratch_);
-    wire::append_sse(*out_, event.number.value, scratch_);
-  } else {
-    wire::append_sse_id(*out_, event.number.value);
-  }
+  over_ = is_over_at(start_, event);
+  append_block(start_, event, start_.ends_at ? over_ : ended_, scratch_, *out_);
   return out_->size() < room_ && !over_;
 }
 

@@ -33,6 +33,9 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
 
   LogStream(const Services& services, Start start, http::Waker waker);
 
+  // All of the stream, where its end is in the page.
+  static std::optional<std::string> whole(const Start& start);
+
   Next pull(std::string& out, std::size_t room) override;
 
  private:

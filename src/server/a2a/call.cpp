@@ -27,19 +27,6 @@ std::string_view content_type(Form form, const http::Request& request) {
   return plain_only ? "application/json" : kA2aJson;
 }
 
-// The only event of a stream that is over before it began.
-class OneBlock final : public http::StreamSource {
- public:
-  explicit OneBlock(std::string block) : block_(std::move(block)) {}
-  Next pull(std::string& out, std::size_t) override {
-    out += block_;
-    return Next::end;
-  }
-
- private:
-  const std::string block_;
-};
-
 }  // namespace
 
 void Envelope::begin(std::string& out) const {
@@ -118,9 +105,11 @@ void Call::refuse(const base::Error& error, const task::TaskId& named) const {
 void Call::refuse_in_stream(const base::Error& error, const task::TaskId& named) const {
   std::string block;
   wire::append_sse(block, 0, error_body(error, named));
-  open_stream([block = std::move(block)](http::Waker) -> std::unique_ptr<http::StreamSource> {
-    return std::make_unique<OneBlock>(block);
-  });
+  reply_stream(std::move(block));
+}
+
+void Call::reply_stream(std::string events) const {
+  exchange->reply_stream(headers(), std::move(events));
 }
 
 void Call::open_stream(http::StreamOpener opener) const {

@@ -88,6 +88,7 @@ struct Call {
   // The same to a client that can read nothing but an event stream: as its only event.
   void refuse_in_stream(const base::Error& error, const task::TaskId& named) const;
   void open_stream(http::StreamOpener opener) const;
+  void reply_stream(std::string events) const;
 
  private:
   void reply_body(std::string body) const;

@@ -70,6 +70,7 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, std::optio
     if (!call->services.engine.feed().after(accepted.key, accepted.after, 1).known) {
       auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
       if (page) start.page = std::move(*page);
+      if (auto all = LogStream::whole(start)) return call->reply_stream(std::move(*all));
     }
   }
   open(call, std::move(start));

@@ -11,18 +11,6 @@ namespace {
 
 using base::ErrorCode;
 
-class FixedStream final : public http::StreamSource {
- public:
-  explicit FixedStream(std::string blocks) : blocks_(std::move(blocks)) {}
-  Next pull(std::string& out, std::size_t) override {
-    out += blocks_;
-    return Next::end;
-  }
-
- private:
-  const std::string blocks_;
-};
-
 int status_of(ErrorCode code) {
   switch (code) {
     case ErrorCode::task_not_found:
@@ -71,12 +59,10 @@ void Call::open_stream(http::StreamOpener opener) const {
   exchange->open_stream(cors_headers(services.options, exchange->request()), std::move(opener));
 }
 
-void Call::open_stream(wire::chat::Frames frames) const {
+void Call::reply_stream(wire::chat::Frames frames) const {
   std::string blocks;
   for (auto& frame : frames.all()) append_frame(blocks, frame, {});
-  open_stream([blocks = std::move(blocks)](http::Waker) -> std::unique_ptr<http::StreamSource> {
-    return std::make_unique<FixedStream>(blocks);
-  });
+  exchange->reply_stream(cors_headers(services.options, exchange->request()), std::move(blocks));
 }
 
 }  // namespace baton::server::chat

@@ -39,7 +39,7 @@ struct Call {
   void reply(int status, std::string body) const;
   void open_stream(http::StreamOpener opener) const;
   // A stream of these frames and nothing more; they have no ids.
-  void open_stream(wire::chat::Frames frames) const;
+  void reply_stream(wire::chat::Frames frames) const;
 };
 
 using CallPtr = std::shared_ptr<Call>;  // held by the callbacks of what it waits for

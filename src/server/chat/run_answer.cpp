@@ -33,7 +33,7 @@ void RunAnswer::refuse(const base::Error& error) const {
   wire::chat::Frames frames;
   const bool in_stream =
       error.code == ErrorCode::conflict && protocol.show_refusal(facts({}, conversation, {}), error, frames);
-  if (in_stream) return call->open_stream(std::move(frames));
+  if (in_stream) return call->reply_stream(std::move(frames));
   call->refuse(error);
 }
 
@@ -106,7 +106,7 @@ base::Result<void> RunAnswer::show_conversation(const std::vector<WaitingTask>& 
   }
   wire::chat::Frames frames;
   protocol.show_conversation(facts({}, conversation, {}), has_none ? &messages : nullptr, open, frames);
-  call->open_stream(std::move(frames));
+  call->reply_stream(std::move(frames));
   return {};
 }
 

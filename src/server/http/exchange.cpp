@@ -85,4 +85,8 @@ void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
   core_->mailbox->post({Letter::Kind::open_stream, connection_, std::move(start)});
 }
 
+void ConnectionExchange::reply_stream(HeaderList headers, std::string events) {
+  reply(whole_stream(std::move(headers), std::move(events)));
+}
+
 }  // namespace baton::server::http

@@ -17,6 +17,29 @@ std::string_view Request::header(std::string_view name) const {
   return {};
 }
 
+namespace {
+
+class WholeStream final : public StreamSource {
+ public:
+  explicit WholeStream(std::string events) : events_(std::move(events)) {}
+  Next pull(std::string& out, std::size_t) override {
+    out += events_;
+    return Next::end;
+  }
+
+ private:
+  const std::string events_;
+};
+
+}  // namespace
+
+void Exchange::reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events) {
+  open_stream(std::move(headers),
+              [events = std::move(events)](const Waker&) -> std::unique_ptr<StreamSource> {
+                return std::make_unique<WholeStream>(events);
+              });
+}
+
 class HttpServer::Impl {
  public:
   Impl(Limits limits, Handler handler, ErrorBody error_body)

@@ -78,7 +78,7 @@ using Waker = std::function<void()>;
 // Makes the source of a stream, given the waker to call. Called once, on the loop thread.
 using StreamOpener = std::function<std::unique_ptr<StreamSource>(Waker)>;
 
-// One request's way back. Exactly one of `reply` and `open_stream` has an effect; an Exchange that is
+// One request's way back. Exactly one answer has an effect; an Exchange that is
 // destroyed without either answers 500. Copies of the pointer may be kept as long as wanted: a connection
 // that is waiting costs no thread.
 class Exchange {
@@ -93,6 +93,8 @@ class Exchange {
   // Answers 200 text/event-stream and goes on with the source's bytes, chunked, until it ends or the client
   // leaves. With too many streams open it answers 503 instead.
   virtual void open_stream(std::vector<std::pair<std::string, std::string>> headers, StreamOpener opener) = 0;
+  // The same where all of the stream is there: it leaves as one answer, and is never an open stream.
+  virtual void reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events);
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;

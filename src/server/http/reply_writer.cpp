@@ -9,6 +9,11 @@
 namespace baton::server::http {
 namespace {
 
+constexpr char kEventStream[] = "text/event-stream";
+// Nobody on the way may keep, change or hold it back.
+constexpr std::array<std::pair<const char*, const char*>, 2> kStreamHeaders{
+    {{"Cache-Control", "no-cache, no-transform"}, {"X-Accel-Buffering", "no"}}};
+
 constexpr std::array<std::pair<int, std::string_view>, 35> kReasons{{
     {200, "OK"},
     {201, "Created"},
@@ -133,13 +138,21 @@ std::string write_reply(const Reply& reply, const AnswerShape& shape) {
 std::string write_stream_head(const HeaderList& headers, const AnswerShape& shape) {
   std::string out;
   append_start(200, out);
-  append_header("Content-Type", "text/event-stream", out);
-  append_header("Cache-Control", "no-cache, no-transform", out);
-  append_header("X-Accel-Buffering", "no", out);
+  append_header("Content-Type", kEventStream, out);
+  for (const auto& [name, value] : kStreamHeaders) append_header(name, value, out);
   if (!shape.http_1_0) append_header("Transfer-Encoding", "chunked", out);
   append_all(headers, out);
   append_end(shape, out);
   return out;
+}
+
+Reply whole_stream(HeaderList headers, std::string events) {
+  Reply reply;
+  reply.content_type = kEventStream;
+  reply.headers = std::move(headers);
+  for (const auto& [name, value] : kStreamHeaders) reply.headers.emplace_back(name, value);
+  reply.body = std::move(events);
+  return reply;
 }
 
 void write_events(std::string_view events, bool chunked, std::string& out) {

@@ -29,6 +29,9 @@ std::string write_reply(const Reply& reply, const AnswerShape& shape);
 // The head of an event stream: chunked, or for HTTP/1.0 ended by the end of the connection.
 std::string write_stream_head(const HeaderList& headers, const AnswerShape& shape);
 
+// The answer that is a whole event stream.
+Reply whole_stream(HeaderList headers, std::string events);
+
 // Puts `events` (not empty) into `out` as they go over the wire.
 void write_events(std::string_view events, bool chunked, std::string& out);
 

@@ -16,15 +16,17 @@ using Next = server::http::StreamSource::Next;
 
 namespace {
 
+bool shown(const task::Event& event, bool last, std::string& data) {
+  if (std::holds_alternative<task::MessageAdded>(event.body)) return false;
+  data = "{\"n\":\n" + std::to_string(event.number.value) + (last ? "!}" : "}");
+  return true;
+}
+
 // A stream and the one who pulls it, as the connection layer would.
 class Reader {
  public:
   Reader(EngineBench& bench, LogStream::Start start) : bench_(bench) {
-    start.view = [](const task::Event& event, bool last, std::string& data) {
-      if (std::holds_alternative<task::MessageAdded>(event.body)) return false;
-      data = "{\"n\":\n" + std::to_string(event.number.value) + (last ? "!}" : "}");
-      return true;
-    };
+    start.view = &shown;
     stream_ = std::make_unique<LogStream>(services_, std::move(start), [this] {
       std::lock_guard lock(mutex_);
       ++wakes_;
@@ -238,4 +240,32 @@ TEST_CASE("LogStream: what was being fetched while the feed came to know it is s
   REQUIRE(bench.wait(accepted->key));
   CHECK(reader.pull_to_end());
   CHECK(reader.numbers() == up_to(6, 4));
+}
+
+TEST_CASE("LogStream: a stream whose end was read already is one text, the same as if it were pulled") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  const auto begun = [&] {
+    auto start = start_at(accepted->key, 0);
+    start.first_block = "data: first\n\n";
+    start.page = bench.log(accepted->key);
+    start.ends_at = &task::is_stopped;
+    start.view = &shown;
+    return start;
+  };
+  const auto whole = LogStream::whole(begun());
+  REQUIRE(whole);
+  Reader reader(bench, begun());
+  CHECK(reader.pull_to_end());
+  CHECK(*whole == reader.out());
+  auto cut = begun();
+  cut.page.pop_back();
+  CHECK_FALSE(LogStream::whole(cut));
+  cut.page.clear();
+  CHECK_FALSE(LogStream::whole(cut));
+  auto subscribed = begun();
+  subscribed.ends_at = nullptr;
+  CHECK_FALSE(LogStream::whole(subscribed));
 }

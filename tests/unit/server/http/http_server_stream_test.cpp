@@ -112,6 +112,24 @@ TEST_CASE("HttpServer: a stream is an unbuffered event stream, and the connectio
   CHECK(test.server.counts().streams == 0);
 }
 
+TEST_CASE("HttpServer: a stream that is there as a whole is one answer, with the head of a stream") {
+  TestServer test([](const std::shared_ptr<Exchange>& exchange) {
+    exchange->reply_stream({{"X-Own", "1"}}, "data: a\n\n");
+  });
+  Client client(test.port);
+  client.send(get("/stream") + get("/stream"));
+  for (int i = 0; i < 2; ++i) {
+    const Answer answer = client.read_answer();
+    CHECK(answer.status == 200);
+    for (const char* line : {"Content-Type: text/event-stream\r\n", "Cache-Control: no-cache",
+                             "X-Accel-Buffering: no", "Content-Length: 9\r\n", "X-Own: 1"}) {
+      CHECK(answer.has(line));
+    }
+    CHECK(answer.body == "data: a\n\n");
+  }
+  CHECK(test.server.counts().streams == 0);
+}
+
 TEST_CASE("HttpServer: what a source has at once leaves as one chunk, up to a bound") {
   class Countdown final : public StreamSource {
    public:
