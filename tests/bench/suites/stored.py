@@ -11,6 +11,7 @@ from samples import Samples, number, table, times
 from servers import Baton, EmbeddedBaton
 
 LOAD = {"get": 16, "list": 4}  # connections
+WARM_UP_S = {"get": 5, "list": 1}
 
 
 def run_disk(context):
@@ -43,6 +44,9 @@ def filled(context, count):
     server.stop()
     began = time.monotonic()
     ids = many_tasks.fill(server.database, count)
+    # The rows that were copied have no slices yet (schema/README.md): made once, at the first start.
+    server.start()
+    server.stop()
     context.say(f"a database of {count:,} tasks, made in {time.monotonic() - began:.0f} s")
     (server.folder / "ids").write_text("\n".join(ids), encoding="ascii")
     return server
@@ -71,8 +75,9 @@ def measure_start(context, server, found):
     bodies = {"get": a2a.get("1.0"), "list": a2a.list_tasks()}
     ids = str(server.folder / "ids")
     for name, body in bodies.items():
-        load.wrk(server, body, LOAD[name], 1, ids)
-        result = load.wrk(server, body, LOAD[name], context.seconds, ids)
+        # Until what is read is in the system's memory again: how fast the disk is, is not asked here.
+        load.wrk(server, body, LOAD[name], WARM_UP_S[name], ids)
+        result = load.wrk(server, body, LOAD[name], 2 * context.seconds, ids)
         if result["failures"] or result["bytes"] < 300 * result["count"]:
             raise RuntimeError(f"{server.name}: {name} fails: {result}")
         found[name].append(result | {"rate": result.rate})
