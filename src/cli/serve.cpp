@@ -191,6 +191,10 @@ int serve(const Config& config) {
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();
   };
+  store_options.on_upgrade = [&](int from, int to) {
+    spdlog::info("upgrading {} from schema {} to {}: a large database takes a while, and as much room again",
+                 config.db, from, to);
+  };
   auto store = store::SqliteStore::open(store_options, clock);
   if (!store) return cannot_start(store.error());
   agents::ProcessHost processes;

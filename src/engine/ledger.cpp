@@ -10,9 +10,13 @@ auto Ledger::counted(Answer done) {
   ++under_way_;
   return [this, done = std::move(done)](auto result) {
     done(std::move(result));
-    --under_way_;
-    under_way_.notify_all();
+    one_less();
   };
+}
+
+void Ledger::one_less() {
+  --under_way_;
+  under_way_.notify_all();
 }
 
 void Ledger::commit(store::Change change, Done done, Early early) {
@@ -34,6 +38,16 @@ void Ledger::set_push(task::TaskKey key, task::PushConfig config, int configs_ma
 void Ledger::delete_push(task::TaskKey key, task::PushConfigId id,
                          std::function<void(base::Result<void>)> done) {
   store_.delete_push(key, std::move(id), counted(std::move(done)));
+}
+
+bool Ledger::after_change(task::TaskKey key, std::function<void()> then) {
+  ++under_way_;
+  const bool is_under_way = store_.after_change(key, [this, then = std::move(then)] {
+    then();
+    one_less();
+  });
+  if (!is_under_way) one_less();
+  return is_under_way;
 }
 
 void Ledger::settle() {

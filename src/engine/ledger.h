@@ -35,6 +35,9 @@ class Ledger {
                 std::function<void(base::Result<task::PushConfig>)> done);
   void delete_push(task::TaskKey key, task::PushConfigId id, std::function<void(base::Result<void>)> done);
 
+  // As in store::TaskStore.
+  bool after_change(task::TaskKey key, std::function<void()> then);
+
   // Waits until nothing of the above is under way.
   void settle();
 
@@ -45,6 +48,7 @@ class Ledger {
   // `done`, with the write counted as under way until it has run.
   template <class Answer>
   auto counted(Answer done);
+  void one_less();
   base::Result<Written> published(store::Committed committed);
 
   store::TaskStore& store_;

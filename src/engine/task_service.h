@@ -64,7 +64,9 @@ class TaskService {
   }
 
   // As store::TaskStore says.
-  bool after_change(task::TaskKey key, std::function<void()>& then) { return store_.after_change(key, then); }
+  bool after_change(task::TaskKey key, std::function<void()> then) {
+    return ledger_.after_change(key, std::move(then));
+  }
 
   // The earlier submission of this name (task::Submission::name), or not_found.
   base::Result<Accepted> earlier(const task::Caller& caller, const task::AgentName& agent,

@@ -183,9 +183,9 @@ class TaskStore {
                                                         int limit) const = 0;
 
   // Calls `then` once a change to this task that is on its way to the disk has come to its end, refused or
-  // told of, on the flushing thread; it must not block. False: there is none, and `then` is untouched. For
+  // told of, on the flushing thread; it must not block. False: there is none, and nothing is called. For
   // those who would rather tell what it brings together with what they have.
-  virtual bool after_change(task::TaskKey key, std::function<void()>& then) = 0;
+  virtual bool after_change(task::TaskKey key, std::function<void()> then) = 0;
 
   // What a turn is about: the message at this event and what came with it.
   virtual base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const = 0;

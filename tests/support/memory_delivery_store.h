@@ -69,7 +69,7 @@ class MemoryTasks : public store::TaskStore {
   base::Result<store::TaskHead> head(task::TaskKey key) const override;
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
                                                 int limit) const override;
-  bool after_change(task::TaskKey, std::function<void()>&) override { return false; }
+  bool after_change(task::TaskKey, std::function<void()>) override { return false; }
   base::Result<store::TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override;
   base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const override;
   base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey before_task,

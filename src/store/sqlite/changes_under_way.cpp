@@ -17,7 +17,7 @@ std::vector<std::function<void()>> ChangesUnderWay::end(task::TaskKey key) {
   });
 }
 
-bool ChangesUnderWay::after(task::TaskKey key, std::function<void()>& then) {
+bool ChangesUnderWay::after(task::TaskKey key, std::function<void()> then) {
   return tasks_.with([&](auto& tasks) {
     const auto found = tasks.find(key);
     if (found == tasks.end()) return false;

@@ -18,8 +18,8 @@ class ChangesUnderWay {
   void begin(task::TaskKey key);
   // It has come to its end. Answers what `after` was given meanwhile, to be called without delay.
   [[nodiscard]] std::vector<std::function<void()>> end(task::TaskKey key);
-  // False, and `then` is untouched: no change is under way.
-  bool after(task::TaskKey key, std::function<void()>& then);
+  // False, and nothing is kept: no change is under way.
+  bool after(task::TaskKey key, std::function<void()> then);
 
  private:
   struct Task {

@@ -1,6 +1,7 @@
 // Brings a database to the newest schema.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "base/clock.h"
@@ -12,8 +13,8 @@ namespace baton::store::sqlite {
 
 // Applies what is missing of `files` ("sqlite/NNNN_name.sql", in order), each in one transaction. Refuses,
 // without touching it, a database of another program (invalid_argument) or of a newer Baton (unsupported).
-// Throws SQLite::Exception.
+// `on_upgrade` hears first, of an older database, from which schema to which. Throws SQLite::Exception.
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
-                           base::Timestamp now);
+                           base::Timestamp now, const std::function<void(int, int)>& on_upgrade = nullptr);
 
 }  // namespace baton::store::sqlite

@@ -54,7 +54,7 @@ base::Error at_start(const std::string& path, base::Error error) {
 Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, const base::Clock& clock) {
   SQLite::Database& database = writer.database();
   // Looked at before anything is written: it may be somebody else's file.
-  auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now());
+  auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now(), options.on_upgrade);
   if (!migrated) return migrated;
   if (database.execAndGet("PRAGMA journal_mode=WAL").getString() != "wal") {
     return fail(ErrorCode::unavailable, "the database cannot be opened",
@@ -246,8 +246,8 @@ Result<std::vector<task::Event>> SqliteStore::events(task::TaskKey key, task::Ev
                  [&](auto& connection) { return sqlite::read_events(connection, key, after, limit); });
 }
 
-bool SqliteStore::after_change(task::TaskKey key, std::function<void()>& then) {
-  return parts_->under_way.after(key, then);
+bool SqliteStore::after_change(task::TaskKey key, std::function<void()> then) {
+  return parts_->under_way.after(key, std::move(then));
 }
 
 Result<TurnInput> SqliteStore::turn_input(task::TaskKey key, task::EventNumber message) const {

@@ -34,6 +34,8 @@ struct SqliteOptions {
   bool checks_references = false;
   // Hears why before the program ends, on a thread of the store's.
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
+  // Hears first of an older database that is brought to a newer schema, which may take a while.
+  std::function<void(int from, int to)> on_upgrade = [](int, int) {};
   // How long a send is remembered, by which a repeated one is known.
   base::Duration send_retention = std::chrono::hours(24);
 };
@@ -58,7 +60,7 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const override;
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
                                                 int limit) const override;
-  bool after_change(task::TaskKey key, std::function<void()>& then) override;
+  bool after_change(task::TaskKey key, std::function<void()> then) override;
   base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override;
   base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const override;
   base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey before_task,

@@ -75,8 +75,8 @@ void fill(OldDatabase& old) {
   old.exec("INSERT INTO deliveries VALUES (9, 4, 1, 3, 'waiting', 300, 300, 0, '')");
 }
 
-std::unique_ptr<store::SqliteStore> open(const std::string& path, const base::Clock& clock) {
-  store::SqliteOptions options;
+std::unique_ptr<store::SqliteStore> open(const std::string& path, const base::Clock& clock,
+                                         store::SqliteOptions options = {}) {
   options.path = path;
   auto opened = store::SqliteStore::open(options, clock);
   if (!opened) FAIL(opened.error().for_log);
@@ -178,12 +178,16 @@ TEST_CASE("Upgrade: what stopped before has its stops, and contexts of schema 1 
   CHECK(*store->context_owner({"ann"}, {"echo"}, {"c1"}) == "u");
 }
 
-TEST_CASE("Upgrade: a database is upgraded once") {
+TEST_CASE("Upgrade: a database is upgraded once, and its operator is told before") {
   OldDatabase old;
   fill(old);
   const test::ManualClock clock;
+  std::vector<std::pair<int, int>> told;
+  store::SqliteOptions options;
+  options.on_upgrade = [&](int from, int to) { told.emplace_back(from, to); };
   for (int i = 0; i < 2; ++i)
-    CHECK(open(old.path(), clock)->head(task::TaskKey{1})->status_at == base::from_ms(290));
+    CHECK(open(old.path(), clock, options)->head(task::TaskKey{1})->status_at == base::from_ms(290));
+  CHECK(told == std::vector<std::pair<int, int>>{{1, 8}});
   Connection connection(old.path(), Connection::Mode::read);
   CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 8);
   CHECK(connection.database().execAndGet("PRAGMA integrity_check").getString() == "ok");
