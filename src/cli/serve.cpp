@@ -192,8 +192,7 @@ int serve(const Config& config) {
     spdlog::shutdown();
   };
   store_options.on_upgrade = [&](int from, int to) {
-    spdlog::info("upgrading {} from schema {} to {}: a large database takes a while, and as much room again",
-                 config.db, from, to);
+    spdlog::info("upgrading {} from schema {} to {}: a large database takes a while", config.db, from, to);
   };
   auto store = store::SqliteStore::open(store_options, clock);
   if (!store) return cannot_start(store.error());

@@ -183,8 +183,9 @@ class TaskStore {
                                                         int limit) const = 0;
 
   // Calls `then` once a change to this task that is on its way to the disk has come to its end, refused or
-  // told of, on the flushing thread; it must not block. False: there is none, and nothing is called. For
-  // those who would rather tell what it brings together with what they have.
+  // told of, on the flushing thread; it must not block. Asked in a change's own callback, that is this
+  // change. False: there is none, and nothing is called. For those who would rather tell what it brings
+  // together with what they have.
   virtual bool after_change(task::TaskKey key, std::function<void()> then) = 0;
 
   // What a turn is about: the message at this event and what came with it.

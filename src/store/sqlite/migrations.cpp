@@ -57,12 +57,14 @@ void apply(Connection& connection, const base::EmbeddedFile& file, int number, b
 }  // namespace
 
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
-                           base::Timestamp now, const std::function<void(int, int)>& on_upgrade) {
+                           base::Timestamp now, const MayUpgrade& may_upgrade) {
   const int version = pragma(connection, "user_version");
   int newest = 0;
   for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
   if (auto owner = check_owner(connection, version, newest); !owner) return owner;
-  if (version > 0 && version < newest && on_upgrade) on_upgrade(version, newest);
+  if (version > 0 && version < newest && may_upgrade) {
+    if (auto may = may_upgrade(version, newest); !may) return may;
+  }
   for (const base::EmbeddedFile& file : files) {
     if (number_of(file) > version) apply(connection, file, number_of(file), now);
   }

@@ -11,10 +11,12 @@
 
 namespace baton::store::sqlite {
 
+using MayUpgrade = std::function<base::Result<void>(int from, int to)>;
+
 // Applies what is missing of `files` ("sqlite/NNNN_name.sql", in order), each in one transaction. Refuses,
 // without touching it, a database of another program (invalid_argument) or of a newer Baton (unsupported).
-// `on_upgrade` hears first, of an older database, from which schema to which. Throws SQLite::Exception.
+// `may_upgrade` is asked first, of an older database, from which schema to which. Throws SQLite::Exception.
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
-                           base::Timestamp now, const std::function<void(int, int)>& on_upgrade = nullptr);
+                           base::Timestamp now, const MayUpgrade& may_upgrade = nullptr);
 
 }  // namespace baton::store::sqlite

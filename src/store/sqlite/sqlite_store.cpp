@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include "base/unique_fd.h"
@@ -51,10 +52,30 @@ base::Error at_start(const std::string& path, base::Error error) {
   return error;
 }
 
+// An upgrade from before this schema copies all events: first into the write-ahead log, then into the
+// database.
+constexpr int kCopiesEvents = 8;
+
+// Looked at first: a copy that fails half-way could not be taken to its end later without more room either,
+// and the older program could no longer read the database.
+Result<void> check_room(const std::string& path, int from) {
+  if (from >= kCopiesEvents) return {};
+  std::error_code no_size, no_space;
+  const std::uintmax_t needed = 2 * std::filesystem::file_size(path, no_size);
+  const std::uintmax_t available = std::filesystem::space(path, no_space).available;
+  if (no_size || no_space || available >= needed) return {};
+  return fail(ErrorCode::unavailable, "the database cannot be upgraded",
+              "this needs up to " + std::to_string(needed >> 20) + " MiB of the disk, which has " +
+                  std::to_string(available >> 20) + " MiB; nothing was changed");
+}
+
 Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, const base::Clock& clock) {
   SQLite::Database& database = writer.database();
   // Looked at before anything is written: it may be somebody else's file.
-  auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now(), options.on_upgrade);
+  auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now(), [&](int from, int to) {
+    options.on_upgrade(from, to);
+    return check_room(options.path, from);
+  });
   if (!migrated) return migrated;
   if (database.execAndGet("PRAGMA journal_mode=WAL").getString() != "wal") {
     return fail(ErrorCode::unavailable, "the database cannot be opened",
