@@ -1,6 +1,7 @@
 // A database that an earlier Baton wrote, opened by this one.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <future>
 #include <memory>
 #include <string>
@@ -191,4 +192,25 @@ TEST_CASE("Upgrade: a database is upgraded once, and its operator is told before
   Connection connection(old.path(), Connection::Mode::read);
   CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 8);
   CHECK(connection.database().execAndGet("PRAGMA integrity_check").getString() == "ok");
+}
+
+TEST_CASE("Upgrade: a database that the disk has no room to copy is refused and left as it was") {
+  OldDatabase old;
+  fill(old);
+  const test::ManualClock clock;
+  const std::uintmax_t size = std::filesystem::file_size(old.path());
+  // As large as all that is free, and mostly a hole.
+  std::filesystem::resize_file(old.path(), std::filesystem::space(old.path()).available + size);
+  store::SqliteOptions options;
+  options.path = old.path();
+  const auto refused = store::SqliteStore::open(options, clock);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == base::ErrorCode::unavailable);
+  CHECK(refused.error().for_log.find("cannot be upgraded") != std::string::npos);
+  std::filesystem::resize_file(old.path(), size);
+  {
+    Connection connection(old.path(), Connection::Mode::read);
+    CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 1);
+  }
+  CHECK(open(old.path(), clock)->head(task::TaskKey{1}).has_value());
 }
