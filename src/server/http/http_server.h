@@ -78,8 +78,8 @@ using Waker = std::function<void()>;
 // Makes the source of a stream, given the waker to call. Called once, on the loop thread.
 using StreamOpener = std::function<std::unique_ptr<StreamSource>(Waker)>;
 
-// One request's way back. Exactly one answer has an effect; an Exchange that is
-// destroyed without either answers 500. Copies of the pointer may be kept as long as wanted: a connection
+// One request's way back. The first answer has an effect, no other; an Exchange that is
+// destroyed without one answers 500. Copies of the pointer may be kept as long as wanted: a connection
 // that is waiting costs no thread.
 class Exchange {
  public:

@@ -1,6 +1,7 @@
 // ChangesUnderWay: which tasks have a change on its way to the disk, and who waits for its end.
 //
-// Threads: any. Nothing is called with the lock held.
+// From the moment it is handed over, which is before RecentTasks hears of it: what is merely queued does not
+// make memory untrue. Threads: any. Nothing is called with the lock held.
 #pragma once
 
 #include <functional>

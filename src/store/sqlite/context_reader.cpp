@@ -80,9 +80,8 @@ class Conversation {
 
 Result<void> gather(Connection& connection, task::ContextKey context, Conversation& conversation) {
   static constexpr char kSql[] =
-      "SELECT c.task_key, c.reply_ordinal, t.indexed, e.event_key, e.kind, e.at_ms, e.body FROM conversation "
-      "c "
-      "JOIN events e ON e.event_key = (c.task_key << 28) + c.number "
+      "SELECT c.task_key, c.reply_ordinal, t.indexed, e.event_key, e.kind, e.at_ms, e.body "
+      "FROM conversation c JOIN events e ON e.event_key = (c.task_key << 28) + c.number "
       "JOIN tasks t ON t.task_key = c.task_key "
       "WHERE c.context_key = ? ORDER BY c.at_ms DESC, c.task_key DESC, c.number DESC";
   Query query = connection.query(kSql, context);

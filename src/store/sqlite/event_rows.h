@@ -10,7 +10,7 @@
 
 namespace baton::store::sqlite {
 
-// Of an event_key, as in 0008_event_keys.sql.
+// Of an event_key, as in 0008_event_keys.sql. Statements that join `events` spell it out.
 inline constexpr int kNumberBits = 28;
 // The last event there can be in a log.
 inline constexpr task::EventNumber kLogEnd{(std::int64_t{1} << kNumberBits) - 1};

@@ -34,8 +34,8 @@ Result<task::Event> read_event(Connection& connection, task::TaskKey key, task::
 task::EventNumber status_event(Connection& connection, const HeadRow& row, task::EventNumber as_of) {
   if (row.status_event <= as_of) return row.status_event;
   Query query = connection.query(
-      "SELECT event_key FROM events WHERE event_key BETWEEN ? AND ? AND kind = 1 ORDER BY event_key DESC "
-      "LIMIT 1",
+      "SELECT event_key FROM events WHERE event_key BETWEEN ? AND ? AND kind = 1 "
+      "ORDER BY event_key DESC LIMIT 1",
       event_key(row.head.key, {}), event_key(row.head.key, as_of));
   return query.step() ? number_at(query, 0) : task::EventNumber{};
 }
@@ -137,9 +137,8 @@ Result<std::vector<task::Event>> read_events(Connection& connection, task::TaskK
                                              task::EventNumber after, int limit) {
   std::vector<task::Event> events;
   Query query = connection.query(
-      "SELECT event_key, kind, at_ms, body FROM events WHERE event_key > ? AND event_key <= ? ORDER BY "
-      "event_key "
-      "LIMIT ?",
+      "SELECT event_key, kind, at_ms, body FROM events WHERE event_key > ? AND event_key <= ? "
+      "ORDER BY event_key LIMIT ?",
       event_key(key, after), event_key(key, kLogEnd), std::max(limit, 0));
   std::size_t bytes = 0;
   while (bytes < kPageBytesMax && query.step()) {
