@@ -1,7 +1,9 @@
-# Decides whether this build speaks gRPC: BATON_WITH_GRPC. Debian's gRPC is not instrumented, so a sanitizer
-# would see only half of what happens.
+# Decides whether this build speaks gRPC: BATON_WITH_GRPC. Debian's gRPC is not instrumented. AddressSanitizer
+# sees all of our side of it all the same. ThreadSanitizer does not see what orders gRPC's threads: the unit tests
+# of grpc/ give 1,304 reports, 23 with ignore_noninstrumented_modules, all of objects that gRPC hands from one
+# thread to the next; suppressing its library would hide every callback of ours as well.
 set(BATON_WITH_GRPC OFF)
-if(BATON_GRPC STREQUAL "ON" OR (BATON_GRPC STREQUAL "AUTO" AND NOT BATON_SANITIZER))
+if(BATON_GRPC STREQUAL "ON" OR (BATON_GRPC STREQUAL "AUTO" AND NOT BATON_SANITIZER MATCHES "thread"))
   pkg_check_modules(grpcpp IMPORTED_TARGET grpc++ protobuf)
   find_path(protobuf_parser google/protobuf/compiler/parser.h)
   if(grpcpp_FOUND AND protobuf_parser)
@@ -18,6 +20,7 @@ function(baton_grpc_layer)
     baton_layer(grpc DEPENDS server wire task base PRIVATE spdlog::spdlog PkgConfig::grpcpp
       WITHOUT "absent/.*")
   else()
-    baton_layer(grpc DEPENDS server wire task base WITHOUT "call.cpp" "grpc_server.cpp" "proto_json.cpp")
+    baton_layer(grpc DEPENDS server wire task base WITHOUT "call.cpp" "channel.cpp" "grpc_server.cpp"
+      "proto_json.cpp")
   endif()
 endfunction()

@@ -18,6 +18,13 @@ first_lines() {
   sed -n -e "1,$1p" -e "$(($1 + 1))s/.*/[more in the log above]/p" <<<"$2"
 }
 
+# has_tool COMMAND: whether it is there; says what to do if it is not. A check without its tool is no check.
+has_tool() {
+  command -v "$1" >/dev/null && return 0
+  echo "$1 is missing: scripts/test installs what the checks need (scripts/packages, section test)"
+  return 1
+}
+
 # packages_of SECTION: the names in that section of scripts/packages. "NAME unless COMMAND" is left out where
 # there is such a command, from wherever it came.
 packages_of() {

@@ -18,7 +18,11 @@ PIECE_CHARS_MAX = 16_384  # keeps each line short, also where a "word" has megab
 # A word with the white space after it. Chinese and Japanese write no spaces: there each character counts.
 WORD = re.compile(r"\s+|[\u3040-\u30ff\u3400-\u9fff]\s*|[^\s\u3040-\u30ff\u3400-\u9fff]+\s*")
 
-encode = json.JSONEncoder(separators=(",", ":")).encode
+# The beginning of every turn line, before anything that a caller wrote.
+TURN = re.compile(rb'\{"type": ?"turn", ?"protocol": ?\d+, ?"turn": ?("[^"\\]*")')
+
+# Not the words Infinity and NaN, which are no JSON: a caller's 1e999 fails its turn.
+encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 output_lock = threading.Lock()
 waiting: dict[str, threading.Event] = {}  # set an event to cancel that turn
 
@@ -89,17 +93,36 @@ def take_turn(turn: dict) -> None:
         send(words + rest)  # one write for the whole turn
 
 
+def take_line(line: bytes) -> None:
+    request = json.loads(line)
+    if request["type"] == "turn":
+        take_turn(request)
+    elif request["type"] == "cancel" and request["turn"] in waiting:
+        waiting[request["turn"]].set()
+
+
+def fail(line: bytes) -> None:
+    """Fails the turn of a line that was not understood: Baton waits for an end of every turn.
+
+    What a caller wrote may be JSON and yet too much for Python, such as an integer of 5,000 digits. The members
+    that are Baton's own stand before it in the line.
+    """
+    found = TURN.match(line)
+    if found is None:
+        return
+    turn_id = json.loads(found[1])
+    waiting.pop(turn_id, None)
+    send([encode({"type": "fail", "turn": turn_id, "error": "This agent cannot read the message."})])
+
+
 def main() -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Baton is gone: end without a word
     for line in sys.stdin.buffer:
         try:
-            request = json.loads(line)
-            if request["type"] == "turn":
-                take_turn(request)
-            elif request["type"] == "cancel" and request["turn"] in waiting:
-                waiting[request["turn"]].set()
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as problem:
-            print(f"echo: a line was not understood: {problem!r}", file=sys.stderr, flush=True)
+            take_line(line)
+        except Exception as problem:  # whatever it is: a worker goes on, and the turn gets its end
+            print(f"echo: a line was not understood: {problem!r}"[:500], file=sys.stderr, flush=True)
+            fail(line)
 
 
 if __name__ == "__main__":

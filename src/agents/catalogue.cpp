@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "agents/command/command_executor.h"
@@ -21,58 +22,117 @@ constexpr std::uintmax_t kCardSizeMax = 1 << 20;
 // Reads the cards one after another and gathers what is wrong with them.
 class Loader {
  public:
-  Loader(fs::path folder, ProcessHost& host, const Catalogue::Builtins& builtins)
-      : folder_(std::move(folder)), host_(host), builtins_(builtins) {}
+  Loader(fs::path folder, ProcessHost& host, const Catalogue::Builtins& builtins, const CommonRules& rules)
+      : folder_(std::move(folder)), host_(host), builtins_(builtins), rules_(rules) {}
 
-  base::Result<std::vector<Agent>> load() {
+  void load() {
     std::error_code error;
     std::vector<fs::path> subfolders;
     for (fs::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error)) {
       if (fs::exists(entry->path() / "card.json")) subfolders.push_back(entry->path());
     }
     std::sort(subfolders.begin(), subfolders.end());
-    if (error) problem(folder_, {"", "cannot be read: " + error.message()});
-    if (!error && subfolders.empty()) problem(folder_, {"", "has no subfolder with a card.json"});
+    if (error) trouble_ = folder_.string() + ": cannot be read: " + error.message();
+    if (!error && subfolders.empty()) trouble_ = folder_.string() + ": has no subfolder with a card.json";
     for (const fs::path& subfolder : subfolders) load_agent(subfolder);
-    check_defaults();
-    if (report_.empty()) return std::move(agents_);
-    return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report", report_);
   }
 
+  // All that is wrong, a line for each problem.
+  std::string report() const {
+    std::string all = trouble_;
+    for (const Catalogue::CardReport& one : left_out) all += (all.empty() ? "" : "\n") + one.report;
+    return all;
+  }
+
+  std::vector<Agent> agents;
+  std::vector<Catalogue::CardReport> left_out;
+  std::vector<Catalogue::CardReport> warnings;
+
  private:
-  void problem(const fs::path& file, const SchemaProblem& found) {
-    if (!report_.empty()) report_ += '\n';
-    report_ += file.string() + ": ";
-    if (!found.pointer.empty()) report_ += found.pointer + ": ";
-    report_ += found.reason;
+  // One card on its way to an agent.
+  struct Reading {
+    fs::path file;
+    std::string text;
+    std::optional<wire::Document> document;
+    std::string report;
+  };
+
+  static std::string line_for(const Reading& card, const SchemaProblem& found) {
+    std::string line = card.file.string();
+    if (card.document) {
+      const std::string_view at = wire::nearest_value(card.document->root(), found.pointer).raw();
+      const wire::TextPlace place =
+          wire::place_at(card.text, static_cast<std::size_t>(at.data() - card.text.data()));
+      line += ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+    }
+    line += ": ";
+    if (!found.pointer.empty()) line += found.pointer + ": ";
+    return line + found.reason;
+  }
+
+  static void problem(Reading& card, const SchemaProblem& found) {
+    card.report += (card.report.empty() ? "" : "\n") + line_for(card, found);
   }
 
   void load_agent(const fs::path& subfolder) {
-    const fs::path file = subfolder / "card.json";
+    Reading card;
+    card.file = subfolder / "card.json";
     Agent agent;
     agent.name.value = subfolder.filename().string();
+    read_agent(subfolder, card, agent);
+    if (!card.report.empty()) {
+      left_out.push_back({agent.name.value, std::move(card.report)});
+      return;
+    }
+    for (const SchemaProblem& found : wire::unknown_members(card.document->root()))
+      warnings.push_back({agent.name.value, line_for(card, found)});
+    if (const auto* command = dynamic_cast<const CommandExecutor*>(agent.executor.get())) {
+      for (const std::string& what : command->missing())
+        warnings.push_back({agent.name.value, line_for(card, {"/baton/command", what})});
+    }
+    agents.push_back(std::move(agent));
+  }
+
+  void read_agent(const fs::path& subfolder, Reading& card, Agent& agent) {
     std::error_code error;
     agent.folder = fs::absolute(subfolder, error);
     if (!is_agent_name(agent.name.value)) {
-      problem(file, {"", "the folder's name must be of a-z 0-9 - _ . and begin with a letter or digit"});
+      problem(card, {"", "the folder's name must be of a-z 0-9 - _ . and begin with a letter or digit"});
     }
     agent.read_at = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
-    const auto text = read(file);
-    if (!text) return problem(file, {"", text.error().for_log});
-    const auto document = wire::Document::parse_view(*text);
-    if (!document) return problem(file, {"", document.error().for_caller});
-    std::vector<SchemaProblem> problems = wire::check_card(*text);
+    auto text = read(card.file);
+    if (!text) return problem(card, {"", text.error().for_log});
+    card.text = std::move(*text);
+    auto document = wire::Document::parse_view(card.text, {.lines = true});
+    if (!document) {
+      card.report = card.file.string() + ":" + document.error().for_caller;
+      return;
+    }
+    card.document = std::move(*document);
+    const wire::Value root = card.document->root();
+    std::vector<SchemaProblem> problems = wire::check_card(card.text);
     if (problems.empty()) {
-      agent.card = wire::read_card(document->root());
-      agent.settings = read_settings(document->root()["baton"], problems);
+      agent.card = wire::read_card(root);
+      agent.settings = read_settings(root["baton"], problems);
+      apply_rules(agent.settings, problems);
       check_skills(agent.card.skills, "/skills/", problems);
       if (agent.card.extended) {
         check_skills(agent.card.extended->skills, "/baton/extended/skills/", problems);
       }
     }
-    if (problems.empty()) make_executor(agent, problems);
-    for (const SchemaProblem& found : problems) problem(file, found);
-    agents_.push_back(std::move(agent));
+    check_default(agent, problems);
+    agent.card_text = card.text;
+    if (problems.empty() && card.report.empty()) make_executor(agent, problems);
+    for (const SchemaProblem& found : problems) problem(card, found);
+  }
+
+  void apply_rules(AgentSettings& settings, std::vector<SchemaProblem>& problems) const {
+    settings.verbose_errors = settings.verbose_errors || rules_.verbose_errors;
+    for (const std::string& name : settings.env_from) {
+      const auto& secret = rules_.secret_variables;
+      if (std::find(secret.begin(), secret.end(), name) == secret.end()) continue;
+      problems.push_back({"/baton/env_from", "\"" + name + "\" holds a caller's token and is not passed on"});
+    }
   }
 
   static base::Result<std::string> read(const fs::path& file) {
@@ -110,23 +170,19 @@ class Loader {
     agent.executor = builtin->second(agent);
   }
 
-  void check_defaults() {
-    const Agent* first = nullptr;
-    for (const Agent& agent : agents_) {
-      if (!agent.settings.is_default) continue;
-      if (first != nullptr) {
-        problem(folder_ / agent.name.value / "card.json",
-                {"/baton/default", "agent \"" + first->name.value + "\" is the default already"});
-      }
-      if (first == nullptr) first = &agent;
-    }
+  void check_default(const Agent& agent, std::vector<SchemaProblem>& problems) {
+    if (!agent.settings.is_default) return;
+    if (!default_.empty())
+      problems.push_back({"/baton/default", "agent \"" + default_ + "\" is the default already"});
+    if (default_.empty()) default_ = agent.name.value;
   }
 
   const fs::path folder_;
   ProcessHost& host_;
   const Catalogue::Builtins& builtins_;
-  std::vector<Agent> agents_;
-  std::string report_;
+  const CommonRules& rules_;
+  std::string trouble_;  // of the folder itself
+  std::string default_;  // the first agent that says it is
 };
 
 }  // namespace
@@ -138,24 +194,88 @@ bool is_agent_name(std::string_view name) {
          name.find_first_not_of(kRest) == std::string_view::npos;
 }
 
-base::Result<Catalogue> Catalogue::load(const fs::path& folder, ProcessHost& host, const Builtins& builtins) {
-  auto agents = Loader(folder, host, builtins).load();
-  if (!agents) return base::fail(std::move(agents.error()));
-  return Catalogue(std::move(*agents));
+base::Result<Catalogue> Catalogue::load(const fs::path& folder, ProcessHost& host, const Builtins& builtins,
+                                        const CommonRules& rules) {
+  Loader loader(folder, host, builtins, rules);
+  loader.load();
+  if (loader.agents.empty() || (rules.strict && !loader.left_out.empty())) {
+    return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report",
+                      loader.report());
+  }
+  return Catalogue(std::move(loader.agents), std::move(loader.left_out), std::move(loader.warnings));
 }
 
-Catalogue::Catalogue(std::vector<Agent> agents) : agents_(std::move(agents)) {
-  std::sort(agents_.begin(), agents_.end(), [](const Agent& a, const Agent& b) { return a.name < b.name; });
-  const auto chosen = std::find_if(agents_.begin(), agents_.end(),
-                                   [](const Agent& agent) { return agent.settings.is_default; });
-  if (chosen != agents_.end()) default_ = static_cast<std::size_t>(chosen - agents_.begin());
+base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, ProcessHost& host,
+                                                    const Builtins& builtins, const CommonRules& rules) {
+  Loader loader(folder, host, builtins, rules);
+  loader.load();
+  if (loader.agents.empty()) {
+    return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report",
+                      loader.report());
+  }
+  Reloaded reloaded;
+  Table now;
+  now.warnings = std::move(loader.warnings);
+  for (Agent& agent : loader.agents) {
+    const Agent* old = find(agent.name);
+    const bool is_same = old != nullptr && old->card_text == agent.card_text;
+    if (!is_same) ++(old != nullptr ? reloaded.changed : reloaded.added);
+    now.agents.push_back(is_same ? old : keep(std::move(agent)));
+  }
+  for (CardReport& wrong : loader.left_out) {
+    reloaded.wrong.push_back(wrong);
+    const Agent* old = find({wrong.folder});
+    if (old != nullptr) now.agents.push_back(old);
+    if (old == nullptr) now.left_out.push_back(std::move(wrong));
+  }
+  std::vector<const Agent*> gone;
+  std::ranges::copy_if(all(), std::back_inserter(gone), [&](const Agent* agent) {
+    return std::ranges::find(now.agents, agent) == now.agents.end();
+  });
+  reloaded.removed = static_cast<int>(gone.size()) - reloaded.changed;
+  show(std::move(now));
+  for (const Agent* agent : gone) agent->executor->retire();
+  return reloaded;
+}
+
+Catalogue::Catalogue(std::vector<Agent> agents, std::vector<CardReport> left_out,
+                     std::vector<CardReport> warnings) {
+  Table table;
+  for (Agent& agent : agents) table.agents.push_back(keep(std::move(agent)));
+  table.left_out = std::move(left_out);
+  table.warnings = std::move(warnings);
+  show(std::move(table));
+}
+
+const Agent* Catalogue::keep(Agent agent) {
+  state_->agents.push_back(std::make_unique<const Agent>(std::move(agent)));
+  return state_->agents.back().get();
+}
+
+void Catalogue::show(Table table) {
+  std::ranges::sort(table.agents, {}, &Agent::name);
+  const auto chosen =
+      std::ranges::find_if(table.agents, [](const Agent* agent) { return agent->settings.is_default; });
+  const bool is_alone = table.agents.size() == 1 && table.left_out.empty();
+  if (chosen != table.agents.end()) {
+    table.main = *chosen;
+  } else if (is_alone) {
+    table.main = table.agents.front();
+  }
+  state_->tables.push_back(std::make_unique<const Table>(std::move(table)));
+  state_->table.store(state_->tables.back().get(), std::memory_order_release);
+}
+
+bool Catalogue::is_left_out(const task::AgentName& name) const {
+  return std::ranges::any_of(left_out(), [&](const CardReport& one) { return one.folder == name.value; });
 }
 
 const Agent* Catalogue::find(const task::AgentName& name) const {
-  const auto found =
-      std::lower_bound(agents_.begin(), agents_.end(), name,
-                       [](const Agent& agent, const task::AgentName& wanted) { return agent.name < wanted; });
-  return found != agents_.end() && found->name == name ? &*found : nullptr;
+  const std::vector<const Agent*>& agents = all();
+  const auto found = std::lower_bound(
+      agents.begin(), agents.end(), name,
+      [](const Agent* agent, const task::AgentName& wanted) { return agent->name < wanted; });
+  return found != agents.end() && (*found)->name == name ? *found : nullptr;
 }
 
 }  // namespace baton::agents

@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "agents/used_ids.h"
 #include "base/error.h"
 #include "task/event.h"
 #include "task/task.h"
@@ -39,7 +40,7 @@ struct Turn {
   task::Json metadata;                    // of the request
   std::vector<std::string> extensions;    // of A2A, switched on for the request
   std::string resume_ask;                 // the ask this message answers, or empty
-  std::vector<std::string> call_ids;      // of the context's tool calls so far
+  std::shared_ptr<UsedIds> used_ids;      // of the context; null: none are taken
   std::string trace;
 };
 
@@ -75,7 +76,10 @@ struct Asked {
 };
 // The task was told to stop and did.
 struct Canceled {};
-using Outcome = std::variant<Done, Failed, Rejected, Asked, Canceled>;
+// The turn was broken off through no fault of its own: what it has shown is withdrawn, and it runs again as
+// the same attempt.
+struct BrokenOff {};
+using Outcome = std::variant<Done, Failed, Rejected, Asked, Canceled, BrokenOff>;
 
 class TurnSink {
  public:
@@ -124,6 +128,9 @@ class Executor {
 
   // Never fails: what goes wrong is told to the sink by `finish`, before or after `start` has returned.
   virtual std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) = 0;
+
+  // Another executor takes the place of this one: it keeps nothing that no turn needs. Its turns go on.
+  virtual void retire() {}
 };
 
 }  // namespace baton::agents

@@ -42,6 +42,13 @@ void read_command(Value baton, AgentSettings& settings, std::vector<SchemaProble
   }
 }
 
+AgentSettings::ReplyAs read_reply_as(std::string_view name) {
+  using ReplyAs = AgentSettings::ReplyAs;
+  if (name == "status") return ReplyAs::status;
+  if (name == "both") return ReplyAs::both;
+  return name == "message" ? ReplyAs::message : ReplyAs::artifact;
+}
+
 void read_env(Value env, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
   for (const Value value : env) {
     const std::string name(value.key());
@@ -51,6 +58,24 @@ void read_env(Value env, AgentSettings& settings, std::vector<SchemaProblem>& pr
     }
     settings.env[name] = value.str();
   }
+}
+
+// Which of them hold secrets is known to whoever has read the configuration.
+void read_env_from(Value names, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
+  for (const Value name : names) {
+    const std::string place = "/baton/env_from/" + std::to_string(settings.env_from.size());
+    settings.env_from.push_back(name.str());
+    if (name.string().starts_with("BATON_")) {
+      problems.push_back({place, "\"" + name.str() + "\" is Baton's own and is not passed on"});
+    }
+  }
+}
+
+void read_limits(Value limits, AgentSettings& settings) {
+  settings.limits.memory = integer_or(limits["memory_bytes"], settings.limits.memory);
+  settings.limits.cpu_s = integer_or(limits["cpu_s"], settings.limits.cpu_s);
+  settings.limits.processes = integer_or(limits["processes"], settings.limits.processes);
+  settings.limits.open_files = integer_or(limits["open_files"], settings.limits.open_files);
 }
 
 }  // namespace
@@ -74,11 +99,18 @@ AgentSettings read_settings(Value baton, std::vector<SchemaProblem>& problems) {
   if (baton["recovery"].string() == "fail") settings.recovery = AgentSettings::Recovery::fail;
   settings.is_default = baton["default"].boolean();
   if (baton["reply"].string() == "at_once") settings.reply = AgentSettings::Reply::at_once;
+  settings.reply_as = read_reply_as(baton["reply_as"].string());
   settings.plain_answers = baton["plain_answers"].boolean();
   settings.confirm_tool = baton["confirm_tool"].str();
+  if (!baton["hang_up_grace_s"].absent()) settings.hang_up_grace = seconds_or(baton["hang_up_grace_s"], {});
   read_env(baton["env"], settings, problems);
+  read_env_from(baton["env_from"], settings, problems);
+  read_limits(baton["limits"], settings);
+  settings.verbose_errors = baton["errors"].string() == "verbose";
   settings.cancel_grace = seconds_or(baton["cancel_grace_s"], settings.cancel_grace);
   settings.exit_grace = seconds_or(baton["exit_grace_s"], settings.exit_grace);
+  settings.worker_drain = seconds_or(baton["worker_drain_s"], settings.worker_drain);
+  settings.first_output = seconds_or(baton["first_output_s"], settings.first_output);
   settings.line_max = integer_or(baton["line_max_bytes"], settings.line_max);
   settings.output_max = integer_or(baton["output_max_bytes"], settings.output_max);
   return settings;

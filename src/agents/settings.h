@@ -5,10 +5,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace baton::agents {
+
+// What a process of an agent may use. 0: as much as Baton itself may. In a control group (Cgroups), memory is
+// what is in use, and it and the number of processes are those of the process and of all it starts.
+struct ProcessLimits {
+  std::uint64_t memory = 0;      // bytes of address space of each process
+  std::uint64_t cpu_s = 0;       // seconds of processor time of each process
+  std::uint64_t processes = 0;   // of Baton's user at the same time; not for root
+  std::uint64_t open_files = 0;  // of each process; 0: kOpenFiles, which a program may raise
+  static constexpr std::uint64_t kOpenFiles = 1024;
+};
 
 struct AgentSettings {
   enum class Kind { command, builtin };
@@ -16,6 +27,9 @@ struct AgentSettings {
   enum class Io { lines, text };         // the line protocol, or plain text in and out
   enum class Recovery { resume, fail };  // what becomes of a turn that a crash broke off
   enum class Reply { blocking, at_once };
+  // Where A2A clients find what the agent streams as text: in an artifact, in the message of the status that
+  // ends the turn, in both, or in a message that is all the answer there is.
+  enum class ReplyAs { artifact, status, both, message };
 
   Kind executor = Kind::command;
   std::vector<std::string> command;  // program and arguments; run in the card's folder
@@ -28,13 +42,23 @@ struct AgentSettings {
   Recovery recovery = Recovery::resume;
   bool is_default = false;  // also served at the root URLs
   Reply reply = Reply::blocking;
-  // How questions look in chat protocols: whether a plain message answers one everywhere, and the client's
-  // tool by which it is asked if the client offers that tool (empty: none).
+  ReplyAs reply_as = ReplyAs::artifact;
+  // Whether a plain message answers the question its conversation waits with, in every protocol; and, in chat
+  // protocols, the client's tool by which it is asked if the client offers that tool (empty: none).
   bool plain_answers = false;
   std::string confirm_tool;
-  std::map<std::string, std::string> env;            // on top of Baton's own environment
-  std::chrono::milliseconds cancel_grace{5'000};     // from being asked to stop to being made to
-  std::chrono::milliseconds exit_grace{2'000};       // from the end of a turn to the end of its process
+  // How long a run whose chat client has hung up goes on; 0: to its end; nothing: as the server says.
+  std::optional<std::chrono::milliseconds> hang_up_grace;
+  std::map<std::string, std::string> env;  // on top of the few variables that all agents get
+  std::vector<std::string> env_from;       // names of variables passed on from Baton's environment
+  ProcessLimits limits;
+  bool verbose_errors = false;                    // callers see what the agent writes to standard error
+  std::chrono::milliseconds cancel_grace{5'000};  // from being asked to stop to being made to
+  std::chrono::milliseconds exit_grace{2'000};    // from the end of a turn to the end of its process
+  // What the other turns of a worker get to finish, once one of its turns did not stop.
+  std::chrono::milliseconds worker_drain{60'000};
+  // An agent that has not said anything for a turn by then has failed it; 0: no such bound.
+  std::chrono::milliseconds first_output{0};
   std::size_t line_max = (8u << 20) + (256u << 10);  // bytes of one line from the agent
   std::uint64_t output_max = 256u << 20;             // bytes of all lines of one turn
 };

@@ -3,10 +3,27 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <exception>
 #include <system_error>
 #include <utility>
 
+#include "base/exception_report.h"
+
 namespace baton::base {
+namespace {
+
+void execute(const std::string& pool, std::function<void()>& work) noexcept {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    report_exception(pool.c_str(), error.what());
+  } catch (...) {
+    report_exception(pool.c_str(), "an exception of an unknown type");
+  }
+  work = nullptr;
+}
+
+}  // namespace
 
 WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max)
     : name_(name.substr(0, 15)),
@@ -84,8 +101,7 @@ void WorkerPool::run() {
     const bool wakes = !queue_.empty() && idle_ > 0 && !std::exchange(waking_, true);
     lock.unlock();
     if (wakes) wakeup_->notify_one();
-    work();
-    work = nullptr;
+    execute(name_, work);
     lock.lock();
   }
 }

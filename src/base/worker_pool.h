@@ -5,7 +5,7 @@
 // Full: `try_submit` answers false and leaves the function with its caller.
 // Wake-ups are the dearest part of a short function: only one thread is told at a time, and it tells the next
 // if more is left than it takes.
-// Shutdown: `stop` runs what is queued, then joins. Functions must not throw.
+// Shutdown: `stop` runs what is queued, then joins. An exception ends its function alone.
 #pragma once
 
 #include <condition_variable>

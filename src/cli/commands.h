@@ -17,7 +17,13 @@ struct ClientOptions {
   std::string agent;  // empty: the one at the URL itself
   std::string token;
   std::string a2a;  // the version to speak, "0.1" to "1.0"; empty: the best that the agent's card offers
+  std::string transport;    // "jsonrpc", "rest" or "grpc"; empty: the first of these that the card offers
+  std::string endpoint;     // where the agent is spoken to, whatever its card says; empty: as the card says
+  bool trust_card = false;  // the token goes to any origin that the card names
   bool json = false;
+
+  // Without a URL of its own the card is looked for at the endpoint.
+  std::string card_url() const { return endpoint.empty() || url != ClientOptions().url ? url : endpoint; }
 };
 
 // Where the files of artifacts go.
@@ -32,27 +38,29 @@ struct SendOptions {
   std::string task;        // empty: a new one
   std::string context;     // empty: a new one, or the task's
   bool no_stream = false;  // wait for the end instead
+  std::string push_url;    // a webhook for the task; empty: none
+  std::string push_token;  // that it is sent with
   SaveOptions save;
-  int give_up_after_s = 60;
+  std::optional<int> give_up_after_s;  // nothing: not at once, once the server has answered
 };
-int send_command(const SendOptions& options);
+int send_command(SendOptions options);
 
 struct WatchOptions {
   ClientOptions client;
   std::string task;
   std::optional<std::int64_t> from;  // the number of the last event already seen
   SaveOptions save;
-  int give_up_after_s = 60;
+  std::optional<int> give_up_after_s;
 };
-int watch_command(const WatchOptions& options);
+int watch_command(WatchOptions options);
 
 struct TaskOptions {
   ClientOptions client;
   std::string task;
   std::optional<int> history;
 };
-int get_command(const TaskOptions& options);
-int cancel_command(const TaskOptions& options);
+int get_command(TaskOptions options);
+int cancel_command(TaskOptions options);
 
 struct ListOptions {
   ClientOptions client;
@@ -70,6 +78,10 @@ struct CardOptions {
   std::string target;  // a URL or an agent's name; empty: as `client` says
 };
 int card_command(const CardOptions& options);
+
+// The `task` of a command line, which may be the short form that `list` shows: then it becomes the whole id,
+// and the client's agent the task's. Anything else stays as it is.
+void complete_task_id(ClientOptions& client, std::string& task);
 
 // The command line that does `words` with the same server and agent.
 std::string command_line(const ClientOptions& client, const std::vector<std::string>& words);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "grpc/limits.h"
 #include "server/http/http_server.h"
 
 namespace baton::cli {
@@ -17,11 +18,14 @@ struct Token {
   std::string secret;
   std::string caller;
   std::vector<std::string> agents;  // the agents it is good for; empty: all
+  std::string variable;  // of the environment, that the secret was read from; empty: from elsewhere
+  std::string file;      // that holds the secret, if one does
 };
 
 struct Cors {
   bool enabled = true;
-  std::vector<std::string> origins{"*"};  // "*" allows any, always without credentials
+  // "*" allows any, "loopback" pages of the caller's own machine; always without credentials.
+  std::vector<std::string> origins{"loopback"};
 };
 
 struct A2aSettings {
@@ -32,19 +36,25 @@ struct A2aSettings {
 struct ChatSettings {
   std::string send_message = "auto";        // what /send-message speaks: as the body says, or one protocol
   std::string response_event = "response";  // the event name of Agent Server's response objects
-  std::chrono::milliseconds hang_up_grace{10'000};
+  std::chrono::milliseconds hang_up_grace{60'000};  // 0: never
+  int answers_max = 100;                            // of one request
+  bool old_reasoning = false;  // AG-UI clients that name no version are told of reasoning by THINKING_*
 };
 
 struct TaskLimits {
   std::size_t part_max = 4 << 20;
   std::size_t artifact_max = 64 << 20;
-  int history_max = 10'000;  // messages of one task
-  int webhooks_max = 10;     // webhook configs of one task
+  std::size_t task_max = 64 << 20;      // all that a task's log holds
+  std::size_t answer_max = 32 << 20;    // of one answer; past it its largest parts become links
+  std::size_t answers_max = 128 << 20;  // of all large answers that are being made or sent
+  int history_max = 10'000;             // messages of one task
+  int webhooks_max = 10;                // webhook configs of one task
 };
 
 struct EngineSettings {
-  int slots = 256;         // turns that run at the same time
-  int queue_max = 10'000;  // turns that wait for a slot
+  int slots = 256;            // turns that run at the same time
+  int queue_max = 10'000;     // turns that wait for a slot
+  double queue_share = 0.25;  // of what waits and of streams, that one of several callers may have
   std::chrono::milliseconds reply_wait{600'000};
   std::chrono::milliseconds drain_grace{10'000};
   int conversation_max = 50;  // earlier messages of a context that an agent is given
@@ -55,14 +65,18 @@ struct EngineSettings {
 struct WebhookSettings {
   bool enabled = true;
   bool allow_private = false;
+  bool allow_metadata = false;
+  bool allow_low_ports = false;
   std::chrono::milliseconds timeout{15'000};
+  std::chrono::milliseconds resolve_timeout{8'000};
   std::chrono::milliseconds retry_first{1'000};
   std::chrono::milliseconds retry_max{300'000};
   std::chrono::milliseconds give_up_after{86'400'000};
-  int senders = 8;
+  int senders = 32;
+  int senders_per_host = 2;
 };
 
-struct GrpcSettings {
+struct GrpcSettings : grpc::GrpcLimits {
   static constexpr int kOff = -1;
   int port = kOff;
   std::string public_address;  // what cards show; empty: the host the caller used and this port
@@ -78,9 +92,15 @@ struct Config {
   int port = 8080;
   std::string db = "baton.db";
   std::string agents = "agent-cards";
-  std::string public_url;  // empty: what the caller asked for (Host), else the address listened on
+  bool strict = false;               // a wrong agent card stops the server
+  std::string public_url;            // empty: what the caller asked for (Host), else the address listened on
+  std::vector<std::string> hosts;    // besides loopback and public_url's; empty, and not on loopback: any
+  std::vector<std::string> proxies;  // whose X-Forwarded-* are believed
   std::vector<Token> tokens;
+  std::vector<std::string> token_variables;  // of the environment, that tokens were read from
   std::optional<bool> allow_anonymous;
+  bool dev = false;                     // callers see why an agent failed in the agent's own words
+  bool allow_readable_secrets = false;  // files with tokens that every user of the machine can read
   Cors cors;
   A2aSettings a2a;
   ChatSettings chat;
@@ -91,6 +111,8 @@ struct Config {
   GrpcSettings grpc;
   LogSettings log;
 
+  // Whether the address to listen on cannot be reached from elsewhere.
+  bool on_loopback() const;
   // Said aloud, or because no token is configured.
   bool anonymous_allowed() const { return allow_anonymous.value_or(tokens.empty()); }
 };

@@ -50,8 +50,10 @@ void write_setting(Writer& out, const Setting& setting) {
     if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>)
       out.member("type", "boolean");
     if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::size_t>) out.member("type", "integer");
-    if constexpr (std::is_same_v<T, std::chrono::milliseconds>) out.member("type", "number");
-    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::size_t> ||
+    if constexpr (std::is_same_v<T, std::chrono::milliseconds> || std::is_same_v<T, double>) {
+      out.member("type", "number");
+    }
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, double> || std::is_same_v<T, std::size_t> ||
                   std::is_same_v<T, std::chrono::milliseconds>) {
       write_bounds(out, setting, "imum");
     }

@@ -22,15 +22,16 @@ std::string trimmed(std::string text) {
 // One entry of the list.
 class Entry {
  public:
-  Entry(wire::Value object, const std::map<std::string, std::string>& environment, std::string pointer,
-        const ReportToken& report)
-      : object_(object), environment_(environment), pointer_(std::move(pointer)), report_(report) {}
+  Entry(wire::Value object, const TokenSources& sources, std::string pointer, const ReportToken& report)
+      : object_(object), sources_(sources), pointer_(std::move(pointer)), report_(report) {}
 
   Token read() {
     check_members();
     Token token;
     token.caller = caller();
     token.secret = secret();
+    token.variable = object_["token_env"].str();
+    token.file = file_;
     token.agents = agents();
     return token;
   }
@@ -93,7 +94,9 @@ class Entry {
       wrong("/token_file", "must be the name of a file");
       return std::nullopt;
     }
-    auto text = read_file(name.str(), kTokenFileMax);
+    const bool beside = !sources_.folder.empty() && !name.string().starts_with('/');
+    file_ = beside ? sources_.folder + "/" + name.str() : name.str();
+    auto text = read_file(file_, kTokenFileMax);
     if (!text) {
       wrong("/token_file", text.error().for_caller);
       return std::nullopt;
@@ -102,8 +105,8 @@ class Entry {
   }
 
   std::optional<std::string> from_environment(wire::Value name) {
-    const auto found = environment_.find(name.str());
-    if (found == environment_.end()) {
+    const auto found = sources_.environment.find(name.str());
+    if (found == sources_.environment.end()) {
       wrong("/token_env", "must be the name of a variable that is set");
       return std::nullopt;
     }
@@ -124,16 +127,16 @@ class Entry {
     return names;
   }
 
+  std::string file_;  // that the secret was read from
   const wire::Value object_;
-  const std::map<std::string, std::string>& environment_;
+  const TokenSources& sources_;
   const std::string pointer_;
   const ReportToken& report_;
 };
 
 }  // namespace
 
-std::vector<Token> read_tokens(wire::Value list, const std::map<std::string, std::string>& environment,
-                               const ReportToken& report) {
+std::vector<Token> read_tokens(wire::Value list, const TokenSources& sources, const ReportToken& report) {
   std::vector<Token> tokens;
   if (!list.is_array()) {
     report("", "must be a list of objects");
@@ -146,7 +149,7 @@ std::vector<Token> read_tokens(wire::Value list, const std::map<std::string, std
       report(pointer, "must be an object with caller and token, token_file or token_env");
       continue;
     }
-    Token token = Entry(item, environment, pointer, report).read();
+    Token token = Entry(item, sources, pointer, report).read();
     const bool taken =
         !token.secret.empty() && std::ranges::find(tokens, token.secret, &Token::secret) != tokens.end();
     if (taken) report(pointer, "has the same token as an entry before it");

@@ -1,9 +1,14 @@
 #include "cli/console.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 
 #include "cli/printable.h"
 
@@ -13,6 +18,15 @@ namespace {
 // What a shell says of a program that wrote to a closed pipe.
 constexpr int kExitPipe = 141;
 
+constexpr std::chrono::milliseconds kSlow{250};
+
+std::size_t terminal_columns() {
+  constexpr std::size_t kUsual = 80, kLeast = 40;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  return std::max<std::size_t>(size.ws_col, kLeast);
+}
+
 bool colours_wanted() {
   const char* term = std::getenv("TERM");
   return !std::getenv("NO_COLOR") && term && std::string_view(term) != "dumb";
@@ -20,7 +34,19 @@ bool colours_wanted() {
 
 }  // namespace
 
-Console::Console(bool json) : for_people_(!json && isatty(STDOUT_FILENO) == 1), view_(colours_wanted()) {}
+SlowNotice::SlowNotice(std::string text)
+    : thread_([text = std::move(text)](const std::stop_token& over) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any changed;
+        changed.wait_for(lock, over, kSlow, [] { return false; });
+        if (!over.stop_requested()) std::fprintf(stderr, "baton: %s\n", printable_line(text).c_str());
+      }) {}
+
+Console::Console(bool json)
+    : for_people_(!json && isatty(STDOUT_FILENO) == 1),
+      columns_(terminal_columns()),
+      view_(colours_wanted(), columns_) {}
 
 void Console::event(std::string_view result, const wire::a2a::Update& update) {
   if (for_people_) {
@@ -39,13 +65,14 @@ void Console::text(std::string_view text) {
 }
 
 void Console::note(std::string_view line) {
-  if (for_people_) return put(view_.note(line));
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+  const std::string text = printable_line(line);
+  if (for_people_) return put(view_.note(text));
+  std::fprintf(stderr, "%s\n", text.c_str());
 }
 
 void Console::error(std::string_view line) {
   end();
-  std::fprintf(stderr, "baton: %.*s\n", static_cast<int>(line.size()), line.data());
+  std::fprintf(stderr, "baton: %s\n", printable_line(line).c_str());
 }
 
 void Console::end() {

@@ -26,7 +26,7 @@ CallError from_net(const base::Error& error) {
   return {error.for_caller, 0, lost};
 }
 
-constexpr const char* kAgentHint = "; a task is its agent's: name the agent with --agent";
+constexpr const char* kAgentHint = "; `baton list` shows yours, with their agents";
 
 bool is_busy(int status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
@@ -55,7 +55,7 @@ CallError from_answer(const wire::a2a::ClientDialect* dialect, int status, std::
     if (answer && answer->error) {
       CallError error = from_remote(*answer->error);
       // Too many at once, for now.
-      error.lost = error.rpc_code == 0 && is_busy(status);
+      error.lost = is_busy(error.rpc_code == 0 ? status : static_cast<int>(error.rpc_code));
       error.status = status;
       return error;
     }
@@ -123,13 +123,48 @@ class StreamReading {
   std::optional<CallError> error_;
 };
 
+// The result in an answer that came whole.
+tl::expected<task::Json, CallError> result_in(const wire::a2a::ClientDialect& dialect, int status,
+                                              std::string_view body) {
+  const bool good = status >= 200 && status <= 299;
+  const auto document = wire::Document::parse_view(body);
+  if (!document) return tl::unexpected(from_answer(&dialect, status, body));
+  const auto result = dialect.read_answer(document->root(), good);
+  if (!result || result->error) return tl::unexpected(from_answer(&dialect, status, body));
+  return result->result.json();
+}
+
+std::shared_ptr<const grpc::Channel> open_channel(const Remote& remote) {
+  if (!remote.over_grpc) return nullptr;
+  grpc::ChannelTarget target = *remote.over_grpc;
+  target.url = remote.url;
+  return std::make_shared<const grpc::Channel>(std::move(target));
+}
+
+// Events have no numbers here: gRPC has no place for them.
+StreamEnd grpc_stream(const grpc::Channel& channel, const grpc::ChannelCall& call,
+                      const wire::a2a::ClientDialect& dialect, const OnStreamEvent& on_event) {
+  StreamEnd end;
+  const auto answer = channel.stream(call, [&](std::string_view json) {
+    end.opened = true;
+    const auto document = wire::Document::parse_view(json);
+    const auto item = document ? dialect.read_answer(document->root(), true) : base::fail(document.error());
+    if (!item) end.error = CallError{item.error().for_caller, 0, false};
+    return item && on_event(0, item->result.raw());
+  });
+  if (!end.error && !answer) end.error = from_net(answer.error());
+  if (!end.error && answer->http_status != 200)
+    end.error = from_answer(&dialect, answer->http_status, answer->body);
+  return end;
+}
+
 net::HttpRequest basic_request(std::string url, const std::string& token, std::string_view version,
                                int stop_fd) {
   net::HttpRequest request;
   request.url = std::move(url);
   request.answer_max = kAnswerMax;
   // The person at the command line decides whom to call.
-  request.policy.allow_private = true;
+  request.policy = net::AddressPolicy::any();
   request.stop_fd = stop_fd;
   if (!version.empty()) request.headers.emplace_back("A2A-Version", version);
   if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
@@ -137,6 +172,17 @@ net::HttpRequest basic_request(std::string url, const std::string& token, std::s
 }
 
 }  // namespace
+
+Endpoint::Endpoint(Remote remote, int stop_fd)
+    : remote_(std::move(remote)), channel_(open_channel(remote_)), stop_fd_(stop_fd) {}
+
+grpc::ChannelCall Endpoint::grpc_call(const wire::a2a::ClientRequest& request) const {
+  grpc::ChannelCall call{request, {}, {}, stop_fd_};
+  call.metadata.emplace_back("a2a-version", wire::name_of(dialect().generation()));
+  if (!remote_.token.empty()) call.metadata.emplace_back("authorization", "Bearer " + remote_.token);
+  if (!remote_.agent.empty()) call.metadata.emplace_back("baton-agent", remote_.agent);
+  return call;
+}
 
 net::HttpRequest Endpoint::http(const wire::a2a::ClientRequest& request) const {
   std::string url = remote_.url;
@@ -146,7 +192,7 @@ net::HttpRequest Endpoint::http(const wire::a2a::ClientRequest& request) const {
   }
   // Servers before 1.0 do not know the header; those that speak several generations answer in the right one.
   net::HttpRequest out =
-      basic_request(std::move(url), token_, wire::name_of(dialect().generation()), stop_fd_);
+      basic_request(std::move(url), remote_.token, wire::name_of(dialect().generation()), stop_fd_);
   out.method = request.method;
   out.body = request.body;
   if (!request.body.empty()) out.content_type = "application/json";
@@ -155,20 +201,28 @@ net::HttpRequest Endpoint::http(const wire::a2a::ClientRequest& request) const {
 
 tl::expected<task::Json, CallError> Endpoint::call(const wire::a2a::ClientRequest& request,
                                                    milliseconds timeout) const {
+  if (channel_) {
+    grpc::ChannelCall out = grpc_call(request);
+    out.timeout = timeout;
+    const auto answer = channel_->call(out);
+    if (!answer) return tl::unexpected(from_net(answer.error()));
+    return result_in(dialect(), answer->http_status, answer->body);
+  }
   net::HttpRequest out = http(request);
   out.total_timeout = timeout;
   out.headers.emplace_back("Accept", "application/json");
   const auto answer = net::http_request(out);
   if (!answer) return tl::unexpected(from_net(answer.error()));
-  const bool good = answer->status >= 200 && answer->status <= 299;
-  const auto document = wire::Document::parse_view(answer->body);
-  if (!document) return tl::unexpected(from_answer(&dialect(), answer->status, answer->body));
-  const auto result = dialect().read_answer(document->root(), good);
-  if (!result || result->error) return tl::unexpected(from_answer(&dialect(), answer->status, answer->body));
-  return result->result.json();
+  return result_in(dialect(), answer->status, answer->body);
 }
 
 StreamEnd Endpoint::stream(const StreamRequest& stream_request, const OnStreamEvent& on_event) const {
+  if (channel_) {
+    grpc::ChannelCall out = grpc_call(stream_request.request);
+    if (stream_request.after)
+      out.metadata.emplace_back("last-event-id", std::to_string(*stream_request.after));
+    return grpc_stream(*channel_, out, dialect(), on_event);
+  }
   net::HttpRequest out = http(stream_request.request);
   out.total_timeout = milliseconds(0);
   out.headers.emplace_back("Accept", "text/event-stream, application/json");

@@ -4,11 +4,13 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "grpc/channel.h"
 #include "net/http_client.h"
 #include "task/json.h"
 #include "wire/a2a/client/client_dialect.h"
@@ -28,6 +30,10 @@ struct Remote {
   std::string url;  // of the interface
   wire::a2a::ClientDialectPtr dialect;
   bool streams = true;
+  std::string token = {};  // that goes there; empty: none
+  std::string note = {};   // what the person at the command line should know; empty: nothing
+  std::optional<grpc::ChannelTarget> over_grpc = {};  // not over HTTP; its URL is the one above
+  std::string agent = {};  // over gRPC, which has no paths: the one that is meant; empty: the default one
 };
 
 // One connection of a stream.
@@ -46,8 +52,7 @@ using OnStreamEvent = std::function<bool(std::int64_t number, std::string_view r
 class Endpoint {
  public:
   // `stop_fd`: see net::HttpRequest.
-  Endpoint(Remote remote, std::string token, int stop_fd = -1)
-      : remote_(std::move(remote)), token_(std::move(token)), stop_fd_(stop_fd) {}
+  explicit Endpoint(Remote remote, int stop_fd = -1);
 
   // The result in the answer to one request.
   tl::expected<task::Json, CallError> call(const wire::a2a::ClientRequest& request,
@@ -61,9 +66,10 @@ class Endpoint {
 
  private:
   net::HttpRequest http(const wire::a2a::ClientRequest& request) const;
+  grpc::ChannelCall grpc_call(const wire::a2a::ClientRequest& request) const;
 
   const Remote remote_;
-  const std::string token_;
+  const std::shared_ptr<const grpc::Channel> channel_;  // shared by copies; null: HTTP
   const int stop_fd_;
 };
 

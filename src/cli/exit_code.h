@@ -7,10 +7,11 @@ namespace baton::cli {
 
 enum ExitCode : int {
   kExitDone = 0,           // the task completed; the command did what it should
-  kExitFailed = 1,         // the task failed or was rejected; a card is wrong; a task cannot be cancelled
+  kExitFailed = 1,         // the task failed or was rejected; a card is wrong
   kExitUsage = 2,          // the command line or the configuration is wrong
   kExitWaits = 3,          // the task waits for its caller
-  kExitNoAnswer = 4,       // the server cannot be reached, or answered with an error
+  kExitNoAnswer = 4,       // the server cannot be reached, or answered with an error; a task that was to be
+                           // cancelled has ended
   kExitCanceled = 5,       // the task was cancelled
   kExitNotSaved = 6,       // the task completed, but a file of it could not be saved
   kExitRunning = 7,        // the task has not ended yet

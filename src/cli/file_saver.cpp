@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/unique_fd.h"
+#include "cli/printable.h"
 #include "wire/base64.h"
 
 namespace baton::cli {
@@ -33,13 +34,7 @@ auto failed(const std::string& path) {
 std::string safe_file_name(std::string_view wanted, std::string_view fallback) {
   const std::size_t slash = wanted.find_last_of("/\\");
   if (slash != std::string_view::npos) wanted.remove_prefix(slash + 1);
-  std::string name;
-  for (const char c : wanted) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool special =
-        byte < 0x20 || byte == 0x7F || std::string_view("<>:\"|?*$`").find(c) != std::string_view::npos;
-    name += special ? '_' : c;
-  }
+  std::string name = safe_characters(wanted, "<>:\"|?*$`");
   // Not hidden, no ".." and nothing that reads as an option.
   name.erase(0, std::min(name.find_first_not_of(".- "), name.size()));
   if (name.size() > kNameMax) {

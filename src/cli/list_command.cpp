@@ -1,5 +1,11 @@
-// `list`: the caller's tasks at an agent, page by page.
+// `list`: the caller's tasks, at all agents or at one, page by page.
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "cli/call_errors.h"
 #include "cli/commands.h"
@@ -9,18 +15,20 @@
 #include "cli/remote.h"
 #include "wire/a2a/v1_objects.h"
 #include "wire/json/document.h"
+#include "wire/json/writer.h"
 #include "wire/rfc3339.h"
 
 namespace baton::cli {
 namespace {
 
-using wire::a2a::ListPage;
 using wire::a2a::ListQuery;
 
 constexpr std::chrono::seconds kTimeout{30};
 constexpr int kPageMax = 100;
-// As wide as the longest name of a state.
-constexpr std::size_t kStateWidth = 14;
+// Rows of a table that have their widths in common.
+constexpr std::size_t kRowsMax = 100;
+// Pages that are searched for an id in its short form.
+constexpr int kSearchedMax = 10;
 
 base::Result<ListQuery> query_of(const ListOptions& options) {
   using base::ErrorCode;
@@ -42,75 +50,214 @@ base::Result<ListQuery> query_of(const ListOptions& options) {
   return query;
 }
 
-std::string line_of(const task::Task& task) {
-  std::string line(task::name_of(task.status.state));
-  line.append(kStateWidth - std::min(line.size(), kStateWidth), ' ');
-  line += "  " + base::to_rfc3339(task.status.at) + "  " + printable_line(task.id.value);
-  if (!task.context.empty()) line += "  context " + printable_line(task.context.value);
-  const std::string said = task.status.message ? task::text_of(*task.status.message) : std::string();
-  if (!said.empty()) line += "  " + printable_line(said);
-  return line + "\n";
+// The last group of a UUID: of those that Baton makes all of it is random, where their beginnings are times.
+constexpr std::size_t kUuidLength = 36, kShortLength = 12;
+
+bool is_hex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-class Listing {
- public:
-  Listing(const ListOptions& options, Endpoint endpoint, ListQuery query, Console& console)
-      : options_(options), endpoint_(std::move(endpoint)), query_(std::move(query)), console_(console) {}
+std::string_view short_id(std::string_view id) {
+  const bool is_uuid = id.size() == kUuidLength && id[8] == '-' && id[13] == '-' && id[18] == '-' &&
+                       id[23] == '-' && is_hex(id.substr(24));
+  return is_uuid ? id.substr(kUuidLength - kShortLength) : id;
+}
 
-  int run() {
-    for (;;) {
-      if (!options_.all) query_.page_size = std::min(options_.limit - shown_, kPageMax);
-      if (options_.all) query_.page_size = kPageMax;
+std::string age_of(base::Timestamp at) {
+  using namespace std::chrono;
+  const auto age = std::max(duration_cast<seconds>(system_clock::now() - at), seconds(0));
+  if (age < minutes(1)) return std::to_string(age.count()) + "s";
+  if (age < hours(1)) return std::to_string(duration_cast<minutes>(age).count()) + "m";
+  if (age < days(1)) return std::to_string(duration_cast<hours>(age).count()) + "h";
+  return std::to_string(duration_cast<days>(age).count()) + "d";
+}
+
+// What a task is about, as far as its list entry tells: what its agent said or asked last, or what its caller
+// said.
+std::string words_of(const task::Task& task) {
+  std::string said = task.status.message ? task::text_of(*task.status.message) : std::string();
+  if (said.empty() && !task.history.empty()) said = task::text_of(task.history.back());
+  std::string line;
+  for (const char c : printable_line(said)) {
+    const bool space = c == ' ' || c == '\t';
+    if (!space || (!line.empty() && line.back() != ' ')) line += space ? ' ' : c;
+  }
+  return line;
+}
+
+// The tasks of one agent, the latest first.
+class AgentTasks {
+ public:
+  struct Entry {
+    task::Task task;
+    std::string raw;  // its JSON
+  };
+
+  AgentTasks(AgentRemote from, ListQuery query)
+      : agent_(std::move(from.agent)), endpoint_(std::move(from.remote)), query_(std::move(query)) {}
+
+  const std::string& agent() const { return agent_; }
+  int total() const { return total_; }
+  bool has_more() const { return !entries_.empty() || more_; }
+  // Null: there is none left.
+  const Entry* peek() const { return entries_.empty() ? nullptr : &entries_.front(); }
+  void pop() { entries_.pop_front(); }
+
+  // Reads the next page where none of the last one is left. Why that failed; empty: it did not.
+  std::string fill(int page_size) {
+    while (entries_.empty() && more_) {
+      query_.page_size = page_size;
       const auto request = endpoint_.dialect().write_list(query_);
-      if (!request) return failed(request.error().for_caller);
+      if (!request) return request.error().for_caller;
       const auto result = endpoint_.call(*request, kTimeout);
-      if (!result) return failed(describe(result.error(), endpoint_.remote().url));
+      if (!result) return describe(result.error(), endpoint_.remote().url);
       const auto document = wire::Document::parse_view(result->text);
-      const auto page =
-          document ? endpoint_.dialect().read_list(document->root()) : base::fail(document.error());
-      if (!page)
-        return failed("the server's answer makes no sense: " + printable_line(page.error().for_caller));
-      show(document->root()["tasks"], *page);
-      if (page->next_page_token.empty()) return kExitDone;
-      if (!options_.all && shown_ >= options_.limit) return say_more(*page);
-      // A token that stays is a circle.
-      if (page->next_page_token == query_.page_token || page->tasks.empty()) {
-        return failed("the server's list does not come to an end");
+      auto page = document ? endpoint_.dialect().read_list(document->root()) : base::fail(document.error());
+      if (!page) return "the server's answer makes no sense: " + page.error().for_caller;
+      auto raw = document->root()["tasks"].begin();
+      for (task::Task& task : page->tasks) {
+        entries_.push_back({std::move(task), std::string((*raw).raw())});
+        ++raw;
       }
+      total_ = std::max(total_, static_cast<int>(page->total));
+      more_ = !page->next_page_token.empty();
+      // A token that stays is a circle.
+      if (more_ && (page->next_page_token == query_.page_token || entries_.empty()))
+        return "the server's list does not come to an end";
       query_.page_token = page->next_page_token;
     }
+    return {};
   }
 
  private:
-  void show(wire::Value raw, const ListPage& page) {
-    auto item = raw.begin();
-    for (const task::Task& task : page.tasks) {
-      if (!options_.all && shown_ == options_.limit) return;
-      if (console_.for_people()) {
-        console_.text(line_of(task));
-      } else {
-        console_.json((*item).raw());
-      }
-      ++item;
-      ++shown_;
-    }
+  const std::string agent_;
+  const Endpoint endpoint_;
+  ListQuery query_;
+  std::deque<Entry> entries_;
+  bool more_ = true;
+  int total_ = 0;
+};
+
+// Rows of a table, widths by what is in them. The words get what is left of the terminal's line.
+class Table {
+ public:
+  Table(Console& console, bool agents) : console_(console), agents_(agents) {}
+
+  void add(const std::string& agent, const task::Task& task) {
+    rows_.push_back({printable_line(short_id(task.id.value)), printable_line(agent),
+                     std::string(task::name_of(task.status.state)), age_of(task.status.at), words_of(task)});
+    if (rows_.size() == kRowsMax) flush();
   }
 
-  int say_more(const ListPage& page) {
-    const std::string total = page.total > shown_ ? " of " + std::to_string(page.total) : std::string();
-    console_.note(std::to_string(shown_) + total + " tasks; --all shows every one");
+  void flush() {
+    if (rows_.empty()) return;
+    if (!std::exchange(has_head_, true))
+      rows_.insert(rows_.begin(), {"TASK", "AGENT", "STATE", "AGE", "WORDS"});
+    std::array<std::size_t, kColumns> widths{};
+    for (const Row& row : rows_) {
+      for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    }
+    std::string text;
+    for (const Row& row : rows_) text += line_of(row, widths);
+    console_.text(text);
+    rows_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kColumns = 5, kAgent = 1, kWords = 4, kGap = 2, kIdMax = 36;
+  using Row = std::array<std::string, kColumns>;
+
+  std::string line_of(const Row& row, const std::array<std::size_t, kColumns>& widths) const {
+    std::string line;
+    std::size_t width = 0;
+    for (std::size_t i = 0; i < kWords; ++i) {
+      if (i == kAgent && !agents_) continue;
+      // An id that is cut could not be used; a very long one makes its line longer.
+      const std::size_t column = std::min(widths[i], i == 0 ? kIdMax : widths[i]);
+      const std::size_t taken = width_of(row[i]);
+      line += row[i] + std::string(column - std::min(column, taken) + kGap, ' ');
+      width += std::max(column, taken) + kGap;
+    }
+    const std::size_t room = console_.columns() - std::min(console_.columns(), width);
+    line += shortened(row[kWords], room);
+    while (line.ends_with(' ')) line.pop_back();
+    return line + "\n";
+  }
+
+  Console& console_;
+  const bool agents_;
+  bool has_head_ = false;
+  std::vector<Row> rows_;
+};
+
+class Listing {
+ public:
+  Listing(const ListOptions& options, std::vector<AgentRemote> agents, const ListQuery& query,
+          Console& console)
+      : options_(options),
+        several_(agents.size() > 1),
+        console_(console),
+        table_(console, several_ || options.client.agent.empty()) {
+    for (AgentRemote& agent : agents) sources_.emplace_back(std::move(agent), query);
+  }
+
+  int run() {
+    while (options_.all || shown_ < options_.limit) {
+      AgentTasks* latest = nullptr;
+      for (AgentTasks& source : sources_) {
+        const int wanted = options_.all ? kPageMax : std::min(options_.limit - shown_, kPageMax);
+        const std::string trouble = source.fill(wanted);
+        if (!trouble.empty()) return failed(trouble);
+        if (source.peek() && (!latest || source.peek()->task.status.at > latest->peek()->task.status.at))
+          latest = &source;
+      }
+      if (!latest) break;
+      show(*latest);
+      latest->pop();
+    }
+    table_.flush();
+    if (console_.for_people() && shown_ == 0) console_.note("no tasks");
+    const bool more = std::ranges::any_of(sources_, &AgentTasks::has_more);
+    if (more) say_more();
     return kExitDone;
   }
 
+ private:
+  void show(const AgentTasks& source) {
+    ++shown_;
+    const AgentTasks::Entry& entry = *source.peek();
+    if (console_.for_people()) return table_.add(source.agent(), entry.task);
+    if (!several_) return console_.json(entry.raw);
+    // Whose task it is, which no other member says.
+    std::string text;
+    wire::Writer out(text);
+    out.object([&] {
+      out.member("agent", source.agent());
+      const auto document = wire::Document::parse_view(entry.raw);
+      if (!document) return;
+      for (const wire::Value member : document->root()) out.key(member.key()).raw(member.raw());
+    });
+    console_.json(text);
+  }
+
+  void say_more() {
+    int total = 0;
+    for (const AgentTasks& source : sources_) total += source.total();
+    const std::string of = total > shown_ ? " of " + std::to_string(total) : std::string();
+    console_.note(std::to_string(shown_) + of + " tasks; --all shows every one");
+  }
+
   int failed(const std::string& text) {
+    table_.flush();
     console_.error(text);
     return kExitNoAnswer;
   }
 
   const ListOptions& options_;
-  const Endpoint endpoint_;
-  ListQuery query_;
+  const bool several_;
   Console& console_;
+  Table table_;
+  std::deque<AgentTasks> sources_;
   int shown_ = 0;
 };
 
@@ -120,15 +267,48 @@ int list_command(const ListOptions& options) {
   Console console(options.client.json);
   auto query = query_of(options);
   if (!query) {
-    console.error(printable_line(query.error().for_caller));
+    console.error(query.error().for_caller);
     return kExitUsage;
   }
-  const auto remotes = find_remotes(options.client, Purpose::lists);
-  if (!remotes) {
-    console.error(describe(remotes.error(), endpoint_url(options.client.url, options.client.agent)));
+  // A table has a word of each task.
+  if (console.for_people() && !options.history) query->history_length = 1;
+  const std::string url = endpoint_url(options.client.card_url(), options.client.agent);
+  std::optional<SlowNotice> notice("waiting for " + url);
+  auto agents = find_lists(options.client);
+  notice.reset();
+  if (!agents) {
+    console.error(describe(agents.error(), url));
     return kExitNoAnswer;
   }
-  return Listing(options, {remotes->front(), options.client.token}, std::move(*query), console).run();
+  for (const AgentRemote& agent : *agents) {
+    if (!agent.remote.note.empty()) console.error(agent.remote.note);
+  }
+  return Listing(options, std::move(*agents), *query, console).run();
+}
+
+void complete_task_id(ClientOptions& client, std::string& task) {
+  if (task.size() != kShortLength || !is_hex(task)) return;
+  auto agents = find_lists(client);
+  if (!agents) return;
+  std::vector<std::pair<std::string, std::string>> meant;  // id, agent
+  for (AgentRemote& agent : *agents) {
+    AgentTasks tasks(std::move(agent), {});
+    for (int looked_at = 0; looked_at < kSearchedMax * kPageMax && tasks.fill(kPageMax).empty();
+         ++looked_at) {
+      const AgentTasks::Entry* entry = tasks.peek();
+      if (!entry) break;
+      if (entry->task.id.value == task) return;
+      if (short_id(entry->task.id.value) == task) meant.emplace_back(entry->task.id.value, tasks.agent());
+      tasks.pop();
+    }
+  }
+  if (meant.size() > 1) {
+    Console(client.json).error(task + " is the short form of several tasks' ids; give the whole id");
+    return;
+  }
+  if (meant.empty()) return;
+  task = meant.front().first;
+  if (client.agent.empty()) client.agent = meant.front().second;
 }
 
 }  // namespace baton::cli

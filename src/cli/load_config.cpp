@@ -1,14 +1,18 @@
 #include "cli/load_config.h"
 
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <string_view>
 
 #include "cli/config_tokens.h"
 #include "cli/nearest.h"
 #include "cli/settings.h"
+#include "server/hosts.h"
 #include "wire/json/document.h"
 
 namespace baton::cli {
@@ -49,15 +53,27 @@ class Loader {
   void wrong(const std::string& where, std::string_view what) {
     loaded_.problems.push_back(where + ": " + std::string(what));
   }
+  // "baton.json:3:11: /port": where the value stands, as compilers say it.
   void wrong_in_file(std::string_view pointer, std::string_view what) {
-    wrong(sources_.file_name + " " + std::string(pointer), what);
+    const std::string_view at = wire::nearest_value(file_, pointer).raw();
+    const wire::TextPlace place =
+        wire::place_at(sources_.file_text, static_cast<std::size_t>(at.data() - sources_.file_text.data()));
+    wrong(sources_.file_name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
+              std::string(pointer),
+          what);
   }
 
   void take_file() {
-    const auto document = wire::Document::parse_view(sources_.file_text, {.depth_max = 20, .comments = true});
-    if (!document) return wrong(sources_.file_name, document.error().for_caller);
+    const wire::ParseOptions options{.depth_max = 20, .comments = true, .lines = true};
+    const auto document = wire::Document::parse_view(sources_.file_text, options);
+    if (!document) {
+      loaded_.problems.push_back(sources_.file_name + ":" + document.error().for_caller);
+      return;
+    }
     if (!document->root().is_object()) return wrong(sources_.file_name, "must be a JSON object");
-    take_section(document->root(), "");
+    file_ = document->root();
+    take_section(file_, "");
+    file_ = {};
   }
 
   // `prefix`: "" or the section's name with a dot.
@@ -68,7 +84,14 @@ class Loader {
       const bool dotted = member.key().find('.') != std::string_view::npos;
       if (section.repeats(member.key())) wrong_in_file(pointer_of(path), "is there more than once");
       if (path == kTokens) {
-        take_tokens(member, sources_.file_name + " /tokens");
+        const std::size_t slash = sources_.file_name.rfind('/');
+        const std::string folder = slash == std::string::npos ? "" : sources_.file_name.substr(0, slash);
+        // A file beside the root folder's own "/baton.json" has no folder's name before its slash.
+        take_tokens(member, {sources_.environment, slash == 0 ? "/" : folder},
+                    [&](std::string_view pointer, std::string_view what) {
+                      wrong_in_file("/tokens" + std::string(pointer), what);
+                    });
+        note_inline_secrets(member);
       } else if (const Setting* setting = dotted ? nullptr : find_setting(path)) {
         if (const auto problem = set_from_json(config(), *setting, member))
           wrong_in_file(pointer_of(path), *problem);
@@ -82,6 +105,16 @@ class Loader {
         wrong_in_file(pointer_of(prefix) + std::string(member.key()),
                       "is unknown" + suggestion(prefix, std::string(member.key())));
       }
+    }
+  }
+
+  // A token that stands in the configuration file makes that a secret file.
+  void note_inline_secrets(wire::Value list) {
+    auto token = config().tokens.begin();
+    for (const wire::Value item : list) {
+      if (token == config().tokens.end()) return;
+      if (!item["token"].missing()) token->file = sources_.file_name;
+      ++token;
     }
   }
 
@@ -109,11 +142,11 @@ class Loader {
     return near.empty() ? "" : "; did you mean " + near + "?";
   }
 
-  void take_tokens(wire::Value list, const std::string& where) {
-    const ReportToken report = [&](std::string_view pointer, std::string_view what) {
-      wrong(where + std::string(pointer), what);
-    };
-    config().tokens = read_tokens(list, sources_.environment, report);
+  void take_tokens(wire::Value list, const TokenSources& sources, const ReportToken& report) {
+    config().tokens = read_tokens(list, sources, report);
+    for (const Token& token : config().tokens) {
+      if (!token.variable.empty()) config().token_variables.push_back(token.variable);
+    }
   }
 
   void take_environment() {
@@ -129,7 +162,13 @@ class Loader {
       const auto document = wire::Document::parse_view(found->second);
       // The parser's own words could show a piece of a secret.
       if (!document) return wrong(known.back(), "must be a JSON list, as `tokens` in the file");
-      take_tokens(document->root(), known.back() + " ");
+      const std::string name = known.back();
+      // The list alone, or the object that has it in the file.
+      const wire::Value whole = document->root();
+      take_tokens(whole.is_object() ? whole[kTokens] : whole, {sources_.environment, {}},
+                  [&](std::string_view pointer, std::string_view what) {
+                    wrong(name + " " + std::string(pointer), what);
+                  });
     }
     warn_of_misspelt(known);
   }
@@ -164,9 +203,11 @@ class Loader {
     }
     for (const std::string& origin : c.cors.origins) {
       const bool plain = origin.find('/', origin.find("//") + 2) == std::string::npos;
-      if (origin != "*" && (!web(origin) || !plain))
-        wrong("cors.origins", "must be * or like https://host:port");
+      if (origin != "*" && origin != "loopback" && (!web(origin) || !plain))
+        wrong("cors.origins", "must be *, loopback or like https://host:port");
     }
+    check_hosts();
+    check_secrets();
     if (!c.anonymous_allowed() && c.tokens.empty()) {
       wrong("allow_anonymous", "is false and no token is configured: nobody could call");
     }
@@ -177,11 +218,52 @@ class Loader {
     }
   }
 
+  // Containers mount secrets for everybody, but read-only.
+  static bool is_exposed(const std::string& file) {
+    struct stat info {};
+    struct statvfs mount {};
+    if (file.empty() || ::stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    if ((info.st_mode & S_IROTH) == 0) return false;
+    return ::statvfs(file.c_str(), &mount) != 0 || (mount.f_flag & ST_RDONLY) == 0;
+  }
+
+  void check_secrets() {
+    if (config().allow_readable_secrets) return;
+    std::set<std::string> files;
+    for (const Token& token : config().tokens) files.insert(token.file);
+    for (const std::string& file : files) {
+      if (!is_exposed(file)) continue;
+      wrong(file,
+            "holds a token and can be read by every user of this machine. Change its mode (chmod 600), or "
+            "say --allow-readable-secrets");
+    }
+  }
+
+  void check_hosts() {
+    const Config& c = config();
+    for (const std::string& host : c.hosts) {
+      if (host != "*" && !server::is_host(host)) wrong("hosts", "must be * or like host or host:port");
+    }
+    for (const std::string& proxy : c.proxies) {
+      if (!server::is_network(proxy)) wrong("proxies", "must be like 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
+    }
+    if (!c.on_loopback() && c.tokens.empty() && !c.allow_anonymous) {
+      wrong("host", c.host +
+                        " can be reached from other machines, and no token is configured: whoever reaches it "
+                        "could use every agent. Configure tokens, or say --allow-anonymous");
+    }
+  }
+
   const Sources& sources_;
+  wire::Value file_;  // while it is read
   LoadedConfig loaded_;
 };
 
 }  // namespace
+
+bool Config::on_loopback() const {
+  return server::is_loopback_host(host);
+}
 
 LoadedConfig load_config(const Sources& sources) {
   return Loader(sources).load();

@@ -10,13 +10,14 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/exception_report.h"
 #include "wire/json/writer.h"
 
 namespace baton::cli {
 namespace {
 
-constexpr std::array<std::string_view, 7> kFacts{"task",   "context", "agent", "caller",
-                                                 "config", "event",   "trace"};
+constexpr std::array<std::string_view, 10> kFacts{"task",   "context", "agent", "worker", "attempt",
+                                                  "caller", "config",  "event", "trace",  "address"};
 
 class JsonFormatter final : public spdlog::formatter {
  public:
@@ -29,6 +30,13 @@ class JsonFormatter final : public spdlog::formatter {
   }
   std::unique_ptr<spdlog::formatter> clone() const override { return std::make_unique<JsonFormatter>(); }
 };
+
+void log_exception(const char* pool, const char* what) noexcept {
+  try {
+    spdlog::error("a function of the threads \"{}\" broke: {}", pool, what);
+  } catch (...) {  // no memory even for this
+  }
+}
 
 }  // namespace
 
@@ -64,6 +72,7 @@ void set_up_logging(const std::string& level, const std::string& format) {
   logger->set_level(spdlog::level::from_str(level));
   logger->flush_on(spdlog::level::warn);
   spdlog::set_default_logger(std::move(logger));
+  base::report_exceptions_to(log_exception);
 }
 
 }  // namespace baton::cli

@@ -1,5 +1,7 @@
 #include "cli/outgoing.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -46,6 +48,14 @@ constexpr std::array kMediaTypes{
     MediaType{"mp3", "audio/mpeg"},
     MediaType{"wav", "audio/wav"},
     MediaType{"mp4", "video/mp4"},
+    MediaType{"webm", "video/webm"},
+    MediaType{"ogg", "audio/ogg"},
+    MediaType{"avif", "image/avif"},
+    MediaType{"ts", "text/typescript"},
+    MediaType{"jsonl", "application/jsonl"},
+    MediaType{"rtf", "application/rtf"},
+    MediaType{"epub", "application/epub+zip"},
+    MediaType{"pptx", "application/vnd.openxmlformats-officedocument.presentationml.presentation"},
     MediaType{"docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
     MediaType{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
 };
@@ -63,6 +73,31 @@ base::Result<std::string> message_text(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
+}
+
+struct NamedFile {
+  std::string path;
+  std::string media_type;
+};
+
+bool is_media_type(std::string_view text) {
+  const auto is_token = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view("!#$&^_.+-").find(c) != std::string_view::npos;
+  };
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) return false;
+  const std::string_view subtype = text.substr(slash + 1, text.find(';') - slash - 1);
+  return std::ranges::all_of(text.substr(0, slash), is_token) && std::ranges::all_of(subtype, is_token);
+}
+
+// "report.pdf:application/pdf"; a file whose name is all of this comes first.
+NamedFile named_file(const std::string& word) {
+  const std::size_t colon = word.rfind(':');
+  const bool is_typed = colon != std::string::npos && colon > 0 && is_media_type(word.substr(colon + 1)) &&
+                        ::access(word.c_str(), F_OK) != 0;
+  if (!is_typed) return {word, std::string(media_type_of(word))};
+  return {word.substr(0, colon), word.substr(colon + 1)};
 }
 
 }  // namespace
@@ -85,10 +120,11 @@ base::Result<task::Message> make_message(const OutgoingParts& parts) {
   if (!base::is_utf8(*text)) return wrong("the text is not UTF-8; send it as a file");
   if (!text->empty()) message.parts.push_back(task::Part::of_text(*text));
   for (const std::string& name : parts.files) {
-    const auto bytes = read_file(name, kFileMax);
+    const NamedFile file = named_file(name);
+    const auto bytes = read_file(file.path, kFileMax);
     if (!bytes) return wrong(bytes.error().for_caller);
     message.parts.push_back(
-        {Kind::raw, wire::encode_base64(*bytes), base_name(name), std::string(media_type_of(name)), {}});
+        {Kind::raw, wire::encode_base64(*bytes), base_name(file.path), file.media_type, {}});
   }
   for (const std::string& uri : parts.file_uris) {
     message.parts.push_back({Kind::url, uri, base_name(uri), std::string(media_type_of(uri)), {}});

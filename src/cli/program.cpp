@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -28,8 +30,27 @@ constexpr const char* kServeHelp =
     "Every setting may stand in the configuration file (JSON with comments, sections as objects), in the\n"
     "environment and on the command line; the later of these wins. Sizes may have KiB, MiB or GiB behind "
     "them.\n"
-    "Tokens of callers stand in the file, or as JSON in BATON_TOKENS:\n"
-    "  {\"tokens\": [{\"caller\": \"ann\", \"token_file\": \"ann.token\", \"agents\": [\"echo\"]}]}\n";
+    "Tokens of callers stand in the file, or the same as JSON in BATON_TOKENS:\n"
+    "  {\"tokens\": [{\"caller\": \"ann\", \"token_file\": \"ann.token\", \"agents\": [\"echo\"]}]}\n"
+    "A token_file without a leading slash is beside the configuration file; in BATON_TOKENS, in the folder\n"
+    "the program was started in. A flag that is yes or no may have a value: --strict, --strict=false.\n";
+
+// What is wrong with a URL on the command line, with the right one where it can be told; empty: nothing.
+std::string url_problem(const std::string& url) {
+  if (url.starts_with("http://") || url.starts_with("https://")) return {};
+  const std::size_t scheme = url.find("://");
+  const std::string rest = scheme == std::string::npos ? url : url.substr(scheme + 3);
+  const bool is_address = !rest.empty() && rest.front() != '/' && rest.find(' ') == std::string::npos;
+  if (!is_address) return url + " is not an address; one looks like http://127.0.0.1:8080";
+  // A name without a port is most likely a public one.
+  const std::string host = rest.substr(0, rest.find('/'));
+  const bool is_public = host.find(':') == std::string::npos && host.find('.') != std::string::npos &&
+                         host.find_first_not_of("0123456789.") != std::string::npos;
+  const bool secure = scheme == std::string::npos ? is_public : url.substr(0, scheme).ends_with('s');
+  const std::string what =
+      scheme == std::string::npos ? " has no scheme" : " has a scheme that is not spoken";
+  return url + what + "; did you mean " + (secure ? "https://" : "http://") + rest + "?";
+}
 
 struct ServeOptions {
   std::string config_file;
@@ -46,9 +67,8 @@ void add_setting(CLI::App& command, const Setting& setting, std::string& value) 
   help += (normal.empty() ? " (" : " (" + normal + "; ") + variable_of(setting.path) + ")";
   const bool yes_or_no = std::holds_alternative<bool& (*)(Config&)>(setting.target) ||
                          std::holds_alternative<std::optional<bool>& (*)(Config&)>(setting.target);
-  CLI::Option* option = yes_or_no ? command.add_flag(flag_of(setting), value, help)
-                                  : command.add_option(flag_of(setting), value, help);
-  option->group(section);
+  CLI::Option* option = command.add_option(flag_of(setting), value, help)->group(section);
+  if (yes_or_no) option->expected(0, 1)->default_str("true")->type_name("[true|false]");
 }
 
 int serve_command(const CLI::App& command, const ServeOptions& options) {
@@ -58,29 +78,30 @@ int serve_command(const CLI::App& command, const ServeOptions& options) {
   }
   Sources sources;
   sources.environment = process_environment();
-  if (!options.config_file.empty()) {
-    auto text = read_file(options.config_file, kConfigFileMax);
-    if (!text) {
-      std::fprintf(stderr, "baton: %s\n", text.error().for_caller.c_str());
-      return kExitUsage;
-    }
-    sources.file_name = options.config_file;
-    sources.file_text = std::move(*text);
-  }
   for (const Setting& setting : settings()) {
     if (command.count(flag_of(setting)) == 0) continue;
     sources.flags.emplace_back(setting.path, options.given.at(std::string(setting.path)));
   }
-  const LoadedConfig loaded = load_config(sources);
+  const auto load = [&options, &sources]() -> LoadedConfig {
+    if (!options.config_file.empty()) {
+      auto text = read_file(options.config_file, kConfigFileMax);
+      if (!text) return {{}, {text.error().for_caller}, {}};
+      sources.file_name = options.config_file;
+      sources.file_text = std::move(*text);
+    }
+    return load_config(sources);
+  };
+  const LoadedConfig loaded = load();
   for (const std::string& warning : loaded.warnings)
     std::fprintf(stderr, "baton: warning: %s\n", warning.c_str());
   for (const std::string& problem : loaded.problems) std::fprintf(stderr, "baton: %s\n", problem.c_str());
-  return loaded.problems.empty() ? serve(loaded.config) : kExitUsage;
+  return loaded.problems.empty() ? serve(loaded.config, load) : kExitUsage;
 }
 
 void add_client(CLI::App& command, ClientOptions& client) {
   command.add_option("--url", client.url, "The server, or an agent anywhere (" + client.url + ")")
-      ->envname("BATON_URL");
+      ->envname("BATON_URL")
+      ->check(url_problem);
   command.add_option("--agent", client.agent, "Which of the server's agents; without it, its default one")
       ->envname("BATON_AGENT");
   command.add_option("--token", client.token, "Bearer token; better given as BATON_TOKEN")
@@ -90,14 +111,39 @@ void add_client(CLI::App& command, ClientOptions& client) {
           "--a2a", client.a2a,
           "A2A version to speak: 0.1, 0.2, 0.3 or 1.0; without it, the best that the agent's card offers")
       ->check(CLI::IsMember({"0.1", "0.2", "0.3", "1.0"}));
+  command
+      .add_option("--transport", client.transport,
+                  "jsonrpc, rest or grpc; without it, the first of these that the agent's card offers")
+      ->check(CLI::IsMember({"jsonrpc", "rest", "grpc"}));
+  command
+      .add_option("--endpoint", client.endpoint,
+                  "Where the agent is spoken to, for a card that names another address")
+      ->check(url_problem);
+  command.add_flag("--trust-card", client.trust_card,
+                   "Send the token also to another origin that the card names; without it, only to --url's");
   command.add_flag("--json", client.json, "JSON lines, also on a terminal");
   command.footer(kExitCodes);
+}
+
+// What may be given several times, each time with one value, so that other words may follow.
+void add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                  const std::string& help) {
+  command.add_option(name, values, help + "; may be repeated")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void add_save(CLI::App& command, SaveOptions& save) {
   command.add_option("--out", save.folder,
                      "Folder for the files in artifacts; without it, they are not saved");
   command.add_flag("--force", save.force, "Replace files that are there already");
+}
+
+void add_give_up(CLI::App& command, std::optional<int>& seconds) {
+  command
+      .add_option("--give-up-after", seconds,
+                  "Seconds without contact (60; a server that was never reached: at once)")
+      ->check(CLI::Range(0, 86'400));
 }
 
 // All commands with what they were given. `exit_code` is set by the one that was run.
@@ -119,6 +165,9 @@ class Program {
       app_.parse(argc, argv);
     } catch (const CLI::ExtrasError&) {
       return report_unknown();
+    } catch (const CLI::RequiredError& error) {
+      const bool no_command = app_.get_subcommands().empty() && !app_.remaining().empty();
+      return no_command ? report_unknown() : (app_.exit(error), kExitUsage);
     } catch (const CLI::ParseError& error) {
       return app_.exit(error) == 0 ? kExitDone : kExitUsage;
     }
@@ -132,10 +181,17 @@ class Program {
     for (const CLI::App* command : app_.get_subcommands()) {
       for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
     }
+    // Without a command the first word was to be one; what follows it belongs to the command.
+    const bool no_command = known.empty();
+    if (no_command) {
+      for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; }))
+        known.push_back(command->get_name());
+    }
     for (const std::string& word : app_.remaining(true)) {
       const std::string near = nearest_name(word.substr(0, word.find('=')), known);
       const std::string hint = near.empty() ? "see --help" : "did you mean " + near + "?";
       std::fprintf(stderr, "baton: unknown: %s; %s\n", word.c_str(), hint.c_str());
+      if (no_command) break;
     }
     return kExitUsage;
   }
@@ -158,19 +214,20 @@ class Program {
 
   void add_send() {
     CLI::App* command = app_.add_subcommand("send", "Send a message and follow what comes back");
-    command->add_option("text", send_.parts.text, "The message; - reads standard input");
-    command->add_option("--file", send_.parts.files, "File to send with its bytes; may be repeated")
-        ->expected(1);
-    command
-        ->add_option("--file-uri", send_.parts.file_uris,
-                     "URI of a file for the agent to fetch; may be repeated")
-        ->expected(1);
-    command->add_option("--data", send_.parts.data, "JSON to send; may be repeated")->expected(1);
+    command->add_option("text", send_.parts.text,
+                        "The message, before or after the options; - reads standard input");
+    add_repeated(*command, "--file", send_.parts.files,
+                 "File to send with its bytes, report.pdf or report.pdf:application/pdf");
+    add_repeated(*command, "--file-uri", send_.parts.file_uris, "URI of a file for the agent to fetch");
+    add_repeated(*command, "--data", send_.parts.data, "JSON to send");
     command->add_option("--task", send_.task, "Task to answer or continue; without it, a new one");
     command->add_option("--context,--session", send_.context, "Context (session) of a new task");
     command->add_flag("--no-stream", send_.no_stream, "Wait for the end and print the task");
-    command->add_option("--give-up-after", send_.give_up_after_s, "Seconds without contact (60)")
-        ->check(CLI::Range(0, 86'400));
+    command->add_option("--push", send_.push_url, "URL of a webhook that is told of the task")
+        ->check(url_problem);
+    command->add_option("--push-token", send_.push_token, "Token that the webhook is called with")
+        ->needs("--push");
+    add_give_up(*command, send_.give_up_after_s);
     add_save(*command, send_.save);
     add_client(*command, send_.client);
     on_run(command, [this] { return send_command(send_); });
@@ -181,8 +238,7 @@ class Program {
     command->add_option("id", watch_.task, "The task")->required();
     command->add_option("--from", watch_.from, "Number of the last event seen; 0: all. Without it, from now")
         ->check(CLI::NonNegativeNumber);
-    command->add_option("--give-up-after", watch_.give_up_after_s, "Seconds without contact (60)")
-        ->check(CLI::Range(0, 86'400));
+    add_give_up(*command, watch_.give_up_after_s);
     add_save(*command, watch_.save);
     add_client(*command, watch_.client);
     on_run(command, [this] { return watch_command(watch_); });
@@ -203,7 +259,7 @@ class Program {
 
   void add_list() {
     CLI::App* command =
-        app_.add_subcommand("list", "List your tasks at an agent, the latest first (A2A 1.0)");
+        app_.add_subcommand("list", "List your tasks, the latest first: at all agents, or at one (A2A 1.0)");
     command->add_option("--context", list_.context, "Only those of this context");
     command->add_option("--state", list_.state, "Only those in this state, such as input-required");
     command->add_option("--since", list_.since,
@@ -218,7 +274,10 @@ class Program {
 
   void add_card() {
     CLI::App* command = app_.add_subcommand("card", "Show and check an agent's card");
-    command->add_option("target", card_.target, "URL of an agent, or the name of one of the server's");
+    command->add_option("target", card_.target, "URL of an agent, or the name of one of the server's")
+        ->check([](const std::string& target) {
+          return target.find_first_of(":/") == std::string::npos ? std::string() : url_problem(target);
+        });
     add_client(*command, card_.client);
     on_run(command, [this] { return card_command(card_); });
   }

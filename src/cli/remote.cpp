@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/nearest.h"
 #include "cli/printable.h"
 #include "net/http_client.h"
+#include "wire/json/document.h"
 
 namespace baton::cli {
 namespace {
@@ -25,11 +27,33 @@ auto failed(std::string text) {
   return tl::unexpected(CallError{std::move(text), 0, false});
 }
 
+// A gRPC call is a REST request of its generation in other clothes.
+std::optional<Remote> over_grpc(const wire::RemoteInterface& place, bool streams) {
+  if (!grpc::Channel::available()) return std::nullopt;
+  auto dialect = wire::a2a::client_dialect(place.generation, Binding::rest);
+  if (!dialect || place.url.empty()) return std::nullopt;
+  Remote remote{place.url, std::move(dialect), streams};
+  remote.over_grpc = grpc::ChannelTarget{{}, place.generation, place.tenant};
+  return remote;
+}
+
 std::optional<Remote> as_remote(const wire::RemoteInterface& place, bool streams) {
+  if (place.binding == Binding::grpc) return over_grpc(place, streams);
   auto dialect = wire::a2a::client_dialect(place.generation, place.binding, place.tenant);
   if (!dialect || !net::parse_url(place.url)) return std::nullopt;
   return Remote{place.url, std::move(dialect), streams};
 }
+
+struct Transport {
+  std::string_view name;  // on the command line
+  Binding binding;
+};
+// In the order in which they are tried.
+constexpr std::array kTransports{Transport{"jsonrpc", Binding::json_rpc}, Transport{"rest", Binding::rest},
+                                 Transport{"grpc", Binding::grpc}};
+
+// In CallError::status: the server has other agents, but not this one.
+constexpr int kNoSuchAgent = -404;
 
 bool is_refused(const CallError& error) {
   return error.status == 401 || error.status == 403;
@@ -53,36 +77,91 @@ std::string offers_of(const wire::RemoteCard& card) {
   return text.empty() ? "nothing that is known here" : text;
 }
 
-std::string nothing_fits(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose) {
+std::string nothing_fits(const wire::RemoteCard& card, const ClientOptions& client, Purpose purpose) {
+  const std::string& a2a = client.a2a;
   if (purpose == Purpose::lists && !a2a.empty() && a2a != "1.0") {
-    return "A2A " + std::string(a2a) + " has no lists; 1.0 has";
+    return "A2A " + a2a + " has no lists; 1.0 has";
   }
   if (purpose == Purpose::lists) return "lists need A2A 1.0; the agent's card offers " + offers_of(card);
-  const std::string wish = a2a.empty() ? "" : " as A2A " + std::string(a2a);
+  std::string wish = a2a.empty() ? "" : " as A2A " + a2a;
+  if (!client.transport.empty()) wish += " over " + client.transport;
   return "the agent cannot be spoken to" + wish + "; its card offers " + offers_of(card);
 }
 
-// A token given for a safe place does not go over an open line because a card says so.
-bool leaks_token(const ClientOptions& client, const Remote& remote) {
-  return !client.token.empty() && client.url.starts_with("https://") && !remote.url.starts_with("https://");
+std::string origin_of(std::string_view text) {
+  // Of gRPC a card may have the bare host and port.
+  const std::string whole = (text.find("://") == std::string_view::npos ? "http://" : "") + std::string(text);
+  const auto url = net::parse_url(whole);
+  return url ? url->scheme + "://" + url->host + ":" + std::to_string(url->port) : std::string();
+}
+
+// Cards are written by others: the token was meant for the origin that the user named.
+void give_token(const ClientOptions& client, Remote& remote) {
+  if (client.token.empty()) return;
+  const std::string origin = origin_of(remote.url);
+  const bool named = origin == origin_of(client.card_url()) || remote.url == client.endpoint;
+  if (named || client.trust_card) {
+    remote.token = client.token;
+  } else {
+    remote.note =
+        "the agent's card names " + origin +
+        ", which was not named on the command line: it does not get the token; --trust-card sends it, "
+        "--endpoint speaks to another address";
+  }
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+// Where a server has several agents but not this one, or no default one: what it has. Empty: it does not say.
+std::string no_such_agent(const ClientOptions& client, int stop_fd) {
+  const auto names = agent_names(client, stop_fd);
+  if (!names || names->empty()) return {};
+  if (client.agent.empty()) return "the server has no default agent; --agent names one of " + joined(*names);
+  if (std::ranges::find(*names, client.agent) != names->end()) return {};
+  const std::string near = nearest_name(client.agent, *names);
+  const std::string text = "there is no agent \"" + client.agent + "\"; ";
+  return text + (near.empty() ? "the server has " + joined(*names) : "did you mean " + near + "?");
 }
 
 }  // namespace
 
+tl::expected<std::vector<std::string>, CallError> agent_names(const ClientOptions& client, int stop_fd) {
+  std::string url = client.card_url();
+  while (url.ends_with('/')) url.pop_back();
+  const auto text = http_get(url + "/agents", client.token, "", stop_fd);
+  if (!text) return tl::unexpected(text.error());
+  const auto document = wire::Document::parse_view(*text);
+  const wire::Value list = document ? document->root()["agents"] : wire::Value();
+  if (!list.is_array()) return failed("the server has no list of agents");
+  std::vector<std::string> names;
+  for (const wire::Value agent : list) {
+    if (!agent["name"].string().empty()) names.push_back(agent["name"].str());
+  }
+  return names;
+}
+
 tl::expected<std::string, CallError> fetch_card(const ClientOptions& client, int stop_fd) {
   // Servers of several generations answer 1.0 clients with a card of 1.0, others with an older one.
   const std::string_view version = client.a2a.empty() || client.a2a == "1.0" ? "1.0" : "";
-  if (client.agent.empty() && client.url.ends_with(".json")) {
-    return http_get(client.url, client.token, version, stop_fd);
-  }
-  std::string base = endpoint_url(client.url, client.agent);
+  const std::string url = client.card_url();
+  if (client.agent.empty() && url.ends_with(".json")) return http_get(url, client.token, version, stop_fd);
+  std::string base = endpoint_url(url, client.agent);
   if (base.ends_with('/')) base.pop_back();
   auto card = http_get(base + "/.well-known/agent-card.json", client.token, version, stop_fd);
   if (card || card.error().lost || is_refused(card.error())) return card;
-  return http_get(base + "/.well-known/agent.json", client.token, version, stop_fd);
+  auto old = http_get(base + "/.well-known/agent.json", client.token, version, stop_fd);
+  if (old || old.error().status != 404) return old;
+  const std::string why = no_such_agent(client, stop_fd);
+  if (!why.empty()) return tl::unexpected(CallError{why, 0, false, kNoSuchAgent});
+  return old;
 }
 
-std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose) {
+std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose,
+                                   std::string_view transport) {
   wire::InterfaceWish wish;
   wish.generation = generation_of(a2a);
   if (purpose == Purpose::lists) {
@@ -90,8 +169,9 @@ std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_vie
     wish.generation = Generation::v1_0;
   }
   std::vector<Remote> found;
-  for (const Binding binding : {Binding::json_rpc, Binding::rest}) {
-    wish.bindings = {binding};
+  for (const Transport& one : kTransports) {
+    if (!transport.empty() && transport != one.name) continue;
+    wish.bindings = {one.binding};
     const auto place = wire::pick(card, wish);
     auto remote = place ? as_remote(*place, card.streaming) : std::nullopt;
     if (!remote) continue;
@@ -105,24 +185,57 @@ std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_vie
 
 tl::expected<std::vector<Remote>, CallError> find_remotes(const ClientOptions& client, Purpose purpose,
                                                           int stop_fd) {
-  const auto text = fetch_card(client, stop_fd);
-  if (!text) {
+  std::vector<Remote> remotes;
+  const bool needs_card = client.transport != "grpc" || client.endpoint.empty();
+  const tl::expected<std::string, CallError> text =
+      needs_card ? fetch_card(client, stop_fd) : tl::expected<std::string, CallError>();
+  if (!needs_card) {
+    const Generation generation = generation_of(client.a2a).value_or(Generation::v1_0);
+    auto remote = over_grpc({client.endpoint, Binding::grpc, generation, {}}, true);
+    if (!remote) return failed("A2A " + client.a2a + " cannot be spoken over gRPC by this program");
+    remote->agent = client.agent;
+    remotes.push_back(std::move(*remote));
+  } else if (!text) {
     const auto forced = generation_of(client.a2a);
     const CallError& error = text.error();
-    if (error.lost || is_refused(error)) return tl::unexpected(error);
+    if (error.lost || is_refused(error) || error.status == kNoSuchAgent) return tl::unexpected(error);
     if (!forced) return failed(error.text + "; for an agent without a card --a2a says how to speak to it");
-    return std::vector<Remote>{{endpoint_url(client.url, client.agent),
-                                wire::a2a::client_dialect(*forced, Binding::json_rpc), true}};
+    const Binding binding = client.transport == "rest" ? Binding::rest : Binding::json_rpc;
+    auto dialect = wire::a2a::client_dialect(*forced, binding);
+    if (!dialect) return failed("A2A " + client.a2a + " has no REST");
+    remotes.push_back({endpoint_url(client.card_url(), client.agent), std::move(dialect)});
+  } else {
+    const auto card = wire::read_remote_card(*text);
+    if (!card) return failed("the agent's card cannot be read: " + card.error().for_caller);
+    remotes = choose_remotes(*card, client.a2a, purpose, client.transport);
+    if (remotes.empty()) return failed(nothing_fits(*card, client, purpose));
   }
-  const auto card = wire::read_remote_card(*text);
-  if (!card) return failed("the agent's card cannot be read: " + card.error().for_caller);
-  auto remotes = choose_remotes(*card, client.a2a, purpose);
-  if (remotes.empty()) return failed(nothing_fits(*card, client.a2a, purpose));
-  if (leaks_token(client, remotes.front())) {
-    return failed("the agent's card names " + remotes.front().url +
-                  ", where the token would be sent in the open");
+  for (Remote& remote : remotes) {
+    if (!client.endpoint.empty()) remote.url = client.endpoint;
+    if (remote.over_grpc && remote.agent.empty()) remote.agent = client.agent;
+    give_token(client, remote);
   }
   return remotes;
+}
+
+tl::expected<std::vector<AgentRemote>, CallError> find_lists(const ClientOptions& client, int stop_fd) {
+  const bool every = client.agent.empty() && client.endpoint.empty() &&
+                     (client.a2a.empty() || client.a2a == "1.0") && client.transport != "grpc";
+  const auto names = every ? agent_names(client, stop_fd) : failed("");
+  if (!names) {
+    auto remotes = find_remotes(client, Purpose::lists, stop_fd);
+    if (!remotes) return tl::unexpected(remotes.error());
+    return std::vector<AgentRemote>{{client.agent, remotes->front()}};
+  }
+  // A server that lists its agents is a Baton: each is spoken to below the same URL, in A2A 1.0.
+  const Binding binding = client.transport == "rest" ? Binding::rest : Binding::json_rpc;
+  std::vector<AgentRemote> found;
+  for (const std::string& name : *names) {
+    Remote remote{endpoint_url(client.url, name), wire::a2a::client_dialect(Generation::v1_0, binding)};
+    remote.token = client.token;
+    found.push_back({name, std::move(remote)});
+  }
+  return found;
 }
 
 }  // namespace baton::cli

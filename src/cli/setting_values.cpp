@@ -113,6 +113,12 @@ struct Assign {
     to = static_cast<int>(*number);
     return std::nullopt;
   }
+  Problem operator()(double& to) const {
+    const double* number = std::get_if<double>(&plain);
+    if (!number || !in_range(setting, *number)) return out_of_range(setting, "a number");
+    to = *number;
+    return std::nullopt;
+  }
   Problem operator()(std::size_t& to) const {
     const double* number = std::get_if<double>(&plain);
     if (!number || std::trunc(*number) != *number || !in_range(setting, *number)) {
@@ -216,6 +222,7 @@ std::string default_text(const Setting& setting) {
     if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
     if constexpr (std::is_same_v<T, std::optional<bool>>) return "";
     if constexpr (std::is_same_v<T, int>) return std::to_string(value);
+    if constexpr (std::is_same_v<T, double>) return number_text(value);
     if constexpr (std::is_same_v<T, std::size_t>)
       return setting.counts ? std::to_string(value) : size_text(value);
     if constexpr (std::is_same_v<T, std::chrono::milliseconds>) return number_text(seconds(value));

@@ -19,11 +19,11 @@
 namespace baton::cli {
 
 // Where in a Config a setting lives. The type decides what is written: whole numbers, bytes ("8MiB"),
-// seconds, yes or no, text, a list of texts (with commas between them outside of the file).
-using SettingTarget =
-    std::variant<int& (*)(Config&), std::size_t& (*)(Config&), std::chrono::milliseconds& (*)(Config&),
-                 bool& (*)(Config&), std::optional<bool>& (*)(Config&), std::string& (*)(Config&),
-                 std::vector<std::string>& (*)(Config&)>;
+// numbers, seconds, yes or no, text, a list of texts (with commas between them outside of the file).
+using SettingTarget = std::variant<int& (*)(Config&), double& (*)(Config&), std::size_t& (*)(Config&),
+                                   std::chrono::milliseconds& (*)(Config&), bool& (*)(Config&),
+                                   std::optional<bool>& (*)(Config&), std::string& (*)(Config&),
+                                   std::vector<std::string>& (*)(Config&)>;
 
 struct Setting {
   std::string_view path;  // "http.body_max": section and name in the file

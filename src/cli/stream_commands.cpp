@@ -11,7 +11,6 @@
 #include "cli/file_saver.h"
 #include "cli/follow.h"
 #include "cli/interrupt.h"
-#include "cli/printable.h"
 #include "cli/remote.h"
 
 namespace baton::cli {
@@ -25,15 +24,19 @@ using wire::a2a::Update;
 // A little more than the ten minutes that a server lets a send wait.
 constexpr seconds kPlainSendTimeout{660};
 constexpr seconds kGetTimeout{30};
-// For a server that has never answered.
+// For a server that has answered only that it is busy, and for one that was not there: as a restart takes a
+// moment, but people do not wait for a dead address.
 constexpr seconds kFirstContact{5};
+constexpr milliseconds kNobodyThere{150};
+constexpr seconds kGiveUpAfter{60};
 constexpr milliseconds kDelayFirst{100}, kDelayMax{5'000};
 
 // What `send` and `watch` do with a stream, and what they say at its end.
 class Session {
  public:
-  Session(const ClientOptions& client, const SaveOptions& save, seconds give_up_after)
-      : client_(client), give_up_after_(give_up_after), console_(client.json) {
+  Session(const ClientOptions& client, const SaveOptions& save, std::optional<int> give_up_after_s)
+      : client_(client), console_(client.json) {
+    if (give_up_after_s) patience_ = seconds(*give_up_after_s);
     if (!save.folder.empty()) saver_ = std::make_unique<FileSaver>(save.folder, save.force);
   }
 
@@ -56,7 +59,7 @@ class Session {
   std::string watch_line(const FollowEnd& end) const;
 
   const ClientOptions& client_;
-  const seconds give_up_after_;
+  std::optional<seconds> patience_;  // as given
   Interrupt interrupt_;
   Console console_;
   std::unique_ptr<FileSaver> saver_;
@@ -64,27 +67,37 @@ class Session {
 };
 
 std::vector<Remote> Session::find(int& exit_code) {
-  const auto until = Clock::now() + std::min(kFirstContact, give_up_after_);
+  const std::string url = endpoint_url(client_.card_url(), client_.agent);
+  const SlowNotice notice("waiting for " + url);
+  const auto begun = Clock::now();
   for (milliseconds delay = kDelayFirst;; delay = std::min(delay * 2, kDelayMax)) {
     auto remotes = find_remotes(client_, Purpose::tasks, interrupt_.fd());
+    if (remotes && !remotes->front().note.empty()) console_.error(remotes->front().note);
     if (remotes) return std::move(*remotes);
+    const CallError& error = remotes.error();
     exit_code = kExitInterrupted;
     if (interrupt_.pending()) return {};
-    const bool again = remotes.error().lost && Clock::now() + delay < until;
-    if (again && !interrupt_.wait(delay)) continue;
-    if (again) return {};
-    console_.error(describe(remotes.error(), endpoint_url(client_.url, client_.agent)));
-    exit_code = kExitNoAnswer;
-    return {};
+    const milliseconds without_answer = patience_ ? milliseconds(*patience_) : kNobodyThere;
+    const milliseconds patience = error.status == 0 ? without_answer : patience_.value_or(kFirstContact);
+    const bool again = error.lost && Clock::now() + delay < begun + patience;
+    if (!again) {
+      console_.error(describe(error, url));
+      exit_code = kExitNoAnswer;
+      return {};
+    }
+    if (delay == kDelayFirst && patience > kNobodyThere)
+      console_.error(describe(error, url) + "; trying again");
+    if (interrupt_.wait(delay)) return {};
   }
 }
 
 FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
-  const Endpoint endpoint(remote, client_.token, interrupt_.fd());
+  const Endpoint endpoint(remote, interrupt_.fd());
   url_ = remote.url;
   plan.dialect = &endpoint.dialect();
-  plan.is_met = true;
-  plan.give_up_after = give_up_after_;
+  // Its card came from elsewhere, if there is one: nothing has answered over gRPC yet.
+  plan.is_met = !remote.over_grpc;
+  plan.give_up_after = patience_.value_or(kGiveUpAfter);
   FollowWorld world;
   world.open = [&](const StreamRequest& request, const OnStreamEvent& on_event) {
     return endpoint.stream(request, on_event);
@@ -93,17 +106,15 @@ FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
   world.wait = [&](milliseconds time) { return interrupt_.wait(time); };
   world.on_event = [&](std::string_view result, const Update& update) { show(result, update); };
   world.read_task = [&](const task::TaskId& task) {
-    return endpoint.call(endpoint.dialect().write_get({task, 0, {}}), kGetTimeout);
+    return endpoint.call(endpoint.dialect().write_get({task, 0, true, {}, {}}), kGetTimeout);
   };
-  world.on_trouble = [&](const std::string& what) {
-    console_.error(printable_line(what) + "; trying again");
-  };
+  world.on_trouble = [&](const std::string& what) { console_.error(what + "; trying again"); };
   return follow(plan, world);
 }
 
 // A message with an id may be sent again when no answer came; the server knows it (0.2 and later).
 FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request, const task::TaskId& task) {
-  const Endpoint endpoint(remote, client_.token, interrupt_.fd());
+  const Endpoint endpoint(remote, interrupt_.fd());
   url_ = remote.url;
   FollowEnd end;
   end.task = task;
@@ -118,9 +129,9 @@ FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request
     }
     if (!silent_since) silent_since = Clock::now();
     end.error = result.error();
-    const bool patient = Clock::now() - *silent_since + delay < give_up_after_;
+    const bool patient = Clock::now() - *silent_since + delay < patience_.value_or(kGiveUpAfter);
     if (!result.error().lost || endpoint.dialect().names_tasks() || !patient) return end;
-    if (delay == kDelayFirst) console_.error(printable_line(result.error().text) + "; trying again");
+    if (delay == kDelayFirst) console_.error(result.error().text + "; trying again");
     end.stopped = interrupt_.wait(delay);
     if (end.stopped) return end;
   }
@@ -148,7 +159,7 @@ void Session::take_answer(const Endpoint& endpoint, const task::Json& result, Fo
 void Session::show(std::string_view result, const Update& update) {
   console_.event(result, update);
   if (!saver_) return;
-  for (const std::string& line : saver_->take(update)) console_.note(printable_line(line));
+  for (const std::string& line : saver_->take(update)) console_.note(line);
 }
 
 int Session::report(const FollowEnd& end) {
@@ -197,7 +208,7 @@ FollowEnd send_to(Session& session, const Remote& remote, const SendOptions& opt
   const ClientRequest request = remote.dialect->write_send(send, streams);
   if (!streams) return session.send_plain(remote, request, task);
   if (names_task && session.console().for_people()) {
-    session.console().note("task " + printable_line(task.value));
+    session.console().note("task " + task.value);
   }
   FollowPlan plan;
   plan.task = task;
@@ -209,10 +220,11 @@ FollowEnd send_to(Session& session, const Remote& remote, const SendOptions& opt
 
 }  // namespace
 
-int send_command(const SendOptions& options) {
+int send_command(SendOptions options) {
+  complete_task_id(options.client, options.task);
   const auto message = make_message(options.parts);
   if (!message) {
-    Console(options.client.json).error(printable_line(message.error().for_caller));
+    Console(options.client.json).error(message.error().for_caller);
     return kExitUsage;
   }
   wire::a2a::SendRequest send;
@@ -220,7 +232,12 @@ int send_command(const SendOptions& options) {
   send.submission.context.value = options.context;
   send.submission.message = *message;
   send.submission.message.id.value = base::make_uuid();
-  Session session(options.client, options.save, seconds(options.give_up_after_s));
+  if (!options.push_url.empty()) {
+    task::PushConfig& push = send.submission.push.emplace();
+    push.url = options.push_url;
+    push.token = options.push_token;
+  }
+  Session session(options.client, options.save, options.give_up_after_s);
   int exit_code = kExitDone;
   const auto remotes = session.find(exit_code);
   for (const Remote& remote : remotes) {
@@ -231,8 +248,9 @@ int send_command(const SendOptions& options) {
   return exit_code;
 }
 
-int watch_command(const WatchOptions& options) {
-  Session session(options.client, options.save, seconds(options.give_up_after_s));
+int watch_command(WatchOptions options) {
+  complete_task_id(options.client, options.task);
+  Session session(options.client, options.save, options.give_up_after_s);
   int exit_code = kExitDone;
   const auto remotes = session.find(exit_code);
   if (remotes.empty()) return exit_code;

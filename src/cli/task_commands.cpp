@@ -1,5 +1,6 @@
 // `get`, `cancel` and `card`: one question, one answer.
 #include <algorithm>
+#include <optional>
 
 #include "cli/call_errors.h"
 #include "cli/card_check.h"
@@ -15,21 +16,25 @@ namespace baton::cli {
 namespace {
 
 constexpr std::chrono::seconds kTimeout{30};
+
 // Asks for a task and shows it; its state, or the exit code of what went wrong. `write`: the request in a
 // dialect.
 template <class F>
 tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& write, Console& console) {
+  const std::string url = endpoint_url(options.client.card_url(), options.client.agent);
+  std::optional<SlowNotice> notice("waiting for " + url);
   const auto remotes = find_remotes(options.client, Purpose::tasks);
+  notice.reset();
   if (!remotes) {
-    console.error(describe(remotes.error(), endpoint_url(options.client.url, options.client.agent)));
+    console.error(describe(remotes.error(), url));
     return tl::unexpected<int>(kExitNoAnswer);
   }
-  const Endpoint endpoint(remotes->front(), options.client.token);
+  if (!remotes->front().note.empty()) console.error(remotes->front().note);
+  const Endpoint endpoint(remotes->front());
   const auto result = endpoint.call(write(endpoint.dialect()), kTimeout);
   if (!result) {
     console.error(describe(result.error(), endpoint.remote().url));
-    const bool ended = result.error().rpc_code == wire::a2a::kTaskNotCancelable;
-    return tl::unexpected<int>(ended ? kExitFailed : kExitNoAnswer);
+    return tl::unexpected<int>(kExitNoAnswer);
   }
   const auto document = wire::Document::parse_view(result->text);
   const auto task = document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
@@ -48,16 +53,18 @@ bool is_url(std::string_view text) {
 
 }  // namespace
 
-int get_command(const TaskOptions& options) {
+int get_command(TaskOptions options) {
+  complete_task_id(options.client, options.task);
   Console console(options.client.json);
   const auto write = [&](const wire::a2a::ClientDialect& dialect) {
-    return dialect.write_get({{options.task}, options.history.value_or(0), {}});
+    return dialect.write_get({{options.task}, options.history.value_or(0), true, {}, {}});
   };
   const auto state = ask_for_task(options, write, console);
   return state ? kExitDone : state.error();
 }
 
-int cancel_command(const TaskOptions& options) {
+int cancel_command(TaskOptions options) {
+  complete_task_id(options.client, options.task);
   Console console(options.client.json);
   const auto write = [&](const wire::a2a::ClientDialect& dialect) {
     return dialect.write_cancel({options.task});
@@ -65,7 +72,7 @@ int cancel_command(const TaskOptions& options) {
   const auto state = ask_for_task(options, write, console);
   if (!state) return state.error();
   if (*state == task::State::canceled) return kExitDone;
-  return task::is_terminal(*state) ? kExitFailed : kExitRunning;
+  return task::is_terminal(*state) ? kExitNoAnswer : kExitRunning;
 }
 
 int card_command(const CardOptions& options) {
@@ -74,12 +81,16 @@ int card_command(const CardOptions& options) {
   if (is_url(options.target)) {
     client.url = options.target;
     client.agent.clear();
+    client.endpoint.clear();
   } else if (!options.target.empty()) {
     client.agent = options.target;
   }
+  const std::string url = endpoint_url(client.card_url(), client.agent);
+  std::optional<SlowNotice> notice("waiting for " + url);
   const auto text = fetch_card(client);
+  notice.reset();
   if (!text) {
-    console.error(describe(text.error(), endpoint_url(client.url, client.agent)));
+    console.error(describe(text.error(), url));
     return kExitNoAnswer;
   }
   const auto card = wire::Document::parse_view(*text);
@@ -103,6 +114,9 @@ std::string command_line(const ClientOptions& client, const std::vector<std::str
   if (client.url != ClientOptions().url) line += " --url " + shell_word(client.url);
   if (!client.agent.empty()) line += " --agent " + shell_word(client.agent);
   if (!client.a2a.empty()) line += " --a2a " + shell_word(client.a2a);
+  if (!client.transport.empty()) line += " --transport " + shell_word(client.transport);
+  if (!client.endpoint.empty()) line += " --endpoint " + shell_word(client.endpoint);
+  if (client.trust_card) line += " --trust-card";
   return line;
 }
 

@@ -41,12 +41,18 @@ std::optional<double> progress_in(const task::Json& metadata) {
   return std::clamp(*progress, 0.0, 1.0);
 }
 
+// Of base64, with or without its padding.
+std::size_t decoded_size(std::string_view text) {
+  while (text.ends_with('=')) text.remove_suffix(1);
+  return text.size() * 3 / 4;
+}
+
 std::string file_line(const task::Part& part) {
   std::string text = "[file";
   if (!part.filename.empty()) text += " " + printable_line(part.filename);
   if (!part.media_type.empty()) text += ", " + printable_line(part.media_type);
   if (part.kind == task::Part::Kind::url) return text + ", at " + printable_line(part.content) + "]";
-  return text + ", " + std::to_string(part.content.size() / 4 * 3) + " bytes]";
+  return text + ", " + std::to_string(decoded_size(part.content)) + " bytes]";
 }
 
 std::string data_text(const std::string& json) {
@@ -134,11 +140,12 @@ void TerminalView::bar(double progress, const std::string& text) {
   if (!bar_shown_) fresh_line();
   const int full = static_cast<int>(std::lround(progress * kBarWidth));
   out_ += kWipe;
-  out_ += "[" + std::string(static_cast<std::size_t>(full), '#') +
-          std::string(static_cast<std::size_t>(kBarWidth - full), '-') + "] " +
-          std::to_string(std::lround(progress * 100)) + "%";
-  // A bar that is longer than the line could not be wiped again.
-  if (!text.empty()) out_ += " " + (text.size() <= 40 ? text : std::string());
+  std::string line = "[" + std::string(static_cast<std::size_t>(full), '#') +
+                     std::string(static_cast<std::size_t>(kBarWidth - full), '-') + "] " +
+                     std::to_string(std::lround(progress * 100)) + "%";
+  // A bar that is longer than the line could not be wiped again; the last column would break it.
+  if (!text.empty()) line += " " + shortened(text, columns_ - std::min(columns_, line.size() + 2));
+  out_ += line;
   bar_shown_ = true;
 }
 

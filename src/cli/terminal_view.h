@@ -4,6 +4,7 @@
 // Pure: it answers what to write and writes nothing. Text from the agent is made harmless (printable.h).
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace baton::cli {
 
 class TerminalView {
  public:
-  explicit TerminalView(bool colour) : colour_(colour) {}
+  explicit TerminalView(bool colour, std::size_t columns = 80) : colour_(colour), columns_(columns) {}
 
   std::string show(const wire::a2a::Update& update);
 
@@ -39,6 +40,7 @@ class TerminalView {
   void fresh_line();
 
   const bool colour_;
+  const std::size_t columns_;
   std::string out_;         // of the call under way
   bool bar_shown_ = false;  // the cursor is behind a bar that will be wiped
   bool mid_line_ = false;   // the cursor is behind streamed text

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "engine/turn_ending.h"
+
 namespace baton::engine {
 namespace {
 
@@ -16,16 +18,16 @@ constexpr int kTriesMax = 32;
 void Cancels::cancel(const task::TaskRef& ref, Done done) {
   const auto head = store_.head(ref);
   if (!head) return done(fail(head.error()));
-  cancel_head(*head, 0, std::move(done));
+  cancel_head(*head, {}, 0, std::move(done));
 }
 
-void Cancels::cancel(task::TaskKey key, Done done) {
+void Cancels::cancel(task::TaskKey key, Done done, const std::string& reason) {
   const auto head = store_.head(key);
   if (!head) return done(fail(head.error()));
-  cancel_head(*head, 0, std::move(done));
+  cancel_head(*head, reason, 0, std::move(done));
 }
 
-void Cancels::cancel_head(const store::TaskHead& head, int tries, Done done) {
+void Cancels::cancel_head(const store::TaskHead& head, const std::string& reason, int tries, Done done) {
   if (task::is_terminal(head.state)) return done(fail(ErrorCode::not_cancelable, "the task has ended"));
   const bool running = head.turn_state == store::TurnState::running;
   if (running && head.cancel_requested) return await_cancel(head.key, head.last_event, std::move(done));
@@ -37,25 +39,28 @@ void Cancels::cancel_head(const store::TaskHead& head, int tries, Done done) {
   if (!running) {
     change.turn->state = store::TurnState::none;
     change.turn->waiting_messages = 0;
-    change.events.push_back(task::StatusChanged{{task::State::canceled, std::nullopt, clock_.now()}, {}});
+    change.events.push_back(status_with_text(task::State::canceled, reason, clock_.now()));
   }
-  ledger_.commit(std::move(change),
-                 [this, head, tries, done = std::move(done)](base::Result<Ledger::Written> result) mutable {
-                   if (result) return stored(head, std::move(*result), std::move(done));
-                   if (result.error().code != ErrorCode::conflict || tries >= kTriesMax) {
-                     return done(fail(std::move(result.error())));
-                   }
-                   background_.run([this, key = head.key, tries, done = std::move(done)]() mutable {
-                     const auto again = store_.head(key);
-                     if (!again) return done(fail(again.error()));
-                     cancel_head(*again, tries + 1, std::move(done));
-                   });
-                 });
+  ledger_.commit(std::move(change), [this, head, reason, tries,
+                                     done = std::move(done)](base::Result<Ledger::Written> result) mutable {
+    if (result) return stored(head, reason, std::move(*result), std::move(done));
+    if (result.error().code != ErrorCode::conflict || tries >= kTriesMax) {
+      return done(fail(std::move(result.error())));
+    }
+    background_.run([this, key = head.key, reason, tries, done = std::move(done)]() mutable {
+      const auto again = store_.head(key);
+      if (!again) return done(fail(again.error()));
+      cancel_head(*again, reason, tries + 1, std::move(done));
+    });
+  });
 }
 
-void Cancels::stored(const store::TaskHead& before, Ledger::Written written, Done done) {
+void Cancels::stored(const store::TaskHead& before, const std::string& reason, Ledger::Written written,
+                     Done done) {
   if (task::is_terminal(written.head.state)) {
-    if (before.turn_state == store::TurnState::queued) turns_.scheduler().remove(before.key, before.agent);
+    if (before.turn_state == store::TurnState::queued) {
+      turns_.scheduler().remove(before.key, before.agent, std::string(task::account_of(before.caller)));
+    }
     cancel_children(before.key);
     return done(before.key);
   }
@@ -63,12 +68,12 @@ void Cancels::stored(const store::TaskHead& before, Ledger::Written written, Don
   cancel_children(before.key);
   // From the commit callback no stop can be missed.
   await_cancel(before.key, written.head.last_event, std::move(done));
-  if (turns_.cancel(before.key)) return;
+  if (turns_.cancel(before.key, reason)) return;
   // No turn of it is at work here, whatever its head says: nobody else will end it.
   store::Change end;
   end.task = before.key;
   end.expected = written.head.version;
-  end.events.push_back(task::StatusChanged{{task::State::canceled, std::nullopt, clock_.now()}, {}});
+  end.events.push_back(status_with_text(task::State::canceled, reason, clock_.now()));
   end.turn.emplace();
   end.turn->state = store::TurnState::none;
   ledger_.commit(std::move(end), [](const base::Result<Ledger::Written>&) {});
@@ -93,7 +98,7 @@ void Cancels::cancel_children(task::TaskKey parent) {
     const auto children = store_.open_children(parent);
     if (!children) return;
     for (const store::TaskHead& child : *children) {
-      cancel_head(child, 0, [](const base::Result<task::TaskKey>&) {});
+      cancel_head(child, {}, 0, [](const base::Result<task::TaskKey>&) {});
     }
   });
 }

@@ -28,13 +28,14 @@ class Cancels {
         options_(options) {}
 
   void cancel(const task::TaskRef& ref, Done done);
-  void cancel(task::TaskKey key, Done done);
+  // `reason` is told to whoever sees the task end as canceled.
+  void cancel(task::TaskKey key, Done done, const std::string& reason = {});
   void cancel_children(task::TaskKey parent);
 
  private:
-  void cancel_head(const store::TaskHead& head, int tries, Done done);
+  void cancel_head(const store::TaskHead& head, const std::string& reason, int tries, Done done);
   void await_cancel(task::TaskKey key, task::EventNumber after, Done done);
-  void stored(const store::TaskHead& before, Ledger::Written written, Done done);
+  void stored(const store::TaskHead& before, const std::string& reason, Ledger::Written written, Done done);
 
   store::TaskStore& store_;
   Ledger& ledger_;

@@ -110,7 +110,9 @@ void Delegation::follow(const DelegatedPtr& delegated, const Accepted& child) {
 }
 
 void Delegation::parent_turn_ended(const store::TaskHead& head) {
-  if (task::is_terminal(head.state)) service_.cancel_children(head.key);
+  // A turn that was broken off makes children of its own when it runs again.
+  const bool broken_off = head.turn_state == store::TurnState::queued && head.state == task::State::working;
+  if (task::is_terminal(head.state) || broken_off) service_.cancel_children(head.key);
 }
 
 }  // namespace baton::engine

@@ -10,7 +10,7 @@ Engine::Engine(store::TaskStore& store, const agents::Catalogue& catalogue, cons
       turns_(store, ledger_, catalogue, background_, clock, options_),
       tasks_(store, ledger_, feed_, turns_, catalogue, background_, clock, options_),
       delegation_(store, tasks_, background_, options_),
-      recovery_(store, ledger_, turns_.scheduler(), catalogue, clock, options_) {
+      recovery_(store, ledger_, turns_.scheduler(), catalogue, clock) {
   turns_.set_hooks({[this](std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
                       delegation_.start(std::move(run), std::move(request));
                     },
@@ -22,7 +22,15 @@ Engine::~Engine() {
 }
 
 base::Result<int> Engine::start() {
-  return recovery_.run();
+  const auto found = recovery_.run();
+  if (!found) return base::fail(found.error());
+  // Whoever followed a run before the program stopped has to come back for it, as after any lost connection.
+  for (const store::TaskHead& head : *found) {
+    if (head.origin != task::Generation::none || head.parent) continue;
+    const auto before = store_.last_stop(head.key, head.last_event);
+    if (before) tasks_.client_left(head.key, head.agent, *before);
+  }
+  return static_cast<int>(found->size());
 }
 
 void Engine::drain() {

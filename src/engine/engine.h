@@ -23,12 +23,29 @@ class Engine {
   // on after a restart.
   void drain();
 
+  // Ends `drain` early: what still runs goes on after a restart. From any thread.
+  void hurry() { turns_.hurry(); }
+
+  // How many turns of one caller may wait; 0 is no bound. From any thread.
+  void set_caller_queue_max(int turns) { turns_.scheduler().set_caller_max(turns); }
+
+  // The catalogue was read again.
+  void catalogue_changed() { turns_.take_limits(); }
+
+  // As Ledger says.
+  bool store_is_writable() { return ledger_.store_is_writable(); }
+  // Runs `work`, which must not block, after this time; never, once the engine drains.
+  void after(std::chrono::milliseconds time, std::function<void()> work) {
+    background_.timers().after(time, std::move(work));
+  }
+
   // Waits until no write is under way. Once nobody calls any more, after this nothing is called back.
   void settle() { ledger_.settle(); }
 
   TaskService& tasks() { return tasks_; }
   Feed& feed() { return feed_; }
   store::TaskStore& store() { return store_; }
+  base::EventLoop& timers() { return background_.timers(); }
   const EngineOptions& options() const { return options_; }
 
   struct Counts {

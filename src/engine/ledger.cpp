@@ -9,9 +9,26 @@ template <class Answer>
 auto Ledger::counted(Answer done) {
   ++under_way_;
   return [this, done = std::move(done)](auto result) {
+    note_outcome(result);
     done(std::move(result));
     one_less();
   };
+}
+
+// A refusal of any other kind says nothing of the disk.
+template <class Answer>
+void Ledger::note_outcome(const Answer& result) {
+  const bool worked = result.has_value();
+  if (!worked && result.error().code != base::ErrorCode::unavailable) return;
+  if (writable_.load(std::memory_order_relaxed) != worked) writable_ = worked;
+}
+
+bool Ledger::store_is_writable() {
+  if (writable_) return true;
+  if (!probing_.exchange(true)) {
+    store_.probe(counted([this](const base::Result<void>&) { probing_ = false; }));
+  }
+  return false;
 }
 
 void Ledger::one_less() {

@@ -38,6 +38,10 @@ class Ledger {
   // As in store::TaskStore.
   bool after_change(task::TaskKey key, std::function<void()> then);
 
+  // False once the store could not be written, until a write works again. Being asked then makes it try, so
+  // that the answer becomes true also where nobody else writes. Never waits.
+  bool store_is_writable();
+
   // Waits until nothing of the above is under way.
   void settle();
 
@@ -49,6 +53,8 @@ class Ledger {
   template <class Answer>
   auto counted(Answer done);
   void one_less();
+  template <class Answer>
+  void note_outcome(const Answer& result);
   base::Result<Written> published(store::Committed committed);
 
   store::TaskStore& store_;
@@ -56,6 +62,8 @@ class Ledger {
   const std::function<void()> deliveries_written_;
   std::array<std::atomic<std::int64_t>, 8> counts_{};
   std::atomic<std::int64_t> under_way_{0};
+  std::atomic<bool> writable_{true};
+  std::atomic<bool> probing_{false};
 };
 
 }  // namespace baton::engine

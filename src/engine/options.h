@@ -3,6 +3,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
+
+#include "base/error.h"
+#include "task/task.h"
 
 namespace baton::engine {
 
@@ -13,13 +17,17 @@ struct EngineOptions {
   std::chrono::milliseconds drain_grace{10'000};  // what running turns get at shutdown
   std::size_t turn_bytes_max = 4 << 20;           // output of one turn waiting for the disk
   std::size_t artifact_bytes_max = 64 << 20;      // of one artifact, all chunks
-  std::size_t part_bytes_max = 4 << 20;           // of one part of a caller's message
+  std::size_t part_bytes_max = 4 << 20;           // of one part's content in a caller's message
+  std::size_t task_bytes_max = 64 << 20;          // of one task's log
   int history_max = 10'000;                       // messages of one task
   int conversation_max = 50;                      // earlier messages an agent is given
   int delegation_depth_max = 8;
+  // From the time a run's client has left to its cancellation (Leaving::cancels); 0: it is never canceled.
+  std::chrono::milliseconds hang_up_grace{60'000};
   int push_configs_max = 10;  // for one task
   bool push_enabled = true;
-  int attempts_max = 5;                       // of one turn, over crashes
+  // Refuses a config to whose URL nothing may be sent, as far as that is known without looking its name up.
+  std::function<base::Result<void>(const task::PushConfig&)> check_push;
   std::chrono::milliseconds disk_retry{250};  // after a write that failed
 };
 

@@ -8,11 +8,13 @@
 namespace baton::engine {
 namespace {
 
+using ReplyAs = agents::AgentSettings::ReplyAs;
+
 constexpr std::size_t kArtifactsMax = 10'000;  // of one turn
 
 std::size_t bytes_of(const std::vector<task::Part>& parts) {
   std::size_t bytes = 0;
-  for (const task::Part& part : parts) bytes += part.content.size() + part.metadata.text.size();
+  for (const task::Part& part : parts) bytes += task::content_size(part) + part.metadata.text.size();
   return bytes;
 }
 
@@ -45,11 +47,19 @@ void make_note(task::StatusChanged& change, base::Timestamp now) {
 
 }  // namespace
 
-PendingOutput::PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max)
-    : task_(std::move(task)), turn_(turn), artifact_bytes_max_(artifact_bytes_max) {}
+PendingOutput::PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max,
+                             agents::AgentSettings::ReplyAs reply_as)
+    : task_(std::move(task)), turn_(turn), artifact_bytes_max_(artifact_bytes_max), reply_as_(reply_as) {}
 
 std::string PendingOutput::id(char kind, int number) const {
   return task_ + "-" + kind + std::to_string(turn_) + "." + std::to_string(number);
+}
+
+std::vector<task::ArtifactId> PendingOutput::begun() const {
+  std::vector<task::ArtifactId> all;
+  for (int reply = 1; reply <= replies_; ++reply) all.push_back({id('r', reply)});
+  for (const auto& [artifact, bytes] : artifact_bytes_) all.push_back({artifact});
+  return all;
 }
 
 void PendingOutput::put(task::EventBody body) {
@@ -66,6 +76,7 @@ std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timest
     if (auto wrong = prepare_artifact(*chunk)) return wrong;
   }
   if (auto* change = std::get_if<task::StatusChanged>(&body)) make_note(*change, now);
+  is_reply_alone_ = is_reply_alone_ && is_one_of<task::Usage>(body);
   put(std::move(body));
   return std::nullopt;
 }
@@ -80,6 +91,10 @@ std::optional<std::string> PendingOutput::prepare_artifact(task::ArtifactChunk& 
   total += bytes_of(chunk.artifact.parts);
   if (total <= artifact_bytes_max_) return std::nullopt;
   return "the agent made an artifact of more than " + std::to_string(artifact_bytes_max_) + " bytes";
+}
+
+void PendingOutput::mark(task::TextDelta& piece) const {
+  piece.in_status = reply_as_ == ReplyAs::status;
 }
 
 // The last event that waits, if it is a piece of what is being streamed.
@@ -100,6 +115,7 @@ void PendingOutput::append(std::string text, bool first) {
   id_in(piece) = open_;
   piece.text = std::move(text);
   piece.first = first;
+  mark(piece);
   put(std::move(piece));
 }
 
@@ -112,6 +128,7 @@ void PendingOutput::close() {
   Delta piece;
   id_in(piece) = open_;
   piece.last = true;
+  mark(piece);
   put(std::move(piece));
 }
 
@@ -119,6 +136,11 @@ void PendingOutput::add_text(std::string delta) {
   if (thinks_) close_stream();
   const bool first = open_.empty();
   if (first) open_.value = id('r', ++replies_);
+  if (reply_as_ != ReplyAs::artifact) {
+    if (first) replies_whole_.push_back(task::Part::of_text({}));
+    replies_whole_.back().content += delta;
+    replies_bytes_ += delta.size();
+  }
   append<task::TextDelta>(std::move(delta), first);
 }
 
@@ -144,12 +166,12 @@ void PendingOutput::close_all() {
 
 std::vector<task::EventBody> PendingOutput::take() {
   on_its_way_ = waiting_;
-  bytes_ = 0;
+  bytes_on_their_way_ = std::exchange(bytes_, 0);
   return std::exchange(waiting_, {});
 }
 
 void PendingOutput::put_back() {
-  for (const task::EventBody& body : on_its_way_) bytes_ += task::weight_of(body);
+  bytes_ += std::exchange(bytes_on_their_way_, 0);
   on_its_way_.insert(on_its_way_.end(), std::make_move_iterator(waiting_.begin()),
                      std::make_move_iterator(waiting_.end()));
   waiting_ = std::exchange(on_its_way_, {});

@@ -12,6 +12,14 @@ base::Result<void> PushConfigs::offered() const {
   return fail(ErrorCode::push_not_supported, "push notifications are switched off");
 }
 
+base::Result<void> PushConfigs::check(const task::PushConfig& config) const {
+  if (auto checked = offered(); !checked || !options_.check_push) return checked;
+  if (auto allowed = options_.check_push(config); !allowed) {
+    return fail(ErrorCode::invalid_argument, "pushNotificationConfig.url: " + allowed.error().for_caller);
+  }
+  return {};
+}
+
 base::Result<store::TaskHead> PushConfigs::task_of(const task::TaskRef& ref) const {
   if (auto checked = offered(); !checked) return fail(std::move(checked.error()));
   return store_.head(ref);
@@ -20,6 +28,7 @@ base::Result<store::TaskHead> PushConfigs::task_of(const task::TaskRef& ref) con
 void PushConfigs::set(const task::TaskRef& ref, task::PushConfig config, Done done) {
   const auto head = task_of(ref);
   if (!head) return done(fail(head.error()));
+  if (auto checked = check(config); !checked) return done(fail(std::move(checked.error())));
   if (config.id.empty()) config.id = task::id_for_unnamed(config, head->id);
   ledger_.set_push(head->key, std::move(config), options_.push_configs_max, std::move(done));
 }

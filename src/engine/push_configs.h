@@ -23,6 +23,8 @@ class PushConfigs {
 
   // Whether webhooks are on at all.
   base::Result<void> offered() const;
+  // Whether this one may be set: offered, and to a URL that is not forbidden. Fails with invalid_argument.
+  base::Result<void> check(const task::PushConfig& config) const;
 
   void set(const task::TaskRef& ref, task::PushConfig config, Done done);
   base::Result<task::PushConfig> get(const task::TaskRef& ref, const task::PushConfigId& id) const;

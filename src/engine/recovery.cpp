@@ -12,6 +12,7 @@ namespace baton::engine {
 namespace {
 
 constexpr int kPage = 500;
+constexpr int kSuspicious = 5;  // attempts: from here on the turn may be what ends the program
 
 void note(std::vector<task::ArtifactId>& begun, const task::ArtifactId& id) {
   if (std::find(begun.begin(), begun.end(), id) == begun.end()) begun.push_back(id);
@@ -27,27 +28,30 @@ void close_subagents(store::Change& change, OpenSubagents& open) {
 }  // namespace
 
 Recovery::Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler,
-                   const agents::Catalogue& catalogue, const base::Clock& clock, const EngineOptions& options)
-    : store_(store),
-      ledger_(ledger),
-      scheduler_(scheduler),
-      catalogue_(catalogue),
-      clock_(clock),
-      options_(options) {}
+                   const agents::Catalogue& catalogue, const base::Clock& clock)
+    : store_(store), ledger_(ledger), scheduler_(scheduler), catalogue_(catalogue), clock_(clock) {}
 
-base::Result<int> Recovery::run() {
+base::Result<std::vector<store::TaskHead>> Recovery::run() {
   auto found = all_unfinished();
   if (!found) return base::fail(std::move(found.error()));
   std::vector<const store::TaskHead*> queued;
   for (const store::TaskHead& head : *found) {
+    // Its card is wrong for now: its tasks wait for a start at which it is not.
+    if (catalogue_.is_left_out(head.agent)) {
+      spdlog::warn("task={} agent={} its turn waits: the agent's card is wrong",
+                   base::loggable_word(head.id.value), head.agent.value);
+      continue;
+    }
     const auto stays = recover(head);
     if (!stays) return base::fail(stays.error());
     if (*stays) queued.push_back(&head);
   }
   if (auto ended = end_orphans(); !ended) return base::fail(std::move(ended.error()));
   // Only now: a turn that begins may make tasks that must not be taken for broken ones.
-  for (const store::TaskHead* head : queued) scheduler_.enqueue_again(head->key, head->agent);
-  return static_cast<int>(found->size());
+  for (const store::TaskHead* head : queued) {
+    scheduler_.enqueue_again(head->key, head->agent, std::string(task::account_of(head->caller)));
+  }
+  return found;
 }
 
 base::Result<std::vector<store::TaskHead>> Recovery::all_unfinished() const {
@@ -127,6 +131,10 @@ base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) co
   auto shown = shown_by_broken_turn(head);
   if (!shown) return base::fail(std::move(shown.error()));
   const auto ends = [&](task::State state, const std::string& reason) {
+    if (state == task::State::failed) {
+      spdlog::warn("task={} agent={} the task failed: {}", base::loggable_word(head.id.value),
+                   head.agent.value, reason);
+    }
     return end_of(head, std::move(*shown), state, reason);
   };
   const agents::Agent* agent = catalogue_.find(head.agent);
@@ -135,9 +143,6 @@ base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) co
   if (agent->settings.recovery == agents::AgentSettings::Recovery::fail) {
     return ends(task::State::failed, "the agent was interrupted by a restart");
   }
-  if (head.attempt >= options_.attempts_max) {
-    return ends(task::State::failed, "the agent was interrupted " + std::to_string(head.attempt) + " times");
-  }
   store::Change change;
   change.task = head.key;
   change.expected = head.version;
@@ -145,8 +150,9 @@ base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) co
   change.turn->state = store::TurnState::queued;
   close_subagents(change, shown->subagents);
   if (!shown->artifacts.empty()) change.events.push_back(task::Withdrawn{std::move(shown->artifacts)});
-  spdlog::info("task={} agent={} its turn was broken off; attempt {} follows",
-               base::loggable_word(head.id.value), head.agent.value, head.attempt + 1);
+  spdlog::log(head.attempt < kSuspicious ? spdlog::level::info : spdlog::level::warn,
+              "task={} agent={} its turn was broken off; attempt {} follows",
+              base::loggable_word(head.id.value), head.agent.value, head.attempt + 1);
   return change;
 }
 

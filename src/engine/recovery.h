@@ -1,16 +1,17 @@
 // Recovery: what becomes, at start, of the turns an earlier run of the program left queued or broken off.
 //
 // Queued turns are queued again. A broken-off turn follows its agent's rule: `resume` withdraws what the
-// broken attempt had shown and queues the turn again, `fail` ends the task with a clear reason. A task whose
-// cancel had been asked for is canceled, and so are the open children of broken-off turns and ended tasks.
-// Threads: `run` from one thread, before new tasks are taken. Blocks.
+// broken attempt had shown and queues the turn again, however often that happens (the log warns of a turn
+// that may itself be what ends the program); `fail` ends the task with a clear reason. A task whose cancel
+// had been asked for is canceled, and so are the open children of broken-off turns and ended tasks. Tasks of
+// an agent that the catalogue has left out stay as they are. Threads: `run` from one thread, before new tasks
+// are taken. Blocks.
 #pragma once
 
 #include "agents/catalogue.h"
 #include "base/clock.h"
 #include "engine/ledger.h"
 #include "engine/open_subagents.h"
-#include "engine/options.h"
 #include "engine/scheduler.h"
 
 namespace baton::engine {
@@ -18,10 +19,10 @@ namespace baton::engine {
 class Recovery {
  public:
   Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler, const agents::Catalogue& catalogue,
-           const base::Clock& clock, const EngineOptions& options);
+           const base::Clock& clock);
 
-  // How many turns were found.
-  base::Result<int> run();
+  // The tasks whose turns were found.
+  base::Result<std::vector<store::TaskHead>> run();
 
  private:
   base::Result<std::vector<store::TaskHead>> all_unfinished() const;
@@ -45,7 +46,6 @@ class Recovery {
   Scheduler& scheduler_;
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;
-  const EngineOptions& options_;
 };
 
 }  // namespace baton::engine

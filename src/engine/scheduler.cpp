@@ -4,14 +4,6 @@
 
 namespace baton::engine {
 
-Scheduler::Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start)
-    : slots_(slots), queue_max_(queue_max), limits_(std::move(limits)), start_(std::move(start)) {}
-
-int Scheduler::limit_of(const task::AgentName& agent) const {
-  const auto found = limits_.find(agent);
-  return found == limits_.end() ? 1 : found->second;
-}
-
 // Makes the change, and with it starts what fits now: in between nobody can take a slot that is waited for.
 template <class F>
 void Scheduler::change(F&& how) {
@@ -22,65 +14,119 @@ void Scheduler::change(F&& how) {
   for (const auto& [task, agent] : starting) start_(task, agent);
 }
 
-Scheduler::Room Scheduler::reserve(const task::AgentName& agent, bool may_begin) {
+Scheduler::Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start)
+    : slots_(slots), queue_max_(queue_max), start_(std::move(start)) {
+  set_limits(std::move(limits));
+}
+
+void Scheduler::set_limits(std::unordered_map<task::AgentName, int> limits) {
+  change([&](State& state) {
+    state.limits = std::move(limits);
+    for (const auto& [name, agent] : state.agents) unpark(state, name);
+  });
+}
+
+int Scheduler::limit_of(const State& state, const task::AgentName& agent) {
+  const auto found = state.limits.find(agent);
+  return found == state.limits.end() ? 1 : found->second;
+}
+
+Scheduler::Room Scheduler::reserve(const Claim& claim, bool may_begin) {
   return state_.with([&](State& state) {
     if (state.closed) return Room::none;
-    Lane& lane = state.lanes[agent];
-    if (may_begin && lane.queue.empty() && lane.running < limit_of(agent) && state.running < slots_) {
-      ++lane.running;
+    Agent& agent = state.agents[claim.agent];
+    if (may_begin && agent.queued == 0 && agent.running < limit_of(state, claim.agent) &&
+        state.running < slots_) {
+      ++agent.running;
       ++state.running;
       return Room::slot;
     }
     if (static_cast<int>(state.queued.size()) + state.reserved >= queue_max_) return Room::none;
+    if (claim.bounded) {
+      const int most = caller_max_;
+      int& places = state.places[claim.caller];
+      if (most > 0 && places >= most) return Room::over_share;
+      ++places;
+    }
     ++state.reserved;
     return Room::queue;
   });
 }
 
-void Scheduler::release() {
-  state_.with([](State& state) { --state.reserved; });
+void Scheduler::give_back_place(State& state, const std::string& caller) {
+  const auto found = state.places.find(caller);
+  if (found != state.places.end() && --found->second <= 0) state.places.erase(found);
 }
 
-void Scheduler::put(State& state, task::TaskKey task, const task::AgentName& agent) {
-  if (!state.queued.insert(task).second) return;
-  Lane& lane = state.lanes[agent];
-  lane.queue.push_back(task);
-  if (!std::exchange(lane.in_rotation, true)) state.rotation.push_back(agent);
-}
-
-void Scheduler::enqueue(task::TaskKey task, const task::AgentName& agent) {
-  change([&](State& state) {
+void Scheduler::release(const Claim& claim) {
+  state_.with([&](State& state) {
     --state.reserved;
-    put(state, task, agent);
+    if (claim.bounded) give_back_place(state, claim.caller);
   });
 }
 
-void Scheduler::enqueue_again(task::TaskKey task, const task::AgentName& agent) {
-  change([&](State& state) { put(state, task, agent); });
+void Scheduler::put(State& state, task::TaskKey task, const Claim& claim) {
+  if (!state.queued.emplace(task, claim.bounded).second) {
+    if (claim.bounded) give_back_place(state, claim.caller);
+    return;
+  }
+  Agent& agent = state.agents[claim.agent];
+  ++agent.queued;
+  Lane& lane = agent.lanes[claim.caller];
+  lane.push_back(task);
+  if (lane.size() > 1) return;
+  state.rotation.emplace_back(claim.agent, claim.caller);
+  ++agent.in_rotation;
 }
 
-void Scheduler::remove(task::TaskKey task, const task::AgentName& agent) {
-  state_.with([&](State& state) {
-    if (state.queued.erase(task) == 0) return;
-    Lane& lane = state.lanes[agent];
-    std::erase(lane.queue, task);
-    if (!lane.queue.empty()) return;
-    lane.in_rotation = false;
-    std::erase(state.rotation, agent);
+void Scheduler::enqueue(task::TaskKey task, const Claim& claim) {
+  change([&](State& state) {
+    --state.reserved;
+    put(state, task, claim);
+  });
+}
+
+void Scheduler::enqueue_again(task::TaskKey task, const task::AgentName& agent, const std::string& caller) {
+  change([&](State& state) { put(state, task, {agent, caller, false}); });
+}
+
+// The task is in its lane no more.
+void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& caller) {
+  const auto queued = state.queued.find(task);
+  if (queued->second) give_back_place(state, caller);
+  state.queued.erase(queued);
+  --agent.queued;
+}
+
+void Scheduler::remove(task::TaskKey task, const task::AgentName& name, const std::string& caller) {
+  change([&](State& state) {
+    if (!state.queued.contains(task)) return;
+    Agent& agent = state.agents[name];
+    Lane& lane = agent.lanes[caller];
+    std::erase(lane, task);
+    forget(state, agent, task, caller);
+    if (!lane.empty()) return;
+    agent.lanes.erase(caller);
+    if (std::erase(agent.parked, caller) == 0) {
+      std::erase(state.rotation, std::pair(name, caller));
+      --agent.in_rotation;
+    }
+    unpark(state, name);
   });
 }
 
 void Scheduler::finished(const task::AgentName& agent) {
   change([&](State& state) {
     --state.running;
-    --state.lanes[agent].running;
+    --state.agents[agent].running;
+    unpark(state, agent);
   });
 }
 
 void Scheduler::resumed(const task::AgentName& agent) {
   state_.with([&](State& state) {
     ++state.running;
-    ++state.lanes[agent].running;
+    ++state.agents[agent].running;
   });
 }
 
@@ -88,29 +134,40 @@ void Scheduler::close() {
   state_.with([](State& state) { state.closed = true; });
 }
 
+// As many lanes as the agent has room for stand in the rotation, the one that has waited longest first. So a
+// lane is parked only while its agent is at its limit, or others of its lanes will take it there.
+void Scheduler::unpark(State& state, const task::AgentName& name) const {
+  Agent& agent = state.agents[name];
+  while (!agent.parked.empty() && agent.running + agent.in_rotation < limit_of(state, name)) {
+    state.rotation.emplace_front(name, std::move(agent.parked.front()));
+    agent.parked.pop_front();
+    ++agent.in_rotation;
+  }
+}
+
 Scheduler::Starting Scheduler::what_fits(State& state) const {
   Starting starting;
-  // One round after another over the agents that have something queued, until a whole round starts nothing.
-  std::size_t passed = 0;
-  while (!state.closed && state.running < slots_ && passed < state.rotation.size()) {
-    const task::AgentName agent = std::move(state.rotation.front());
+  while (!state.closed && state.running < slots_ && !state.rotation.empty()) {
+    const auto [name, caller] = std::move(state.rotation.front());
     state.rotation.pop_front();
-    Lane& lane = state.lanes[agent];
-    if (lane.running >= limit_of(agent)) {
-      state.rotation.push_back(agent);
-      ++passed;
+    Agent& agent = state.agents[name];
+    --agent.in_rotation;
+    if (agent.running >= limit_of(state, name)) {
+      agent.parked.push_back(caller);
       continue;
     }
-    starting.emplace_back(lane.queue.front(), agent);
-    state.queued.erase(lane.queue.front());
-    lane.queue.pop_front();
-    ++lane.running;
+    Lane& lane = agent.lanes[caller];
+    const task::TaskKey task = lane.front();
+    lane.pop_front();
+    forget(state, agent, task, caller);
+    starting.emplace_back(task, name);
+    ++agent.running;
     ++state.running;
-    passed = 0;
-    if (lane.queue.empty()) {
-      lane.in_rotation = false;
+    if (lane.empty()) {
+      agent.lanes.erase(caller);
     } else {
-      state.rotation.push_back(agent);
+      state.rotation.emplace_back(name, caller);
+      ++agent.in_rotation;
     }
   }
   return starting;

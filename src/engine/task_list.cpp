@@ -25,6 +25,7 @@ base::Result<TaskList> list_tasks(const store::TaskStore& store, const task::Lis
     auto task = store.read(head.key, depth);
     if (!task) return base::fail(std::move(task.error()));
     bytes += task::weight_of(*task);
+    if (bytes > depth.bytes_max) return base::fail(base::ErrorCode::too_large, "the page is large");
     list.tasks.push_back(std::move(*task));
     list.next = task::ListPosition{head.status_at, head.id};
   }

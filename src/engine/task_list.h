@@ -18,7 +18,8 @@ struct TaskList {
   std::optional<task::ListPosition> next;  // after which the next page begins; nothing: this is the last
 };
 
-// At most filter.limit tasks and about 16 MiB. `depth` says how much of each task.
+// At most filter.limit tasks and about 16 MiB; fails with too_large if they are more than depth.bytes_max.
+// `depth` says how much of each task.
 base::Result<TaskList> list_tasks(const store::TaskStore& store, const task::ListFilter& filter,
                                   const task::Depth& depth);
 

@@ -1,9 +1,12 @@
 #include "engine/task_service.h"
 
+#include <spdlog/fmt/fmt.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/id.h"
+#include "engine/message_checks.h"
 #include "engine/send_digest.h"
 #include "store/own_context.h"
 
@@ -47,25 +50,6 @@ void put_push(store::Change& change, const task::Submission& submission, const t
   if (change.push && change.push->id.empty()) change.push->id = task::id_for_unnamed(*change.push, task);
 }
 
-// Whether a task that is there takes a message.
-base::Result<void> check_going_on(const task::Submission& submission, const store::TaskHead& head,
-                                  int history_max) {
-  const bool other_context = !submission.context.empty() && submission.context != head.context;
-  if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {
-    return fail(ErrorCode::invalid_argument, "message.contextId: the task is in another context");
-  }
-  if (task::is_terminal(head.state) && submission.when_ended == task::WhenEnded::refuse) {
-    return fail(ErrorCode::unsupported, "the task has ended");
-  }
-  if (!submission.ask.empty() && !(task::is_waiting(head.state) && head.ask == submission.ask)) {
-    return fail(ErrorCode::conflict, "the task no longer waits for " + submission.ask);
-  }
-  if (head.message_count >= history_max) {
-    return fail(ErrorCode::too_large, "a task may have " + std::to_string(history_max) + " messages at most");
-  }
-  return {};
-}
-
 // By what a repetition of this submission is known, if it is.
 std::optional<store::SendDigest> digest_for(const task::Submission& submission) {
   if (!submission.name.empty() && !submission.context.empty()) {
@@ -89,7 +73,7 @@ base::Result<Accepted> earlier_send(const store::TaskStore& store, const store::
     after = event.number;
     if (std::holds_alternative<task::MessageAdded>(event.body)) break;
   }
-  return Accepted{head->key, head->id, head->context, send->before, after, true};
+  return Accepted{head->key, head->id, head->context, send->before, after, true, head->hidden};
 }
 
 }  // namespace
@@ -97,6 +81,7 @@ base::Result<Accepted> earlier_send(const store::TaskStore& store, const store::
 struct TaskService::Pending {
   task::Submission submission;
   task::TaskKey parent;
+  Scheduler::Claim claim;
   std::optional<store::SendDigest> digest;  // none: it repeats nothing
   Submitted done;
   int tries = 0;
@@ -124,7 +109,7 @@ base::Result<void> TaskService::check(const task::Submission& submission) const 
   if (submission.message.parts.empty())
     return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
   for (const task::Part& part : submission.message.parts) {
-    if (part.content.size() > options_.part_bytes_max) {
+    if (task::content_size(part) > options_.part_bytes_max) {
       return fail(ErrorCode::too_large,
                   "a part is larger than " + std::to_string(options_.part_bytes_max) + " bytes");
     }
@@ -132,7 +117,7 @@ base::Result<void> TaskService::check(const task::Submission& submission) const 
   if (!any_mode_matches(submission.accepted_output_modes, agent->card.default_output_modes)) {
     return fail(ErrorCode::content_type_not_supported, "the agent has none of the accepted output modes");
   }
-  return submission.push ? push_.offered() : base::Result<void>();
+  return submission.push ? push_.check(*submission.push) : base::Result<void>();
 }
 
 void TaskService::submit(task::Submission submission, Submitted done) {
@@ -145,7 +130,10 @@ void TaskService::submit_child(task::TaskKey parent, task::Submission submission
   std::optional<store::SendDigest> digest;
   if (!parent) digest = digest_for(submission);
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
-  attempt(std::make_shared<Pending>(Pending{std::move(submission), parent, digest, std::move(done)}));
+  // Whoever waits for children must get them: no share refuses those.
+  Scheduler::Claim claim{submission.agent, std::string(task::account_of(submission.caller)), !parent};
+  attempt(std::make_shared<Pending>(
+      Pending{std::move(submission), parent, std::move(claim), digest, std::move(done)}));
 }
 
 void TaskService::attempt(const PendingPtr& pending) {
@@ -155,10 +143,14 @@ void TaskService::attempt(const PendingPtr& pending) {
   Scheduler::Room room = Scheduler::Room::none;
   if (decision && decision->has_turn) {
     store::Change& change = decision->change;
-    room = turns_.scheduler().reserve(pending->submission.agent, !change.task || !turns_.has(change.task));
+    room = turns_.scheduler().reserve(pending->claim, !change.task || !turns_.has(change.task));
     if (room == Scheduler::Room::slot) begin_turn(change);
     if (room == Scheduler::Room::none) {
       decision = fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
+    }
+    if (room == Scheduler::Room::over_share) {
+      decision = fail(ErrorCode::overloaded,
+                      "as many of this caller's tasks are waiting as may wait; try again later");
     }
   }
   if (!decision) {
@@ -217,19 +209,13 @@ bool TaskService::answer_repeated(const Pending& pending) const {
   return true;
 }
 
-// Looked at here as well as by the store: a refusal of the store's is taken for a lost race.
-base::Result<void> TaskService::check_owner(const task::Submission& submission,
-                                            const task::ContextId& context) const {
-  if (submission.user.empty() || context.empty()) return {};
-  const auto owner = store_.context_owner(submission.caller, submission.agent, context);
-  if (!owner) return fail(owner.error());
-  if (owner->empty() || *owner == submission.user) return {};
-  return fail(ErrorCode::conflict, "the conversation is another user's");
-}
-
 base::Result<TaskService::Decision> TaskService::decide(const Pending& pending) const {
   const task::Submission& submission = pending.submission;
-  if (submission.task.empty()) return create(pending);
+  if (submission.task.empty()) {
+    const auto waiting = waiting_in_context(submission);
+    if (!waiting) return fail(waiting.error());
+    return *waiting ? go_on(pending, **waiting) : create(pending);
+  }
   const auto head = store_.head({submission.caller, submission.agent, submission.task});
   if (head) return go_on(pending, *head);
   const bool creates =
@@ -238,10 +224,26 @@ base::Result<TaskService::Decision> TaskService::decide(const Pending& pending) 
   return fail(head.error());
 }
 
+// The task that a message answers without naming it.
+base::Result<std::optional<store::TaskHead>> TaskService::waiting_in_context(
+    const task::Submission& submission) const {
+  if (!submission.answers_context || submission.context.empty()) return std::nullopt;
+  task::ListFilter filter;
+  filter.caller = submission.caller;
+  filter.agent = submission.agent;
+  filter.context = submission.context;
+  filter.state = task::State::input_required;
+  filter.limit = 2;
+  auto page = store_.list(filter);
+  if (!page) return fail(std::move(page.error()));
+  if (page->heads.size() != 1) return std::nullopt;
+  return std::move(page->heads.front());
+}
+
 base::Result<TaskService::Decision> TaskService::create(const Pending& pending) const {
   const task::Submission& submission = pending.submission;
-  if (auto owned = check_owner(submission, submission.context); !owned) {
-    return fail(std::move(owned.error()));
+  if (auto fits = check_size(submission, 0, options_.task_bytes_max); !fits) {
+    return fail(std::move(fits.error()));
   }
   Decision decision;
   decision.has_turn = true;
@@ -255,12 +257,14 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
   fresh.parent = pending.parent;
   fresh.metadata = submission.metadata;
   fresh.origin = submission.origin;
+  const agents::Agent* agent = catalogue_.find(submission.agent);
+  fresh.hidden = submission.may_be_message && agent != nullptr &&
+                 agent->settings.reply_as == agents::AgentSettings::ReplyAs::message;
   store::Change& change = decision.change;
   change.create = std::move(fresh);
-  change.user = submission.user;
   put_push(change, submission, change.create->id, options_.push_configs_max);
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
-  change.events.push_back(task::MessageAdded{submission.message});
+  change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
   change.request = request_of(submission);
   change.turn.emplace();
   change.turn->turn = task::TurnNumber{1};
@@ -272,14 +276,12 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
 base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
                                                        const store::TaskHead& head) const {
   const task::Submission& submission = pending.submission;
-  if (auto checked = check_going_on(submission, head, options_.history_max); !checked) {
+  if (auto checked = check_going_on(submission, head, options_); !checked) {
     return fail(std::move(checked.error()));
   }
-  if (auto owned = check_owner(submission, head.context); !owned) return fail(std::move(owned.error()));
   Decision decision;
   store::Change& change = decision.change;
   change.task = head.key;
-  change.user = submission.user;
   change.expected = head.version;
   put_push(change, submission, head.id, options_.push_configs_max);
   change.request = request_of(submission);
@@ -288,7 +290,7 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
     if (head.waiting_messages >= kWaitingMessagesMax) {
       return fail(ErrorCode::overloaded, "too many messages are waiting for this task");
     }
-    change.events.push_back(task::MessageAdded{submission.message});
+    change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
     change.turn->waiting_messages = head.waiting_messages + 1;
     return decision;
   }
@@ -296,7 +298,7 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
   change.reopen = task::is_terminal(head.state);
   // A reopened task must leave its terminal state before anything else can be added to its log.
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
-  change.events.push_back(task::MessageAdded{submission.message});
+  change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
   change.turn->turn = task::TurnNumber{head.turn.value + 1};
   change.turn->state = store::TurnState::queued;
   change.turn->attempt = 0;
@@ -311,14 +313,15 @@ void TaskService::stored(const PendingPtr& pending, Scheduler::Room room,
   if (result) {
     const store::TaskHead& head = result->head;
     task::EventNumber after = head.last_event;
-    if (room == Scheduler::Room::queue) turns_.scheduler().enqueue(head.key, head.agent);
+    if (room == Scheduler::Room::queue) turns_.scheduler().enqueue(head.key, pending->claim);
     if (room == Scheduler::Room::slot) {
       if (!pending->begun) turns_.begun(head);
       --after.value;  // the submission's own events end with its message
     }
-    return pending->done(Accepted{head.key, head.id, head.context, result->before, after, false});
+    return pending->done(
+        Accepted{head.key, head.id, head.context, result->before, after, false, head.hidden});
   }
-  if (room == Scheduler::Room::queue) turns_.scheduler().release();
+  if (room == Scheduler::Room::queue) turns_.scheduler().release(pending->claim);
   if (room == Scheduler::Room::slot) turns_.scheduler().finished(pending->submission.agent);
   const ErrorCode code = result.error().code;
   const bool lost_race = code == ErrorCode::conflict || code == ErrorCode::already_exists;
@@ -331,16 +334,40 @@ base::Result<Accepted> TaskService::earlier(const task::Caller& caller, const ta
   return earlier_send(store_, digest_of_name(caller, agent, context, name));
 }
 
-void TaskService::cancel_unless_followed(task::TaskKey key, std::chrono::milliseconds grace) {
-  background_.timers().after(grace, [this, key] {
-    background_.run([this, key] {
-      if (feed_.is_followed(key)) return;
-      const auto head = store_.head(key);
-      // A client that speaks A2A comes back for its task by other means.
-      const bool goes_on = head && head->origin == task::Generation::none && !task::is_stopped(head->state);
-      if (goes_on) cancels_.cancel(key, [](const base::Result<task::TaskKey>&) {});
+base::Result<task::Leaving> TaskService::leaving(task::TaskKey key, task::EventNumber before) const {
+  // A run begins with its message, before which there may be a status.
+  const auto events = store_.events(key, before, 2);
+  if (!events) return fail(events.error());
+  for (const task::Event& event : *events) {
+    if (const auto* added = std::get_if<task::MessageAdded>(&event.body)) return added->leaving;
+  }
+  return task::Leaving::goes_on;
+}
+
+void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before) {
+  const agents::Agent* known = catalogue_.find(agent);
+  const auto grace = known != nullptr ? known->settings.hang_up_grace.value_or(options_.hang_up_grace)
+                                      : options_.hang_up_grace;
+  if (grace == std::chrono::milliseconds(0)) return;
+  background_.timers().after(grace, [this, key, before, grace] {
+    background_.run([this, key, before, grace] {
+      if (!is_abandoned(key, before)) return;
+      const double seconds = std::chrono::duration<double>(grace).count();
+      cancels_.cancel(
+          key, [](const base::Result<task::TaskKey>&) {},
+          fmt::format("The client hung up and nobody followed the run for {:g} s.", seconds));
     });
   });
+}
+
+bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) const {
+  if (feed_.is_followed(key)) return false;
+  const auto head = store_.head(key);
+  // A client that speaks A2A comes back for its task by other means.
+  if (!head || head->origin != task::Generation::none || task::is_stopped(head->state)) return false;
+  const auto now = store_.last_stop(key, head->last_event);
+  const auto rule = leaving(key, before);
+  return now && *now == before && rule && *rule == task::Leaving::cancels;
 }
 
 void TaskService::wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,

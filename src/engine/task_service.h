@@ -24,6 +24,8 @@ struct Accepted {
   task::EventNumber after;  // and the one they end at
   // The same send came before: nothing was stored, and the task may have stopped already.
   bool repeated = false;
+  // Callers see no task so far: if it is completed so, its last message is the whole answer.
+  bool hidden = false;
 };
 
 class TaskService {
@@ -76,10 +78,6 @@ class TaskService {
   base::Result<task::EventNumber> run_begin(task::TaskKey key, task::EventNumber number) const {
     return store_.last_stop(key, number);
   }
-  base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
-                                          const task::ContextId& context) const {
-    return store_.context_owner(caller, agent, context);
-  }
   // The heads of a page of a list.
   base::Result<store::ListPage> heads(const task::ListFilter& filter) const { return store_.list(filter); }
 
@@ -89,8 +87,12 @@ class TaskService {
   // Answers when the task has ended: as canceled, or with not_cancelable if it ended in another way.
   void cancel(const task::TaskRef& ref, Cancels::Done done) { cancels_.cancel(ref, std::move(done)); }
   void cancel(task::TaskKey key, Cancels::Done done) { cancels_.cancel(key, std::move(done)); }
-  // After `grace`, unless somebody follows the task then (Feed::is_followed) or it has stopped.
-  void cancel_unless_followed(task::TaskKey key, std::chrono::milliseconds grace);
+  // What becomes of the run that begins after `before` when its client has left.
+  base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
+  // Nobody may be there any more for the run that begins after `before`. If it is one that is canceled then
+  // (Leaving::cancels), on a task that no A2A client made, it is canceled with a reason once the agent's
+  // grace has passed, unless it has stopped or somebody follows the task by then (Feed::is_followed).
+  void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
   // Of an ended task.
   void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
 
@@ -125,14 +127,15 @@ class TaskService {
   base::Result<void> check(const task::Submission& submission) const;
   void attempt(const PendingPtr& pending);
   bool answer_repeated(const Pending& pending) const;
-  base::Result<void> check_owner(const task::Submission& submission, const task::ContextId& context) const;
   base::Result<Decision> decide(const Pending& pending) const;
+  base::Result<std::optional<store::TaskHead>> waiting_in_context(const task::Submission& submission) const;
   base::Result<Decision> create(const Pending& pending) const;
   base::Result<Decision> go_on(const Pending& pending, const store::TaskHead& head) const;
   void begin_turn(store::Change& change) const;
   bool may_begin_early(const store::Change& change) const;
   void begin_early(Pending& pending, const store::Committed& committed);
   void stored(const PendingPtr& pending, Scheduler::Room room, base::Result<Ledger::Written> result);
+  bool is_abandoned(task::TaskKey key, task::EventNumber before) const;
 
   store::TaskStore& store_;
   Ledger& ledger_;

@@ -16,12 +16,13 @@ StatusChanged status_of(State state, std::optional<task::Message> message, base:
   return StatusChanged{{state, std::move(message), now}, {}};
 }
 
-StatusChanged status_after(const agents::Outcome& outcome, bool cancel_requested, base::Timestamp now) {
+StatusChanged status_after(const agents::Outcome& outcome, const TurnEnding& ending) {
+  const base::Timestamp now = ending.now;
   if (const auto* done = std::get_if<agents::Done>(&outcome))
     return status_of(State::completed, done->message, now);
   // Whatever else an agent that was told to stop says, it has stopped.
-  if (cancel_requested || std::holds_alternative<agents::Canceled>(outcome)) {
-    return status_of(State::canceled, std::nullopt, now);
+  if (ending.cancel_requested || std::holds_alternative<agents::Canceled>(outcome)) {
+    return status_with_text(State::canceled, ending.cancel_reason, now);
   }
   if (const auto* asked = std::get_if<agents::Asked>(&outcome)) {
     StatusChanged status =
@@ -35,11 +36,22 @@ StatusChanged status_after(const agents::Outcome& outcome, bool cancel_requested
   return status_with_text(State::failed, std::get<agents::Failed>(outcome).error, now);
 }
 
+// Puts what the agent has streamed in front of what it says at the end, for clients that look only there.
+void repeat_reply(task::Status& status, const std::vector<task::Part>& reply) {
+  const bool has_said = status.state == State::completed || task::is_waiting(status.state);
+  if (reply.empty() || !has_said) return;
+  if (!status.message) status = status_of(status.state, task::Message{}, status.at).status;
+  status.message->parts.insert(status.message->parts.begin(), reply.begin(), reply.end());
+  status.reply_parts = static_cast<int>(reply.size());
+}
+
 // The task was done or asks, but its caller has already said more: it goes on with that.
 void go_on(store::Change& change, const store::TaskHead& head, StatusChanged status,
            const TurnEnding& ending) {
   if (status.status.state == State::completed) {
-    if (status.status.message) change.events.push_back(task::MessageAdded{*status.status.message});
+    if (status.status.message)
+      change.events.push_back(
+          task::MessageAdded{*status.status.message, task::Leaving::goes_on, status.status.reply_parts});
   } else {
     change.events.push_back(std::move(status));
   }
@@ -53,6 +65,14 @@ void go_on(store::Change& change, const store::TaskHead& head, StatusChanged sta
   change.turn->waiting_messages = ending.waiting_messages - 1;
 }
 
+// The turn is queued again, as if it had not begun. Its next beginning counts this attempt anew.
+void run_again(store::Change& change, const store::TaskHead& head, const TurnEnding& ending) {
+  if (!ending.shown.empty()) change.events.push_back(task::Withdrawn{ending.shown});
+  change.turn.emplace();
+  change.turn->state = store::TurnState::queued;
+  change.turn->attempt = head.attempt - 1;
+}
+
 }  // namespace
 
 StatusChanged status_with_text(State state, const std::string& text, base::Timestamp now) {
@@ -64,7 +84,11 @@ StatusChanged status_with_text(State state, const std::string& text, base::Times
 
 void add_ending(store::Change& change, const store::TaskHead& head, const agents::Outcome& outcome,
                 const TurnEnding& ending) {
-  StatusChanged status = status_after(outcome, ending.cancel_requested, ending.now);
+  if (std::holds_alternative<agents::BrokenOff>(outcome) && !ending.cancel_requested) {
+    return run_again(change, head, ending);
+  }
+  StatusChanged status = status_after(outcome, ending);
+  repeat_reply(status.status, ending.reply);
   const State state = status.status.state;
   change.turn.emplace();
   change.turn->state = store::TurnState::none;

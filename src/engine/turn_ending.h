@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "agents/executor.h"
 #include "base/clock.h"
@@ -12,9 +13,13 @@ namespace baton::engine {
 // What the ending depends on besides the outcome.
 struct TurnEnding {
   bool cancel_requested = false;
+  std::string cancel_reason;  // empty: none is told
   // The next message that waited for this turn to end, and how many wait with it.
   std::optional<task::EventNumber> next_message;
   int waiting_messages = 0;
+  std::vector<task::ArtifactId> shown;  // the replies and artifacts that the turn began
+  // The streamed reply, for the message of a turn that completes or asks.
+  std::vector<task::Part> reply;
   base::Timestamp now{};
 };
 

@@ -11,17 +11,32 @@ namespace {
 constexpr std::chrono::milliseconds kAtOnce{0};
 constexpr int kChildrenMax = 32;  // open at once, of one turn
 
+const task::Message* message_of(const agents::Outcome& outcome) {
+  if (const auto* asked = std::get_if<agents::Asked>(&outcome)) return &asked->message;
+  const auto* done = std::get_if<agents::Done>(&outcome);
+  return done && done->message ? &*done->message : nullptr;
+}
+
 }  // namespace
 
-TurnRun::TurnRun(const Services& services, store::TaskHead head, std::chrono::milliseconds time_max,
-                 std::chrono::milliseconds cancel_grace)
+TurnRun::TurnRun(const Services& services, store::TaskHead head, const agents::AgentSettings& settings)
     : services_(services),
-      time_max_(time_max),
-      cancel_grace_(cancel_grace),
-      state_(std::in_place, std::move(head), services.options.artifact_bytes_max) {}
+      reply_as_(settings.reply_as),
+      time_max_(settings.turn_timeout),
+      cancel_grace_(settings.cancel_grace),
+      state_(std::in_place, std::move(head), services.options, settings.reply_as) {}
 
 store::TaskHead TurnRun::head() const {
   return state_.with([](const State& state) { return state.head; });
+}
+
+std::string TurnRun::failure() const {
+  return state_.with([](const State& state) -> std::string {
+    if (!state.outcome) return {};
+    if (const auto* failed = std::get_if<agents::Failed>(&*state.outcome)) return failed->error;
+    if (const auto* rejected = std::get_if<agents::Rejected>(&*state.outcome)) return rejected->reason;
+    return {};
+  });
 }
 
 bool TurnRun::is_over() const {
@@ -65,11 +80,12 @@ void TurnRun::attach(std::unique_ptr<agents::RunningTurn> running) {
   if (cancel) shared->cancel();
 }
 
-void TurnRun::cancel() {
+void TurnRun::cancel(std::string reason) {
   const auto grace = services_.background.timers().after(
       cancel_grace_, [self = shared_from_this()] { self->force(agents::Canceled{}); });
   const auto running = state_.with([&](State& state) {
     state.cancel_requested = true;
+    state.cancel_reason = std::move(reason);
     state.grace = grace;
     return state.running;
   });
@@ -129,9 +145,18 @@ void TurnRun::delegate(agents::DelegateRequest request) {
   services_.delegate(shared_from_this(), std::move(request));
 }
 
+// Whether the task has room for so many bytes more; otherwise the turn fails.
+bool TurnRun::fits(State& state, std::size_t bytes) {
+  const std::size_t most = services_.options.task_bytes_max;
+  if (state.head.bytes + state.output.unstored_bytes() + bytes <= most) return true;
+  state.outcome = agents::Failed{"the task holds more than " + std::to_string(most) + " bytes"};
+  return false;
+}
+
 void TurnRun::emit(task::EventBody body) {
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
+    if (!fits(state, task::weight_of(body))) return true;
     auto wrong = state.output.add(std::move(body), services_.clock.now());
     if (wrong) state.outcome = agents::Failed{std::move(*wrong)};
     return true;
@@ -143,7 +168,8 @@ void TurnRun::text(std::string delta) {
   if (delta.empty()) return;
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
-    state.output.add_text(std::move(delta));
+    const std::size_t times = reply_as_ == agents::AgentSettings::ReplyAs::artifact ? 1 : 2;
+    if (fits(state, times * delta.size())) state.output.add_text(std::move(delta));
     return true;
   });
   if (taken) flush();
@@ -153,7 +179,7 @@ void TurnRun::reasoning(std::string delta) {
   if (delta.empty()) return;
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
-    state.output.add_reasoning(std::move(delta));
+    if (fits(state, delta.size())) state.output.add_reasoning(std::move(delta));
     return true;
   });
   if (taken) flush();
@@ -179,7 +205,8 @@ bool TurnRun::ready(std::function<void()> when_ready) {
 void TurnRun::finish(agents::Outcome outcome) {
   state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return;
-    state.outcome = std::move(outcome);
+    const auto* said = message_of(outcome);
+    if (said == nullptr || fits(state, task::weight_of(*said))) state.outcome = std::move(outcome);
   });
   flush();
 }
@@ -208,9 +235,19 @@ store::Change TurnRun::ending_change(State& state) {
   change.expected = state.head.version;
   TurnEnding ending;
   ending.cancel_requested = state.cancel_requested || state.head.cancel_requested;
+  ending.cancel_reason = state.cancel_reason;
   ending.next_message = state.next_message;
   ending.waiting_messages = state.head.waiting_messages;
+  const bool runs_again = std::holds_alternative<agents::BrokenOff>(*state.outcome);
+  if (runs_again) ending.shown = state.output.begun();
   ending.now = services_.clock.now();
+  const auto* done = std::get_if<agents::Done>(&*state.outcome);
+  const bool has_said = !state.output.reply().empty() || (done && done->message);
+  change.shows = !runs_again && !(done && has_said && state.output.is_reply_alone());
+  // In a task that callers see, an answer by message is an artifact like any other.
+  const bool is_repeated =
+      reply_as_ != agents::AgentSettings::ReplyAs::message || (state.head.hidden && !change.shows);
+  if (is_repeated) ending.reply = state.output.reply();
   add_ending(change, state.head, *state.outcome, ending);
   return change;
 }
@@ -223,6 +260,7 @@ std::optional<store::Change> TurnRun::next_change(State& state, bool& look_for_m
   store::Change change;
   if (!state.outcome) {
     change.events = state.output.take();
+    change.shows = !state.output.is_reply_alone();
   } else if (state.head.waiting_messages > 0 && !state.next_message) {
     look_for_message = true;
     return std::nullopt;
@@ -289,15 +327,15 @@ void TurnRun::refused(const base::Error& error) {
       return services_.background.run([self = shared_from_this()] { self->decide_again(); });
     case base::ErrorCode::unavailable:
     case base::ErrorCode::overloaded:
-      spdlog::warn("task={} the store refused a turn's output, trying again: {}",
-                   base::loggable_word(head().id.value), error.for_log);
+      spdlog::warn("task={} agent={} the store refused a turn's output, trying again: {}",
+                   base::loggable_word(head().id.value), head().agent.value, error.for_log);
       return store_again(services_.options.disk_retry);
     default:
       break;
   }
   // Output that cannot be stored at all: the turn fails without it.
-  spdlog::error("task={} a turn's output cannot be stored: {} {}", base::loggable_word(head().id.value),
-                error.for_caller, error.for_log);
+  spdlog::error("task={} agent={} a turn's output cannot be stored: {} {}",
+                base::loggable_word(head().id.value), head().agent.value, error.for_caller, error.for_log);
   const bool again = state_.with([](State& state) {
     state.output.drop_all();
     state.outcome = agents::Failed{"the agent's output could not be stored"};

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "agents/executor.h"
+#include "agents/settings.h"
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "engine/background.h"
@@ -46,8 +47,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     std::function<void(const task::AgentName&)> resume;
   };
 
-  TurnRun(const Services& services, store::TaskHead head, std::chrono::milliseconds time_max,
-          std::chrono::milliseconds cancel_grace);
+  TurnRun(const Services& services, store::TaskHead head, const agents::AgentSettings& settings);
 
   // The turn's beginning is stored; `after` is the task after it, unless the turn was made with that. Output
   // is taken from here on, and held until `attach`.
@@ -55,14 +55,17 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   // The executor is at work.
   void attach(std::unique_ptr<agents::RunningTurn> running);
 
-  // The wish to cancel is stored: the executor is told, and after the grace the turn is ended.
-  void cancel();
+  // The wish to cancel is stored: the executor is told, and after the grace the turn is ended. The task's
+  // status then tells the reason, unless that is empty.
+  void cancel(std::string reason = {});
   // Ends the turn without a word to the store: the program is stopping, a restart goes on from the log.
   void abandon();
   void deliver(agents::DelegateResult result);
 
   store::TaskHead head() const;
   bool is_over() const;
+  // Why the turn ended in failure or refusal; empty: it did not, or not yet.
+  std::string failure() const;
   // Whether its task may have child tasks: this turn delegated, or it is not the task's first.
   bool may_have_children() const;
   // Whether its log has a subagent of this id that has begun and has not ended.
@@ -80,8 +83,9 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
  private:
   enum class Phase { starting, running, over };
   struct State {
-    State(store::TaskHead now, std::size_t artifact_bytes_max)
-        : head(std::move(now)), output(head.id.value, head.turn.value, artifact_bytes_max) {}
+    State(store::TaskHead now, const EngineOptions& options, agents::AgentSettings::ReplyAs reply_as)
+        : head(std::move(now)),
+          output(head.id.value, head.turn.value, options.artifact_bytes_max, reply_as) {}
 
     Phase phase = Phase::starting;
     store::TaskHead head;
@@ -92,6 +96,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     bool dropped = false;  // there was output that could not be stored
     std::optional<agents::Outcome> outcome;
     bool cancel_requested = false;
+    std::string cancel_reason;
     std::optional<task::EventNumber> next_message;  // of the messages that waited for this turn's end
     std::function<void()> when_ready;
     int children = 0;
@@ -103,6 +108,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     base::EventLoop::TimerId grace = 0;
   };
 
+  bool fits(State& state, std::size_t bytes);
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   void flush();
@@ -116,6 +122,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   void end();
 
   const Services& services_;
+  const agents::AgentSettings::ReplyAs reply_as_;
   const std::chrono::milliseconds time_max_;
   const std::chrono::milliseconds cancel_grace_;
   base::Guarded<State> state_;

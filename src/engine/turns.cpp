@@ -13,7 +13,7 @@ namespace {
 
 std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& catalogue) {
   std::unordered_map<task::AgentName, int> limits;
-  for (const agents::Agent& agent : catalogue.all()) limits[agent.name] = agent.settings.concurrency;
+  for (const agents::Agent* agent : catalogue.all()) limits[agent->name] = agent->settings.concurrency;
   return limits;
 }
 
@@ -49,7 +49,8 @@ std::string id_of_turn(const store::TaskHead& head) {
 // What every line of the log about a task begins with.
 std::string facts_of(const store::TaskHead& head) {
   return "task=" + base::loggable_word(head.id.value) +
-         " context=" + base::loggable_word(head.context.value) + " agent=" + head.agent.value;
+         " context=" + base::loggable_word(head.context.value) + " agent=" + head.agent.value +
+         " attempt=" + std::to_string(head.attempt);
 }
 
 }  // namespace
@@ -78,6 +79,10 @@ Turns::Turns(store::TaskStore& store, Ledger& ledger, const agents::Catalogue& c
                 }},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }) {}
+
+void Turns::take_limits() {
+  scheduler_.set_limits(limits_of(catalogue_));
+}
 
 void Turns::begin(task::TaskKey task, const task::AgentName& agent) {
   background_.run([this, task, agent] { begin_now(task, agent); });
@@ -120,8 +125,7 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
 
 // Null: the turn before it is just being let go.
 std::shared_ptr<TurnRun> Turns::enroll(const store::TaskHead& head, const agents::Agent& agent) {
-  auto run =
-      std::make_shared<TurnRun>(services_, head, agent.settings.turn_timeout, agent.settings.cancel_grace);
+  auto run = std::make_shared<TurnRun>(services_, head, agent.settings);
   const bool alone = running_.with([&](auto& running) { return running.try_emplace(head.key, run).second; });
   return alone ? run : nullptr;
 }
@@ -159,6 +163,7 @@ void Turns::refused(task::TaskKey task, const task::AgentName& agent, const base
 }
 
 void Turns::fail_unknown_agent(const store::TaskHead& head) {
+  spdlog::warn("{} the task failed: this agent is no longer served", facts_of(head));
   store::Change change;
   change.task = head.key;
   change.expected = head.version;
@@ -176,14 +181,20 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& ag
                     std::optional<store::TurnInput> first) {
   const store::TaskHead head = run->head();
   if (spdlog::should_log(spdlog::level::debug)) {
-    spdlog::debug("{} turn {} begins, attempt {}", facts_of(head), head.turn.value, head.attempt);
+    spdlog::debug("{} turn {} begins", facts_of(head), head.turn.value);
   }
-  auto turn = describe(head, std::move(first));
-  if (!turn) {
-    spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
-    return run->finish(agents::Failed{"the turn could not be read from the store"});
+  try {
+    auto turn = describe(head, std::move(first));
+    if (!turn) {
+      spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
+      return run->finish(agents::Failed{"the turn could not be read from the store"});
+    }
+    run->attach(agent.executor->start(std::move(*turn), run));
+  } catch (const std::exception& error) {
+    // A lack of memory: without an end the turn would hold its slot until its time is over.
+    spdlog::error("{} its turn could not begin: {}", facts_of(head), error.what());
+    run->finish(agents::Failed{"the turn could not begin"});
   }
-  run->attach(agent.executor->start(std::move(*turn), run));
 }
 
 // What the caller keeps itself, or else what is stored.
@@ -196,7 +207,6 @@ base::Result<std::vector<task::Message>> Turns::conversation(const store::TaskHe
 base::Result<agents::Turn> Turns::describe(const store::TaskHead& head,
                                            std::optional<store::TurnInput> first) const {
   using Messages = std::vector<task::Message>;
-  using Ids = std::vector<std::string>;
   const bool is_first = first.has_value();
   auto input = is_first ? base::Result<store::TurnInput>(std::move(*first))
                         : store_.turn_input(head.key, head.turn_message);
@@ -209,8 +219,13 @@ base::Result<agents::Turn> Turns::describe(const store::TaskHead& head,
   auto references = referenced_tasks(store_, head, input->message,
                                      {kReferencesMax, options_.conversation_max, room_beside(*earlier)});
   if (!references) return base::fail(std::move(references.error()));
-  auto call_ids = is_first ? base::Result<Ids>(Ids()) : store_.call_ids(head.context_key);
-  if (!call_ids) return base::fail(std::move(call_ids.error()));
+  // Shared before they are read: what a turn of the context takes meanwhile is in the one or in the other.
+  auto taken = used_ids(head.context_key);
+  if (!is_first) {
+    const auto stored = store_.call_ids(head.context_key);
+    if (!stored) return base::fail(stored.error());
+    taken->add(*stored);
+  }
 
   agents::Turn turn;
   turn.id = id_of_turn(head);
@@ -228,16 +243,34 @@ base::Result<agents::Turn> Turns::describe(const store::TaskHead& head,
   turn.metadata = std::move(input->request.metadata);
   turn.extensions = std::move(input->request.extensions);
   turn.resume_ask = head.ask;
-  turn.call_ids = std::move(*call_ids);
+  turn.used_ids = std::move(taken);
   return turn;
 }
 
-bool Turns::cancel(task::TaskKey task) {
+// One for all turns of a context; it goes with the last of them.
+std::shared_ptr<agents::UsedIds> Turns::used_ids(task::ContextKey context) const {
+  return used_ids_->with([&](auto& all) {
+    auto& shared = all[context];
+    if (auto used = shared.lock()) return used;
+    const auto let_go = [contexts = used_ids_, context](const agents::UsedIds* ids) {
+      delete ids;
+      contexts->with([&](auto& left) {
+        const auto found = left.find(context);
+        if (found != left.end() && found->second.expired()) left.erase(found);
+      });
+    };
+    std::shared_ptr<agents::UsedIds> used(new agents::UsedIds, let_go);
+    shared = used;
+    return used;
+  });
+}
+
+bool Turns::cancel(task::TaskKey task, const std::string& reason) {
   const auto run = running_.with([&](auto& running) {
     const auto found = running.find(task);
     return found == running.end() ? nullptr : found->second;
   });
-  if (run) run->cancel();
+  if (run) run->cancel(reason);
   return run != nullptr;
 }
 
@@ -258,13 +291,17 @@ void Turns::over(const std::shared_ptr<TurnRun>& run, bool slot_held) {
   const store::TaskHead head = run->head();
   // Of a busy server a line for each task that went well would be most of the log, and of the work.
   const bool went_well = head.state == task::State::completed || task::is_waiting(head.state);
-  const auto level = went_well ? spdlog::level::debug : spdlog::level::info;
+  const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
+  const auto level = failed ? spdlog::level::warn : went_well ? spdlog::level::debug : spdlog::level::info;
   if (spdlog::should_log(level)) {
-    spdlog::log(level, "{} turn {} is over, the task is {}", facts_of(head), head.turn.value,
-                task::name_of(head.state));
+    const std::string reason = failed ? base::loggable(run->failure()) : std::string();
+    spdlog::log(level, "{} turn {} is over, the task is {}{}{}", facts_of(head), head.turn.value,
+                task::name_of(head.state), reason.empty() ? "" : ": ", reason);
   }
   if (run->may_have_children()) hooks_.ended(head);
-  if (head.turn_state == store::TurnState::queued) scheduler_.enqueue_again(head.key, head.agent);
+  if (head.turn_state == store::TurnState::queued) {
+    scheduler_.enqueue_again(head.key, head.agent, std::string(task::account_of(head.caller)));
+  }
   if (slot_held) {
     scheduler_.finished(head.agent);
   } else {
@@ -289,7 +326,7 @@ std::size_t Turns::running() const {
 void Turns::drain(std::chrono::milliseconds grace) {
   scheduler_.close();
   const auto until = std::chrono::steady_clock::now() + grace;
-  while (running() > 0 && std::chrono::steady_clock::now() < until) {
+  while (running() > 0 && !hurried_ && std::chrono::steady_clock::now() < until) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   std::vector<std::shared_ptr<TurnRun>> left;

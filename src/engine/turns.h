@@ -30,6 +30,8 @@ class Turns {
   void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
   Scheduler& scheduler() { return scheduler_; }
+  // The catalogue has other agents, or they have other limits.
+  void take_limits();
 
   // Whether a turn of this task is at work here, or is just being let go.
   bool has(task::TaskKey task) const;
@@ -38,12 +40,15 @@ class Turns {
   // first thing that is said in its context.
   void begun(const store::TaskHead& head, std::optional<store::TurnInput> first = {});
 
-  // The wish to cancel is stored. False: no turn of this task runs here.
-  bool cancel(task::TaskKey task);
+  // The wish to cancel is stored; `reason` is told if the task ends as canceled. False: no turn of it runs
+  // here.
+  bool cancel(task::TaskKey task, const std::string& reason);
 
   // Starts nothing more, gives running turns the grace, then lets go of them: they go on after a restart.
   // Blocks.
   void drain(std::chrono::milliseconds grace);
+  // Ends the grace.
+  void hurry() { hurried_ = true; }
 
   std::size_t running() const;
   Scheduler::Counts counts() const { return scheduler_.counts(); }
@@ -59,6 +64,7 @@ class Turns {
                std::optional<store::TurnInput> first = {});
   base::Result<agents::Turn> describe(const store::TaskHead& head,
                                       std::optional<store::TurnInput> first) const;
+  std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
   base::Result<std::vector<task::Message>> conversation(const store::TaskHead& head,
                                                         store::TurnRequest& request) const;
   void over(const std::shared_ptr<TurnRun>& run, bool slot_held);
@@ -74,8 +80,13 @@ class Turns {
   Hooks hooks_;
   const TurnRun::Services services_;
   Scheduler scheduler_;
+  std::atomic<bool> hurried_{false};
   std::atomic<int> paused_{0};  // turns that wait for children
   base::Guarded<std::unordered_map<task::TaskKey, std::shared_ptr<TurnRun>>> running_;
+  // Of the contexts whose turns run here. Shared with the turns, which may outlive this.
+  using UsedIdsOfContexts =
+      base::Guarded<std::unordered_map<task::ContextKey, std::weak_ptr<agents::UsedIds>>>;
+  const std::shared_ptr<UsedIdsOfContexts> used_ids_ = std::make_shared<UsedIdsOfContexts>();
 };
 
 }  // namespace baton::engine

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <tuple>
 
+#include "base/text.h"
+#include "grpc/base64_files.h"
 #include "grpc/call_status.h"
 #include "grpc/rest_exchange.h"
 
@@ -19,14 +21,6 @@ using ::grpc::ByteBuffer;
 using server::http::StreamSource;
 
 constexpr std::size_t kRoom = 64 << 10;  // of one pull
-
-Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
-  Metadata metadata;
-  for (const auto& [name, value] : context.client_metadata()) {
-    metadata.emplace_back(std::string(name.data(), name.size()), std::string(value.data(), value.size()));
-  }
-  return metadata;
-}
 
 std::string bytes_of(const ByteBuffer& buffer) {
   std::vector<::grpc::Slice> slices;
@@ -41,46 +35,103 @@ std::string bytes_of(const ByteBuffer& buffer) {
 
 }  // namespace
 
-Shared::Shared(std::string default_agent, const server::http::Limits& bounds, server::http::Handler routes)
-    : agent(std::move(default_agent)),
+std::string address_in(std::string_view peer) {
+  peer.remove_prefix(std::min(peer.find(':') + 1, peer.size()));
+  const std::string address = base::percent_decoded(peer.substr(0, peer.rfind(':'))).value_or("");
+  const bool in_brackets = address.starts_with('[') && address.ends_with(']');
+  return in_brackets ? address.substr(1, address.size() - 2) : address;
+}
+
+Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
+  Metadata metadata;
+  for (const auto& [name, value] : context.client_metadata()) {
+    metadata.emplace_back(std::string(name.data(), name.size()), std::string(value.data(), value.size()));
+  }
+  metadata.emplace_back(":authority", context.host());
+  return metadata;
+}
+
+Shared::Shared(DefaultAgent default_agent_now, const server::http::Limits& bounds, const GrpcLimits& more,
+               server::http::Handler routes, Admission admission)
+    : default_agent(std::move(default_agent_now)),
       limits(bounds),
+      grpc_limits(more),
       handler(std::move(routes)),
+      admits(std::move(admission)),
       workers("grpc-work", bounds.worker_threads, bounds.work_queue_max),
       // Of each stream at most one pull and the dropping of its source wait.
       pulls("grpc-pull", 1, 2 * static_cast<std::size_t>(bounds.streams_max) + 1) {}
 
-Call* Call::begin(std::shared_ptr<Shared> shared, const Method& method,
+::grpc::Status Shared::failure(task::Generation generation, int http_status, std::string_view body) const {
+  const CallStatus status = status_of(generation, http_status, body);
+  // Without details where they hold something that is no message of ours: the rest is worth more than none.
+  std::string details;
+  if (!status.details.empty()) {
+    details = messages.to_bytes("google.rpc.Status", status.details).value_or("");
+  }
+  return {static_cast<::grpc::StatusCode>(status.code), status.message, details};
+}
+
+::grpc::Status Shared::failure(task::Generation generation, const base::Error& error) const {
+  const RestError said = rest_error(generation, error);
+  return failure(generation, said.http_status, said.body);
+}
+
+Call* Call::begin(std::shared_ptr<Shared> shared, const Method& method, Metadata metadata,
                   ::grpc::GenericCallbackServerContext& context) {
-  auto call = std::make_shared<Call>(std::move(shared), method, context);
+  auto call = std::make_shared<Call>(std::move(shared), method, std::move(metadata), context);
   call->self_ = call;
+  const Shared& all = *call->shared_;
+  call->deadline_ =
+      all.connections->loop().after(all.grpc_limits.first_message, [late = std::weak_ptr<Call>(call)] {
+        if (const auto self = late.lock()) {
+          self->fail({ErrorCode::deadline_exceeded, "the message did not come in time", {}});
+        }
+      });
   call->StartRead(&call->incoming_);
   return call.get();
 }
 
-Call::Call(std::shared_ptr<Shared> shared, const Method& method,
+Call::Call(std::shared_ptr<Shared> shared, const Method& method, Metadata metadata,
            ::grpc::GenericCallbackServerContext& context)
-    : shared_(std::move(shared)), method_(method), context_(context), metadata_(metadata_of(context)) {
+    : shared_(std::move(shared)),
+      method_(method),
+      context_(context),
+      metadata_(std::move(metadata)),
+      peer_(context.peer()) {
   ++shared_->calls;
 }
 
 void Call::OnReadDone(bool ok) {
+  shared_->connections->loop().cancel(deadline_);
+  if (state_.with([](const State& state) { return state.ended; })) return;  // too late
   if (!ok) return fail({ErrorCode::invalid_request, "the call has no message", {}});
   const bool taken = shared_->workers.try_submit([self = shared_from_this()] { self->run(); });
   if (!taken) fail({ErrorCode::overloaded, "too many requests are waiting", {}});
 }
 
 void Call::run() {
-  auto json = shared_->messages.to_json(method_.full(method_.request), bytes_of(incoming_));
-  incoming_.Clear();
-  if (!json) return fail(json.error());
-  auto request = rest_request(method_, std::move(*json), metadata_, shared_->agent);
-  if (!request) return fail(request.error());
   try {
+    auto json = shared_->messages.to_json(method_.full(method_.request), bytes_of(incoming_));
+    incoming_.Clear();
+    if (!json) return fail(json.error());
+    if (sends_base64_text()) json = with_files_decoded(std::move(*json));
+    auto request = rest_request(method_, std::move(*json), metadata_, shared_->default_agent());
+    if (!request) return fail(request.error());
+    request->remote_address = address_in(context_.peer());
     shared_->handler(std::make_shared<RestExchange>(shared_from_this(), std::move(*request)));
   } catch (const std::exception& error) {
-    spdlog::error("a request handler threw: {}", error.what());
+    spdlog::error("grpc: a call's handler threw: {}", error.what());
     fail({ErrorCode::internal, "internal error", {}});
   }
+}
+
+bool Call::sends_base64_text() const {
+  if (!shared_->grpc_limits.decodes_base64_files || method_.generation != task::Generation::v0_3)
+    return false;
+  const auto agent = std::find_if(metadata_.begin(), metadata_.end(),
+                                  [](const auto& entry) { return entry.first == "user-agent"; });
+  return agent != metadata_.end() && may_send_base64_text(agent->second);
 }
 
 base::Result<ByteBuffer> Call::message_of(const std::string& json) const {
@@ -93,27 +144,12 @@ base::Result<ByteBuffer> Call::message_of(const std::string& json) const {
   return ByteBuffer(&slice, 1);
 }
 
-::grpc::Status Call::failure(int http_status, std::string_view body) const {
-  const CallStatus status = status_of(method_.generation, http_status, body);
-  // Without details where they hold something that is no message of ours: the rest is worth more than none.
-  std::string details;
-  if (!status.details.empty()) {
-    details = shared_->messages.to_bytes("google.rpc.Status", status.details).value_or("");
-  }
-  return {static_cast<::grpc::StatusCode>(status.code), status.message, details};
-}
-
-::grpc::Status Call::failure(const base::Error& error) const {
-  const RestError said = rest_error(method_.generation, error);
-  return failure(said.http_status, said.body);
-}
-
 void Call::fail(const base::Error& error) {
-  end(failure(error));
+  end(shared_->failure(method_.generation, error));
 }
 
 void Call::answer(const server::http::Reply& reply) {
-  if (reply.status >= 300) return end(failure(reply.status, reply.body));
+  if (reply.status >= 300) return end(shared_->failure(method_.generation, reply.status, reply.body));
   auto message = message_of(reply.body);
   if (!message) return fail(message.error());
   add_headers(reply.headers);
@@ -172,12 +208,14 @@ Call::Step Call::next_step(State& state) {
   if (!state.left && !state.waiting.empty()) {
     outgoing_ = std::move(state.waiting.front());
     state.waiting.pop_front();
+    state.answered = true;
     const bool last = state.ended && state.status.ok() && state.waiting.empty();
     (last ? state.finished : state.writing) = true;
     return last ? Step::write_last : Step::write;
   }
   if (state.left || state.ended) {
     if (state.left) state.status = ::grpc::Status::CANCELLED;
+    state.answered |= !state.left;
     state.finished = true;
     return Step::finish;
   }
@@ -234,6 +272,16 @@ void Call::pull_soon() {
 void Call::pull() {
   const bool over = state_.with([](State& state) { return state.finished || state.left; });
   if (over) return;
+  try {
+    pull_some();
+  } catch (const std::exception& error) {
+    spdlog::error("grpc: a stream's source threw: {}", error.what());
+    state_.with([](State& state) { state.pulling = false; });
+    fail({ErrorCode::internal, "internal error", {}});
+  }
+}
+
+void Call::pull_some() {
   if (opener_) {
     source_ = std::exchange(opener_, nullptr)([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->wake();
@@ -259,18 +307,18 @@ void Call::pull() {
 bool Call::take_events(std::string_view bytes, std::deque<ByteBuffer>& messages, ::grpc::Status& status) {
   const auto fed = reader_.feed(bytes, [&](const wire::SseEvent& event) {
     if (event.type == "error") {
-      status = failure(500, event.data);
+      status = shared_->failure(method_.generation, 500, event.data);
       return false;
     }
     auto message = message_of(event.data);
     if (!message) {
-      status = failure(message.error());
+      status = shared_->failure(method_.generation, message.error());
       return false;
     }
     messages.push_back(std::move(*message));
     return true;
   });
-  if (!fed) status = failure(fed.error());
+  if (!fed) status = shared_->failure(method_.generation, fed.error());
   return fed && *fed;
 }
 
@@ -289,6 +337,8 @@ void Call::OnCancel() {
 
 void Call::OnDone() {
   --shared_->calls;
+  const bool answered = state_.with([](const State& state) { return state.answered; });
+  shared_->connections->end_call(peer_, !answered);
   self_.reset();
 }
 

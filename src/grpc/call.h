@@ -17,6 +17,8 @@
 
 #include "base/guarded.h"
 #include "base/worker_pool.h"
+#include "grpc/connections.h"
+#include "grpc/grpc_server.h"
 #include "grpc/methods.h"
 #include "grpc/proto_json.h"
 #include "server/http/http_server.h"
@@ -26,26 +28,40 @@ namespace baton::grpc {
 
 // What all calls of a server share.
 struct Shared {
-  Shared(std::string default_agent, const server::http::Limits& bounds, server::http::Handler routes);
+  Shared(DefaultAgent default_agent_now, const server::http::Limits& bounds, const GrpcLimits& more,
+         server::http::Handler routes, Admission admission);
 
-  const std::string agent;  // that calls are for
+  // What a call of that generation is told of an error: as its REST binding answered, or would have.
+  ::grpc::Status failure(task::Generation generation, int http_status, std::string_view body) const;
+  ::grpc::Status failure(task::Generation generation, const base::Error& error) const;
+
+  const DefaultAgent default_agent;
   const server::http::Limits limits;
+  const GrpcLimits grpc_limits;
   const server::http::Handler handler;
+  const Admission admits;
   const ProtoJson messages;
   base::WorkerPool workers;  // run the handler
   base::WorkerPool pulls;    // one thread: the sources' loop
   std::atomic<int> calls{0};
   std::atomic<int> streams{0};
+  std::unique_ptr<Connections> connections;  // before the first call
+  std::atomic<bool> draining{false};         // new calls are refused
 };
+
+// The address in what gRPC calls a peer, "ipv4:192.0.2.1:4711" or "ipv6:%5B2001:db8::1%5D:4711".
+std::string address_in(std::string_view peer);
+Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context);
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_shared_from_this<Call> {
  public:
-  // The call, which gRPC drives from now on.
-  static Call* begin(std::shared_ptr<Shared> shared, const Method& method,
+  // The call, which gRPC drives from now on. Its connection has a place for it.
+  static Call* begin(std::shared_ptr<Shared> shared, const Method& method, Metadata metadata,
                      ::grpc::GenericCallbackServerContext& context);
-  Call(std::shared_ptr<Shared> shared, const Method& method, ::grpc::GenericCallbackServerContext& context);
+  Call(std::shared_ptr<Shared> shared, const Method& method, Metadata metadata,
+       ::grpc::GenericCallbackServerContext& context);
 
   void answer(const server::http::Reply& reply);
   void open(const Headers& headers, server::http::StreamOpener opener);
@@ -65,7 +81,8 @@ class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_s
     bool woken = false;    // the source may have something
     bool pulling = false;  // a pull is queued or runs
     bool ended = false;    // nothing comes after what waits
-    bool left = false;     // the client is gone
+    bool answered = false;
+    bool left = false;  // the client is gone
     bool finished = false;
     ::grpc::Status status;
 
@@ -73,8 +90,10 @@ class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_s
   };
 
   void run();
+  bool sends_base64_text() const;
   void wake();
   void pull();
+  void pull_some();
   void pull_soon();
   void drop_source();
   bool take_events(std::string_view bytes, std::deque<::grpc::ByteBuffer>& messages, ::grpc::Status& status);
@@ -84,13 +103,12 @@ class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_s
   void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {});
   void add_headers(const Headers& headers);
   base::Result<::grpc::ByteBuffer> message_of(const std::string& json) const;
-  ::grpc::Status failure(int http_status, std::string_view body) const;
-  ::grpc::Status failure(const base::Error& error) const;
-
   const std::shared_ptr<Shared> shared_;
   const Method& method_;
   ::grpc::GenericCallbackServerContext& context_;  // good until OnDone: used while not finished
   const Metadata metadata_;
+  const std::string peer_;
+  base::EventLoop::TimerId deadline_ = 0;  // of the message
   std::shared_ptr<Call> self_;
   ::grpc::ByteBuffer incoming_, outgoing_;
   base::Guarded<State> state_;

@@ -60,6 +60,12 @@ constexpr std::array kOfNumber{
     NumberRow{-32007, Code::failed_precondition, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"},
     NumberRow{-32008, Code::failed_precondition, "EXTENSION_SUPPORT_REQUIRED"},
     NumberRow{-32009, Code::failed_precondition, "VERSION_NOT_SUPPORTED"},
+    NumberRow{401, Code::unauthenticated, "UNAUTHENTICATED"},
+    NumberRow{403, Code::permission_denied, "PERMISSION_DENIED"},
+    NumberRow{409, Code::aborted, "CONFLICT"},
+    NumberRow{429, Code::resource_exhausted, "RESOURCE_EXHAUSTED"},
+    NumberRow{503, Code::unavailable, "UNAVAILABLE"},
+    NumberRow{504, Code::deadline_exceeded, "DEADLINE_EXCEEDED"},
 };
 constexpr std::array<std::pair<std::string_view, Code>, 12> kOfName{{
     {"INVALID_ARGUMENT", Code::invalid_argument},
@@ -92,11 +98,17 @@ void write_details(CallStatus& status, F&& write) {
   });
 }
 
-void write_reason(wire::Writer& out, std::string_view reason) {
+// `retry_after`: in seconds; nothing where it is 0.
+void write_reason(wire::Writer& out, std::string_view reason, std::int64_t retry_after) {
   out.key("details").array([&] {
     out.object([&] {
       out.member("@type", "type.googleapis.com/google.rpc.ErrorInfo");
       out.member("reason", reason).member("domain", "a2a-protocol.org");
+    });
+    if (retry_after == 0) return;
+    out.object([&] {
+      out.member("@type", "type.googleapis.com/google.rpc.RetryInfo");
+      out.member("retryDelay", std::to_string(retry_after) + "s");
     });
   });
 }
@@ -117,11 +129,12 @@ CallStatus old_status(int http_status, wire::Value body) {
   const std::string_view detail = body["data"]["detail"].string();
   CallStatus status;
   status.code = code_of(http_status, known ? std::optional(row->code) : std::nullopt);
-  // No number of A2A fits what gRPC has a code for: then -32603 stands in for it.
-  const bool stands_in = known && row->code == Code::internal && status.code != Code::internal;
-  status.message = stands_in ? std::string(detail) : old_message(body["message"].string(), detail);
-  if (known && !stands_in) {
-    write_details(status, [&](wire::Writer& out) { write_reason(out, row->reason); });
+  // What A2A has no number for says what happened, and not the name of gRPC's code again.
+  const bool is_of_http = known && row->number > 0 && !detail.empty();
+  status.message = is_of_http ? std::string(detail) : old_message(body["message"].string(), detail);
+  if (known) {
+    const std::int64_t retry_after = body["data"]["retryAfter"].integer().value_or(0);
+    write_details(status, [&](wire::Writer& out) { write_reason(out, row->reason, retry_after); });
   }
   return status;
 }
@@ -152,7 +165,7 @@ CallStatus status_of(task::Generation generation, int http_status, std::string_v
 RestError rest_error(task::Generation generation, const base::Error& error) {
   RestError said{wire::a2a::rest_status(error), {}};
   if (generation == task::Generation::v1_0) {
-    wire::a2a::write_rest_error_v1(said.body, error, {});
+    wire::a2a::write_rest_error_v1(said.body, error, {}, said.http_status);
   } else {
     wire::a2a::write_rest_error_v0_3(said.body, error);
   }

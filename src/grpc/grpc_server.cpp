@@ -34,26 +34,40 @@ class Service final : public ::grpc::CallbackGenericService {
   ::grpc::ServerGenericBidiReactor* CreateReactor(::grpc::GenericCallbackServerContext* context) override {
     const Method* method = find_method(context->method());
     if (!method) return new Refusal({::grpc::StatusCode::UNIMPLEMENTED, "there is no such method"});
-    if (shared_->calls >= shared_->limits.connections_max) {
-      return new Refusal({::grpc::StatusCode::RESOURCE_EXHAUSTED, "too many calls are open"});
+    if (shared_->draining) {
+      return refuse(*method, {base::ErrorCode::unavailable, "the server is shutting down", {}});
     }
-    return Call::begin(shared_, *method, *context);
+    Metadata metadata = metadata_of(*context);
+    if (const auto good = admit(metadata, context->peer()); !good) return refuse(*method, good.error());
+    if (shared_->calls >= shared_->limits.connections_max) {
+      return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open", {}});
+    }
+    if (!shared_->connections->begin_call(context->peer())) {
+      return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open on this connection", {}});
+    }
+    return Call::begin(shared_, *method, std::move(metadata), *context);
   }
 
  private:
+  base::Result<void> admit(const Metadata& metadata, const std::string& peer) const {
+    if (!shared_->admits) return {};
+    auto head = head_of(metadata, shared_->default_agent());
+    if (!head) return base::fail(head.error());
+    head->remote_address = address_in(peer);
+    return shared_->admits(*head);
+  }
+  Refusal* refuse(const Method& method, const base::Error& error) const {
+    return new Refusal(shared_->failure(method.generation, error));
+  }
+
   const std::shared_ptr<Shared> shared_;
 };
-
-std::string address_of(const std::string& host, int port) {
-  const bool is_ipv6 = host.find(':') != std::string::npos;
-  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
 
 int bounded(std::size_t number) {
   return static_cast<int>(std::min<std::size_t>(number, INT_MAX));
 }
 
-void set_limits(::grpc::ServerBuilder& builder, const server::http::Limits& limits) {
+void set_limits(::grpc::ServerBuilder& builder, const server::http::Limits& limits, const GrpcLimits& more) {
   constexpr int kPingInterval = 10'000;  // of a client's pings at least
   builder.SetMaxReceiveMessageSize(bounded(limits.body_max));
   // gRPC inflates a message whole before it looks at how long it is, and before anybody asks who sent it.
@@ -61,7 +75,9 @@ void set_limits(::grpc::ServerBuilder& builder, const server::http::Limits& limi
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   ::grpc::ResourceQuota quota("baton");
   builder.SetResourceQuota(quota.Resize(limits.bodies_max));
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, more.calls_per_connection_max);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             static_cast<int>(limits.header_time.count()));
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, bounded(limits.header_bytes_max));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, static_cast<int>(limits.idle_time.count()));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(limits.keep_awake.count()));
@@ -73,25 +89,39 @@ void set_limits(::grpc::ServerBuilder& builder, const server::http::Limits& limi
 
 class GrpcServer::Impl {
  public:
-  Impl(const std::string& agent, const server::http::Limits& limits, server::http::Handler handler)
-      : shared_(std::make_shared<Shared>(agent, limits, std::move(handler))), service_(shared_) {}
+  explicit Impl(std::shared_ptr<Shared> shared) : shared_(std::move(shared)), service_(shared_) {}
 
   base::Result<int> start(const std::string& host, int port) {
     gpr_set_log_function(log_line);
-    const std::string address = address_of(host, port);
-    int bound = 0;
+    auto listener = server::http::Listener::open(host, port);
+    if (!listener) return base::fail(listener.error());
+    const int bound = listener->port();
     ::grpc::ServerBuilder builder;
-    builder.AddListeningPort(address, ::grpc::InsecureServerCredentials(), &bound);
+    using Type = ::grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+    acceptor_ = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD,
+                                                                     ::grpc::InsecureServerCredentials());
     builder.RegisterCallbackGenericService(&service_);
-    set_limits(builder, shared_->limits);
+    set_limits(builder, shared_->limits, shared_->grpc_limits);
+    shared_->connections = std::make_unique<Connections>(
+        std::move(*listener), shared_->grpc_limits, shared_->limits.connections_max,
+        [this](int listening, int connection) {
+          ::grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters parameters;
+          parameters.listener_fd = listening;
+          parameters.fd = connection;
+          acceptor_->HandleNewConnection(&parameters);
+        });
     server_ = builder.BuildAndStart();
-    if (server_ && bound > 0) return bound;
-    return base::fail(base::ErrorCode::unavailable, "cannot listen for gRPC",
-                      "cannot listen for gRPC on " + address);
+    if (!server_) return base::fail(base::ErrorCode::unavailable, "cannot listen for gRPC");
+    shared_->connections->start();
+    return bound;
   }
 
+  void drain() { shared_->draining = true; }
+
   void stop(std::chrono::milliseconds grace) {
+    if (shared_->connections) shared_->connections->stop_listening();
     if (server_) server_->Shutdown(std::chrono::system_clock::now() + grace);
+    if (shared_->connections) shared_->connections->stop();
     shared_->workers.stop();
     shared_->pulls.stop();
   }
@@ -99,19 +129,30 @@ class GrpcServer::Impl {
  private:
   const std::shared_ptr<Shared> shared_;
   Service service_;
+  std::unique_ptr<::grpc::experimental::ExternalConnectionAcceptor> acceptor_;
   std::unique_ptr<::grpc::Server> server_;
 };
 
-GrpcServer::GrpcServer(std::string agent, const server::http::Limits& limits, server::http::Handler handler)
-    : agent_(std::move(agent)), limits_(limits), handler_(std::move(handler)) {}
+GrpcServer::GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits,
+                       server::http::Handler handler, const GrpcLimits& grpc_limits, Admission admission)
+    : default_agent_(std::move(default_agent)),
+      limits_(limits),
+      handler_(std::move(handler)),
+      grpc_limits_(grpc_limits),
+      admission_(std::move(admission)) {}
 
 GrpcServer::~GrpcServer() {
   stop(std::chrono::milliseconds(0));
 }
 
 base::Result<int> GrpcServer::start(const std::string& host, int port) {
-  impl_ = std::make_unique<Impl>(agent_, limits_, handler_);
+  impl_ = std::make_unique<Impl>(
+      std::make_shared<Shared>(default_agent_, limits_, grpc_limits_, handler_, admission_));
   return impl_->start(host, port);
+}
+
+void GrpcServer::drain() {
+  if (impl_) impl_->drain();
 }
 
 void GrpcServer::stop(std::chrono::milliseconds grace) {

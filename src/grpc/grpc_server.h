@@ -3,25 +3,35 @@
 // answer (grpc/methods.h, grpc/call_status.h). So operations, access and errors are those of REST.
 //
 // Threads: gRPC's own (half of the cores, 2 to 16, whatever the number of calls), the limits' worker_threads
-// for the handler, one that pulls all streams; none belongs to a call. `start` and `stop` from one thread.
-// In a program built without gRPC `start` fails, and says so.
+// for the handler, one that pulls all streams, one that accepts connections; none belongs to a call. `start`
+// and `stop` from one thread. In a program built without gRPC `start` fails, and says so.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "grpc/limits.h"
 #include "server/http/http_server.h"
 
 namespace baton::grpc {
 
+// Whether a call may begin, by its head alone: the request's path names the agent, its headers are the
+// call's. Called on gRPC's threads before a call is counted or a byte of its message is kept.
+using Admission = std::function<base::Result<void>(const server::http::Request& head)>;
+
+// The name of the default agent, or nothing; it may change while the server runs. Called from any thread.
+using DefaultAgent = std::function<std::string()>;
+
 class GrpcServer {
  public:
-  // `agent`: the name of the one that calls are for; only the metadata `baton-agent` names another, since
-  // gRPC has no paths. The limits are those of HTTP, each for itself: bytes of one request and of all, calls
-  // (its connections), streams, workers and their queue.
-  GrpcServer(std::string agent, const server::http::Limits& limits, server::http::Handler handler);
+  // Calls are for the default agent; only the metadata `baton-agent` names another, since gRPC has no paths.
+  // The limits are those of HTTP, each for itself: bytes of one request and of all, calls (its connections),
+  // streams, workers and their queue.
+  GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits, server::http::Handler handler,
+             const GrpcLimits& grpc_limits = {}, Admission admission = {});
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
@@ -29,14 +39,19 @@ class GrpcServer {
   // Binds and serves. Returns the port that was bound (`port` 0 picks a free one).
   base::Result<int> start(const std::string& host, int port);
 
+  // From now on new calls are refused with `unavailable`; those under way go on.
+  void drain();
+
   // No new calls; those being answered and open streams may go on until they end or `grace` is over.
   void stop(std::chrono::milliseconds grace);
 
  private:
   class Impl;
-  const std::string agent_;
+  const DefaultAgent default_agent_;
   const server::http::Limits limits_;
   const server::http::Handler handler_;
+  const GrpcLimits grpc_limits_;
+  const Admission admission_;
   std::unique_ptr<Impl> impl_;  // once started
 };
 

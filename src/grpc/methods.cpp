@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "wire/json/document.h"
+#include "wire/json/writer.h"
 
 namespace baton::grpc {
 namespace {
@@ -14,6 +15,7 @@ using base::ErrorCode;
 using task::Generation;
 
 constexpr Generation kV03 = Generation::v0_3, kV10 = Generation::v1_0;
+constexpr std::string_view kTasks = "/tasks/";
 constexpr std::string_view kTask = "/tasks/{t}", kCancel = "/tasks/{t}:cancel",
                            kSubscribe = "/tasks/{t}:subscribe",
                            kConfigs = "/tasks/{t}/pushNotificationConfigs",
@@ -60,9 +62,9 @@ std::string_view package_of(Generation generation) {
 }
 
 // What a call's metadata may say to the routes; the rest belongs to the connection.
-constexpr std::array<std::string_view, 7> kHeaders{"authorization",    "a2a-version",   "a2a-extensions",
-                                                   "x-a2a-extensions", "last-event-id", "traceparent",
-                                                   "tracestate"};
+constexpr std::array<std::string_view, 8> kHeaders{":authority",     "authorization",    "a2a-version",
+                                                   "a2a-extensions", "x-a2a-extensions", "last-event-id",
+                                                   "traceparent",    "tracestate"};
 
 struct Ids {
   std::string task, config;
@@ -70,9 +72,10 @@ struct Ids {
 
 // "tasks/T" or "tasks/T/pushNotificationConfigs/C"; the C may be missing.
 std::optional<Ids> ids_in(std::string_view name) {
-  constexpr std::string_view kTasks = "tasks/", kBelow = "pushNotificationConfigs";
-  if (!name.starts_with(kTasks)) return std::nullopt;
-  name.remove_prefix(kTasks.size());
+  constexpr std::string_view kBelow = "pushNotificationConfigs";
+  constexpr std::string_view kPrefix = "tasks/";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  name.remove_prefix(kPrefix.size());
   const std::size_t slash = std::min(name.find('/'), name.size());
   Ids ids{std::string(name.substr(0, slash)), {}};
   if (slash == name.size()) return ids;
@@ -131,9 +134,30 @@ void add_query(wire::Value message, server::http::Request& request) {
   }
 }
 
+// "a=b&c=d" as members; protobuf's JSON takes numbers in quotes.
+void write_query(wire::Writer& out, std::string_view query) {
+  while (!query.empty()) {
+    const std::size_t end = std::min(query.find('&'), query.size());
+    const std::string_view pair = query.substr(0, end);
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    if (equals < pair.size()) {
+      const std::string value = base::percent_decoded(pair.substr(equals + 1)).value_or("");
+      const bool truth = value == "true" || value == "false";
+      out.key(pair.substr(0, equals));
+      if (truth) out.raw(value);
+      if (!truth) out.string(value);
+    }
+    query.remove_prefix(std::min(end + 1, query.size()));
+  }
+}
+
 base::Result<std::string> agent_path(const Metadata& metadata, std::string_view agent) {
   for (const auto& [name, value] : metadata) {
     if (name == "baton-agent" && !value.empty()) agent = value;
+  }
+  if (agent.empty()) {
+    return base::fail(ErrorCode::not_found,
+                      "no agent is the default one; the metadata baton-agent names one");
   }
   if (agent.find('/') != std::string_view::npos) return base::fail(ErrorCode::not_found, "no such agent");
   return "/agents/" + std::string(agent);
@@ -144,6 +168,10 @@ base::Result<std::string> agent_path(const Metadata& metadata, std::string_view 
 std::string Method::full(std::string_view message) const {
   if (message.find('.') != std::string_view::npos) return std::string(message);
   return std::string(package_of(generation)).append(".").append(message);
+}
+
+std::string Method::path_of_call() const {
+  return "/" + full("A2AService") + "/" + std::string(name);
 }
 
 const Method* find_method(std::string_view path) {
@@ -157,24 +185,33 @@ const Method* find_method(std::string_view path) {
   return found == kMethods.end() ? nullptr : found;
 }
 
+base::Result<server::http::Request> head_of(const Metadata& metadata, std::string_view agent) {
+  auto path = agent_path(metadata, agent);
+  if (!path) return base::fail(path.error());
+  server::http::Request request;
+  request.method = "POST";
+  request.path = request.raw_path = std::move(*path);
+  for (const auto& [name, value] : metadata) {
+    const bool passed_on = std::find(kHeaders.begin(), kHeaders.end(), name) != kHeaders.end();
+    if (passed_on) request.headers.emplace_back(name, value);
+  }
+  return request;
+}
+
 base::Result<server::http::Request> rest_request(const Method& method, std::string json,
                                                  const Metadata& metadata, std::string_view agent) {
   const auto message = wire::Document::parse_view(json);
   if (!message) return base::fail(message.error());
   const auto ids = ids_of(method, message->root());
   if (!ids) return base::fail(ids.error());
-  auto prefix = agent_path(metadata, agent);
-  if (!prefix) return base::fail(prefix.error());
-  if (method.generation == kV03) prefix->append("/v1");
-  server::http::Request request;
+  auto head = head_of(metadata, agent);
+  if (!head) return base::fail(head.error());
+  server::http::Request request = std::move(*head);
+  const std::string prefix = request.path + (method.generation == kV03 ? "/v1" : "");
   request.method = method.verb;
-  request.path = *prefix + filled(method.path, ids->task, ids->config);
+  request.path = prefix + filled(method.path, ids->task, ids->config);
   request.raw_path =
-      *prefix + filled(method.path, base::percent_encoded(ids->task), base::percent_encoded(ids->config));
-  for (const auto& [name, value] : metadata) {
-    const bool passed_on = std::find(kHeaders.begin(), kHeaders.end(), name) != kHeaders.end();
-    if (passed_on) request.headers.emplace_back(name, value);
-  }
+      prefix + filled(method.path, base::percent_encoded(ids->task), base::percent_encoded(ids->config));
   const bool has_body =
       method.path.starts_with("/message:") || (method.path == kConfigs && method.verb == "POST");
   if (has_body) {
@@ -184,6 +221,41 @@ base::Result<server::http::Request> rest_request(const Method& method, std::stri
     add_query(message->root(), request);
   }
   return request;
+}
+
+base::Result<MethodCall> method_call(Generation generation, const wire::a2a::ClientRequest& request,
+                                     const std::string& tenant) {
+  std::string_view path = request.path;
+  if (generation == kV03 && path.starts_with("/v1/")) path.remove_prefix(3);
+  const std::size_t mark = std::min(path.find('?'), path.size());
+  const std::string_view query = mark < path.size() ? path.substr(mark + 1) : std::string_view();
+  path = path.substr(0, mark);
+  std::string task;
+  std::string_view shape = path;
+  if (path.starts_with(kTasks) && path.find('/', kTasks.size()) == std::string_view::npos) {
+    // Ids are percent-encoded: a colon is the action's.
+    const std::size_t colon = std::min(path.find(':', kTasks.size()), path.size());
+    task = base::percent_decoded(path.substr(kTasks.size(), colon - kTasks.size())).value_or("");
+    shape = path.substr(colon) == ":cancel" ? kCancel : colon < path.size() ? kSubscribe : kTask;
+  }
+  const auto* found = std::find_if(kMethods.begin(), kMethods.end(), [&](const Method& method) {
+    return method.generation == generation && method.path == shape;
+  });
+  if (found == kMethods.end()) return base::fail(ErrorCode::unsupported, "gRPC has no call for this");
+  MethodCall call{found, request.body};
+  if (!request.body.empty() && tenant.empty()) return call;
+  call.message.clear();
+  wire::Writer out(call.message);
+  const auto body = wire::Document::parse_view(request.body.empty() ? std::string_view("{}") : request.body);
+  if (!body) return base::fail(body.error());
+  out.object([&] {
+    out.optional("tenant", tenant);
+    if (!task.empty() && generation == kV03) out.member("name", "tasks/" + task);
+    if (!task.empty() && generation == kV10) out.member("id", task);
+    for (const wire::Value member : body->root()) out.key(member.key()).raw(member.raw());
+    write_query(out, query);
+  });
+  return call;
 }
 
 }  // namespace baton::grpc

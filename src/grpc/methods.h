@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "server/http/http_server.h"
 #include "task/task.h"
+#include "wire/a2a/client/client_dialect.h"
 
 namespace baton::grpc {
 
@@ -24,6 +25,7 @@ struct Method {
   bool streams = false;
 
   std::string full(std::string_view message) const;  // "a2a.v1.Task"; of names without a dot only
+  std::string path_of_call() const;                  // "/a2a.v1.A2AService/GetTask"
 };
 
 // The method that gRPC calls "/a2a.v1.A2AService/GetTask", or null.
@@ -32,9 +34,22 @@ const Method* find_method(std::string_view path);
 // Names in lower case, as gRPC gives them.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
+// What is known of a call before its message: the agent's path and the metadata that the routes may see.
+base::Result<server::http::Request> head_of(const Metadata& metadata, std::string_view agent);
+
 // The call as a request of the generation's REST binding. `json` is its message in ProtoJSON. The metadata
 // `baton-agent` names another agent than `agent`. Fails where ids are missing or are none.
 base::Result<server::http::Request> rest_request(const Method& method, std::string json,
                                                  const Metadata& metadata, std::string_view agent);
+
+// The other way: a request of the generation's REST client as a call.
+struct MethodCall {
+  const Method* method;
+  std::string message;  // in ProtoJSON
+};
+// Sends, and what is asked of tasks; fails with unsupported for anything else. `tenant` is of 1.0, where REST
+// has it in the path, which must be without it.
+base::Result<MethodCall> method_call(task::Generation generation, const wire::a2a::ClientRequest& request,
+                                     const std::string& tenant);
 
 }  // namespace baton::grpc

@@ -4,6 +4,7 @@
 #include <google/protobuf/compiler/parser.h>
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/descriptor.pb.h>
+#include <google/protobuf/duration.pb.h>
 #include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/empty.pb.h>
 #include <google/protobuf/io/tokenizer.h>
@@ -101,6 +102,7 @@ struct ProtoJson::Schema {
     pb::SetLogHandler(nullptr);  // whatever it would write to standard error comes as a failure as well
     // The files import these: they have to be there.
     pb::Any::descriptor();
+    pb::Duration::descriptor();
     pb::Empty::descriptor();
     pb::Struct::descriptor();
     pb::Timestamp::descriptor();

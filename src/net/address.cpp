@@ -1,15 +1,16 @@
 #include "net/address.h"
 
 #include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <string_view>
+
+#include "net/http_client.h"
+#include "net/resolver.h"
 
 namespace baton::net {
 namespace {
@@ -45,10 +46,25 @@ constexpr std::array kV4NotPublic{
     V4Range{v4(240, 0, 0, 0), 4},      // reserved, and broadcast
 };
 
-bool is_public_v4(std::uint32_t address) {
-  return std::none_of(kV4NotPublic.begin(), kV4NotPublic.end(), [&](const V4Range& range) {
-    return (address ^ range.first) >> (32 - range.bits) == 0;
-  });
+// Where a machine in a cloud reaches the service that knows its credentials.
+constexpr std::array kV4Metadata{
+    V4Range{v4(169, 254, 0, 0), 16},      // link-local: most clouds
+    V4Range{v4(100, 100, 100, 200), 32},  // Alibaba Cloud, in the range of carrier-grade NAT
+    V4Range{v4(168, 63, 129, 16), 32},    // Azure, a public address
+    V4Range{v4(192, 0, 0, 192), 32},      // Oracle Cloud
+};
+
+enum class Reach { open, closed, metadata };
+
+template <std::size_t N>
+bool is_in_any(std::uint32_t address, const std::array<V4Range, N>& ranges) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const V4Range& range) { return (address ^ range.first) >> (32 - range.bits) == 0; });
+}
+
+Reach reach_of_v4(std::uint32_t address) {
+  if (is_in_any(address, kV4Metadata)) return Reach::metadata;
+  return is_in_any(address, kV4NotPublic) ? Reach::closed : Reach::open;
 }
 
 using V6 = std::array<std::uint8_t, 16>;
@@ -90,57 +106,84 @@ constexpr std::array kV6NotPublic{
 };
 constexpr V6Range kV6GlobalUnicast{{0x20}, 3};
 
-bool is_public_v6(const V6& address) {
+constexpr std::array kV6Metadata{
+    V6Range{{0xfe, 0x80}, 10},                                                         // link-local
+    V6Range{{0xfd, 0x00, 0x0e, 0xc2}, 32},                                             // AWS
+    V6Range{{0xfd, 0x20, 0x00, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54}, 128},  // Google Cloud
+};
+
+template <std::size_t N>
+bool is_in_any(const V6& address, const std::array<V6Range, N>& ranges) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [&](const V6Range& range) { return is_in(address, range); });
+}
+
+Reach reach_of_v6(const V6& address) {
   for (const V4Inside& inside : kV4Inside) {
     if (!is_in(address, inside.range)) continue;
     std::uint32_t embedded;
     std::memcpy(&embedded, address.data() + inside.offset, sizeof embedded);
-    return is_public_v4(ntohl(embedded));
+    return reach_of_v4(ntohl(embedded));
   }
-  return is_in(address, kV6GlobalUnicast) &&
-         std::none_of(kV6NotPublic.begin(), kV6NotPublic.end(),
-                      [&](const V6Range& range) { return is_in(address, range); });
+  if (is_in_any(address, kV6Metadata)) return Reach::metadata;
+  const bool open = is_in(address, kV6GlobalUnicast) && !is_in_any(address, kV6NotPublic);
+  return open ? Reach::open : Reach::closed;
 }
 
-std::string text_of(const addrinfo& entry) {
-  char text[NI_MAXHOST];
-  // With its scope, where it has one: a link-local address cannot be dialled without.
-  if (getnameinfo(entry.ai_addr, entry.ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
-    return {};
-  return text;
+Reach reach_of(const std::string& address) {
+  in_addr four{};
+  if (inet_pton(AF_INET, address.c_str(), &four) == 1) return reach_of_v4(ntohl(four.s_addr));
+  V6 six{};
+  const std::string without_scope = address.substr(0, address.find('%'));
+  if (inet_pton(AF_INET6, without_scope.c_str(), six.data()) != 1) return Reach::closed;
+  return reach_of_v6(six);
+}
+
+bool is_allowed_port(int port, const AddressPolicy& policy) {
+  return policy.allow_low_ports || port >= 1024 || port == 80 || port == 443;
+}
+
+// RFC 6761, 6.3: always loopback.
+bool is_localhost(std::string_view host) {
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return host == "localhost" || host.ends_with(".localhost");
+}
+
+tl::unexpected<base::Error> forbidden_address() {
+  return fail(ErrorCode::permission_denied, "the address of this host is not allowed");
 }
 
 }  // namespace
 
 bool is_public_address(const std::string& address) {
-  in_addr four{};
-  if (inet_pton(AF_INET, address.c_str(), &four) == 1) return is_public_v4(ntohl(four.s_addr));
-  V6 six{};
-  return inet_pton(AF_INET6, address.c_str(), six.data()) == 1 && is_public_v6(six);
+  return reach_of(address) == Reach::open;
 }
 
-base::Result<std::vector<std::string>> resolve_allowed(const std::string& host, const AddressPolicy& policy) {
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  const int status = getaddrinfo(host.c_str(), nullptr, &hints, &list);
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner(list, &freeaddrinfo);
-  if (status != 0)
-    return fail(ErrorCode::unavailable, "the host name cannot be resolved", gai_strerror(status));
+bool is_allowed_address(const std::string& address, const AddressPolicy& policy) {
+  const Reach reach = reach_of(address);
+  if (reach == Reach::metadata) return policy.allow_metadata;
+  return reach == Reach::open || policy.allow_private;
+}
 
-  std::vector<std::string> allowed;
-  bool any = false;
-  for (const addrinfo* entry = list; entry != nullptr; entry = entry->ai_next) {
-    const std::string text = text_of(*entry);
-    if (text.empty()) continue;
-    any = true;
-    const bool known = std::find(allowed.begin(), allowed.end(), text) != allowed.end();
-    if (!known && (policy.allow_private || is_public_address(text))) allowed.push_back(text);
+base::Result<void> check_target(const Url& url, const AddressPolicy& policy) {
+  if (!is_allowed_port(url.port, policy)) {
+    return fail(ErrorCode::permission_denied,
+                "port " + std::to_string(url.port) + " is not allowed: 80, 443 and those from 1024 on are");
   }
-  if (!any) return fail(ErrorCode::unavailable, "the host name has no address");
-  if (allowed.empty()) return fail(ErrorCode::permission_denied, "the address of this host is not allowed");
-  return allowed;
+  if (is_localhost(url.host) && !policy.allow_private) return forbidden_address();
+  const auto literal = literal_address(url.host);
+  if (literal && !is_allowed_address(*literal, policy)) return forbidden_address();
+  return {};
+}
+
+base::Result<std::vector<std::string>> resolve_allowed(const Url& url, const AddressPolicy& policy,
+                                                       const WaitLimits& limits) {
+  if (const auto checked = check_target(url, policy); !checked) return fail(checked.error());
+  auto addresses = resolve(url.host, limits);
+  if (!addresses) return fail(std::move(addresses.error()));
+  std::erase_if(*addresses, [&](const std::string& address) { return !is_allowed_address(address, policy); });
+  if (addresses->empty()) return forbidden_address();
+  return addresses;
 }
 
 }  // namespace baton::net

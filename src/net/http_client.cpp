@@ -95,7 +95,10 @@ base::Result<std::unique_ptr<Channel>> open_channel(const std::string& address, 
 // The name is looked up once; what was checked is what is dialled, one address after the other.
 base::Result<std::unique_ptr<Channel>> dial(const HttpRequest& request, const Url& url,
                                             const WaitLimits& limits) {
-  const auto addresses = resolve_allowed(url.host, request.policy);
+  WaitLimits look_up = limits;
+  const auto latest = std::chrono::steady_clock::now() + request.resolve_timeout;
+  look_up.deadline = std::min(limits.deadline.value_or(latest), latest);
+  const auto addresses = resolve_allowed(url, request.policy, look_up);
   if (!addresses) return fail(addresses.error());
   base::Error last;
   for (const std::string& address : *addresses) {

@@ -1,8 +1,7 @@
 // Outbound HTTP: one request, with a deadline for the whole of it, an address check and a bounded answer.
 //
 // Threads: any; each call blocks until it is over. Redirects are never followed: a 3xx is an answer. No proxy
-// is used. The deadline counts from the call; only the system's resolver, asked first, keeps its own
-// time-outs.
+// is used. The deadline counts from the call and covers the look-up of the name.
 #pragma once
 
 #include <chrono>
@@ -34,7 +33,8 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   std::string content_type;
-  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds resolve_timeout{8'000};  // for the host's name
+  std::chrono::milliseconds connect_timeout{5'000};  // for each of its addresses
   std::chrono::milliseconds total_timeout{15'000};
   std::size_t answer_max = 1 << 20;  // bytes of body kept; a longer answer is cut off, not an error
   AddressPolicy policy;

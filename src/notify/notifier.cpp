@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <exception>
+#include <new>
+#include <thread>
 
 #include "base/loggable.h"
 
@@ -23,16 +25,14 @@ constexpr int kScanMax = 16'384;
 // every few of them, so that a long backlog is not read over and over.
 constexpr std::size_t kScanLarge = 64;
 constexpr std::size_t kScannedPerMillisecond = 10;
+// Where more is due than a scan shows, the store reads all of it: the next scan waits so many times as long.
+constexpr int kScanRest = 4;
 constexpr milliseconds kScanRetry{1'000};
 // Something is due but waits for its turn: nothing tells when the next one after it is due.
 constexpr milliseconds kScanBusy{250};
+constexpr milliseconds kNoMemoryPause{10};
 // The wall clock may be set: no wait relies on it for longer.
 constexpr milliseconds kScanLatest{60'000};
-
-std::string host_of(const std::string& url) {
-  const auto parsed = net::parse_url(url);
-  return parsed ? parsed->host + ":" + std::to_string(parsed->port) : std::string();
-}
 
 const char* name_of(Kind kind) {
   if (kind == Kind::delivered) return "delivered";
@@ -121,6 +121,7 @@ void Notifier::scan() {
 void Notifier::take_due() {
   // What is known already comes first among what is due, so it is asked for beside the new.
   const int limit = scan_limit_ + static_cast<int>(queues_.known());
+  const auto began = SteadyClock::now();
   auto due = deliveries_.due_deliveries(clock_.now(), limit);
   if (!due) {
     spdlog::error("webhooks: what is due cannot be read: {}", due.error().for_log);
@@ -129,14 +130,22 @@ void Notifier::take_due() {
   const std::size_t count = due->size();
   bool turned_away = false;
   for (store::Delivery& delivery : *due) {
-    std::string host = host_of(delivery.config.url);
-    turned_away |= queues_.add({std::move(host), std::move(delivery)}) == HostQueues::Added::full;
+    if (queues_.knows(delivery)) continue;
+    const auto head = tasks_.head(delivery.task);
+    std::string caller = head ? payer_of(head->caller) : std::string();
+    std::string host = receiver_of(delivery.config.url);
+    const auto added = queues_.add({std::move(caller), std::move(host), std::move(delivery)});
+    turned_away |= added == HostQueues::Added::full;
   }
   // A receiver with more due than is kept for it must not hide those behind it: look further next time.
   const bool hidden = turned_away && count >= static_cast<std::size_t>(limit);
   scan_limit_ = hidden ? std::min(scan_limit_ * 2, kScanMax) : kScanBatch;
-  const milliseconds pause(count >= kScanLarge ? count / kScannedPerMillisecond : 0);
-  scan_not_before_ = SteadyClock::now() + pause;
+  milliseconds pause(count >= kScanLarge ? count / kScannedPerMillisecond : 0);
+  const auto ended = SteadyClock::now();
+  if (count >= static_cast<std::size_t>(limit)) {
+    pause = std::max(pause, std::chrono::ceil<milliseconds>(ended - began) * kScanRest);
+  }
+  scan_not_before_ = ended + pause;
   wait_for_next();
   if (hidden) scan_soon();
 }
@@ -153,11 +162,7 @@ void Notifier::send_waiting() {
   while (auto waiting = queues_.next()) {
     if (!begin()) return;
     ++in_flight_;
-    const bool accepted = senders_->try_submit([this, sent = std::move(*waiting)] {
-      const std::optional<Outcome> outcome = attempt(sent.delivery);
-      --in_flight_;
-      loop_.post([this, sent, outcome] { on_sent(sent, outcome); });
-    });
+    const bool accepted = senders_->try_submit([this, sent = std::move(*waiting)] { send(sent); });
     if (accepted) continue;
     --in_flight_;
     return end();
@@ -165,7 +170,7 @@ void Notifier::send_waiting() {
 }
 
 void Notifier::on_sent(const Waiting& sent, const std::optional<Outcome>& outcome) {
-  queues_.sent(sent.host, outcome && outcome->slow);
+  queues_.sent(sent, outcome && outcome->slow);
   if (!outcome) {
     queues_.release(sent.delivery);
     return end();
@@ -205,6 +210,19 @@ void Notifier::on_recorded(const store::Delivery& delivery, const store::Deliver
   end();
 }
 
+void Notifier::send(const Waiting& waiting) {
+  std::optional<Outcome> outcome = attempt(waiting.delivery);
+  --in_flight_;
+  while (true) {
+    try {
+      return loop_.post([this, waiting, outcome] { on_sent(waiting, outcome); });
+    } catch (const std::bad_alloc&) {
+      // The delivery would be under way for ever: memory comes back, and this thread has time.
+      std::this_thread::sleep_for(kNoMemoryPause);
+    }
+  }
+}
+
 std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const {
   if (stopping_) return {};
   try {
@@ -216,6 +234,7 @@ std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const 
       return Outcome{gone ? Kind::given_up : Kind::retry, error.for_caller, {}, false, {}};
     }
     std::string task = rendered->task.value;
+    const std::shared_ptr<void> held = rendered->held;
     const auto answer = net::http_request(prepare(delivery, std::move(*rendered)));
     if (!answer && abandoned_) return {};
     Outcome outcome = judge(answer, clock_.now());
@@ -231,6 +250,7 @@ net::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered ren
   net::HttpRequest request = webhook_request(delivery, rendered.task, std::move(rendered.body));
   request.total_timeout = options_.timeout;
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
+  request.resolve_timeout = std::min<base::Duration>(options_.resolve_timeout, options_.timeout);
   request.policy = options_.policy;
   request.stop_fd = abandon_fd_.get();
   return request;

@@ -29,7 +29,8 @@ namespace baton::notify {
 struct NotifierOptions {
   bool enabled = true;  // false: deliveries stay where they are
   base::Duration timeout{15'000};
-  int senders = 4;
+  base::Duration resolve_timeout{8'000};  // for the name of a receiver
+  int senders = 32;
   int senders_per_host = 2;
   Backoff retry;
   base::Duration give_up_after = std::chrono::hours(24);
@@ -74,6 +75,7 @@ class Notifier {
   void on_recorded(const store::Delivery& delivery, const store::DeliveryResult& result, int failures,
                    bool stored);
   // Sender threads. No outcome: abandoned.
+  void send(const Waiting& waiting);
   std::optional<Outcome> attempt(const store::Delivery& delivery) const;
   net::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
 

@@ -60,6 +60,12 @@ net::HttpRequest webhook_request(const store::Delivery& delivery, const task::Ta
   return request;
 }
 
+base::Result<void> check_webhook(const task::PushConfig& config, const net::AddressPolicy& policy) {
+  const auto url = net::parse_url(config.url);
+  if (!url) return base::fail(url.error());
+  return net::check_target(*url, policy);
+}
+
 Outcome judge(const base::Result<net::HttpAnswer>& answer, base::Timestamp now) {
   if (answer) return judge_status(*answer, now);
   const base::Error& error = answer.error();

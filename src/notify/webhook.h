@@ -15,7 +15,7 @@ struct Body {
   std::string bytes;
 };
 
-// What became of one attempt. `reason` is for operators: it names no secret and no address.
+// What became of one attempt. `reason` is for operators and callers: it names no secret and no address.
 struct Outcome {
   store::DeliveryResult::Kind kind = store::DeliveryResult::Kind::delivered;
   std::string reason;
@@ -27,6 +27,9 @@ struct Outcome {
 // A POST with the config's token and credentials, and the headers by which a receiver tells a repetition:
 // X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt.
 net::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body);
+
+// Refuses a URL that is none and a target that is forbidden whatever its name resolves to.
+base::Result<void> check_webhook(const task::PushConfig& config, const net::AddressPolicy& policy);
 
 // 2xx is delivered; 410 and what no repetition can mend (a forbidden address, a URL or header that is none)
 // is given up; all else, other client errors included (operators mend receivers), is tried again.

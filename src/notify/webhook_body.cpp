@@ -1,5 +1,12 @@
 #include "notify/webhook_body.h"
 
+#include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+
+#include "base/text.h"
+#include "task/link_parts.h"
 #include "wire/a2a/dialect.h"
 
 namespace baton::notify {
@@ -12,9 +19,60 @@ base::Result<task::Event> event_of(const store::TaskStore& tasks, const store::D
   return std::move(events->front());
 }
 
+// What a webhook's body may say of a task without the large parts being looked for.
+constexpr std::size_t kSmallTaskMax = 1 << 20;
+// Room for the largest task beside its body.
+constexpr std::size_t kLargeBodiesMax = 96 << 20;
+
+// Bounds the memory of large bodies together, from the reading of their task until they are sent. Whoever
+// finds no room waits: each of those that hold it is being sent, which has a time limit.
+class LargeBodies {
+ public:
+  std::shared_ptr<void> hold(std::size_t bytes) {
+    std::unique_lock lock(mutex_);
+    room_.wait(lock, [&] { return held_ == 0 || held_ + bytes <= kLargeBodiesMax; });
+    held_ += bytes;
+    return {this, [bytes](LargeBodies* all) { all->give_back(bytes); }};
+  }
+
+ private:
+  void give_back(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    held_ -= bytes;
+    room_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable room_;
+  std::size_t held_ = 0;
+};
+
+base::Result<task::Task> large_task(const store::TaskStore& tasks, const store::Delivery& delivery,
+                                    const WebhookLinks& links, std::shared_ptr<void>& held) {
+  static LargeBodies bodies;
+  const auto head = tasks.head(delivery.task);
+  if (!head) return base::fail(head.error());
+  held = bodies.hold(head->bytes + std::min(head->bytes, links.body_bytes_max));
+  auto task = tasks.read(delivery.task, task::Depth{}, delivery.event);
+  if (task) {
+    std::string url = links.url + "/agents/" + base::percent_encoded(head->agent.value);
+    const std::string_view tenant = task::tenant_of(head->caller);
+    if (!tenant.empty()) url += "/" + base::percent_encoded(tenant);
+    task::link_large_parts({&*task, 1}, links.body_bytes_max, url);
+  }
+  return task;
+}
+
 // A task of which only the names are needed is not put together.
-base::Result<task::Task> task_of(const store::TaskStore& tasks, const store::Delivery& delivery, bool whole) {
-  if (whole) return tasks.read(delivery.task, task::Depth{}, delivery.event);
+base::Result<task::Task> task_of(const store::TaskStore& tasks, const store::Delivery& delivery, bool whole,
+                                 const WebhookLinks& links, std::shared_ptr<void>& held) {
+  if (whole) {
+    task::Depth depth;
+    depth.bytes_max = kSmallTaskMax;
+    auto small = tasks.read(delivery.task, depth, delivery.event);
+    if (small || small.error().code != base::ErrorCode::too_large) return small;
+    return large_task(tasks, delivery, links, held);
+  }
   auto head = tasks.head(delivery.task);
   if (!head) return base::fail(std::move(head.error()));
   task::Task task;
@@ -25,13 +83,15 @@ base::Result<task::Task> task_of(const store::TaskStore& tasks, const store::Del
 
 }  // namespace
 
-base::Result<Rendered> render_a2a(const store::TaskStore& tasks, const store::Delivery& delivery) {
+base::Result<Rendered> render_a2a(const store::TaskStore& tasks, const store::Delivery& delivery,
+                                  const WebhookLinks& links) {
   const wire::a2a::Dialect& dialect = wire::a2a::dialect_of(delivery.config.generation);
-  const auto task = task_of(tasks, delivery, dialect.webhook_shows_task());
+  std::shared_ptr<void> held;
+  const auto task = task_of(tasks, delivery, dialect.webhook_shows_task(), links, held);
   if (!task) return base::fail(task.error());
   const auto event = event_of(tasks, delivery);
   if (!event) return base::fail(event.error());
-  Rendered rendered{task->id, {std::string(dialect.webhook_content_type()), {}}};
+  Rendered rendered{task->id, {std::string(dialect.webhook_content_type()), {}}, std::move(held)};
   wire::Writer writer(rendered.body.bytes);
   dialect.write_webhook(writer, *task, *event);
   return rendered;

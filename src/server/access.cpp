@@ -4,6 +4,8 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "server/hosts.h"
+#include "server/http/http_text.h"
 
 namespace baton::server {
 namespace {
@@ -23,28 +25,73 @@ std::string_view bearer_token(std::string_view authorization) {
   return is_bearer ? authorization.substr(kScheme.size()) : std::string_view();
 }
 
+bool is_loopback_page(std::string_view origin) {
+  return (origin.starts_with("http://") || origin.starts_with("https://")) &&
+         is_loopback_host(host_in_url(origin));
+}
+
 bool origin_allowed(const ServerOptions& options, std::string_view origin) {
-  return std::any_of(options.cors_origins.begin(), options.cors_origins.end(),
-                     [&](const std::string& allowed) { return allowed == "*" || allowed == origin; });
+  return std::ranges::any_of(options.cors_origins, [&](const std::string& allowed) {
+    return allowed == "*" || allowed == origin || (allowed == "loopback" && is_loopback_page(origin));
+  });
+}
+
+// Null: no such token.
+const Token* find_token(const std::vector<Token>& tokens, std::string_view authorization) {
+  const std::string_view given = bearer_token(authorization);
+  const Token* known = nullptr;
+  for (const Token& token : tokens) {
+    if (!given.empty() && equal_in_constant_time(given, token.secret)) known = &token;
+  }
+  return known;
 }
 
 }  // namespace
 
+TokenList& TokenList::operator=(std::vector<Token> tokens) {
+  auto list = std::make_unique<const std::vector<Token>>(std::move(tokens));
+  state_->all.with([&](auto& all) {
+    state_->now.store(list.get(), std::memory_order_release);
+    all.push_back(std::move(list));
+  });
+  return *this;
+}
+
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent) {
   const std::string_view authorization = request.header("Authorization");
-  // A server without tokens has nothing to compare with what many clients send all the same.
-  if (options.anonymous && (authorization.empty() || options.tokens.empty())) return task::kAnonymous;
-  const std::string_view given = bearer_token(authorization);
-  const Token* known = nullptr;
-  for (const Token& token : options.tokens) {
-    if (!given.empty() && equal_in_constant_time(given, token.secret)) known = &token;
+  const auto is_authorization = [](const auto& header) {
+    return http::same_word(header.first, "Authorization");
+  };
+  // Whoever is on the way may have looked at the other one. (Of an HTTP request the connection layer sees
+  // it.)
+  if (std::ranges::count_if(request.headers, is_authorization) > 1) {
+    return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
   }
+  const std::vector<Token>& tokens = options.tokens.now();
+  // A server without tokens has nothing to compare with what many clients send all the same.
+  if (options.anonymous && (authorization.empty() || tokens.empty())) return task::kAnonymous;
+  const Token* known = find_token(tokens, authorization);
   if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");
   const bool good_here = known->agents.empty() || std::find(known->agents.begin(), known->agents.end(),
                                                             agent.value) != known->agents.end();
   if (!good_here) return base::fail(base::ErrorCode::permission_denied, "this token is not for this agent");
   return known->caller;
+}
+
+bool may_send_body(const ServerOptions& options, std::string_view head) {
+  const std::vector<Token>& tokens = options.tokens.now();
+  if (tokens.empty()) return true;
+  while (!head.empty()) {
+    const std::size_t end = std::min(head.find("\r\n"), head.size());
+    const std::string_view line = head.substr(0, end);
+    const std::size_t colon = line.find(':');
+    if (colon != std::string_view::npos && http::same_word(line.substr(0, colon), "Authorization")) {
+      return find_token(tokens, http::trimmed(line.substr(colon + 1))) != nullptr;
+    }
+    head.remove_prefix(std::min(end + 2, head.size()));
+  }
+  return options.anonymous;
 }
 
 bool origin_may_call(const ServerOptions& options, const http::Request& request) {

@@ -15,6 +15,10 @@ namespace baton::server {
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
+// Whether the sender of this head, which is the text of its lines, may send a body that is worth keeping in
+// memory before it is looked at: an anonymous caller where those are served, or one with a known token.
+bool may_send_body(const ServerOptions& options, std::string_view head);
+
 // Whether the request may be acted on: it is not from a browser, or from a page of an allowed origin. A page
 // can send some requests without asking first; the answer it cannot read would come too late.
 bool origin_may_call(const ServerOptions& options, const http::Request& request);

@@ -9,7 +9,8 @@
 
 namespace baton::server {
 
-// {"error":"<reason>"}: what is wrong before a protocol is known.
+// {"error":"<reason>"}: what is wrong before a protocol is known. 401 says how to authenticate, 429 and 503
+// when to come back.
 http::Reply plain_error(int status, std::string_view reason);
 
 // 401 with WWW-Authenticate, 403, or 404 for what `authenticate` and the router refuse.

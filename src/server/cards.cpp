@@ -1,7 +1,13 @@
 #include "server/cards.h"
 
+#include <optional>
+
 #include "server/a2a/negotiation.h"
+#include "server/access.h"
+#include "server/answers.h"
 #include "server/conditional.h"
+#include "server/endpoint.h"
+#include "wire/json/writer.h"
 
 namespace baton::server {
 namespace {
@@ -38,7 +44,13 @@ http::Reply card_reply(const Services& services, const http::Request& request, c
   std::string card = wire::write_card(served_card(services, agent, urls), view_for(request));
   http::Reply reply = conditional_reply(request, std::move(card), agent.read_at);
   reply.headers.emplace_back("Cache-Control", "max-age=60");
-  reply.headers.emplace_back("Vary", services.options.cors ? "A2A-Version, Origin" : "A2A-Version");
+  std::string vary = "A2A-Version";
+  if (services.options.cors) vary += ", Origin";
+  if (services.options.public_url.empty()) {
+    vary += ", Host";
+    if (!services.options.proxies.empty()) vary += ", X-Forwarded-Host, X-Forwarded-Proto";
+  }
+  reply.headers.emplace_back("Vary", std::move(vary));
   return reply;
 }
 
@@ -46,11 +58,9 @@ base::Result<std::string> extended_card(const Services& services, const agents::
                                         const task::Caller& caller, const CardUrls& urls, CardView view) {
   const bool anonymous = caller == task::kAnonymous;
   ServedCard served = served_card(services, agent, urls);
-  if (view == CardView::v0_3_rest) {
-    served.extended = !anonymous;
-    return wire::write_card(served, view);
-  }
   if (!agent.card.extended || !served.has_callers) {
+    // Clients of REST and gRPC 0.3 have no other call for a card.
+    if (view == CardView::v0_3_rest) return wire::write_card(served, view);
     const ErrorCode code =
         view == CardView::v1_0 ? ErrorCode::unsupported : ErrorCode::extended_card_not_configured;
     return base::fail(code, "this agent has no extended card");
@@ -59,6 +69,36 @@ base::Result<std::string> extended_card(const Services& services, const agents::
     return base::fail(ErrorCode::unauthenticated, "the extended card is for callers with a token");
   served.extended = true;
   return wire::write_card(served, view);
+}
+
+http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address) {
+  const agents::Agent* const main = services.catalogue.default_agent();
+  std::optional<base::Error> refused;
+  http::Reply reply;
+  wire::Writer out(reply.body);
+  bool any = false;
+  const auto write = [&](const agents::Agent& agent) {
+    const CardUrls urls = card_urls(services.options, request, {&agent, false, address, &agent == main});
+    out.object([&] {
+      out.member("name", agent.name.value).member("default", &agent == main);
+      out.member("title", agent.card.name).member("description", agent.card.description);
+      out.member("url", urls.json_rpc).member("card", urls.rest + "/.well-known/agent-card.json");
+    });
+  };
+  out.object([&] {
+    out.key("agents").array([&] {
+      for (const agents::Agent* each : services.catalogue.all()) {
+        const agents::Agent& agent = *each;
+        const auto caller = authenticate(services.options, request, agent.name);
+        if (!caller) refused = caller.error();
+        // One attempt with a wrong token is one attempt, however many agents there are.
+        if (!caller && caller.error().code == ErrorCode::unauthenticated) return;
+        if (caller) write(agent);
+        any = any || caller;
+      }
+    });
+  });
+  return refused && !any ? refusal(*refused) : reply;
 }
 
 }  // namespace baton::server

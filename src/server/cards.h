@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "server/http/http_server.h"
@@ -25,13 +26,16 @@ struct CardUrls {
 http::Reply card_reply(const Services& services, const http::Request& request, const agents::Agent& agent,
                        const CardUrls& urls);
 
-// The JSON of the extended card in the view of the generation: superset for 0.2 and JSON-RPC 0.3. In the
-// view of REST 0.3 callers without a name, and those of agents without an extended card, get the public one.
-// Otherwise fails, for an agent without an extended card, or where nobody has a token, with unsupported (1.0)
-// or extended_card_not_configured, and with unauthenticated for a caller that is anonymous. `caller` is
-// without a tenant.
+// The JSON of the extended card in the view of the generation: superset for 0.2 and JSON-RPC 0.3. For an
+// agent without an extended card, or where nobody has a token, the view of REST 0.3 has the public one, and
+// the others fail with unsupported (1.0) or extended_card_not_configured. Fails with unauthenticated for an
+// anonymous caller of an agent that has one. `caller` is without a tenant.
 base::Result<std::string> extended_card(const Services& services, const agents::Agent& agent,
                                         const task::Caller& caller, const CardUrls& urls,
                                         wire::CardView view);
+
+// The answer to GET /agents: the agents that the caller may speak to, with the URLs of their cards. Refused
+// where authenticate() refuses the caller at every agent. `address`: see Endpoint.
+http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address);
 
 }  // namespace baton::server

@@ -21,7 +21,8 @@ struct Endpoint {
 };
 
 // The URLs of the agent as its caller can reach them: under the public URL of the configuration, else under
-// the Host the request names, else under the server's address.
+// the host the request names (hosts.h; the router has made sure that it is served), else under the server's
+// address.
 CardUrls card_urls(const ServerOptions& options, const http::Request& request, const Endpoint& endpoint);
 
 }  // namespace baton::server

@@ -12,6 +12,14 @@ namespace {
 
 constexpr int kPage = 128;
 constexpr std::size_t kBatch = 64;
+// What a page may hold before it is read: a MiB, or one event.
+constexpr std::size_t kPageBytesMax = 10 << 20;
+
+std::size_t weight_of(const std::vector<task::Event>& events) {
+  std::size_t bytes = 0;
+  for (const task::Event& event : events) bytes += task::weight_of(event.body);
+  return bytes;
+}
 
 }  // namespace
 
@@ -22,8 +30,24 @@ struct LogReader::Shared {
     bool fetching = false;
     bool ready = false;
     bool failed = false;
+    AnswerBudget::SharePtr share;
   };
   explicit Shared(http::Waker waker) : wake(std::move(waker)) {}
+  // A read has ended.
+  void deliver(task::EventNumber after, base::Result<std::vector<task::Event>> events,
+               AnswerBudget::SharePtr share) {
+    if (!events) spdlog::error("a stream cannot read its log: {}", events.error().for_log);
+    page.with([&](Page& fetched) {
+      fetched.fetching = false;
+      fetched.ready = true;
+      fetched.after = after;
+      fetched.failed = !events;
+      if (events) fetched.events = std::move(*events);
+      fetched.share = std::move(share);
+    });
+    wake();
+  }
+
   const http::Waker wake;
   std::atomic<bool> news{true};  // the log may have grown since it was last read
   base::Guarded<Page> page;
@@ -35,6 +59,7 @@ LogReader::LogReader(const Services& services, task::TaskKey task, task::EventNu
       task_(task),
       position_(after),
       page_(std::move(page)),
+      page_bytes_(weight_of(page_)),
       shared_(std::make_shared<Shared>(std::move(waker))) {
   subscription_ = services_.engine.feed().subscribe(task_, [shared = shared_] {
     shared->news = true;
@@ -52,7 +77,11 @@ bool LogReader::hand_over(const task::Event& event, Taker& taker) {
 // False: there is nothing left of the last page from the store.
 bool LogReader::hand_over_page(Taker& taker) {
   if (page_next_ == page_.size()) return false;
-  while (page_next_ < page_.size() && hand_over(page_[page_next_++], taker)) {
+  bool goes_on = true;
+  while (page_next_ < page_.size() && goes_on) {
+    const task::Event& event = page_[page_next_++];
+    page_bytes_ -= task::weight_of(event.body);
+    goes_on = hand_over(event, taker);
   }
   if (page_next_ == page_.size()) page_ = {}, page_next_ = 0;
   return true;
@@ -62,7 +91,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
   if (hand_over_page(taker)) return Found::events;
 
   auto page = shared_->page.with([](Shared::Page& p) {
-    return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false};
+    return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false, {}};
   });
   if (page.failed) return Found::failed;
   // The feed may have come to know what was being fetched.
@@ -72,6 +101,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
     shared_->news = true;  // there may be a next page
     page_ = std::move(page.events);
     page_next_ = 0;
+    page_bytes_ = weight_of(page_);
     hand_over_page(taker);
     return Found::events;
   }
@@ -91,19 +121,27 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
 // False: refused by a full pool.
 bool LogReader::fetch() {
   shared_->page.with([](Shared::Page& page) { page.fetching = true; });
-  auto work = [shared = shared_, &tasks = services_.engine.tasks(), key = task_, after = position_] {
-    auto events = tasks.events(key, after, kPage);
-    if (!events) spdlog::error("a stream cannot read its log: {}", events.error().for_log);
-    shared->page.with([&](Shared::Page& page) {
-      page.fetching = false;
-      page.ready = true;
-      page.after = after;
-      page.failed = !events;
-      if (events) page.events = std::move(*events);
-    });
-    shared->wake();
+  auto work = [shared = shared_, &tasks = services_.engine.tasks(), key = task_,
+               after = position_](AnswerBudget::SharePtr share) {
+    base::Result<std::vector<task::Event>> events =
+        base::fail(base::ErrorCode::internal, "the log cannot be read now");
+    try {
+      events = tasks.events(key, after, kPage);
+    } catch (const std::bad_alloc&) {
+      events = base::fail(base::ErrorCode::overloaded, "the log cannot be read now", "there is no memory");
+    }
+    if (share && events) share->shrink(weight_of(*events));
+    shared->deliver(after, std::move(events), std::move(share));
   };
-  return services_.readers.try_submit(std::move(work));
+  if (services_.pages == nullptr) return services_.readers.try_submit([work] { work(nullptr); });
+  services_.pages->enter({}, kPageBytesMax,
+                         [&readers = services_.readers, shared = shared_, after = position_,
+                          work](AnswerBudget::SharePtr share) {
+                           if (share && readers.try_submit([work, share] { work(share); })) return;
+                           shared->deliver(after, base::fail(base::ErrorCode::overloaded, "too many pages"),
+                                           nullptr);
+                         });
+  return true;
 }
 
 }  // namespace baton::server

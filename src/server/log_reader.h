@@ -36,6 +36,8 @@ class LogReader {
   ~LogReader();
 
   task::TaskKey task() const { return task_; }
+  // About what has been read from the store and not been handed over.
+  std::size_t held() const { return page_bytes_; }
   // Hands over what comes after the last event handed over. `expects_none`: the task has ended, so that the
   // log must be looked at without being told of news.
   Found read(Taker& taker, bool expects_none);
@@ -52,6 +54,7 @@ class LogReader {
   task::EventNumber position_;
   std::vector<task::Event> page_;  // from the store; handed over up to page_next_
   std::size_t page_next_ = 0;
+  std::size_t page_bytes_ = 0;  // of what is left of it
   std::shared_ptr<Shared> shared_;
   engine::Feed::Subscription subscription_;
 };

@@ -22,21 +22,22 @@ bool is_over_at(const LogStream::Start& start, const task::Event& event) {
   return status && start.ends_at && start.ends_at(status->status.state);
 }
 
-void append_block(const LogStream::Start& start, const task::Event& event, bool last, std::string& scratch,
-                  std::string& out) {
+// `shown`: the last number covered so far, and then with this event if the view shows it.
+bool append_block(const LogStream::Start& start, const task::Event& event, bool last,
+                  task::EventNumber& shown, std::string& scratch, std::string& out) {
   scratch.clear();
-  if (start.view(event, last, scratch)) {
-    make_one_line(scratch);
-    wire::append_sse(out, event.number.value, scratch);
-  } else {
-    wire::append_sse_id(out, event.number.value);
-  }
+  if (!start.view(event, last, {shown.value + 1}, scratch)) return false;
+  make_one_line(scratch);
+  wire::append_sse(out, start.numbered ? event.number.value : 0, scratch);
+  shown = event.number;
+  return true;
 }
 
 }  // namespace
 
 LogStream::LogStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),
+      shown_(start_.after),
       ended_(start_.ended_there),
       log_(services, start_.task, start_.after, std::move(waker), std::exchange(start_.page, {})) {}
 
@@ -45,8 +46,9 @@ std::optional<std::string> LogStream::whole(const Start& start) {
       std::ranges::find_if(start.page, [&](const task::Event& event) { return is_over_at(start, event); });
   if (last == start.page.end()) return std::nullopt;
   std::string out = start.first_block, scratch;
+  task::EventNumber shown = start.after;
   for (auto event = start.page.begin(); event <= last; ++event) {
-    append_block(start, *event, event == last, scratch, out);
+    append_block(start, *event, event == last, shown, scratch, out);
   }
   return out;
 }
@@ -55,15 +57,19 @@ bool LogStream::take(const task::Event& event) {
   const task::StatusChanged* status = task::status_in(event);
   ended_ = status && task::is_terminal(status->status.state);
   over_ = is_over_at(start_, event);
-  append_block(start_, event, start_.ends_at ? over_ : ended_, scratch_, *out_);
+  const bool last = start_.ends_at ? over_ : ended_;
+  const bool shown = append_block(start_, event, last, shown_, scratch_, *out_);
+  has_ids_ |= shown && start_.numbered;
   return out_->size() < room_ && !over_;
 }
 
 http::StreamSource::Next LogStream::pull(std::string& out, std::size_t room) {
   if (!start_.first_block.empty()) {
+    has_ids_ = start_.first_block.starts_with("id:");
     out += std::exchange(start_.first_block, {});
     return Next::more;
   }
+  start_.share.reset();  // what was handed out before has been sent
   if (over_) return Next::end;
   out_ = &out;
   room_ = room;

@@ -7,6 +7,7 @@
 #include "server/access.h"
 #include "server/answers.h"
 #include "server/cards.h"
+#include "server/hosts.h"
 #include "server/metrics.h"
 
 namespace baton::server {
@@ -15,6 +16,8 @@ namespace {
 constexpr std::string_view kCard = "/.well-known/agent-card.json";
 constexpr std::string_view kOldCard = "/.well-known/agent.json";  // until A2A 0.2
 constexpr std::string_view kHostedAgents = "/v1/aibot/bots/";     // of AG-Kit
+constexpr std::string_view kNoDefault =
+    "no agent is the default one; GET /agents lists them, each at /agents/<name>/";
 constexpr std::string_view kV02ExtendedCard = "/agent/authenticatedExtendedCard";
 
 http::Reply method_not_allowed(std::string_view allow) {
@@ -35,17 +38,17 @@ http::Reply text(int status, std::string body) {
 
 Router::Target Router::target_of(const http::Request& request) const {
   const std::string_view path = request.path, raw = request.raw_path;
-  const agents::Agent& first = services_.catalogue.default_agent();
+  const agents::Agent* const first = services_.catalogue.default_agent();
   const bool hosted = path.starts_with(kHostedAgents) && path.ends_with("/send-message");
   const std::string_view agents = hosted ? kHostedAgents : kAgents;
-  if (!path.starts_with(agents)) return {{&first, true, base_url_, true}, path, raw};
+  if (!path.starts_with(agents)) return {{first, true, base_url_, true}, path, raw};
   const std::string_view after = path.substr(agents.size());
   const std::size_t end = std::min(after.find('/'), after.size());
   const std::string_view prefix = path.substr(0, agents.size() + end);
   // A name holds nothing that needs encoding; where it is encoded all the same, the rest is taken decoded.
   const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
   const agents::Agent* agent = services_.catalogue.find({std::string(after.substr(0, end))});
-  return {{agent, false, base_url_, agent == &first}, after.substr(end), raw_rest};
+  return {{agent, false, base_url_, agent && agent == first}, after.substr(end), raw_rest};
 }
 
 void Router::reply(http::Exchange& exchange, http::Reply reply) const {
@@ -55,26 +58,55 @@ void Router::reply(http::Exchange& exchange, http::Reply reply) const {
   exchange.reply(std::move(reply));
 }
 
+std::optional<http::Reply> Router::health(std::string_view method, std::string_view target) const {
+  const std::string_view path = target.substr(0, target.find('?'));
+  if (path != "/healthz" && path != "/health" && path != "/readyz") return std::nullopt;
+  if (method != "GET" && method != "HEAD") return std::nullopt;
+  if (path == "/healthz") return text(200, "ok\n");
+  if (path == "/readyz") return readiness();
+  http::Reply healthy;
+  healthy.body = R"({"status":"healthy"})";
+  return healthy;
+}
+
+// Ready, whatever was left out: the other agents are served.
+http::Reply Router::readiness() const {
+  if (!ready_) return text(503, "not ready\n");
+  if (!services_.engine.store_is_writable()) return text(503, "not ready: the store cannot be written\n");
+  std::string body = "ready\n";
+  for (const agents::Catalogue::CardReport& one : services_.catalogue.left_out())
+    body += "left out: " + one.folder + " (its card is wrong; the log says why)\n";
+  return text(200, std::move(body));
+}
+
 bool Router::handle_operators(http::Exchange& exchange) const {
   const http::Request& request = exchange.request();
-  const bool reads = request.method == "GET" || request.method == "HEAD";
   const std::string& path = request.path;
   const bool known = path == "/healthz" || path == "/health" || path == "/readyz" || path == "/metrics";
   if (!known) return false;
-  if (!reads) {
+  if (path != "/metrics" || (request.method != "GET" && request.method != "HEAD")) {
     reply(exchange, method_not_allowed("GET"));
-  } else if (path == "/metrics") {
-    reply(exchange, text(200, metrics_of(services_, http_counts_)));
-  } else if (path == "/health") {
-    http::Reply healthy;
-    healthy.body = R"({"status":"healthy"})";
-    reply(exchange, std::move(healthy));
-  } else if (path == "/readyz") {
-    reply(exchange, ready_ ? text(200, "ready\n") : text(503, "not ready\n"));
   } else {
-    reply(exchange, text(200, "ok\n"));
+    reply(exchange, text(200, metrics_of(services_, http_counts_)));
   }
   return true;
+}
+
+// How long the refusal should wait.
+std::chrono::milliseconds Router::note_wrong_token(const http::Request& request,
+                                                   const base::Error& error) const {
+  // Whoever sends no token, or a good one for another agent, does not try any.
+  const bool tried =
+      error.code == base::ErrorCode::unauthenticated && !request.header("Authorization").empty();
+  if (!tried) return std::chrono::milliseconds(0);
+  return wrong_tokens_.noted(client_address(services_.options, request), std::chrono::steady_clock::now());
+}
+
+template <class Refuse>
+void Router::refuse_caller(const http::Request& request, const base::Error& error, Refuse&& refuse) const {
+  const auto wait = note_wrong_token(request, error);
+  if (wait.count() == 0) return refuse();
+  services_.engine.after(wait, std::forward<Refuse>(refuse));
 }
 
 // A run of a chat protocol.
@@ -86,8 +118,11 @@ void Router::handle_chat(std::shared_ptr<http::Exchange> exchange, const Target&
     return reply(*exchange, plain_error(403, "pages of this origin may not call"));
   }
   auto caller = authenticate(services_.options, request, target.agent->name);
-  if (!caller) return reply(*exchange, refusal(caller.error()));
-  chat::handle(services_, *runs_, std::move(exchange), *target.agent, std::move(*caller), door);
+  if (!caller) {
+    return refuse_caller(request, caller.error(),
+                         [this, exchange, error = caller.error()] { reply(*exchange, refusal(error)); });
+  }
+  chat::handle(services_, *claims_, std::move(exchange), *target.agent, std::move(*caller), door);
 }
 
 // An operation of A2A: over JSON-RPC at the agent's own URL, or over REST.
@@ -102,20 +137,39 @@ void Router::handle_call(std::shared_ptr<http::Exchange> exchange, const Target&
     return reply(*exchange, plain_error(403, "pages of this origin may not call"));
   }
   auto caller = authenticate(services_.options, request, target.agent->name);
-  if (!caller && rest) {
-    return a2a::refuse_rest(services_, std::move(exchange), target, *rest, caller.error());
+  if (!caller) {
+    return refuse_caller(request, caller.error(), [this, exchange, target, rest, error = caller.error()] {
+      if (rest) return a2a::refuse_rest(services_, exchange, target, *rest, error);
+      a2a::refuse_json_rpc(services_, *exchange, error);
+    });
   }
-  if (!caller) return reply(*exchange, refusal(caller.error()));
   if (is_rpc) {
     return a2a::handle_json_rpc(services_, std::move(exchange), target, std::move(*caller));
   }
   a2a::handle_rest(services_, std::move(exchange), target, std::move(*caller), std::move(*rest));
 }
 
-void Router::reply_extended_card(http::Exchange& exchange, const Target& target) const {
+void Router::handle_agents(const std::shared_ptr<http::Exchange>& exchange, bool reads) const {
+  const http::Request& request = exchange->request();
+  if (!reads) return reply(*exchange, method_not_allowed("GET"));
+  if (!origin_may_call(services_.options, request)) {
+    return reply(*exchange, plain_error(403, "pages of this origin may not call"));
+  }
+  http::Reply answer = agents_reply(services_, request, base_url_);
+  if (answer.status != 401) return reply(*exchange, std::move(answer));
+  refuse_caller(request, {base::ErrorCode::unauthenticated, {}, {}},
+                [this, exchange, answer] { reply(*exchange, answer); });
+}
+
+void Router::reply_extended_card(const std::shared_ptr<http::Exchange>& way_back,
+                                 const Target& target) const {
+  http::Exchange& exchange = *way_back;
   const http::Request& request = exchange.request();
   const auto caller = authenticate(services_.options, request, target.agent->name);
-  if (!caller) return reply(exchange, refusal(caller.error()));
+  if (!caller) {
+    return refuse_caller(request, caller.error(),
+                         [this, way_back, error = caller.error()] { reply(*way_back, refusal(error)); });
+  }
   auto card = extended_card(services_, *target.agent, *caller, card_urls(services_.options, request, target),
                             wire::CardView::superset);
   if (!card) return reply(exchange, refusal(card.error()));
@@ -124,20 +178,41 @@ void Router::reply_extended_card(http::Exchange& exchange, const Target& target)
   reply(exchange, std::move(answer));
 }
 
+base::Result<void> Router::admit(const http::Request& head) const {
+  if (!is_open_.load(std::memory_order_acquire)) return base::fail(base::ErrorCode::unavailable, "starting");
+  if (!host_is_served(services_.options, head)) {
+    return base::fail(base::ErrorCode::permission_denied, "this host is not served here");
+  }
+  const Target target = target_of(head);
+  if (!target.agent) return {};
+  const auto caller = authenticate(services_.options, head, target.agent->name);
+  if (caller) return {};
+  // Only logged: gRPC has no time to give here.
+  note_wrong_token(head, caller.error());
+  return base::fail(caller.error());
+}
+
 void Router::handle(std::shared_ptr<http::Exchange> exchange) const {
   const http::Request& request = exchange->request();
+  if (auto healthy = health(request.method, request.path)) return reply(*exchange, std::move(*healthy));
+  if (!host_is_served(services_.options, request)) {
+    return exchange->reply(
+        plain_error(403, "this host is not served here: the setting hosts lists those that are"));
+  }
   if (request.method == "OPTIONS") return exchange->reply(preflight(services_.options, request));
   if (handle_operators(*exchange)) return;
   if (!is_open_.load(std::memory_order_acquire)) return reply(*exchange, plain_error(503, "starting"));
-  const Target target = target_of(request);
-  if (!target.agent) return reply(*exchange, plain_error(404, "no such agent"));
   const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (request.path == "/agents" || request.path == kAgents) return handle_agents(exchange, reads);
+  const Target target = target_of(request);
+  if (!target.agent && target.at_root) return reply(*exchange, plain_error(404, kNoDefault));
+  if (!target.agent) return reply(*exchange, plain_error(404, "no such agent"));
   if (target.rest == kCard || target.rest == kOldCard) {
     if (!reads) return reply(*exchange, method_not_allowed("GET"));
     return reply(*exchange, card_reply(services_, request, *target.agent,
                                        card_urls(services_.options, request, target)));
   }
-  if (target.rest == kV02ExtendedCard && reads) return reply_extended_card(*exchange, target);
+  if (target.rest == kV02ExtendedCard && reads) return reply_extended_card(exchange, target);
   if (const chat::Door door = chat::find_door(target.rest)) {
     return handle_chat(std::move(exchange), target, door);
   }

@@ -7,20 +7,23 @@
 //   POST /v1/aibot/bots/<name>/send-message                   the same, as hosted AG-Kit agents have it
 //   GET  [/agents/<name>]/.well-known/agent-card.json         the agent's card; agent.json is the same
 //   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, as A2A 0.2 asks for it
+//   GET  /agents                                              the agents that the caller may speak to
 //   GET  /healthz  /health  /readyz  /metrics                 for operators
 //   OPTIONS anything                                          for browsers
 //
-// Without /agents/<name> the default agent is meant.
+// Without /agents/<name> the default agent is meant; where there is none, the answer is 404.
 //
 // Threads: `handle` on the servers' workers, several at a time; else one thread. Lifetime: as Services.
 #pragma once
 
 #include <atomic>
+#include <optional>
 
 #include "server/chat/routes.h"
 #include "server/endpoint.h"
 #include "server/http/http_server.h"
 #include "server/services.h"
+#include "server/wrong_tokens.h"
 
 namespace baton::server {
 
@@ -29,6 +32,13 @@ class Router {
   explicit Router(const Services& services) : services_(services) {}
 
   void handle(std::shared_ptr<http::Exchange> exchange) const;
+  // Whether the caller may ask the agent at this path at all, for those who know of a request before its body
+  // is there. An agent that is not there is left to `handle`.
+  base::Result<void> admit(const http::Request& head) const;
+
+  // The answers to health checks: what answers them needs no worker and never waits. Nothing for every other
+  // request. `target` is a path that may have a query.
+  std::optional<http::Reply> health(std::string_view method, std::string_view target) const;
 
   // /readyz answers 503 until this was said, and again once the program drains.
   void set_ready(bool ready) { ready_ = ready; }
@@ -49,16 +59,23 @@ class Router {
     std::string_view raw_rest;  // percent-encoded, as it came
   };
   Target target_of(const http::Request& request) const;
+  http::Reply readiness() const;
   // False: it is not for operators.
   bool handle_operators(http::Exchange& exchange) const;
+  void handle_agents(const std::shared_ptr<http::Exchange>& exchange, bool reads) const;
+  std::chrono::milliseconds note_wrong_token(const http::Request& request, const base::Error& error) const;
+  // Answers a caller whose token is not good, more slowly where wrong ones keep coming.
+  template <class Refuse>
+  void refuse_caller(const http::Request& request, const base::Error& error, Refuse&& refuse) const;
   // As A2A 0.2 asks for it.
-  void reply_extended_card(http::Exchange& exchange, const Target& target) const;
+  void reply_extended_card(const std::shared_ptr<http::Exchange>& exchange, const Target& target) const;
   void handle_chat(std::shared_ptr<http::Exchange> exchange, const Target& target, chat::Door door) const;
   void handle_call(std::shared_ptr<http::Exchange> exchange, const Target& target) const;
   void reply(http::Exchange& exchange, http::Reply reply) const;
 
   const Services& services_;
-  const std::unique_ptr<chat::BegunRuns> runs_ = std::make_unique<chat::BegunRuns>();
+  const std::unique_ptr<chat::RunClaims> claims_ = std::make_unique<chat::RunClaims>();
+  mutable WrongTokens wrong_tokens_;
   std::string base_url_;  // read once it is open
   std::function<http::Counts()> http_counts_;
   std::atomic<bool> ready_{false};

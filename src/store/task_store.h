@@ -49,6 +49,8 @@ struct TaskHead {
   std::string ask;  // the ask the task waits on, or empty
   int artifact_count = 0;
   int message_count = 0;  // of its history
+  std::size_t bytes = 0;  // of its log, as it is stored
+  bool hidden = false;    // callers see no task: it is answered by a message alone
 };
 
 // A task to be made by a change.
@@ -64,6 +66,7 @@ struct NewTask {
   task::Json metadata;
   task::Generation origin = task::Generation::v1_0;
   std::string trace;
+  bool hidden = false;  // until a change says `shows`: not found by a TaskRef, in no list, told to no webhook
 };
 
 // What the turn fields of the head become. Absent fields stay.
@@ -122,11 +125,10 @@ struct Change {
   // with `reopen`, leave a terminal state.
   std::vector<task::EventBody> events;
   bool reopen = false;
+  bool shows = false;  // a hidden task is hidden no more; nor is it once it stops without being completed
 
   std::optional<TurnUpdate> turn;      // raises the version
   std::optional<TurnRequest> request;  // belongs to the MessageAdded of this change
-  // Becomes the owner of the task's context if it has none; refused with `conflict` if it has another.
-  std::string user;
   // Remembered with the change; refused with `already_exists` if the store remembers the same one.
   std::optional<SendDigest> send;
   // Set before the events: it hears of them. As with set_push, refused with `too_large` if the task would
@@ -166,11 +168,11 @@ class TaskStore {
   virtual void commit(Change change, CommitCallback done, EarlyCallback early) = 0;
   void commit(Change change, CommitCallback done) { commit(std::move(change), std::move(done), nullptr); }
 
-  // task_not_found if the caller has no such task at this agent.
+  // task_not_found if the caller has no such task at this agent, or it is hidden.
   virtual base::Result<TaskHead> head(const task::TaskRef& ref) const = 0;
   virtual base::Result<TaskHead> head(task::TaskKey key) const = 0;
 
-  // The task as it is now, or as it was just after event `as_of`.
+  // The task as it is now, or as it was just after event `as_of`. Fails with too_large past depth.bytes_max.
   virtual base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                         std::optional<task::EventNumber> as_of = {}) const = 0;
 
@@ -214,24 +216,23 @@ class TaskStore {
   // The number of the last one before `before`, or 0.
   virtual base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const = 0;
 
-  // The user that owns a context; empty if it has none, or there is no such context.
-  virtual base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
-                                                  const task::ContextId& context) const = 0;
-
-  // The ids of all tool calls in a context.
+  // The ids of all tool calls and questions in a context, in no order and some perhaps twice.
   virtual base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const = 0;
 
-  // The tasks of one caller at one agent, newest status first.
+  // The tasks of one caller at one agent that are not hidden, newest status first.
   virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;
 
   // Replaces the config of the same id. Fails with too_large past `configs_max` for a task.
   virtual void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                         std::function<void(base::Result<task::PushConfig>)> done) = 0;
-  // In order of creation.
+  // In order of creation, each with its last error.
   virtual base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const = 0;
   // With all its deliveries. None of this id is a success.
   virtual void delete_push(task::TaskKey key, task::PushConfigId id,
                            std::function<void(base::Result<void>)> done) = 0;
+
+  // Writes to the disk without changing anything: whether the store can be written again after it could not.
+  virtual void probe(std::function<void(base::Result<void>)> done) = 0;
 };
 
 using DeliveryKey = base::Number<struct DeliveryKeyTag>;
@@ -255,15 +256,16 @@ struct DeliveryResult {
   DeliveryKey key;
   Kind kind = Kind::delivered;
   base::Timestamp next_due{};  // for retry
-  std::string error;           // for retry and given_up: shown to operators
+  std::string error;           // for retry and given_up: shown to operators and to the task's caller
 };
 
 class DeliveryStore {
  public:
   virtual ~DeliveryStore() = default;
 
-  // The first undelivered one of each (task, config) whose time has come, by due time, at most `limit`. A
-  // config with an undelivered event shows no later one: order is kept for each task and config.
+  // The first undelivered one of each (task, config) whose time has come, at most `limit`: by due time, and
+  // where more are due, callers (each in all its tenants) share the places. A config with an undelivered
+  // event shows no later one: order is kept for each task and config.
   virtual base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const = 0;
   // When the next delivery is due, or nothing if there is none.
   virtual base::Result<std::optional<base::Timestamp>> next_due() const = 0;

@@ -34,4 +34,44 @@ std::size_t weight_of(const EventBody& body) {
   return sizeof(body) + std::visit(Weigh{}, body);
 }
 
+namespace {
+
+std::optional<Message> without_first(const Message& message, int count) {
+  if (static_cast<std::size_t>(count) >= message.parts.size()) return std::nullopt;
+  Message rest = message;
+  rest.parts.erase(rest.parts.begin(), rest.parts.begin() + count);
+  return rest;
+}
+
+}  // namespace
+
+std::optional<Message> own_message(const Status& status) {
+  if (!status.message || status.reply_parts <= 0) return status.message;
+  return without_first(*status.message, status.reply_parts);
+}
+
+const Event* without_repeated_reply(const Event& event, std::optional<Event>& changed) {
+  const auto* added = std::get_if<MessageAdded>(&event.body);
+  const StatusChanged* status = status_in(event);
+  if (added != nullptr && added->reply_parts > 0) {
+    auto rest = without_first(added->message, added->reply_parts);
+    if (!rest) return nullptr;
+    changed.emplace(Event{event.number, event.at, MessageAdded{std::move(*rest)}});
+  } else if (status != nullptr && status->status.reply_parts > 0) {
+    StatusChanged own{{status->status.state, own_message(status->status), status->status.at},
+                      status->metadata,
+                      status->ask};
+    changed.emplace(Event{event.number, event.at, std::move(own)});
+  } else {
+    return &event;
+  }
+  return &*changed;
+}
+
+const std::string* taken_id_in(const EventBody& body) {
+  if (const auto* call = std::get_if<ToolCall>(&body)) return &call->id;
+  const auto* status = std::get_if<StatusChanged>(&body);
+  return status != nullptr && !status->ask.empty() ? &status->ask : nullptr;
+}
+
 }  // namespace baton::task

@@ -19,6 +19,9 @@ struct Status {
   State state = State::submitted;
   std::optional<Message> message;
   base::Timestamp at{};
+  // So many of the message's first parts repeat the reply that was streamed, for clients that look for it
+  // there. Whoever shows the TextDeltas leaves these parts out.
+  int reply_parts = 0;
 };
 
 // The task's status is now this. `metadata` is an object ({"progress":0.4}) or absent.
@@ -28,9 +31,16 @@ struct StatusChanged {
   std::string ask = {};  // of a waiting status: the id of what is asked (a client's tool call has its own)
 };
 
+// What becomes of the run that a message begins once the client that sent it has left and nobody follows the
+// task: it goes on, it goes on but makes way for the next run of its conversation, or it is canceled after a
+// grace too.
+enum class Leaving { goes_on, makes_way, cancels };
+
 // A message joined the task's history.
 struct MessageAdded {
   Message message;
+  Leaving leaving = Leaving::goes_on;
+  int reply_parts = 0;  // as of a Status
 };
 
 // A piece of the agent's streamed reply. Pieces of one reply share an id; joined, they are its text.
@@ -41,6 +51,8 @@ struct TextDelta {
   std::string text;
   bool first = false;  // the reply begins (again) here: forget what came under this id before
   bool last = false;   // the reply ends here; `text` may be empty
+  // A2A does not show it as an artifact: the status that ends the turn repeats the reply.
+  bool in_status = false;
 };
 
 // A piece of what the agent thinks aloud, joined as the pieces of a reply are. No part of the conversation.
@@ -134,6 +146,14 @@ using EventPtr = std::shared_ptr<const Event>;
 
 // About what an event holds in memory, in bytes: what bounds on waiting or remembered events count.
 std::size_t weight_of(const EventBody& body);
+
+// The message of a status without the parts that repeat the streamed reply; nothing if none are left.
+std::optional<Message> own_message(const Status& status);
+// The event for whoever has seen the streamed reply: without what repeats it. Null if nothing is left.
+// `changed` is made where it must differ from the event.
+const Event* without_repeated_reply(const Event& event, std::optional<Event>& changed);
+// The id that an event takes in its context, of a tool call or a question; null if it takes none.
+const std::string* taken_id_in(const EventBody& body);
 
 // The status an event brings, or nothing.
 inline const StatusChanged* status_in(const Event& event) {

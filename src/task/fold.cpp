@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace baton::task {
 namespace {
@@ -29,8 +30,15 @@ class Contents {
   std::vector<Artifact> take() {
     std::vector<Artifact> all;
     all.reserve(artifacts_.size());
-    for (auto& [ordinal, artifact] : artifacts_) all.push_back(std::move(artifact));
+    for (auto& [ordinal, artifact] : artifacts_) {
+      if (!artifact.in_status) all.push_back(std::move(artifact));
+    }
     return all;
+  }
+  // Also one that A2A is shown in the status.
+  std::optional<Artifact> take(int ordinal) {
+    const auto found = artifacts_.find(ordinal);
+    return found == artifacts_.end() ? std::nullopt : std::optional(std::move(found->second));
   }
 
  private:
@@ -57,6 +65,7 @@ const Message* message_in(const EventBody& body) {
 
 void append_piece(Artifact& artifact, const TextDelta& piece) {
   fill(artifact.id, piece.reply);
+  artifact.in_status = piece.in_status;
   if (artifact.parts.empty()) artifact.parts.push_back(Part::of_text({}));
   artifact.parts.back().content += piece.text;
 }
@@ -69,6 +78,14 @@ void append_piece(Artifact& artifact, const ArtifactChunk& piece) {
   fill(artifact.metadata, from.metadata);
   fill(artifact.extensions, from.extensions);
   artifact.parts.insert(artifact.parts.end(), from.parts.begin(), from.parts.end());
+}
+
+std::optional<Artifact> fold_artifact(std::span<const EventPtr> events, int ordinal) {
+  Contents contents;
+  for (const EventPtr& event : events) {
+    std::visit([&](const auto& body) { contents.add(body); }, event->body);
+  }
+  return contents.take(ordinal);
 }
 
 Task fold(std::span<const EventPtr> events, const Depth& depth, base::Timestamp created) {

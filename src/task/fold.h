@@ -4,6 +4,7 @@
 // Threads: pure.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "task/event.h"
@@ -23,5 +24,8 @@ void append_piece(Artifact& artifact, const ArtifactChunk& piece);
 // The task as these events leave it, the first of its log up to any; each says by itself where content begins
 // anew, as stores normalise it. What a log does not tell is left empty: ids, metadata, origin.
 Task fold(std::span<const EventPtr> events, const Depth& depth, base::Timestamp created);
+
+// The artifact or streamed reply of this ordinal as these events leave it, if there is one.
+std::optional<Artifact> fold_artifact(std::span<const EventPtr> events, int ordinal);
 
 }  // namespace baton::task

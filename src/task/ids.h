@@ -1,6 +1,8 @@
 // The identifiers of the vocabulary. Public ids are text; keys and numbers are Baton's own.
 #pragma once
 
+#include <string_view>
+
 #include "base/id.h"
 
 namespace baton::task {
@@ -16,6 +18,22 @@ using Caller = base::Id<struct CallerTag>;
 using PushConfigId = base::Id<struct PushConfigIdTag>;
 
 inline const Caller kAnonymous{"anonymous"};
+
+// Stands between a tenant and the name of a caller within it, which holds no control characters.
+inline constexpr char kTenantEnd = '\x1f';
+// Whom limits count: the caller, whatever tenant it names.
+inline std::string_view account_of(const Caller& caller) {
+  const std::string_view name = caller.value;
+  const std::size_t end = name.find(kTenantEnd);
+  return end == std::string_view::npos ? name : name.substr(end + 1);
+}
+
+// The tenant a caller names, or nothing.
+inline std::string_view tenant_of(const Caller& caller) {
+  const std::string_view name = caller.value;
+  const std::size_t end = name.find(kTenantEnd);
+  return end == std::string_view::npos ? std::string_view() : name.substr(0, end);
+}
 
 // A task inside Baton: small, in order of creation, never shown to anyone.
 using TaskKey = base::Number<struct TaskKeyTag>;

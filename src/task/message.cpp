@@ -11,6 +11,12 @@ std::size_t weight(const std::vector<Part>& parts) {
 
 }  // namespace
 
+std::size_t content_size(const Part& part) {
+  if (part.kind != Part::Kind::raw) return part.content.size();
+  const std::size_t padding = part.content.ends_with("==") ? 2 : part.content.ends_with('=') ? 1 : 0;
+  return part.content.size() / 4 * 3 - padding;
+}
+
 std::string text_of(const Message& message) {
   std::string text;
   for (const Part& part : message.parts) {

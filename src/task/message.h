@@ -50,9 +50,14 @@ struct Artifact {
   std::vector<Part> parts;
   Json metadata;
   std::vector<std::string> extensions;
+  // The agent's streamed reply, which A2A is shown in the final status and not as an artifact.
+  bool in_status = false;
 
   friend bool operator==(const Artifact&, const Artifact&) = default;
 };
+
+// The size of a part's content: of raw parts the file's bytes, not their base64.
+std::size_t content_size(const Part& part);
 
 // The texts of all text parts, joined by line ends.
 std::string text_of(const Message& message);

@@ -5,8 +5,9 @@ namespace baton::task {
 bool webhook_hears(Generation generation, const EventBody& body) {
   if (std::holds_alternative<StatusChanged>(body)) return true;
   if (generation != Generation::v1_0 && generation != Generation::none) return false;
-  return std::holds_alternative<TextDelta>(body) || std::holds_alternative<ArtifactChunk>(body) ||
-         std::holds_alternative<ToolCall>(body) || std::holds_alternative<ToolResult>(body);
+  if (const auto* text = std::get_if<TextDelta>(&body)) return !text->in_status;
+  return std::holds_alternative<ArtifactChunk>(body) || std::holds_alternative<ToolCall>(body) ||
+         std::holds_alternative<ToolResult>(body);
 }
 
 PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task) {

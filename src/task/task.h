@@ -1,6 +1,7 @@
 // Task as a reader sees it, and the requests callers make of it.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct Task {
   Json metadata;
   Generation origin = Generation::v1_0;  // of the client that made it
   EventNumber last_event;                // the log up to here is what this value shows
+  bool hidden = false;                   // callers see no task: it is answered by a message alone
 };
 
 // About what it holds in memory, in bytes.
@@ -35,6 +37,9 @@ struct PushConfig {
   std::string credentials;
   Json authentication_extra;  // the whole `authentication` object of A2A 0.1, for its further members
   Generation generation = Generation::v1_0;
+  // Why the last attempt at a delivery failed; empty if it did not. Read only: it is not stored with the
+  // config.
+  std::string last_error = {};
 };
 
 // The id of a config that came without one. A 1.0 client is told which it got; those before do not look:
@@ -73,13 +78,15 @@ struct Submission {
   // The ask that this message answers: refused as `conflict` unless the task waits for it. Empty: whatever
   // the task waits for, if it does.
   std::string ask;
-  // A user on whose behalf the caller speaks: the first one named in a context owns it, and a submission for
-  // another is refused as `conflict`. Empty: nobody in particular.
-  std::string user;
+  // A new task may be answered by a message alone, and is hidden while that is possible (Task::hidden).
+  bool may_be_message = false;
+  // Without a task it answers the only task of its context that waits for input, if there is just one.
+  bool answers_context = false;
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
   std::vector<std::string> extensions;             // switched on for this request
   Generation origin = Generation::v1_0;            // of the client
+  Leaving leaving = Leaving::goes_on;              // of the run that the message begins
   WhenUnknown when_unknown = WhenUnknown::refuse;
   WhenEnded when_ended = WhenEnded::refuse;
   WhenContextDiffers when_context_differs = WhenContextDiffers::refuse;
@@ -112,6 +119,8 @@ struct Depth {
   // The last so many messages; nothing means all.
   std::optional<int> history = 0;
   bool artifacts = true;
+  // A task whose log holds more bytes is not read: too_large.
+  std::size_t bytes_max = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace baton::task

@@ -10,6 +10,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "lib"), str(HERE)]
 
 import machine
+import readme
 import samples
 from context import Context, Places
 from suites import command, crowds, sizes, stored, throughput
@@ -38,8 +39,12 @@ def read_arguments():
                         help="for slow-disk: how much longer each flush takes (1,5)")
     parser.add_argument("--out", type=pathlib.Path, help="where the page goes (standard output)")
     parser.add_argument("--quick", action="store_true", help="small and short: shows that everything works, no more")
+    parser.add_argument("--readme", action="store_true",
+                        help="put the figures into README.md, between its two markers; needs a whole run")
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build/release", help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.readme and (given.only or given.quick):
+        parser.error("--readme needs all measurements, and none of them --quick")
     given.rounds = given.rounds or (1 if given.quick else 3)
     given.seconds = given.seconds or (1 if given.quick else 2)
     return given
@@ -91,6 +96,8 @@ def main():
             write_page()
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    if given.readme and not broken:
+        readme.write(context.places.root / "README.md", facts, context.figures)
     if not given.out:
         print(page_of(context, facts, broken))
     return 1 if broken else 0

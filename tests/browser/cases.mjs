@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 
 async function say(page, text) {
   await page.fill("[name=text]", text);
-  await page.click("form button");
+  await page.click("form:has([name=text]) button");
 }
 
 const textsOf = (page, selector) => page.locator(selector).allInnerTexts();
@@ -65,6 +65,73 @@ export const approval = {
   },
 };
 
+// Writes into CopilotKit's own chat.
+async function tell(page, text) {
+  await page.fill("textarea", text);
+  await page.press("textarea", "Enter");
+}
+
+export const copilotInterrupt = {
+  name: "CopilotKit: useInterrupt, approved and refused in one thread",
+  page: "copilot.html",
+  agent: "approval",
+  async run(page, { server }) {
+    await tell(page, "Delete the logs");
+    await sees(page, ".approval.card", 'Shall I do this: "Delete the logs"?');
+    await page.click("text=Approve");
+    await sees(page, "main", "Done: Delete the logs");
+    await page.locator(".approval.card").waitFor({ state: "detached" });
+    await tell(page, "Delete the backups");
+    await sees(page, ".approval.card", "Delete the backups");
+    await page.click("text=Refuse");
+    await page.locator(".approval.card").waitFor({ state: "detached" });
+    const newest = async () => {
+      const answer = await fetch(`${server.base("approval")}tasks?pageSize=1`, { headers: { "A2A-Version": "1.0" } });
+      return (await answer.json()).tasks[0].status.state;
+    };
+    while ((await newest()) !== "TASK_STATE_REJECTED") await page.waitForTimeout(50);
+  },
+  // CopilotKit tells of a run that was rejected in the console.
+  expectsErrors: true,
+};
+
+export const copilotTwice = {
+  name: "CopilotKit: an agent that asks twice in one run",
+  page: "copilot.html",
+  agent: "twice",
+  async run(page) {
+    await tell(page, "Go");
+    await sees(page, ".approval.card", "First?");
+    await page.click("text=Approve");
+    await sees(page, ".approval.card", "Second?");
+    await page.click("text=Refuse");
+    await sees(page, "main", "yes, no");
+  },
+};
+
+export const copilotHuman = {
+  name: "CopilotKit: useHumanInTheLoop",
+  page: "copilot.html",
+  agent: "tools",
+  async run(page) {
+    await tell(page, 'Please call pick_seat with {"row": 7}');
+    await sees(page, ".seat.card", "Row 7");
+    await page.click("text=Seat A");
+    await sees(page, "main", "The tool answered: Seat A in row 7");
+  },
+};
+
+export const copilotTool = {
+  name: "CopilotKit: useFrontendTool",
+  page: "copilot.html",
+  agent: "tools",
+  async run(page) {
+    await tell(page, 'Please call set_color with {"color": "green"}');
+    await sees(page, "#color", "green");
+    await sees(page, "main", "The tool answered: The page is green.");
+  },
+};
+
 export const readme = {
   name: "the README's page: question, answer, approval, error",
   page: "chat.html",
@@ -72,12 +139,115 @@ export const readme = {
   door: "ag-ui",
   async run(page) {
     await say(page, "Delete the logs");
-    await sees(page, "p.agent", 'Shall I do this: "Delete the logs"?');
+    await sees(page, "p.assistant", 'Shall I do this: "Delete the logs"?');
     await page.click("text=Approve");
-    await sees(page, "p.agent", "Done: Delete the logs");
+    await sees(page, "p.assistant", "Done: Delete the logs");
     await say(page, "Delete the backups");
     await page.click("text=Refuse");
     await sees(page, "p.error", "not approved");
+  },
+};
+
+const asks = (schema) => JSON.stringify({ type: "ask", message: "What shall it be?", schema });
+const object = (properties, ...required) => asks({ type: "object", properties, required });
+
+export const readmeInputs = {
+  name: "the README's page: inputs that fit what is asked",
+  page: "chat.html",
+  agent: "stage",
+  door: "ag-ui",
+  async run(page) {
+    const answered = async (script, act, told) => {
+      await say(page, script);
+      await page.locator("form.question").waitFor();
+      await act();
+      await page.click("form.question >> text=Answer");
+      await sees(page, "p.assistant", `The answer was ${told}`);
+      await page.locator("form.question").waitFor({ state: "detached" });
+    };
+    await answered(asks(undefined), () => page.fill("form.question input", "blue"), '["blue"]');
+    await answered(
+      object({ size: { type: "integer" }, name: { type: "string", title: "Your name" }, note: { type: "string" } }, "size"),
+      async () => {
+        assert.equal(await page.getAttribute("form.question [name=size]", "type"), "number");
+        await page.fill("form.question [name=size]", "42");
+        await page.getByLabel("Your name").fill("Ada");
+      },
+      '[{"size": 42, "name": "Ada"}]',
+    );
+    await answered(
+      object({ color: { enum: ["red", "green"] }, sure: { type: "boolean" } }, "color", "sure"),
+      async () => {
+        await page.selectOption("form.question select", { label: "green" });
+        await page.check("form.question [name=sure]");
+      },
+      '[{"color": "green", "sure": true}]',
+    );
+    await answered(
+      object({ list: { type: "array", items: { type: "number" } } }, "list"),
+      async () => {
+        // What does not fit is refused with words, and can be put right.
+        await page.fill("form.question textarea", '["x"]');
+        await page.click("form.question >> text=Answer");
+        await sees(page, "p.error", "does not fit");
+        await page.fill("form.question textarea", "[1, 2]");
+      },
+      '[{"list": [1, 2]}]',
+    );
+  },
+};
+
+export const readmeReload = {
+  name: "the README's page: its thread is there again after a reload, in the midst of a run too",
+  page: "chat.html",
+  agent: "approval",
+  door: "ag-ui",
+  async run(page, { server }) {
+    await say(page, "Delete the logs");
+    await page.locator("text=Approve").waitFor();
+    await page.reload();
+    await sees(page, "p.user", "Delete the logs");
+    await page.click("text=Approve");
+    await sees(page, "p.assistant", "Done: Delete the logs");
+    await page.reload();
+    await sees(page, "p.assistant", "Done: Delete the logs");
+    assert.deepEqual(await textsOf(page, "p.user"), ["Delete the logs"]);
+    assert.equal(await page.locator("form.question").count(), 0);
+
+    const gate = randomUUID();
+    await page.goto(page.url().replace("approval", "stage"));
+    await say(page, "say one");
+    await sees(page, "p.assistant", "one");
+    await say(page, `hold ${gate}`);
+    await page.reload();
+    server.open(gate, "stage");
+    await sees(page, "p.user", "hold");
+    await sees(page, "p.assistant", "one");
+    assert.deepEqual(await textsOf(page, ".error"), []);
+  },
+};
+
+export const readmePhone = {
+  name: "the README's page: on a phone",
+  page: "chat.html",
+  agent: "stage",
+  door: "ag-ui",
+  device: { viewport: { width: 360, height: 640 }, isMobile: true, hasTouch: true, deviceScaleFactor: 3 },
+  async run(page) {
+    await page.fill("[name=text]", `say ${"long".repeat(100)}`);
+    await page.tap("form:has([name=text]) button");
+    await sees(page, "p.assistant", "longlong");
+    await page.fill("[name=text]", object({ a: { type: "string" }, b: { enum: ["x".repeat(80)] } }, "a"));
+    await page.tap("form:has([name=text]) button");
+    await page.locator("form.question select").waitFor();
+    const seen = await page.evaluate(() => ({
+      page: document.scrollingElement.scrollWidth,
+      screen: innerWidth,
+      text: parseFloat(getComputedStyle(document.querySelector("[name=text]")).fontSize),
+    }));
+    assert.equal(seen.screen, 360, "the page is as wide as the phone");
+    assert.ok(seen.page <= seen.screen, "nothing to scroll sideways");
+    assert.ok(seen.text >= 16, "phones zoom into smaller inputs");
   },
 };
 
@@ -89,7 +259,7 @@ export const readmeTool = {
   async run(page) {
     await say(page, "How is the weather in Oslo?");
     await sees(page, "p.tool", "uses get_weather");
-    await sees(page, "p.agent", "The weather in Oslo");
+    await sees(page, "p.assistant", "The weather in Oslo");
     assert.deepEqual(await textsOf(page, "p.error"), []);
   },
 };

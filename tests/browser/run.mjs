@@ -13,7 +13,7 @@ import { Site } from "./lib/site.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const pictures = process.env.SCREENSHOTS ?? join(here, "../../build/screenshots");
 
-const server = new Server({}, ["stage", "tools", "approval"]);
+const server = new Server({}, ["stage", "tools", "approval", "twice"]);
 process.on("exit", () => server.kill());
 
 // What the page complains of fails the case as well.
@@ -25,7 +25,7 @@ function watch(page, complaints) {
 }
 
 async function runOne(name, each, { browser, site }) {
-  const context = await browser.newContext();
+  const context = await browser.newContext(each.device);
   context.setDefaultTimeout(scaled(20));
   const page = await context.newPage();
   const complaints = [];

@@ -1,4 +1,4 @@
-// What every TaskStore promises the chat protocols: where runs begin, who owns a context, what a client said
+// What every TaskStore promises the chat protocols: where runs begin, what a client said
 // the conversation was, and the kinds of events only they show.
 #include "contract/store_bench.h"
 
@@ -44,18 +44,6 @@ bool has_history(StoreBench& bench, const store::TaskHead& head, std::int64_t nu
   return input->request.history.has_value();
 }
 
-store::Change users(const std::string& id, const std::string& user_name, const std::string& context = "c1") {
-  store::Change change = StoreBench::creation(id, {status(State::submitted)}, context);
-  change.user = user_name;
-  return change;
-}
-
-std::string owner(StoreBench& bench, const std::string& context = "c1") {
-  const auto found = bench.store->context_owner({"ann"}, {"echo"}, {context});
-  REQUIRE(found.has_value());
-  return *found;
-}
-
 }  // namespace
 
 TEST_CASE("TaskStore: the last stop before an event is the end of the run before it") {
@@ -88,55 +76,6 @@ TEST_CASE("TaskStore: a refused status is no stop") {
   const store::TaskHead head = bench.create("t1");
   CHECK_FALSE(bench.commit(StoreBench::change(head, {status(State::completed), user("late")})).has_value());
   CHECK(bench.store->last_stop(head.key, {100})->value == 0);
-}
-
-TEST_CASE("TaskStore: the first user named in a context owns it, also after a restart") {
-  StoreBench bench;
-  CHECK(owner(bench).empty());
-  const store::TaskHead nobodys = bench.create("t0");
-  CHECK(owner(bench).empty());
-  bench.must(users("t1", "ann"));
-  for (int pass = 0; pass < 2; ++pass) {
-    CHECK(owner(bench) == "ann");
-    CHECK(bench.commit(users("refused", "bob")).error().code == ErrorCode::conflict);
-    CHECK(bench.store->head({{"ann"}, {"echo"}, {"refused"}}).error().code == ErrorCode::task_not_found);
-    bench.must(users("again " + std::to_string(pass), "ann"));
-    bench.must(users("unnamed " + std::to_string(pass), ""));
-    bench.reopen();
-  }
-  store::Change answer = StoreBench::change(nobodys, {user("m2")});
-  answer.user = "bob";
-  CHECK(bench.commit(answer).error().code == ErrorCode::conflict);
-  answer.user = "ann";
-  CHECK(bench.commit(answer).has_value());
-}
-
-TEST_CASE("TaskStore: a context is owned for its caller and agent alone") {
-  StoreBench bench;
-  bench.must(users("t1", "ann"));
-  CHECK(owner(bench, "c2").empty());
-  bench.must(users("t2", "bob", "c2"));
-  CHECK(owner(bench, "c2") == "bob");
-  store::Change other = users("t1", "bob");
-  other.create->caller = {"somebody"};
-  bench.must(std::move(other));
-  CHECK(owner(bench) == "ann");
-  CHECK(*bench.store->context_owner({"somebody"}, {"echo"}, {"c1"}) == "bob");
-  CHECK(bench.store->context_owner({"somebody"}, {"tools"}, {"c1"})->empty());
-}
-
-TEST_CASE("TaskStore: a change that is refused makes nobody an owner") {
-  StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
-  store::Change illegal = StoreBench::change(head, {status(State::completed), user("late")});
-  illegal.user = "bob";
-  CHECK_FALSE(bench.commit(std::move(illegal)).has_value());
-  CHECK_FALSE(bench.commit(users("t1", "bob")).has_value());
-  CHECK(owner(bench).empty());
-  store::Change later = StoreBench::change(head, {user("m2")});
-  later.user = "ann";
-  bench.must(std::move(later));
-  CHECK(owner(bench) == "ann");
 }
 
 TEST_CASE("TaskStore: a client's history is kept with its message until the turn has ended") {
@@ -252,4 +191,20 @@ TEST_CASE("TaskStore: the ids of a context's tool calls are those of all its tas
   CHECK(*bench.store->call_ids(first.context_key) == Texts{"a", "b"});
   CHECK(*bench.store->call_ids(other.context_key) == Texts{"c"});
   CHECK(bench.store->call_ids({77})->empty());
+}
+
+TEST_CASE(
+    "TaskStore: the ids of questions are taken in their context as those of calls are, also after a "
+    "restart") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  task::EventBody asks = status(State::input_required);
+  std::get<task::StatusChanged>(asks).ask = "q1";
+  bench.must(head, {status(State::working), task::ToolCall{"c1", "look", {}, false}, asks});
+  for (int pass = 0; pass < 2; ++pass) {
+    auto ids = bench.store->call_ids(head.context_key).value();
+    std::sort(ids.begin(), ids.end());
+    CHECK(ids == std::vector<std::string>{"c1", "q1"});
+    bench.reopen();
+  }
 }

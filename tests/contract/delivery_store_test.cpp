@@ -320,3 +320,61 @@ TEST_CASE("DeliveryStore: what becomes of a delivery under way to a deleted conf
   CHECK(due(bench)[0].attempts == 0);
   CHECK(bench.store->delivery_counts()->given_up == 0);
 }
+
+TEST_CASE("DeliveryStore: the last error of a config is that of the last attempt") {
+  StoreBench bench;
+  const store::TaskHead head = with_push(bench, "t1");
+  const auto last_error = [&] { return bench.store->push_configs(head.key)->at(0).last_error; };
+  CHECK(last_error() == "");
+  bench.must(head, {status(State::working)});
+  CHECK(last_error() == "");
+  succeed(bench.record(outcome(due(bench).at(0), DeliveryResult::Kind::retry, bench.clock.now())));
+  CHECK(last_error() == "refused");
+  succeed(bench.record(outcome(due(bench).at(0), DeliveryResult::Kind::delivered)));
+  CHECK(last_error() == "");
+  succeed(bench.record(outcome(due(bench).at(0), DeliveryResult::Kind::given_up)));
+  bench.reopen();
+  CHECK(last_error() == "refused");
+}
+
+TEST_CASE("DeliveryStore: where more is due than is asked for, callers share the places") {
+  StoreBench bench;
+  const auto add = [&](const std::string& caller, const std::string& id) {
+    store::Change change = StoreBench::creation(id, {status(State::submitted)});
+    change.create->caller = {caller};
+    change.push = config(id);
+    change.push_configs_max = 1;
+    bench.must(std::move(change));
+    bench.clock.advance(Duration(1));
+  };
+  for (const char* id : {"m1", "m2", "m3"}) add("mallory", id);
+  add("one tenant\x1fmallory", "m4");
+  for (const char* id : {"a1", "a2"}) add("alice", id);
+  const auto ids = [&](int limit) {
+    std::string found;
+    for (const store::Delivery& delivery : due(bench, limit)) found += delivery.config.id.value + " ";
+    return found;
+  };
+  CHECK(ids(6) == "m1 m2 m3 m4 a1 a2 ");
+  CHECK(ids(4) == "m1 a1 m2 a2 ");
+  CHECK(ids(5) == "m1 a1 m2 a2 m3 ");
+}
+
+TEST_CASE("DeliveryStore: a clock that was a year ahead in an earlier run delays nothing") {
+  StoreBench bench;
+  const Duration year = std::chrono::hours(24 * 365);
+  const store::TaskHead before = with_push(bench, "t1");
+  bench.close();
+  bench.clock.advance(year);
+  bench.open();
+  with_push(bench, "t2");
+  const store::Delivery tried = due(bench).at(0);
+  succeed(bench.record(outcome(tried, DeliveryResult::Kind::retry, bench.clock.now() + Duration(1000))));
+  bench.close();
+  bench.clock.advance(-year);
+  bench.open();
+  const auto now_due = due(bench);
+  REQUIRE(now_due.size() == 2);
+  for (const store::Delivery& delivery : now_due) CHECK(delivery.created_at <= bench.clock.now());
+  CHECK(tried.task == before.key);
+}

@@ -65,7 +65,6 @@ TEST_CASE("TaskStore: a task alone in its context tells of it, also after a rest
     CHECK(said_in(bench, head) == Texts{"hello", "good day"});
     CHECK(bench.store->call_ids(head.context_key).value() == Texts{"c1"});
     CHECK(listed(bench, head) == Texts{head.id.value});
-    CHECK(bench.store->context_owner(head.caller, head.agent, head.context).value().empty());
     bench.reopen();
   }
 }
@@ -107,22 +106,6 @@ TEST_CASE("TaskStore: a second task comes into the context of the first, with al
       bench.reopen();
     }
   }
-}
-
-TEST_CASE("TaskStore: a context that had one task gets an owner with a later message") {
-  StoreBench bench;
-  const store::TaskHead head = bench.must(fresh("one")).head;
-  store::Change more = StoreBench::change(head, {user("m", "two")});
-  more.user = "u";
-  bench.must(std::move(more));
-  for (int pass = 0; pass < 2; ++pass) {
-    CHECK(bench.store->context_owner(head.caller, head.agent, head.context).value() == "u");
-    CHECK(said_in(bench, head) == Texts{"one", "two"});
-    bench.reopen();
-  }
-  store::Change others = StoreBench::change(head, {user("m", "three")});
-  others.user = "v";
-  CHECK(bench.commit(std::move(others)).error().code == base::ErrorCode::conflict);
 }
 
 TEST_CASE("TaskStore: a task that is alone and grows long keeps its conversation") {

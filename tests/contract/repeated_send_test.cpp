@@ -158,3 +158,19 @@ TEST_CASE("TaskStore: the first stop after an event is the status with which the
   CHECK(stop(8).error().code == ErrorCode::not_found);
   CHECK(bench.store->first_stop({99}, {}).error().code == ErrorCode::not_found);
 }
+
+TEST_CASE("TaskStore: a clock that was a year ahead in an earlier run makes no send remembered for longer") {
+  StoreBench bench;
+  bench.settings.send_retention = std::chrono::hours(24);
+  const Duration year = std::chrono::hours(24 * 365);
+  bench.close();
+  bench.clock.advance(year);
+  bench.open();
+  for (std::uint64_t i = 1; i <= 10; ++i) bench.must(sent("t" + std::to_string(i), {i, i}));
+  bench.close();
+  bench.clock.advance(-year);
+  bench.open();
+  CHECK(bench.store->earlier_send({1, 1}).has_value());
+  bench.clock.advance(std::chrono::hours(25));
+  CHECK(bench.store->earlier_send({1, 1}).error().code == ErrorCode::not_found);
+}

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <iterator>
 #include <map>
 #include <thread>
@@ -182,6 +183,26 @@ TEST_CASE("TaskStore: a full disk loses nothing acknowledged, and the store reco
     CHECK(static_cast<int>(bench.read(head).artifacts.at(0).parts.size()) == acknowledged);
     bench.reopen();
   }
+}
+
+TEST_CASE("TaskStore: a probe tells whether the disk takes writes, and changes nothing") {
+  StoreBench bench;
+  const store::TaskHead head = bench.create("t1");
+  const auto probe = [&] {
+    std::promise<base::Result<void>> told;
+    bench.store->probe([&](base::Result<void> result) { told.set_value(std::move(result)); });
+    return told.get_future().get();
+  };
+  CHECK(probe());
+  {
+    const FullDisk full(1);
+    const auto refused = probe();
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::unavailable);
+  }
+  CHECK(probe());
+  bench.reopen();
+  CHECK(bench.read(head).id == head.id);
 }
 
 TEST_CASE("TaskStore: closing commits what was handed over") {

@@ -69,4 +69,4 @@ class ChatCase(harness.ServerCase):
 
     @staticmethod
     def shown(frames):
-        return [frame.shown for frame in frames if frame.data is not None]
+        return [frame.shown for frame in frames]

@@ -5,6 +5,7 @@ import socket
 import urllib.parse
 
 import client
+import released_parsers
 
 ID = re.compile(r"[^\s:]+:[0-9]+(\.[0-9]+)?")
 
@@ -19,11 +20,11 @@ class Refused(Exception):
 
 
 class Frame:
-    """One block of a stream. `data`: its text, None where the block has an id alone; `body`: its JSON."""
+    """One block of a stream. `data`: its text; `body`: its JSON."""
 
     def __init__(self, place, event, data):
         self.place, self.event, self.data = place, event, data
-        self.body = json.loads(data) if data not in (None, "[DONE]") else None
+        self.body = json.loads(data) if data != "[DONE]" else None
 
     @property
     def task(self):
@@ -51,11 +52,13 @@ class RunStream:
         self.socket = connection.sock  # http.client lets go of it when the answer says close
         self.headers = response.headers
         self.seen = []
+        self.released = released_parsers.Released()
 
     def __iter__(self):
         fields = {}
         while True:
             line = self.response.readline()
+            self.released.line(line)
             if not line:
                 if fields:
                     raise AssertionError(f"the stream ended inside a block: {fields}")
@@ -87,14 +90,14 @@ class RunStream:
         place = fields.get("id")
         if place is not None and not ID.fullmatch(place):
             raise AssertionError(f"no id of a frame: {place!r}")
-        if place is None and "data" not in fields:
-            raise AssertionError(f"an empty block: {fields}")
-        return Frame(place, fields.get("event"), fields.get("data"))
+        if "data" not in fields:
+            raise AssertionError(f"a block without data: {fields}")
+        return Frame(place, fields.get("event"), fields["data"])
 
     def until(self, condition):
-        """Reads up to the first frame with data for which condition(frame) is true, and returns it."""
+        """Reads up to the first frame for which condition(frame) is true, and returns it."""
         for frame in self:
-            if frame.data is not None and condition(frame):
+            if condition(frame):
                 return frame
         raise AssertionError(f"the stream ended too early: {self.seen}")
 

@@ -44,7 +44,7 @@ class Run:
 
     @property
     def shown(self):
-        return [frame for frame in self.frames if frame.data is not None]
+        return self.frames
 
     def call(self, call_id):
         return next(call for call in self.calls if call.id == call_id)
@@ -95,8 +95,7 @@ class Door:
         run = Run()
         for frame in frames:
             run.frames.append(frame)
-            if frame.data is not None:
-                self.take(run, frame)
+            self.take(run, frame)
         return run
 
     def follow(self, task, context, after=0):
@@ -105,10 +104,11 @@ class Door:
 
     def until_text(self, stream, text):
         """Reads until the run's text so far holds this, and returns the run so far."""
-        for _ in stream:
+        run = self.read(stream.seen)
+        while text not in run.text and next(iter(stream), None) is not None:
             run = self.read(stream.seen)
-            if text in run.text:
-                return run
+        if text in run.text:
+            return run
         raise AssertionError(f"the run ended without {text!r}: {stream.seen}")
 
     def named(self, body, **members):

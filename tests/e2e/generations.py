@@ -78,15 +78,14 @@ def texts_in(value):
 
 
 class Item:
-    """One block of a followed stream: `kind` is task, message, status, artifact, error, or None where the
-    generation shows nothing."""
+    """One block of a followed stream: `kind` is task, message, status, artifact or error."""
 
     def __init__(self, generation, block):
         self.block, self.number = block, block.number
-        self.kind, self.raw = (None, None) if block.frame is None else generation.item_of(block.frame)
-        status = (self.raw or {}).get("status")
+        self.kind, self.raw = generation.item_of(block.frame)
+        status = self.raw.get("status")
         self.state = plain_state(status["state"]) if status else None
-        self.final = (self.raw or {}).get("final")
+        self.final = self.raw.get("final")
 
     def __repr__(self):
         return f"{self.number}:{self.kind}:{self.state}" + ("" if self.final is None else f":final={self.final}")
@@ -115,13 +114,13 @@ class Following:
         return next(iter(self))
 
     def rest(self):
-        """Reads to the end; every item that shows something, those seen before too."""
+        """Reads to the end; every item, those seen before too."""
         for _ in self:
             pass
-        return self.shown()
+        return self.items
 
     def shown(self):
-        return [item for item in self.items if item.kind]
+        return self.items
 
     def close(self):
         self.stream.close()
@@ -254,8 +253,9 @@ class JsonRpc(Generation):
     def cancel(self, task, headers=None):
         return self.task(self.call("cancel", {"id": task}, headers), "cancel")
 
-    def subscribe(self, task, after=None):
-        return self.open("subscribe", {"id": task}, {} if after is None else {"Last-Event-ID": str(after)})
+    def subscribe(self, task, after=None, headers=None, **params):
+        headers = ({} if after is None else {"Last-Event-ID": str(after)}) | (headers or {})
+        return self.open("subscribe", {"id": task, **params}, headers)
 
     def task(self, raw, operation):
         validation.check_object(self.shape_of(operation), "Task", raw)

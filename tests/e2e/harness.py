@@ -1,7 +1,7 @@
 """Starts the real program on a free loopback port, with its own folder, and stops it by its pid.
 
-BATON_PROGRAM names the program (default build/release/baton); BATON_TIME_SCALE stretches every bound on
-waiting, for slow builds.
+BATON_PROGRAM names the program (default build/release/baton), BATON_SANITIZER what it was built with, if anything;
+BATON_TIME_SCALE stretches every bound on waiting, for slow builds.
 """
 import json
 import os
@@ -78,6 +78,7 @@ class Server(client.Client):
 
     def command(self):
         config = self.folder / "baton.json"
+        config.touch(mode=0o600)  # there may be tokens in it
         config.write_text(json.dumps(self.config), encoding="utf-8")
         return [PROGRAM, "serve", "--config", str(config), "--port", str(self.port or 0), "--db",
                 str(self.folder / "baton.db"), "--agents", str(self.agents_folder), *self.options]

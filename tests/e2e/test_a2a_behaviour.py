@@ -94,8 +94,8 @@ class Behaviour(a2a_case.A2aCase):
                 task = caller.begin_long().id
                 how = {} if caller is self.g1 else {"wait": False}
                 if caller is self.g1:
-                    following = caller.stream("end more", task=task)
-                    following.first()
+                    following = caller.stream("end more", task=task)  # opens once the message is stored
+                    self.addCleanup(following.close)
                 else:
                     self.assertEqual(caller.send("end more", task=task, **how).id, task)
                 self.server.gate("player", task)

@@ -2,6 +2,7 @@
 import json
 
 import a2a_case
+import generation_list
 import client
 import validation
 
@@ -115,6 +116,7 @@ class Cards(a2a_case.A2aCase):
 
 
 class ExtendedCards(a2a_case.A2aCase):
+    OPTIONS = [*a2a_case.A2aCase.OPTIONS, *generation_list.OPTIONS]
     CONFIG = {"tokens": [{"caller": "ann", "token": "secret-of-ann"}], "allow_anonymous": True}
 
     @classmethod
@@ -149,11 +151,28 @@ class ExtendedCards(a2a_case.A2aCase):
     def test_nobody_else_does(self):
         for answer in (self.post("agent/getAuthenticatedExtendedCard", None),
                        self.post("GetExtendedAgentCard", None, version="1.0"),
-                       self.rest("GET", "/extendedAgentCard", version="1.0"),
+                       self.rest("GET", "/extendedAgentCard", version="1.0"), self.rest("GET", "/v1/card"),
                        self.server.http("GET", "/agents/player/agent/authenticatedExtendedCard")):
             self.assertEqual(answer.status, 401, answer.raw)
             self.assertIn("WWW-Authenticate", answer.headers)
             self.assertNotIn(b"Secret", answer.raw)
+
+    def test_0_3_says_that_a_token_is_missing_in_the_words_of_its_binding(self):
+        rpc = self.post("agent/getAuthenticatedExtendedCard", None).body
+        self.assertEqual((rpc["jsonrpc"], rpc["id"], rpc["error"]["code"]), ("2.0", 7, 401))
+        self.assertEqual(rpc["error"]["message"], "Authentication required")
+        rest = self.rest("GET", "/v1/card").body
+        self.assertEqual((rest["code"], rest["message"]), (401, "Authentication required"))
+        for kind in generation_list.GENERATIONS:
+            if kind.name == "0.3 gRPC":
+                self.assertEqual(kind(self.server).ask("GET", "/v1/card").status, "UNAUTHENTICATED")
+
+    def test_a_wrong_token_is_refused_in_the_words_of_the_binding(self):
+        headers = {"Authorization": "Bearer wrong"}
+        for version in (None, "1.0"):
+            answer = self.post("GetTask", {"id": "x"}, version, headers)
+            self.assertEqual((answer.status, answer.body["error"]["code"]), (401, 401), answer.raw)
+            self.assertEqual(isinstance(answer.body["error"]["data"], list), version == "1.0")
 
 
 class FirstGeneration(a2a_case.A2aCase):

@@ -125,7 +125,7 @@ class Extensions(a2a_case.A2aCase):
     def test_cards_say_so(self):
         card = self.server.http("GET", "/agents/joke/.well-known/agent-card.json").body
         declared = {entry["uri"]: entry.get("required", False) for entry in card["capabilities"]["extensions"]}
-        self.assertEqual(declared, {NEEDED: True, EXTENSION: False})
+        self.assertEqual(declared, {NEEDED: True, EXTENSION: False, client.EXTENSION: False})
 
 
 class Tenants(a2a_case.A2aCase):

@@ -1,7 +1,11 @@
 """Errors of every binding: numbers, texts, HTTP statuses, bodies; paths and methods that are not there; content
 types (VERSIONS.md 3.4, 5.4, 6.4, 6.5 and 11)."""
+import json
+
 import a2a_case
 import client
+import generation_list
+import generations
 
 
 class Errors(a2a_case.A2aCase):
@@ -16,7 +20,7 @@ class Errors(a2a_case.A2aCase):
                     self.assert_refused(-32001, caller.list_push, "unknown")
                 self.assert_refused(-32001, caller.get_push, "unknown", "c")
                 if caller is not self.g1:  # there it is held for the task to come, or refused
-                    self.assert_refused(-32001, caller.set_push, "unknown", {"url": "http://127.0.0.1:9/"})
+                    self.assert_refused(-32001, caller.set_push, "unknown", {"url": "http://127.0.0.1:65535/"})
 
     def test_task_not_cancelable(self):
         for caller in self.all:
@@ -38,7 +42,10 @@ class Errors(a2a_case.A2aCase):
                 with self.subTest(version=version, method=method):
                     error = self.post(method, {}, version=version).body["error"]
                     self.assertEqual((error["code"], error["message"]), (-32601, client.ERROR_TEXTS[-32601]))
-                    self.assertNotIn("data", error, "valid in all generations")
+                    if version == "1.0":
+                        self.assertEqual([detail["reason"] for detail in error["data"]], ["METHOD_NOT_FOUND"])
+                    else:
+                        self.assertNotIn("data", error, "valid in all generations")
 
     def test_wrong_parameters_name_the_field(self):
         for params, field in (({}, "message"),
@@ -106,7 +113,8 @@ class Errors(a2a_case.A2aCase):
                 with self.subTest(prefix=prefix, body=body):
                     task = self.g4.begin("ask").id
                     answer = self.server.http("POST", f"/agents/player{prefix}/tasks/{task}:cancel", body,
-                                              {"A2A-Version": version} if version else {})
+                                              ({"Content-Type": "application/json"} if body else {})
+                                              | ({"A2A-Version": version} if version else {}))
                     self.assertEqual((answer.status, (answer.body or {}).get("id")), (200, task), answer.raw)
 
     def test_paths_and_methods_that_are_not_there(self):
@@ -139,19 +147,32 @@ class Errors(a2a_case.A2aCase):
                         answer = self.post("SendMessage", self.g4.params("end"), "1.0", {"Content-Type": media})
                     else:
                         answer = self.rest("POST", path, params, version, {"Content-Type": media})
-                    refused = 415 if kind == "rpc" else 400  # -32005 in REST
-                    self.assertEqual(answer.status, 200 if works else refused, answer.raw)
+                    self.assertEqual(answer.status, 200 if works else 415, answer.raw)
+                    if not works:
+                        reader = self.g3_rest if path.startswith("/v1") else self.g4_rest
+                        code = answer.body["error"]["code"] if kind == "rpc" else reader.code_of(answer)
+                        self.assertEqual(code, -32005, answer.raw)
 
     def test_content_types_of_answers(self):
         task = self.g4.send("end").id
         new, old, rpc = "application/a2a+json", "application/json", "application/json"
-        for accept, path, expected in ((None, f"/tasks/{task}", new), ("*/*", f"/tasks/{task}", new),
-                                       ("application/json", f"/tasks/{task}", old),
-                                       ("application/a2a+json, application/json", f"/tasks/{task}", new),
-                                       (None, f"/v1/tasks/{task}", old), (None, "/tasks/unknown", new)):
-            with self.subTest(accept=accept, path=path):
-                answer = self.rest("GET", path, headers={"Accept": accept} if accept else {})
+        both = "application/a2a+json, application/json"
+        for accept, sent, path, expected in (
+                (None, None, f"/tasks/{task}", new), ("*/*", None, f"/tasks/{task}", new),
+                (None, old, f"/tasks/{task}", old), ("*/*", old, f"/tasks/{task}", old),
+                (None, new, f"/tasks/{task}", new), (old, new, f"/tasks/{task}", old),
+                (new, old, f"/tasks/{task}", new), (both, old, f"/tasks/{task}", new),
+                (None, old, "/tasks/unknown", old), (None, None, "/tasks/unknown", new),
+                (None, "text/plain", "/tasks/unknown", new),
+                (None, None, f"/v1/tasks/{task}", old), (new, new, f"/v1/tasks/{task}", old)):
+            with self.subTest(accept=accept, sent=sent, path=path):
+                headers = {"Accept": accept, "Content-Type": sent}
+                answer = self.server.http("GET", "/agents/player" + path,
+                                          headers={name: value for name, value in headers.items() if value})
                 self.assertEqual(answer.headers.get_content_type(), expected)
+        for sent in (new, old):
+            answer = self.rest("POST", "/message:send", self.g4_rest.params("end"), "1.0", {"Content-Type": sent})
+            self.assertEqual((answer.status, answer.headers.get_content_type()), (200, sent))
         answer = self.post("GetTask", {"id": task}, "1.0")
         self.assertEqual(answer.headers.get_content_type(), rpc)
         stream = self.g4_rest.stream("end")
@@ -159,3 +180,75 @@ class Errors(a2a_case.A2aCase):
         self.assertIn("no-cache", stream.stream.response.headers["Cache-Control"])
         self.assertEqual(stream.stream.response.headers["X-Accel-Buffering"], "no")
         stream.rest()
+
+
+class Envelopes(a2a_case.A2aCase):
+    OPTIONS = [*a2a_case.A2aCase.OPTIONS, *generation_list.OPTIONS]
+
+    def bare(self, method, params, version=None):
+        """A JSON-RPC request that does not say that it is one."""
+        body = json.dumps({"id": 7, "method": method, "params": params}).encode()
+        headers = {"Content-Type": "application/json"} | ({"A2A-Version": version} if version else {})
+        return self.server.http("POST", "/agents/player/", body, headers)
+
+    def test_only_the_tasks_era_may_leave_jsonrpc_out(self):
+        task = self.g1.send("end").id
+        for method, params, version in (("tasks/send", self.g1.params("end"), None), ("tasks/get", {"id": task}, None),
+                                        ("tasks/get", {"id": task}, "0.1")):
+            with self.subTest(method, version=version):
+                answer = self.bare(method, params, version)
+                self.assertEqual(answer.body["result"]["status"]["state"], "completed", answer.raw)
+        for method, params, version in (("message/send", self.g3.params("end"), None),
+                                        ("message/send", self.g3.params("end"), "0.2"),
+                                        ("tasks/get", {"id": task}, "0.3"), ("unheard/of", {}, None),
+                                        ("SendMessage", self.g4.params("end"), "1.0")):
+            with self.subTest(method, version=version):
+                answer = self.bare(method, params, version)
+                self.assertEqual((answer.status, answer.body["error"]["code"]), (200, -32600), answer.raw)
+                self.assertEqual(answer.body["id"], 7)
+
+    def test_params_of_a_wrong_type_are_invalid_parameters(self):
+        for method, version in (("tasks/send", None), ("message/send", None), ("tasks/get", "0.3"),
+                                ("SendMessage", "1.0"), ("GetTask", "1.0")):
+            for params in ("text", 5, True, []):
+                with self.subTest(method, params=params):
+                    error = self.post(method, params, version).body["error"]
+                    self.assertEqual(error["code"], -32602, error)
+                    self.assertIn("params", json.dumps(error["data"]))
+
+    def test_envelope_errors_of_1_0_carry_a_list(self):
+        for body, code in ((b"{", -32700), (b"[]", -32600), (b'{"jsonrpc":"1.0","id":1,"method":"GetTask"}', -32600),
+                           (b'{"jsonrpc":"2.0","id":1}', -32600), (b'{"jsonrpc":"2.0","id":1,"method":"No"}', -32601),
+                           (b'{"jsonrpc":"2.0","id":1,"method":"GetTask","params":[]}', -32602)):
+            for version in ("1.0", None):
+                with self.subTest(body, version=version):
+                    headers = {"Content-Type": "application/json"} | ({"A2A-Version": version} if version else {})
+                    error = self.server.http("POST", "/agents/player/", body, headers).body["error"]
+                    self.assertEqual(error["code"], code)
+                    if version:
+                        self.assertTrue(all(detail["@type"].startswith("type.googleapis.com/")
+                                            for detail in error["data"]) and error["data"])
+                    else:
+                        self.assertNotIsInstance(error.get("data"), list)
+
+    def test_a_message_without_its_id_or_role_is_refused_with_the_member_named(self):
+        callers = [self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest,
+                   *(kind(self.server) for kind in generation_list.GENERATIONS if kind.binding == "GRPC")]
+        for caller in callers:
+            for member in ("messageId", "role"):
+                for empty in (False, True):
+                    if empty and member == "role" and caller.binding == "GRPC":
+                        continue  # protobuf has no such value
+                    with self.subTest(caller.name, member=member, empty=empty):
+                        params = caller.params("end")
+                        del params["message"][member]
+                        if empty:
+                            params["message"][member] = ""
+                        with self.assertRaises(generations.Refused) as refused:
+                            if caller.binding == "JSON-RPC":
+                                caller.call("send", params)
+                            else:
+                                prefix = "/v1" if caller.shape.startswith("0.3") else ""
+                                caller.call("POST", prefix + "/message:send", params)
+                        self.assertEqual(refused.exception.code, -32602)
+                        self.assertIn(member, str(refused.exception.answer.raw))

@@ -84,7 +84,7 @@ class LookAlikes(a2a_case.A2aCase):
 
     def test_trap_6_several_schemes(self):
         task = self.g3.begin("ask").id
-        config = {"id": "both", "url": "http://127.0.0.1:9/", "authentication": {
+        config = {"id": "both", "url": "http://127.0.0.1:65535/", "authentication": {
             "schemes": ["Custom", "Bearer"], "credentials": "c"}}
         self.g3.set_push(task, config)
         for caller in (self.g2, self.g3, self.g3_rest):
@@ -94,7 +94,7 @@ class LookAlikes(a2a_case.A2aCase):
         for caller in (self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 self.assertEqual(caller.get_push(task, "both")["authentication"]["scheme"], "Custom")
-        self.g4.set_push(task, {"id": "one", "url": "http://127.0.0.1:9/", "authentication": {"scheme": "Bearer"}})
+        self.g4.set_push(task, {"id": "one", "url": "http://127.0.0.1:65535/", "authentication": {"scheme": "Bearer"}})
         got = self.g3.get_push(task, "one")["pushNotificationConfig"]["authentication"]
         self.assertEqual(got["schemes"], ["Bearer"])
         self.g4.cancel(task)
@@ -131,7 +131,7 @@ class LookAlikes(a2a_case.A2aCase):
 
     def test_trap_10_id_of_a_task_or_of_a_config(self):
         task = self.g3.begin("ask").id
-        config = {"url": "http://127.0.0.1:9/", "id": "c"}
+        config = {"url": "http://127.0.0.1:65535/", "id": "c"}
         self.assert_refused(-32602, self.g3.call, "set_push", {"id": task, "pushNotificationConfig": config})
         self.g3.call("set_push", {"taskId": task, "pushNotificationConfig": config})
         self.assertEqual(self.g3.call("get_push", {"id": task, "pushNotificationConfigId": "c"})["taskId"], task)
@@ -141,7 +141,7 @@ class LookAlikes(a2a_case.A2aCase):
 
     def test_trap_11_lists_of_configs(self):
         task = self.g3.begin("ask").id
-        self.g3.set_push(task, {"url": "http://127.0.0.1:9/", "id": "one"})
+        self.g3.set_push(task, {"url": "http://127.0.0.1:65535/", "id": "one"})
         self.assertIsInstance(self.g3.call("list_push", {"id": task}), list)
         for answer in (self.rest("GET", f"/v1/tasks/{task}/pushNotificationConfigs"),
                        self.rest("GET", f"/tasks/{task}/pushNotificationConfigs", version="1.0")):
@@ -175,12 +175,12 @@ class LookAlikes(a2a_case.A2aCase):
             with self.subTest(kind.name):
                 inside = type(kind)(self.server, tenant="north")
                 task = inside.begin("ask").id
-                config = inside.push_id(inside.set_push(task, {"url": "http://127.0.0.1:9/"}))
+                config = inside.push_id(inside.set_push(task, {"url": "http://127.0.0.1:65535/"}))
                 self.assertEqual(inside.get_push(task, config)["id"], config)
                 self.assertEqual(len(inside.list_push(task)), 1)
                 for act in (lambda: kind.list_push(task), lambda: kind.get_push(task, config),
                             lambda: kind.delete_push(task, config),
-                            lambda: kind.set_push(task, {"url": "http://127.0.0.1:9/"})):
+                            lambda: kind.set_push(task, {"url": "http://127.0.0.1:65535/"})):
                     self.assert_refused(-32001, act)
                 inside.delete_push(task, config)
                 self.assertEqual(inside.list_push(task), [])

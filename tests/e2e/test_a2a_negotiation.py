@@ -51,6 +51,21 @@ class Negotiation(a2a_case.A2aCase):
                 answer = self.rest("GET", path, version=version)
                 self.assertEqual(answer.status, 400, answer.raw)
 
+    def test_absent_history_length_without_a_version_is_what_the_client_that_made_the_task_means(self):
+        for maker, shown in ((self.g1, 0), (self.g2, 2), (self.g3, 2), (self.g4, 2)):
+            with self.subTest(maker.name):
+                task = maker.begin("ask what?").id
+                history = lambda raw: len(raw.get("history", []))
+                self.assertEqual(history(self.g3.get(task).raw), shown)
+                self.assertEqual(history(self.g3.get(task, history=1).raw), 1)
+                self.assertEqual(history(self.g3.get(task, history=0).raw), 0)
+                following = self.g3.subscribe(task)
+                self.assertEqual(history(following.first().raw), shown)
+                following.close()
+                self.assertEqual(history(self.post("tasks/get", {"id": task}, version="0.3").body["result"]), 2)
+                self.assertEqual(history(self.post("tasks/get", {"id": task}, version="0.1").body["result"]), 0)
+                self.assertEqual(history(self.g3.cancel(task).raw), shown)
+
     def test_trap_21_empty_parts_are_refused(self):
         for caller in (self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest):
             with self.subTest(caller.name):

@@ -61,7 +61,7 @@ class Operations(a2a_case.A2aCase):
         self.server.gate("player", task)
         shown = again.rest()
         self.assertEqual(shown[-1].state, "completed")
-        self.assertEqual(again.items[0].number, after + 1)
+        self.assertGreater(again.items[0].number, after)
 
     def answer(self, caller):
         task = caller.begin("ask what?")
@@ -92,15 +92,15 @@ class Operations(a2a_case.A2aCase):
 
     def set_push(self, caller):
         task = caller.begin("ask").id
-        caller.set_push(task, caller.webhook("http://127.0.0.1:9/"))
+        caller.set_push(task, caller.webhook("http://127.0.0.1:65535/"))
         got = caller.get_push(task, None if caller.shape != "1.0" else caller.push_id(caller.list_push(task)[0]))
-        self.assertEqual(got.get("pushNotificationConfig", got)["url"], "http://127.0.0.1:9/")
+        self.assertEqual(got.get("pushNotificationConfig", got)["url"], "http://127.0.0.1:65535/")
 
     def list_push(self, caller):
         if not caller.many_webhooks:
             return "none"
         task = caller.begin("ask").id
-        caller.set_push(task, caller.webhook("http://127.0.0.1:9/", id="c"))
+        caller.set_push(task, caller.webhook("http://127.0.0.1:65535/", id="c"))
         self.assertEqual([caller.push_id(config) for config in caller.list_push(task)], ["c"])
         caller.delete_push(task, "c")
         self.assertEqual(caller.list_push(task), [])

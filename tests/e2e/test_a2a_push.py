@@ -4,7 +4,7 @@ import uuid
 import a2a_case
 import webhooks
 
-NOWHERE = "http://127.0.0.1:9/"
+NOWHERE = "http://127.0.0.1:65535/"
 
 
 class PushConfigs(a2a_case.A2aCase):

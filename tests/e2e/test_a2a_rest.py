@@ -36,7 +36,7 @@ class Paths(a2a_case.A2aCase):
                 task = self.g1.begin("ask", task=name + client.new_id()).id
                 for caller in (self.g3_rest, self.g4_rest):
                     self.assertEqual(caller.get(task).id, task)
-                    config = caller.push_id(caller.set_push(task, {"url": "http://127.0.0.1:9/", "id": name}))
+                    config = caller.push_id(caller.set_push(task, {"url": "http://127.0.0.1:65535/", "id": name}))
                     self.assertEqual(config, name)
                     self.assertEqual(caller.push_id(caller.get_push(task, name)), name)
                 self.assertEqual(self.g4_rest.cancel(task).id, task)
@@ -56,7 +56,7 @@ class Paths(a2a_case.A2aCase):
             self.assertEqual(self.rest("GET", path).status, 400)
 
     def test_answers_to_a_browser(self):
-        page = {"Origin": "http://page.example"}
+        page = {"Origin": "http://127.0.0.1:8000"}
         answer = self.server.http("OPTIONS", "/agents/player/tasks/x/pushNotificationConfigs/c", headers={
             **page, "Access-Control-Request-Method": "DELETE",
             "Access-Control-Request-Headers": "a2a-version, a2a-extensions, x-a2a-extensions, content-type"})
@@ -68,7 +68,7 @@ class Paths(a2a_case.A2aCase):
         for got in (self.rest("GET", "/tasks", version="1.0", headers=page),
                     self.rest("GET", "/tasks/unknown", version="1.0", headers=page),
                     self.rest("POST", "/v1/message:send", {}, headers=page)):
-            self.assertIn(got.headers["Access-Control-Allow-Origin"], ("*", "http://page.example"))
+            self.assertIn(got.headers["Access-Control-Allow-Origin"], ("*", "http://127.0.0.1:8000"))
 
 
 class Refusals(a2a_case.A2aCase):

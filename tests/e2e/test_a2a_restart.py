@@ -12,7 +12,7 @@ class Restart(a2a_case.A2aCase):
         inside = type(self.g4)(self.server, tenant="north")
         hidden = inside.begin("ask").id
         for task in asked.values():
-            self.g3.set_push(task, {"url": "http://127.0.0.1:9/", "id": "kept", "token": "t"})
+            self.g3.set_push(task, {"url": "http://127.0.0.1:65535/", "id": "kept", "token": "t"})
         page = self.g4.list(contextId=context, pageSize=5)
         whole = [task["id"] for task in self.g4.list(contextId=context)["tasks"]]
         self.server.kill()

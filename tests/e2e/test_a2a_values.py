@@ -20,7 +20,7 @@ class Values(a2a_case.A2aCase):
                 self.assertLessEqual(set(task.raw), {"id", "contextId", "status", "artifacts", "history", "metadata"})
                 for item in caller.stream("count 1").rest():
                     self.assertIn(item.kind, ("task", "status", "artifact"))
-                config = caller.set_push(caller.begin("ask").id, {"url": "http://127.0.0.1:9/"})
+                config = caller.set_push(caller.begin("ask").id, {"url": "http://127.0.0.1:65535/"})
                 self.assertLessEqual(set(config), {"id", "taskId", "url", "token", "authentication", "tenant"})
 
     def test_trap_34_rest_errors_are_google_rpc_status(self):
@@ -95,9 +95,9 @@ class Values(a2a_case.A2aCase):
         for caller in (self.g2, self.g3):
             with self.subTest(caller.name):
                 task = caller.begin("ask").id
-                caller.set_push(task, {"url": "http://127.0.0.1:9/first", "id": "first"})
+                caller.set_push(task, {"url": "http://127.0.0.1:65535/first", "id": "first"})
                 self.assertEqual(caller.push_id(caller.get_push(task)), "first", "the only one")
-                caller.set_push(task, {"url": "http://127.0.0.1:9/default"})
+                caller.set_push(task, {"url": "http://127.0.0.1:65535/default"})
                 self.assertEqual(caller.push_id(caller.get_push(task)), task, "the one with the task's id")
 
     def test_trap_41_missing_config(self):
@@ -122,7 +122,7 @@ class Values(a2a_case.A2aCase):
                 self.assert_refused(-32004, caller.subscribe, caller.send("end").id)
 
     def test_trap_43_wrong_envelopes(self):
-        for envelope in ({"jsonrpc": "1.0"}, {"method": 5}, {"method": None}, {"id": {}}, {"params": "text"}):
+        for envelope in ({"jsonrpc": "1.0"}, {"method": 5}, {"method": None}, {"id": {}}, {"jsonrpc": None}):
             for version in (None, "1.0"):
                 with self.subTest(envelope=envelope, version=version):
                     body = {"jsonrpc": "2.0", "id": 7, "method": "GetTask", "params": {"id": "x"}, **envelope}
@@ -219,12 +219,12 @@ class Values(a2a_case.A2aCase):
 
     def test_trap_50_the_task_of_the_path_wins(self):
         task, other = self.g4_rest.begin("ask").id, self.g4_rest.begin("ask").id
-        made = self.g4_rest.set_push(task, {"url": "http://127.0.0.1:9/", "taskId": other})
+        made = self.g4_rest.set_push(task, {"url": "http://127.0.0.1:65535/", "taskId": other})
         self.assertEqual(made["taskId"], task)
         self.assertEqual(self.g4_rest.list_push(other), [])
         made = self.g3_rest.call("POST", f"/v1/tasks/{task}/pushNotificationConfigs", {
             "parent": f"tasks/{other}", "configId": "c", "config": {"name": f"tasks/{other}/pushNotificationConfigs/c",
-            "pushNotificationConfig": {"url": "http://127.0.0.1:9/"}}})
+            "pushNotificationConfig": {"url": "http://127.0.0.1:65535/"}}})
         self.assertEqual(made["name"], f"tasks/{task}/pushNotificationConfigs/c")
         self.assertEqual(self.g4_rest.list_push(other), [])
 

@@ -25,6 +25,17 @@ class ShippedAgents(harness.ServerCase):
         done = self.server.call("tasks/send", {"id": client.new_id(), "message": {"role": "user", "parts": parts}})
         self.assertEqual([artifact["parts"][0] for artifact in done["artifacts"]], parts)
 
+    def test_echo_fails_a_message_that_it_cannot_read(self):
+        # Python reads no integer of more than 4,300 digits.
+        task = client.new_id()
+        body = self.server.envelope("tasks/send", {
+            "id": task, "message": {"role": "user", "parts": [{"type": "data", "data": {"n": "@"}}]}}, 1)
+        answer = self.server.http("POST", "/", body.replace(b'"@"', b"7" * 5000),
+                                  {"Content-Type": "application/json"})
+        self.assertEqual(answer.body["result"]["status"]["state"], "failed")
+        self.assertIn("cannot read", client.text_of(answer.body["result"]["status"]["message"]))
+        self.assertEqual(self.server.send("still here")["status"]["state"], "completed")
+
     def test_echo_of_a_long_text(self):
         text = "word " * 20000
         done = self.server.send(text)

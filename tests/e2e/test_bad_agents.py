@@ -7,8 +7,8 @@ import harness
 
 # Each way of agents/bad and what the reason must speak of, or () where any reason will do.
 FAILING = {
-    "exit 0": (), "exit 3": ("3",), "complain": ("no such table",), "signal": ("signal",), "hang": (), "deaf": (),
-    "grandchild": ("3",), "garbage": (), "not utf-8": (), "not an object": (), "no type": ("type",),
+    "exit 0": (), "exit 3": ("exit code 3",), "complain": ("exit code 4",), "signal": ("signal",), "hang": (), "deaf": (),
+    "grandchild": ("exit code 3",), "garbage": (), "not utf-8": (), "not an object": (), "no type": ("type",),
     "wrong fields": ("delta",), "artifact without parts": ("parts",), "artifact of wrong shape": (),
     "delegate to nobody": ("agent",), "endless line": (), "endless lines": (), "endless garbage": (),
     "endless errors": (), "close output": (), "deep": (),

@@ -8,6 +8,7 @@ import client
 import harness
 
 CRLF = b"\r\n"
+JSON = b"Content-Type: application/json"
 BODY = b'{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"nobody"}}'
 
 
@@ -91,15 +92,15 @@ HTTP_ROWS = [
 ]
 # Unusual, but right: these are answered as any request.
 GOOD_ROWS = [
-    ("range on a post", head(b"Range: bytes=0-1", b"Content-Length: %d" % len(BODY)) + BODY),
-    ("expectation", head(b"Expect: 100-continue", b"Content-Length: %d" % len(BODY)) + BODY),
-    ("accepts encodings", head(b"Accept-Encoding: gzip, br", b"Content-Length: %d" % len(BODY)) + BODY),
-    ("same length twice in capitals", head(b"CONTENT-LENGTH: %d" % len(BODY)) + BODY),
+    ("range on a post", head(JSON, b"Range: bytes=0-1", b"Content-Length: %d" % len(BODY)) + BODY),
+    ("expectation", head(JSON, b"Expect: 100-continue", b"Content-Length: %d" % len(BODY)) + BODY),
+    ("accepts encodings", head(JSON, b"Accept-Encoding: gzip, br", b"Content-Length: %d" % len(BODY)) + BODY),
+    ("same length twice in capitals", head(JSON, b"CONTENT-LENGTH: %d" % len(BODY)) + BODY),
     ("chunks", chunked(b"%x\r\n" % len(BODY) + BODY + b"\r\n0\r\n\r\n")),
     ("small chunks with extensions and a trailer",
      chunked(*[b"1;x=y\r\n%c\r\n" % byte for byte in BODY], b"0\r\nX: y\r\n\r\n")),
     ("small letters in names", head(b"content-type: application/json", b"content-length: %d" % len(BODY)) + BODY),
-    ("HTTP/1.0", head(b"Content-Length: %d" % len(BODY), first=b"POST / HTTP/1.0") + BODY),
+    ("HTTP/1.0", head(JSON, b"Content-Length: %d" % len(BODY), first=b"POST / HTTP/1.0") + BODY),
 ]
 
 
@@ -185,8 +186,9 @@ class BadInput(harness.ServerCase):
         self.assertIn(b"1e999", answer.raw)
 
     def test_pipelined_requests_are_all_answered(self):
-        one = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY
-        answer = exchange(self.server.port, one * 9 + head(b"Content-Length: %d" % len(BODY)) + BODY, False)
+        one = CRLF.join([b"POST / HTTP/1.1", b"Host: localhost", b"Content-Type: application/json",
+                         b"Content-Length: %d" % len(BODY), b"", BODY])
+        answer = exchange(self.server.port, one * 9 + with_length(b"%d" % len(BODY), BODY), False)
         self.assertEqual(answer.count(b"HTTP/1.1 200"), 10)
         self.assertEqual(answer.count(b'"code":-32001'), 10)
 

@@ -8,6 +8,8 @@ SHIPPED = ("echo", "tools", "approval", "table-report")
 
 
 class ShippedCards(harness.ServerCase):
+    CONFIG = {"hosts": ["agents.example", "other.example"], "cors": {"origins": ["http://page.example"]}}
+
     def card(self, path, headers=None):
         """The card for clients that say no version: valid as 0.1, 0.2 and 0.3 at once."""
         answer = self.server.http("GET", path, headers=headers or {})
@@ -62,7 +64,8 @@ class ShippedCards(harness.ServerCase):
                 card = self.card(f"/agents/{name}/.well-known/agent.json")
                 self.assertIn(f"/agents/{name}", card["url"])
                 path = card["url"].split(str(self.server.port), 1)[1]
-                answer = self.server.http("POST", path, self.server.envelope("tasks/get", {"id": "x"}, 1))
+                answer = self.server.http("POST", path, self.server.envelope("tasks/get", {"id": "x"}, 1),
+                                         self.server.headers_of(None, None))
                 self.assert_error(answer, -32001)
 
     def test_card_says_nothing_of_how_the_agent_runs(self):

@@ -109,10 +109,43 @@ class Interrupts(ChatCase):
     def test_the_same_answer_again(self, door):
         context = client.new_id()
         run = self.ask(door, context)
-        self.assertEqual(self.resume(door, context, self.entry(run, "this")).ending, "completed")
+        after = self.resume(door, context, self.entry(run, "this"))
+        self.assertEqual(after.ending, "completed")
         again = self.resume(door, context, self.entry(run, "this"))
-        self.assertIn(again.ending, ("failed", "completed"))
+        self.assertEqual((again.ending, again.text, again.task), ("completed", after.text, run.task))
         self.assertEqual(len(self.a2a.get(run.task, history=100).raw["history"]), 3)
+        self.assert_refused(door, self.resume(door, context, self.entry(run, "another")))
+
+    @for_each(AgUi, AgUi10)
+    def test_an_answer_under_the_name_of_the_run_that_asked(self, door):
+        """CopilotKit's useInterrupt keeps the runId."""
+        context, name = client.new_id(), client.new_id()
+        run = door.run(door.say("ask which one?", context, run=name))
+        first = self.resume(door, context, self.entry(run, "this"), run=name)
+        self.assertEqual((first.run, first.text), (name, "answered: this"))
+        self.assertEqual(first.task, run.task)
+        asked = door.run(door.say("ask which one?", context, run=client.new_id()))
+        second = self.resume(door, context, self.entry(asked, "that"), run=name)
+        self.assertEqual((second.text, second.task), ("answered: that", asked.task))
+        self.assertEqual(len(self.tasks_in(context)), 2)
+
+    @for_each(AgUi, AgUi10)
+    def test_two_questions_under_one_name_and_one_id(self, door):
+        context, name = client.new_id(), client.new_id()
+        asks = json.dumps([{"type": "ask", "id": "q", "message": "sure?"}])
+        runs = [door.run(door.say(f"lines {asks}", context, run=name))]
+        after = self.resume(door, context, self.entry(runs[0], "yes"), run=name)
+        self.assertEqual(after.text, "answered: yes")
+        again = door.run(door.say(f"lines {asks}", context))
+        self.assertNotEqual(again.ask, runs[0].ask)
+        self.assertEqual(self.resume(door, context, self.entry(again, "yes"), run=name).task, again.task)
+
+    @for_each(AgUi, AgUi10)
+    def test_too_many_answers(self, door):
+        entries = [{"interruptId": str(n), "status": "resolved"} for n in range(101)]
+        refusal = self.refusal(self.resume, door, client.new_id(), *entries)
+        self.assertEqual(refusal.status, 413)
+        self.assertIn("100 answers", refusal.body["error"])
 
     @for_each(AgKit)
     def test_ag_kit(self, door):

@@ -1,4 +1,4 @@
-"""Conversations: one namespace for all protocols, remembered across them, kept apart for users, answered as a
+"""Conversations: one namespace for all protocols, remembered across them, the same for all users, answered as a
 whole."""
 import json
 
@@ -105,47 +105,51 @@ class Memory(ChatCase):
 
 
 class Users(ChatCase):
-    def pair(self, door):
-        return (door(self.server, user=user) for user in ("ann", "bob"))
+    """user_id is a label: the agent hears of it, and it parts nothing, on no path."""
 
-    def test_two_users_in_a_session_of_the_same_name(self):
+    def users(self, door):
+        return (door(self.server, user=user) for user in ("ann", "bob", None))
+
+    def test_the_agent_is_told_the_user(self):
+        for door, name in ((AgentApi, "agent_api"), (AgentServer, "agent_server")):
+            with self.subTest(door.name):
+                ann = door(self.server, user="ann")
+                told = json.loads(ann.run(ann.say("told", client.new_id())).text)
+                self.assertEqual(told["metadata"][name]["user_id"], "ann")
+
+    def test_a_session_is_the_same_for_every_user_and_for_none(self):
         for door in (AgentApi, AgentServer):
             with self.subTest(door.name):
-                ann, bob = self.pair(door)
                 session = client.new_id()
-                ann.run(ann.say("say ann's", session))
-                bob.run(bob.say("say bob's", session))
-                for one, own in ((ann, "ann's"), (bob, "bob's"), (ann, "ann's")):
-                    told = json.loads(one.run(one.say("told", session)).text)["history"]
-                    self.assertEqual([text for _, text in told][:2], [f"say {own}", own])
-                    self.assertEqual(len({text for _, text in told} & {"ann's", "bob's"}), 1)
+                for one in self.users(door):
+                    one.run(one.say("say hello", session))
+                page = AgUi(self.server)
+                page.run(page.say("say hello", session))
+                self.assertEqual(len(self.tasks_in(session)), 4)
+                told = json.loads(next(self.users(door)).run(next(self.users(door)).say("told", session)).text)
+                self.assertEqual(len(told["history"]), 8)
 
-    def test_a_question_is_for_one_user(self):
+    def test_a_run_is_shown_and_answered_whoever_is_named(self):
         for door in (AgentApi, AgentServer):
             with self.subTest(door.name):
-                ann, bob = self.pair(door)
+                ann, bob, _ = self.users(door)
                 session = client.new_id()
                 asked = ann.run(ann.say("ask which one?", session))
-                self.assertEqual(bob.run(bob.say("say x", session)).text, "x")
-                self.assertEqual(self.state_of(asked.task), "input-required")
-                self.assertEqual(ann.run(ann.answer(asked, "this", session)).text, "answered: this")
+                body = bob.say("x", session)
+                self.assertEqual(bob.run(body, last=f"{asked.task}:0").text, asked.text)
+                self.assertEqual(bob.run(bob.answer(asked, "this", session)).text, "answered: this")
 
-    def test_two_users_run_side_by_side(self):
+    def test_one_run_at_a_time_whoever_is_named(self):
         for door in (AgentApi, AgentServer):
             with self.subTest(door.name):
-                ann, bob = self.pair(door)
+                ann, bob, _ = self.users(door)
                 session = client.new_id()
                 stream, run = self.begin_long(ann, session)
-                self.assertEqual(bob.run(bob.say("say x", session)).text, "x")
+                with self.assertRaises(chat_client.Refused) as caught:
+                    bob.run(bob.say("say x", session))
+                self.assertEqual(caught.exception.status, 409)
                 self.server.gate("chat", run.task)
                 self.assertEqual(ann.finish(stream).text, "begun waited")
-
-    def test_a_user_is_the_same_in_both_protocols(self):
-        session = client.new_id()
-        api, server = (door(self.server, user="ann") for door in (AgentApi, AgentServer))
-        api.run(api.say("say over one", session))
-        told = json.loads(server.run(server.say("told", session)).text)
-        self.assertEqual(told["history"], [[USER, "say over one"], [AGENT, "over one"]])
 
 
 class Pages(ChatCase):

@@ -256,7 +256,8 @@ class Awake(ChatCase):
         while not line.startswith(b":"):
             line = stream.response.readline()
         self.assertTrue(line.startswith(b": "), line)
-        self.assertEqual(stream.response.readline(), b"\n")
+        following = stream.response.readline()
+        self.assertTrue(following.startswith(b": "), f"after an id a blank line would be an event: {following}")
         self.server.gate("chat", context)
         self.assertEqual(door.finish(stream).text, "begun waited")
 

@@ -94,7 +94,7 @@ class Cli(harness.ServerCase):
         self.assertEqual((code, self.last_state(lines)), (DONE, "canceled"))
         self.assertEqual(stream.rest()[-1].status["state"], "canceled")
         code, _, _ = self.run_baton("cancel", task)
-        self.assertEqual(code, FAILED)
+        self.assertEqual(code, NO_ANSWER)
 
     def test_watch_of_an_ended_task_from_its_beginning(self):
         task = self.server.send("a b c")["id"]

@@ -27,13 +27,38 @@ class Drain(harness.unittest.TestCase):
         stream = server.stream("x", task)
         stream.until(lambda block: block.status and "begun" in str(block.status.get("message")))
         server.process.send_signal(signal.SIGTERM)
-        harness.wait_for(lambda: refused(server), what="the listener to close")
+        ready = lambda: server.http("GET", "/readyz").status
+        harness.wait_for(lambda: ready() == 503, what="the drain")
+
+        def refusal():
+            answer = server.http("GET", "/.well-known/agent-card.json")
+            return answer if answer.status == 503 else None
+        refused = harness.wait_for(refusal, what="new requests to be refused")
+        self.assertEqual(refused.headers["Connection"], "close")
+        self.assertIsNotNone(refused.headers["Retry-After"])
+        self.assertEqual(server.rpc("tasks/get", {"id": task}).status, 503)
+        self.assertEqual(server.http("GET", "/healthz").status, 200)
         self.assertTrue(server.running(), "it waits for the turn")
         server.gate("slow", task)
         self.assertEqual(stream.rest()[-1].status["state"], "completed")
         self.assertEqual(server.process.wait(client.scaled(30)), 0)
         server.start()
         self.assertEqual(server.get(task)["status"]["state"], "completed")
+
+    def test_a_second_signal_ends_the_drain(self):
+        for sig in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(sig):
+                server = self.server(engine={"drain_grace_s": 600})
+                task = client.new_id()
+                stream = server.stream("x", task)
+                stream.until(lambda block: block.status and "begun" in str(block.status.get("message")))
+                server.process.send_signal(signal.SIGTERM)
+                harness.wait_for(lambda: server.http("GET", "/readyz").status == 503, what="the drain")
+                self.assertEqual(server.stop(sig, seconds=15), 0)
+                stream.close()
+                server.start()
+                server.gate("slow", task)
+                harness.wait_for(lambda: server.get(task)["status"]["state"] == "completed", what="the turn's second life")
 
     def test_a_turn_that_does_not_end_is_taken_up_again_after_the_restart(self):
         server = self.server(engine={"drain_grace_s": 0.3})
@@ -107,10 +132,3 @@ class Start(harness.unittest.TestCase):
     def test_unknown_option_is_said(self):
         self.assertIn("--colour", self.refuse("--colour"))
 
-
-def refused(server):
-    try:
-        socket.create_connection((server.host, server.port), 1).close()
-        return False
-    except OSError:
-        return True

@@ -1,9 +1,16 @@
 """What a client may not do to the program through gRPC, or to those who read over gRPC what it sent elsewhere."""
+import base64
+import os
 import pathlib
+import re
+import resource
+import time
 
 import a2a_case
 import client
 import generation_list
+import grpc_frames
+import harness
 
 GRPC = [generation for generation in generation_list.GENERATIONS if generation.binding == "GRPC"]
 # JSON that protobuf's translation refuses, and what the readers get.
@@ -49,3 +56,176 @@ class GrpcHostile(a2a_case.A2aCase):
                         listed = reader.ask("GET", "/tasks", query={"historyLength": 9})
                         self.assertIsNone(listed.error, listed.raw)
                         self.assertIn(task["id"], [item["id"] for item in listed.body["tasks"]])
+
+
+class GrpcConnections(harness.ServerCase):
+    AGENTS = ["player"]
+
+    @property
+    def port(self):
+        told = [line for line in self.server.lines if line.startswith("grpc listening on ")]
+        return int(told[-1].rsplit(":", 1)[1]) if told else None
+
+    def connect(self, **how):
+        harness.wait_for(lambda: self.port, what="the line about gRPC")
+        return grpc_frames.Connection("127.0.0.1", self.port, **how)
+
+
+@client.only_if(GRPC)
+class GrpcFloods(GrpcConnections):
+    """Limits of connections and calls. They are lowered, so that a few suffice."""
+    CONFIG = {"tokens": [{"caller": "ann", "token": "secret-of-ann"}],
+              "grpc": {"port": 0, "calls_per_connection_max": 8, "connections_per_address_max": 5, "resets_max": 20,
+                       "first_message_s": 1}}
+    ANN = (("authorization", "Bearer secret-of-ann"),)
+    PATH = "/lf.a2a.v1.A2AService/GetTask"
+
+    def assert_alive(self):
+        def answered():
+            with self.connect() as fresh:
+                try:
+                    return b"grpc-status" in fresh.end_of(fresh.call(self.PATH, b"\x12\x01x", self.ANN))
+                except (AssertionError, OSError):
+                    return False
+        harness.wait_for(answered, what="a call of another connection to be answered")
+
+    def status_of(self, connection, stream):
+        """The number after grpc-status, which this server writes without Huffman code."""
+        said = connection.end_of(stream)
+        return int(re.search(rb"grpc-status.(\d+)", said, re.DOTALL)[1])
+
+    def test_a_connection_has_as_many_calls_as_it_may_have_whether_it_agreed_or_not(self):
+        for settles in (True, False):
+            with self.subTest(settles=settles), self.connect(settles=settles) as one:
+                calls = [one.call(self.PATH, None, self.ANN) for _ in range(9)]
+                if settles:
+                    told = next(payload for kind, flags, _, payload in one.frames()
+                                if kind == grpc_frames.SETTINGS and not flags)
+                    settings = {told[i:i + 2]: int.from_bytes(told[i + 2:i + 6], "big") for i in range(0, len(told), 6)}
+                    self.assertEqual(settings[b"\0\3"], 8)
+                self.assertEqual(self.status_of(one, calls[-1]), 8, "RESOURCE_EXHAUSTED")
+        self.assert_alive()
+
+    def test_a_call_without_its_message_is_ended(self):
+        with self.connect() as one:
+            began = time.monotonic()
+            self.assertEqual(self.status_of(one, one.call(self.PATH, None, self.ANN)), 4, "DEADLINE_EXCEEDED")
+            self.assertLess(time.monotonic() - began, client.scaled(10))
+
+    def test_a_call_without_a_token_is_refused_by_its_head(self):
+        with self.connect() as one:
+            for _ in range(3):  # more than the connection may have, were they counted
+                calls = [one.call(self.PATH, None) for _ in range(5)]
+                for call in calls:
+                    self.assertIn(b"bearer token", one.end_of(call))
+
+    def test_a_flood_of_resets_closes_its_connection_and_no_other(self):
+        with self.connect() as flooding, self.connect() as other:
+            closed = False
+            for _ in range(500):
+                try:
+                    flooding.reset(flooding.call(self.PATH, None, self.ANN))
+                    flooding.socket.settimeout(0.001)
+                    closed = flooding.socket.recv(65536) == b""
+                except TimeoutError:
+                    continue
+                except OSError:
+                    closed = True
+                if closed:
+                    break
+            self.assertTrue(closed, "500 calls were given up, and the connection is still there")
+            self.assertIn(b"grpc-status", other.end_of(other.call(self.PATH, b"\x12\x01x", self.ANN)))
+
+    def test_an_address_has_as_many_connections_as_it_may_have_and_gets_them_back(self):
+        def is_served(connection):
+            return any(kind == grpc_frames.SETTINGS for kind, *_ in connection.frames())
+        for _ in range(2):
+            open_ones = []
+            def all_served():
+                """Those of tests before may just be ending."""
+                if open_ones and open_ones[-1].socket.fileno() >= 0 and len(open_ones) == 5:
+                    return True
+                one = self.connect()
+                if is_served(one):
+                    open_ones.append(one)
+                return len(open_ones) == 5
+            harness.wait_for(all_served, what="five connections")
+            with self.connect() as sixth:
+                self.assertEqual(list(sixth.frames()), [], "closed at once")
+            for one in open_ones:
+                one.socket.close()
+        self.assert_alive()
+
+    def test_the_listener_comes_back_after_descriptors_ran_out(self):
+        waiting, limits = [], resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE)
+        used = len(os.listdir(f"/proc/{self.server.pid}/fd"))
+        resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, (used, limits[1]))
+        try:
+            def ran_out():
+                waiting.append(self.connect())
+                return re.search("descriptors|accept4", self.server.log_text())
+            harness.wait_for(ran_out, what="a word in the log")
+        finally:
+            for one in waiting:
+                one.socket.close()
+            resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE, limits)
+        self.assert_alive()
+
+
+@client.only_if(GRPC)
+class GrpcIdle(GrpcConnections):
+    CONFIG = {"http": {"idle_time_s": 1}, "grpc": {"port": 0}}
+
+    def test_an_idle_connection_is_closed(self):
+        with self.connect() as one:
+            kinds = [kind for kind, *_ in one.frames()]  # ends when the server closes it
+            self.assertIn(grpc_frames.GOAWAY, kinds)
+
+
+@client.only_if(GRPC)
+class GrpcFiles(a2a_case.A2aCase):
+    """The SDKs of 0.3 in Python, Go and Java send base64 text where the bytes should be."""
+    OPTIONS = [*a2a_case.A2aCase.OPTIONS, *generation_list.OPTIONS]
+    TEXT = base64.b64encode(b"\0\1 of a picture").decode()
+
+    def stored(self, sent):
+        """What A2A 1.0 shows of a file whose field of gRPC 0.3 had these bytes."""
+        reader = next(kind for kind in GRPC if kind.shape.startswith("0.3"))(self.server)
+        params = reader.params("end")
+        params["message"]["content"].append({"file": {"fileWithBytes": base64.b64encode(sent).decode(),
+                                                      "mimeType": "image/png"}})
+        task = reader.call("POST", "/v1/message:send", params)["task"]["id"]
+        parts = self.rest("GET", f"/tasks/{task}", version="1.0").body["history"][0]["parts"]
+        return base64.b64decode(next(part["raw"] for part in parts if "raw" in part))
+
+    def test_text_of_a_client_known_to_send_it_is_decoded(self):
+        self.assertEqual(self.stored(self.TEXT.encode()), b"\0\1 of a picture")
+
+    def test_text_of_the_typescript_client_is_left_alone(self):
+        harness.wait_for(lambda: any("grpc listening" in line for line in self.server.lines), what="gRPC")
+        port = next(int(line.rsplit(":", 1)[1]) for line in self.server.lines if line.startswith("grpc listening"))
+        from google.protobuf import json_format
+        from grpc_generations import message_class, pool
+        context, text = client.new_id(), self.TEXT.encode()
+        request = json_format.ParseDict(
+            {"message": {"messageId": "m", "contextId": context, "role": "ROLE_USER", "content": [
+                {"file": {"fileWithBytes": base64.b64encode(text).decode()}}, {"text": "end"}]}},
+            message_class(pool().FindMessageTypeByName("a2a.v1.SendMessageRequest"))(), descriptor_pool=pool())
+        with grpc_frames.Connection("127.0.0.1", port) as one:
+            one.end_of(one.call("/a2a.v1.A2AService/SendMessage", request.SerializeToString(),
+                                (("user-agent", "grpc-node-js/1.10.0"),)))
+        found = self.rest("GET", f"/tasks?contextId={context}&historyLength=1", version="1.0").body["tasks"]
+        parts = found[0]["history"][0]["parts"]
+        self.assertEqual(base64.b64decode(parts[0]["raw"]), text)
+
+    def test_bytes_are_left_alone(self):
+        for sent in (b"\0\1 of a picture", b"plain text, no base64", self.TEXT.encode()[:-1]):
+            self.assertEqual(self.stored(sent), sent)
+
+
+@client.only_if(GRPC)
+class GrpcFilesAsTheyCome(GrpcFiles):
+    CONFIG = {**a2a_case.A2aCase.CONFIG, "grpc": {"decode_base64_files": False}}
+
+    def test_text_of_a_client_known_to_send_it_is_decoded(self):
+        self.assertEqual(self.stored(self.TEXT.encode()), self.TEXT.encode(), "the setting switches it off")

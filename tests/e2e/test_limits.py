@@ -1,4 +1,5 @@
 """Limits: waiting costs no thread, and what is too much gets an answer."""
+import json
 import selectors
 import socket
 import threading
@@ -18,7 +19,7 @@ class ManyWaiting(harness.ServerCase):
         """Sends tasks/send for a long task on a connection of its own and does not wait."""
         body = self.server.envelope("tasks/send", {"id": task, "message": client.text_message("x")}, 1)
         connection = socket.create_connection((self.server.host, self.server.port))
-        connection.sendall(b"POST /agents/slow HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        connection.sendall(b"POST /agents/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
                            b"Content-Length: %d\r\n\r\n" % len(body) + body)
         return connection
 
@@ -70,13 +71,24 @@ class Full(harness.ServerCase):
         more = client.new_id()
         harness.wait_for(lambda: self.server.rpc("tasks/get", {"id": tasks[2]}).body.get("result"))
         answer = self.server.rpc("tasks/send", {"id": more, "message": client.text_message("x")})
-        self.assertIn(answer.status, (200, 503))
-        self.assertEqual(answer.body["error"]["code"], -32603)
-        self.assertIn("data", answer.body["error"], "says that it may be tried again")
+        self.assertEqual(answer.status, 200)
+        self.assertEqual((answer.body["error"]["code"], answer.body["error"]["message"]), (429, "Too many requests"))
+        self.assertGreater(answer.body["error"]["data"]["retryAfter"], 0)
+        self.assertGreater(int(answer.headers["Retry-After"]), 0)
+        for path, version in (("/v1/message:send", None), ("/message:send", "1.0")):
+            message = {"messageId": more + path, "role": "ROLE_USER"}
+            message["parts" if version else "content"] = [{"text": "x"}]
+            answer = self.server.http("POST", path, json.dumps({"message": message}).encode(), {
+                "Content-Type": "application/json", **({"A2A-Version": version} if version else {})})
+            self.assertEqual(answer.status, 429, answer.raw)
+            self.assertGreater(int(answer.headers["Retry-After"]), 0)
+            told = answer.body["error"]["details"] if version else answer.body
+            self.assertIn("RetryInfo" if version else "retryAfter", json.dumps(told))
         self.assert_error(self.server.rpc("tasks/get", {"id": more}), -32001)
         with self.subTest("too many streams"):
             answer = self.server.rpc("tasks/resubscribe", {"id": tasks[0]})
             self.assertEqual(answer.status, 503)
+            self.assertGreater(int(answer.headers["Retry-After"]), 0)
         for task in tasks:
             self.server.gate("slow", task)
         for stream in streams:

@@ -1,4 +1,7 @@
 """Webhooks: every status change, in order, at least once, also over a restart; nowhere it must not go."""
+import json
+import socket
+
 import client
 import harness
 import webhooks
@@ -138,9 +141,55 @@ class PushGivesUp(harness.ServerCase):
             self.assertGreaterEqual(len(receiver.refused), 2)
 
 
+class LastError(harness.ServerCase):
+    AGENTS = ["slow"]
+    CONFIG = {"webhooks": {"retry_first_s": 0.02, "retry_max_s": 0.05}}
+    OPTIONS = ["--allow-private-webhooks"]
+
+    def stored(self, task, a2a="0.3"):
+        method = {"0.1": "tasks/pushNotification/get", "0.3": "tasks/pushNotificationConfig/get"}[a2a]
+        answer = self.server.call(method, {"id": task}, headers={"A2A-Version": a2a})
+        return answer["pushNotificationConfig"]
+
+    def test_a_config_shows_why_its_last_delivery_failed_until_one_succeeds(self):
+        well = []
+        with webhooks.Receiver(lambda path, count: 200 if well else 500) as receiver:
+            task = client.new_id()
+            self.server.stream("x", task, pushNotification=config(receiver.url())).until(lambda block: block.status)
+            shown = self.server.http("GET", f"/tasks/{task}/pushNotificationConfigs", headers={"A2A-Version": "1.0"})
+            self.assertNotIn(b"lastError", shown.raw, "strict clients of 1.0 refuse a member they do not know")
+            for version in ("0.1", "0.3"):
+                harness.wait_for(lambda: self.stored(task, version).get("lastError") == "answered 500",
+                                 what=f"the error in the config of {version}")
+            shown = self.server.http("GET", f"/tasks/{task}/pushNotificationConfigs",
+                                     headers={"A2A-Version": "1.0", "A2A-Extensions": "urn:baton:a2a:1"})
+            self.assertEqual(shown.body["configs"][0]["lastError"], "answered 500")
+            well.append(True)
+            harness.wait_for(lambda: "lastError" not in self.stored(task), what="the error to go")
+            self.server.gate("slow", task)
+            receiver.wait_state("completed")
+
+
 class PrivateTargets(harness.ServerCase):
     AGENTS = ["joke"]
     CONFIG = {"webhooks": {"retry_first_s": 0.02, "retry_max_s": 0.05, "give_up_after_s": 0.5}}
+
+    def test_targets_that_are_forbidden_by_their_address_or_port_are_refused_at_once(self):
+        task = self.server.send("x")["id"]
+        for url in ("http://127.0.0.1:9000/", "http://localhost/", "http://a.localhost:3000/", "http://[::1]:9000/",
+                    "http://127.1:9000/", "http://2130706433/", "http://10.0.0.1/", "http://169.254.169.254/latest/",
+                    "http://168.63.129.16/", "http://100.100.100.200/", "http://[fd00:ec2::254]/",
+                    "http://8.8.8.8:22/", "http://example.com:25/"):
+            with self.subTest(url):
+                answer = self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("x"),
+                                                        "pushNotification": config(url)})
+                self.assertIn("not allowed", self.assert_error(answer, -32602)["data"]["detail"])
+                answer = self.server.rpc("tasks/pushNotification/set", {"id": task, "pushNotificationConfig": config(url)})
+                self.assertIn("not allowed", self.assert_error(answer, -32602)["data"]["detail"])
+                answer = self.server.http(
+                    "POST", f"/tasks/{task}/pushNotificationConfigs", json.dumps({"url": url}).encode(),
+                    {"A2A-Version": "1.0", "Content-Type": "application/json"})
+                self.assertEqual(answer.status, 400, answer.raw)
 
     def test_private_targets_are_refused_by_default(self):
         """Refused when they are set, or never dialled: nothing arrives in either case."""
@@ -155,3 +204,33 @@ class PrivateTargets(harness.ServerCase):
                         self.assert_error(answer, -32602)
             harness.wait_for(lambda: self.server.metric("baton_webhooks_waiting") == 0, what="the end of all deliveries")
             self.assertEqual(receiver.deliveries + receiver.refused, [])
+
+
+class MetadataTargets(harness.ServerCase):
+    AGENTS = ["joke"]
+    OPTIONS = ["--allow-private-webhooks"]
+
+    def test_metadata_addresses_stay_forbidden_where_private_ones_are_allowed(self):
+        for url in ("http://169.254.169.254/latest/", "http://168.63.129.16/", "http://[fe80::1]/",
+                    "http://127.0.0.1:22/"):
+            with self.subTest(url):
+                answer = self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("x"),
+                                                        "pushNotification": config(url)})
+                self.assert_error(answer, -32602)
+
+
+class ManySlowReceivers(harness.ServerCase):
+    AGENTS = ["joke"]
+    CONFIG = {"webhooks": {"timeout_s": 60, "senders": 16},
+              "tokens": [{"caller": "mallory", "token": "mallory-token"}, {"caller": "alice", "token": "alice-token"}]}
+    OPTIONS = ["--allow-private-webhooks"]
+
+    def test_slow_receivers_of_one_caller_do_not_delay_those_of_another(self):
+        tarpits = [socket.create_server(("127.0.0.1", 0)) for _ in range(32)]  # nobody accepts, nobody answers
+        for tarpit in tarpits:
+            self.addCleanup(tarpit.close)
+            url = f"http://127.0.0.1:{tarpit.getsockname()[1]}/"
+            self.server.send("x", token="mallory-token", pushNotification=config(url))
+        with webhooks.Receiver() as receiver:
+            self.server.send("x", token="alice-token", pushNotification=config(receiver.url()))
+            receiver.wait_state("completed", seconds=10)

@@ -154,7 +154,7 @@ class Tasks(harness.ServerCase):
         done = self.server.send("line one\nline two ünï", agent="cat")
         self.assertEqual(done["status"]["state"], "completed")
         self.assertEqual(len(done["artifacts"]), 1)
-        self.assertEqual(done["artifacts"][0]["parts"], [{"type": "text", "text": "line one\nline two ünï"}])
+        self.assertEqual(done["artifacts"][0]["parts"], [{"type": "text", "text": "line one\nline two ünï\n"}])
 
     def test_delegation_to_another_agent(self):
         done = self.server.send("joke", agent="chief")

@@ -74,9 +74,20 @@ async def call(port, agent, method, params):
         return answer
 
 
+EXTENSION = "urn:baton:a2a:1"
+
+
+def covered(blocks):
+    """All numbers that these blocks of a stream say they cover, in their order."""
+    return [covers for number, result in blocks
+            for covers in range(result["metadata"][EXTENSION]["from"], number + 1)]
+
+
 async def stream(port, agent, method, params, after=None):
-    """The blocks of a stream as (number, result or None); an error answer is (None, the error)."""
+    """The blocks of a stream as (number, result), each of which says what it covers; an error answer is (None, the
+    error)."""
     headers = {} if after is None else {"Last-Event-ID": str(after)}
+    params = {**params, "metadata": {EXTENSION: {"eventNumbers": True}}}
     async with Connection(port, f"/agents/{agent}", envelope(method, params), headers.items()) as connection:
         if "event-stream" not in connection.headers.get("content-type", ""):
             body = b"".join([piece async for piece in connection.pieces()])
@@ -94,8 +105,9 @@ async def stream(port, agent, method, params, after=None):
                         number = int(line[3:])
                     elif line.startswith(b"data:"):
                         result = json.loads(line[5:])["result"]
-                if number is not None or result is not None:
-                    yield number, result
+                if result is None:
+                    raise AssertionError(f"a block without data: {block}")
+                yield number, result
 
 
 class Receiver:

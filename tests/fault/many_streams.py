@@ -42,9 +42,9 @@ class Stream:
 
     def is_complete(self):
         """1..N without gap or repeat, every step, one end."""
-        if [number for number, _ in self.blocks] != list(range(1, len(self.blocks) + 1)):
+        if aclient.covered(self.blocks) != list(range(1, self.blocks[-1][0] + 1)):
             return False
-        shown = [result for _, result in self.blocks if result]
+        shown = [result for _, result in self.blocks]
         steps = [str(result["status"].get("message")) for result in shown if "status" in result]
         told = [number for number in range(STEPS) if any(f"step {number}'" in step for step in steps)]
         return told == list(range(STEPS)) and shown[-1]["status"]["state"] == "completed" and shown[-1]["final"]

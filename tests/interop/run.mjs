@@ -25,6 +25,7 @@ const world = {
   guarded: new Server({ tokens }),
   mute: new Server({ webhooks: { enabled: false } }),
   stage: new Server({}, ["stage", "talk", "tools", "approval"]),
+  dated: new Server({ chat: { old_reasoning: true } }, ["stage"]),
   hasty: new Server({ chat: { hang_up_grace_s: 0.1 } }, ["stage"]),
   closed: new Server({ tokens }, ["stage"]),
   receiver: new Receiver(),
@@ -49,7 +50,7 @@ const fits = (each, client) => (!each.needs || client.has[each.needs]) && offere
 
 async function run() {
   await Promise.all([...servers, world.receiver].map((each) => each.start()));
-  for (const agent of ["desk", "quiet", "strict"]) world.grpc[agent] = await grpcAddresses(agent);
+  for (const agent of ["desk", "quiet", "strict", "brief"]) world.grpc[agent] = await grpcAddresses(agent);
   const [, , only, deed] = process.argv; // part of a client's name and of an operation's, for work on one of them
   const all = [...clients.filter((client) => offered(client)).map((client) => ({ client, cases })), ...chats];
   for (const { client, cases: group } of all) {

@@ -26,6 +26,7 @@ class AgentBench {
     // What ends by itself gets all the time it needs; a test of what does not end sets less.
     settings.exit_grace = patience();
     settings.cancel_grace = patience();
+    settings.verbose_errors = true;  // what went wrong belongs in the test's report
   }
 
   // The agent is this Python program.
@@ -67,6 +68,16 @@ class AgentBench {
     RunningTest running = start(turn_of(std::move(text)));
     running.sink->wait_finished();
     return running.sink;
+  }
+
+  // Waits until there are at least so many processes.
+  bool wait_count(std::size_t at_least) {
+    const auto until = std::chrono::steady_clock::now() + patience();
+    while (host.process_count() < at_least) {
+      if (std::chrono::steady_clock::now() > until) return false;
+      std::this_thread::yield();
+    }
+    return true;
   }
 
   // Waits until there are no more than so many processes.

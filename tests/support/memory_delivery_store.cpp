@@ -139,8 +139,11 @@ void MemoryTasks::commit(store::Change, store::CommitCallback done, store::Early
 base::Result<store::TaskHead> MemoryTasks::head(const task::TaskRef&) const {
   return not_here();
 }
-base::Result<store::TaskHead> MemoryTasks::head(task::TaskKey) const {
-  return not_here();
+base::Result<store::TaskHead> MemoryTasks::head(task::TaskKey key) const {
+  store::TaskHead head;
+  head.key = key;
+  head.caller = key.value >= alices_from.value ? task::Caller{"alice"} : task::Caller{"mallory"};
+  return head;
 }
 base::Result<std::vector<task::Event>> MemoryTasks::events(task::TaskKey, task::EventNumber, int) const {
   return not_here();
@@ -174,10 +177,6 @@ base::Result<task::Event> MemoryTasks::first_stop(task::TaskKey, task::EventNumb
 base::Result<task::EventNumber> MemoryTasks::last_stop(task::TaskKey, task::EventNumber) const {
   return not_here();
 }
-base::Result<std::string> MemoryTasks::context_owner(const task::Caller&, const task::AgentName&,
-                                                     const task::ContextId&) const {
-  return not_here();
-}
 base::Result<std::vector<std::string>> MemoryTasks::call_ids(task::ContextKey) const {
   return not_here();
 }
@@ -194,6 +193,10 @@ base::Result<std::vector<task::PushConfig>> MemoryTasks::push_configs(task::Task
 void MemoryTasks::delete_push(task::TaskKey, task::PushConfigId,
                               std::function<void(base::Result<void>)> done) {
   done(not_here());
+}
+
+void MemoryTasks::probe(std::function<void(base::Result<void>)> done) {
+  done({});
 }
 
 }  // namespace baton::test

@@ -51,12 +51,13 @@ class MemoryDeliveryStore final : public store::DeliveryStore {
   int records_refused_ = 0;
 };
 
-// Every task exists: key 7 is called "task-7" and its status text is the number of the event it is read as
-// of.
+// Every task exists: key 7 is called "task-7", its status text is the number of the event it is read as of,
+// and it is one of mallory's or, from a key on, of alice's.
 class MemoryTasks : public store::TaskStore {
  public:
   // This one is gone.
   task::TaskKey deleted;
+  task::TaskKey alices_from{1'000'000};
 
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of) const override;
@@ -80,8 +81,6 @@ class MemoryTasks : public store::TaskStore {
   base::Result<store::EarlierSend> earlier_send(const store::SendDigest& digest) const override;
   base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const override;
   base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const override;
-  base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
-                                          const task::ContextId& context) const override;
   base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const override;
   base::Result<store::ListPage> list(const task::ListFilter& filter) const override;
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
@@ -89,6 +88,7 @@ class MemoryTasks : public store::TaskStore {
   base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const override;
   void delete_push(task::TaskKey key, task::PushConfigId id,
                    std::function<void(base::Result<void>)> done) override;
+  void probe(std::function<void(base::Result<void>)> done) override;
 };
 
 }  // namespace baton::test

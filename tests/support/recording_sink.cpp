@@ -61,7 +61,7 @@ bool RecordingSink::wait_finished() {
 std::string RecordingSink::ending() const {
   if (outcomes_.empty()) return "none";
   if (const auto* failed = outcome_as<agents::Failed>()) return failed->error;
-  static constexpr const char* kNames[] = {"done", "failed", "rejected", "asked", "canceled"};
+  static constexpr const char* kNames[] = {"done", "failed", "rejected", "asked", "canceled", "broken off"};
   return kNames[outcomes_.front().index()];
 }
 

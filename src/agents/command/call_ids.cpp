@@ -16,7 +16,7 @@ bool is_digit(char c) {
 
 std::string CallIds::begin(const std::string& own) {
   std::string id = own;
-  for (int next = 2; !used_.insert(id).second; ++next) id = own + kMark + std::to_string(next);
+  for (int next = 2; !used_->take(id); ++next) id = own + kMark + std::to_string(next);
   given_[own] = id;
   return id;
 }
@@ -32,7 +32,7 @@ std::string CallIds::own(const std::string& id) const {
   const bool numbered = std::all_of(id.begin() + static_cast<std::ptrdiff_t>(mark) + 1, id.end(), is_digit);
   // Of an agent that makes such ids itself, the part before the mark is no call's id.
   std::string before = id.substr(0, mark);
-  return numbered && used_.contains(id) && used_.contains(before) ? before : id;
+  return numbered && used_->has(id) && used_->has(before) ? before : id;
 }
 
 }  // namespace baton::agents

@@ -17,6 +17,10 @@ CommandExecutor::~CommandExecutor() {
   if (workers_ != nullptr) facts_->host.post([workers = workers_] { workers->shut_down(); });
 }
 
+void CommandExecutor::retire() {
+  if (workers_ != nullptr) facts_->host.post([workers = workers_] { workers->end_when_idle(); });
+}
+
 std::unique_ptr<RunningTurn> CommandExecutor::start(Turn turn, std::shared_ptr<TurnSink> sink) {
   if (workers_ != nullptr) {
     return run_session(facts_->host, std::make_shared<WorkerTurn>(workers_, turn, std::move(sink)));
@@ -25,6 +29,10 @@ std::unique_ptr<RunningTurn> CommandExecutor::start(Turn turn, std::shared_ptr<T
     return run_session(facts_->host, std::make_shared<TextTurn>(facts_, turn, std::move(sink)));
   }
   return run_session(facts_->host, std::make_shared<LineTurn>(facts_, turn, std::move(sink)));
+}
+
+std::vector<std::string> CommandExecutor::missing() const {
+  return missing_files(facts_->command);
 }
 
 }  // namespace baton::agents

@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "agents/executor.h"
 #include "agents/settings.h"
@@ -24,6 +26,10 @@ class CommandExecutor final : public Executor {
   ~CommandExecutor() override;
 
   std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
+  void retire() override;
+
+  // What no turn could run without, as it is now: see missing_files in spawn.h.
+  std::vector<std::string> missing() const;
 
  private:
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with its turns

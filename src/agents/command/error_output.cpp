@@ -31,13 +31,17 @@ void ErrorOutput::take(std::string_view bytes) {
 
 void ErrorOutput::finish() {
   if (!line_.empty()) log_line();
-  if (left_out_ > 0) spdlog::warn("agent-stderr {} left_out_lines={}", label_, left_out_);
+  log_left_out();
+}
+
+void ErrorOutput::log_left_out() {
+  if (left_out_ > 0) spdlog::warn("{} agent-stderr left_out_lines={}", label_, left_out_);
   left_out_ = 0;
 }
 
 void ErrorOutput::log_line() {
   if (!line_.empty() && may_log()) {
-    spdlog::info("agent-stderr {} | {}{}", label_, escaped(line_, kLineMax), cut_ ? " ..." : "");
+    spdlog::info("{}{} agent-stderr | {}{}", label_, turn_, escaped(line_, kLineMax), cut_ ? " ..." : "");
   }
   line_.clear();
   cut_ = false;
@@ -48,8 +52,7 @@ bool ErrorOutput::may_log() {
   if (now - window_ >= std::chrono::seconds(1)) {
     window_ = now;
     logged_ = 0;
-    if (left_out_ > 0) spdlog::warn("agent-stderr {} left_out_lines={}", label_, left_out_);
-    left_out_ = 0;
+    log_left_out();
   }
   if (++logged_ <= kLinesPerSecond) return true;
   ++left_out_;

@@ -11,8 +11,11 @@ namespace baton::agents {
 
 class ErrorOutput {
  public:
-  // `label` begins each line in the log: "agent=echo task=...".
+  // `label` begins each line in the log: "agent=echo worker=0".
   explicit ErrorOutput(std::string label) : label_(std::move(label)) {}
+
+  // The turn that lines from here on belong to, as facts of the log; empty: it is not known.
+  void set_turn(const std::string& facts) { turn_ = facts.empty() ? "" : " " + facts; }
 
   void take(std::string_view bytes);
   // There will be no more: logs an unfinished line.
@@ -23,9 +26,11 @@ class ErrorOutput {
 
  private:
   void log_line();
+  void log_left_out();
   bool may_log();
 
   const std::string label_;
+  std::string turn_;  // with a space before it
   std::string line_;  // begun, not ended
   bool cut_ = false;  // the begun line is longer than is kept
   std::string tail_;

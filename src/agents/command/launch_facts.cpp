@@ -1,25 +1,42 @@
 #include "agents/command/launch_facts.h"
 
-#include <unistd.h>
+#include <array>
+#include <cstdlib>
 
-#include <string_view>
+#include "base/loggable.h"
 
 namespace baton::agents {
+namespace {
+
+constexpr std::array<const char*, 5> kPassedOn{"PATH", "HOME", "LANG", "TZ", "TMPDIR"};
+
+}  // namespace
 
 Command command_of(const AgentSettings& settings, const std::filesystem::path& folder) {
-  Command command{settings.command, {}, folder.string()};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (text.starts_with("BATON_") || settings.env.contains(std::string(text.substr(0, text.find('=')))))
-      continue;
-    command.environment.emplace_back(text);
-  }
-  for (const auto& [name, value] : settings.env) command.environment.push_back(name + "=" + value);
+  std::map<std::string, std::string> variables = settings.env;
+  const auto pass_on = [&](const std::string& name) {
+    if (const char* value = std::getenv(name.c_str())) variables.try_emplace(name, value);
+  };
+  for (const char* name : kPassedOn) pass_on(name);
+  for (const std::string& name : settings.env_from) pass_on(name);
+  // What Python prints is to be seen when it is printed, not when its buffer is full.
+  if (settings.io == AgentSettings::Io::text) variables.try_emplace("PYTHONUNBUFFERED", "1");
+  Command command{settings.command, {}, folder.string(), settings.limits};
+  for (const auto& [name, value] : variables) command.environment.push_back(name + "=" + value);
   return command;
 }
 
-std::string shown(const LaunchFacts& facts, const ProcessExit& exit) {
-  std::string text = exit.text();
+std::string log_facts(const Turn& turn) {
+  return "task=" + base::loggable_word(turn.task.value) + " attempt=" + std::to_string(turn.attempt);
+}
+
+std::string failure(const LaunchFacts& facts, const std::string& what, const ProcessExit& exit,
+                    const task::TaskId& task) {
+  if (!facts.settings.verbose_errors) {
+    return what + " (" + exit.text() + "); the log has more about task " + task.value;
+  }
+  const std::string last = exit.last_words.empty() ? "" : ": " + exit.last_words;
+  std::string text = what + " (" + exit.text() + last + ")";
   const std::string folder = facts.command.folder + "/";
   for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder, at)) {
     text.erase(at, folder.size());

@@ -9,7 +9,8 @@ namespace line = wire::line;
 LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
     : TurnSession(std::move(sink)),
       facts_(std::move(facts)),
-      label_("agent=" + facts_->agent.value + " task=" + turn.task.value),
+      label_("agent=" + facts_->agent.value + " " + log_facts(turn)),
+      task_(turn.task),
       id_(turn.id),
       input_(turn_lines(turn)),
       output_(turn, facts_->settings, gate()),
@@ -18,9 +19,24 @@ LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, s
 void LineTurn::begin() {
   if (abandoned_ || output_.ended()) return;
   auto launched = facts_->host.launch(facts_->command, label_, shared_from_this());
+  if (!launched && launched.error().code == base::ErrorCode::overloaded) {
+    facts_->host.after(ProcessHost::kLaunchRetry, [self = shared_from_this()] { self->begin(); });
+    return;
+  }
   if (!launched) return output_.fail(std::move(launched.error().for_caller));
   process_ = std::move(*launched);
   write(std::move(input_));
+  if (facts_->settings.first_output.count() > 0) expect_output();
+}
+
+// The turn fails if the agent has not said anything within `first_output`.
+void LineTurn::expect_output() {
+  facts_->host.after(facts_->settings.first_output, [self = weak_from_this()] {
+    const auto turn = self.lock();
+    if (turn == nullptr || turn->process_ == nullptr || turn->output_.spoke()) return;
+    turn->output_.fail(said_nothing(turn->facts_->settings));
+    turn->process_->kill();
+  });
 }
 
 void LineTurn::write(std::string text) {
@@ -32,6 +48,7 @@ void LineTurn::write(std::string text) {
 void LineTurn::cancel() {
   if (output_.ended()) return;
   output_.canceling();
+  if (process_ == nullptr) return output_.finish(Canceled{});  // it could not be started yet
   write(line::encode_cancel(id_));
 }
 
@@ -68,7 +85,7 @@ bool LineTurn::take_line(std::string_view text) {
   } else if (decoded) {
     output_.take(std::move(decoded->message));
   } else {
-    output_.fail(refusal(decoded.error(), text));
+    output_.fail(refusal(facts_->settings, label_, decoded.error(), text));
   }
   return !output_.ended();
 }
@@ -103,7 +120,7 @@ void LineTurn::on_output_end() {
 
 void LineTurn::on_exit(const ProcessExit& exit) {
   process_ = nullptr;
-  output_.fail("the agent ended without an answer (" + shown(*facts_, exit) + ")");
+  output_.fail(failure(*facts_, "the agent ended without an answer", exit, task_));
 }
 
 }  // namespace baton::agents

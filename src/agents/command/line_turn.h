@@ -26,12 +26,14 @@ class LineTurn final : public TurnSession,
  private:
   bool take_line(std::string_view line);
   void write(std::string line);
+  void expect_output();
   void after_output();
   void wind_up();
   void kill_after(std::chrono::milliseconds grace);
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns
   const std::string label_;
+  const task::TaskId task_;
   const std::string id_;
   std::string input_;  // until it is written
   TurnOutput output_;

@@ -23,10 +23,8 @@ constexpr int kLastReadsMax = 32;
 
 std::string ProcessExit::text() const {
   const char* name = signal != 0 ? sigabbrev_np(signal) : nullptr;
-  std::string text = name != nullptr ? std::string("signal ") + name
-                     : signal != 0   ? "signal " + std::to_string(signal)
-                                     : "exit code " + std::to_string(code);
-  return last_words.empty() ? text : text + ": " + last_words;
+  if (name != nullptr) return std::string("signal ") + name;
+  return signal != 0 ? "signal " + std::to_string(signal) : "exit code " + std::to_string(code);
 }
 
 Process::Process(ProcessHost& host, Child child, std::string label, std::shared_ptr<ProcessHandler> handler)
@@ -191,7 +189,7 @@ void Process::on_ended() {
 
 void Process::finish_if_over() {
   if (!ended_ || child_.output.valid() || handler_ == nullptr) return;
-  if (ignored_ > 0) spdlog::warn("agent-output {} ignored_bytes={}", label_, ignored_);
+  if (ignored_ > 0) spdlog::warn("{} agent-output ignored_bytes={}", label_, ignored_);
   exit_.last_words = errors_.last_line();
   const auto handler = std::move(handler_);
   handler_ = nullptr;

@@ -22,7 +22,7 @@ struct ProcessExit {
   int signal = 0;          // not 0: it died of this signal
   std::string last_words;  // the last line of its standard error, fit to be shown
 
-  // "exit code 3: no such table", "signal SEGV".
+  // "exit code 3", "signal SEGV".
   std::string text() const;
 };
 
@@ -52,6 +52,9 @@ class Process : public std::enable_shared_from_this<Process> {
   std::uint64_t bytes_taken() const { return taken_; }
   // Closes its standard input, after what is queued.
   void close_input();
+
+  // Whose turn the lines on its standard error belong to: see ErrorOutput.
+  void set_turn(const std::string& facts) { errors_.set_turn(facts); }
 
   // While paused its output waits in the pipe, and so does the process when the pipe is full.
   void pause_output();

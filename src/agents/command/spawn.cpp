@@ -4,13 +4,17 @@
 #include <linux/close_range.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 namespace baton::agents {
 namespace {
@@ -45,7 +49,9 @@ struct Plan {
   char* const* environment;
   int input, output, errors;
   int trouble;  // where errno goes if the program cannot be started
+  int group;    // takes who joins the control group; -1: there is none
   pid_t parent;
+  std::array<std::pair<int, rlimit>, 4> limits;
 };
 
 [[noreturn]] void report_and_exit(const Plan& plan) {
@@ -66,12 +72,17 @@ void reset_signals() {
 [[noreturn]] void become(const Plan& plan) {
   setsid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) report_and_exit(plan);
   if (getppid() != plan.parent) _exit(127);  // died before the line above took effect
   reset_signals();
+  if (plan.group >= 0 && write(plan.group, "0", 1) != 1) report_and_exit(plan);
   if (dup2(plan.input, 0) < 0 || dup2(plan.output, 1) < 0 || dup2(plan.errors, 2) < 0) report_and_exit(plan);
   // Ours all close on exec; this is for descriptors of libraries that forgot.
   close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
   if (chdir(plan.folder) != 0) report_and_exit(plan);
+  for (const auto& [resource, limit] : plan.limits) {
+    if (setrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) report_and_exit(plan);
+  }
   execve(plan.program, plan.arguments, plan.environment);
   report_and_exit(plan);
 }
@@ -117,10 +128,44 @@ std::string find_program(const Command& command) {
   return "./" + name;
 }
 
+// What an interpreter is told to run, by its name: options, modules and pieces of code are none.
+bool names_script(std::string_view word) {
+  constexpr std::array<std::string_view, 11> kExtensions{".py", ".js", ".mjs", ".cjs", ".ts", ".sh",
+                                                         ".rb", ".pl", ".php", ".lua", ".jar"};
+  if (word.starts_with('-') || word.find_first_of(" \t\n;:*$=") != std::string_view::npos) return false;
+  return std::any_of(kExtensions.begin(), kExtensions.end(),
+                     [&](std::string_view extension) { return word.ends_with(extension); });
+}
+
+// What the child is held to: what the card says, as far as Baton itself may have so much.
+rlimit limited(int resource, std::uint64_t most) {
+  rlimit limit{};
+  getrlimit(static_cast<__rlimit_resource>(resource), &limit);
+  if (most > 0) limit.rlim_cur = limit.rlim_max = std::min<rlim_t>(most, limit.rlim_max);
+  return limit;
+}
+
+std::array<std::pair<int, rlimit>, 4> limits_of(const ProcessLimits& limits) {
+  rlimit files = limited(RLIMIT_NOFILE, limits.open_files);
+  // Baton raises its own: a program that closes all it could have open, or calls select(), must not inherit
+  // it.
+  if (limits.open_files == 0) files.rlim_cur = std::min<rlim_t>(ProcessLimits::kOpenFiles, files.rlim_max);
+  return {{{RLIMIT_AS, limited(RLIMIT_AS, limits.memory)},
+           {RLIMIT_CPU, limited(RLIMIT_CPU, limits.cpu_s)},
+           {RLIMIT_NPROC, limited(RLIMIT_NPROC, limits.processes)},
+           {RLIMIT_NOFILE, files}}};
+}
+
+// The system may have more in a moment.
+bool passes(int error) {
+  return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM;
+}
+
 tl::unexpected<base::Error> cannot_start(const Command& command, int error) {
   const std::string& program = command.words.front();
   const std::string name = program.substr(program.rfind('/') + 1);
-  return base::fail(base::ErrorCode::unavailable, "cannot start " + name + ": " + strerrordesc_np(error),
+  const auto code = passes(error) ? base::ErrorCode::overloaded : base::ErrorCode::unavailable;
+  return base::fail(code, "cannot start " + name + ": " + strerrordesc_np(error),
                     "cannot start " + program + " in " + command.folder + ": " + strerrordesc_np(error));
 }
 
@@ -149,12 +194,18 @@ base::Result<Child> spawn(const Command& command) {
   Pipe input, output, errors, trouble;
   if (!input.open() || !output.open() || !errors.open() || !trouble.open())
     return cannot_start(command, errno);
+  UniqueFd group;
+  if (!command.group.empty()) {
+    group.reset(open((command.group + "/cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+    if (!group.valid()) return cannot_start(command, errno);
+  }
   const std::string program = find_program(command);
   const std::vector<char*> arguments = pointers_to(command.words);
   const std::vector<char*> environment = pointers_to(command.environment);
-  const Plan plan{command.folder.c_str(), program.c_str(),     arguments.data(),
-                  environment.data(),     input.read.get(),    output.write.get(),
-                  errors.write.get(),     trouble.write.get(), getpid()};
+  const Plan plan{
+      command.folder.c_str(),   program.c_str(),    arguments.data(),    environment.data(), input.read.get(),
+      output.write.get(),       errors.write.get(), trouble.write.get(), group.get(),        getpid(),
+      limits_of(command.limits)};
   const pid_t pid = start(plan);
   if (pid < 0) return cannot_start(command, errno);
 
@@ -181,6 +232,28 @@ base::Result<Child> spawn(const Command& command) {
   child.errors = std::move(errors.read);
   for (const UniqueFd* fd : {&child.input, &child.output, &child.errors}) make_non_blocking(*fd);
   return child;
+}
+
+std::vector<std::string> missing_files(const Command& command) {
+  std::vector<std::string> missing;
+  const auto in_folder = [&](const std::string& name) {
+    return name.starts_with('/') ? name : command.folder + "/" + name;
+  };
+  const std::string& name = command.words.front();
+  const std::string program = in_folder(find_program(command));
+  if (access(program.c_str(), F_OK) != 0) {
+    const bool looked_up = name.find('/') == std::string::npos;
+    missing.push_back("the program \"" + name + "\" is not there" +
+                      (looked_up ? ", neither in PATH nor in the agent's folder" : ""));
+  } else if (access(program.c_str(), X_OK) != 0) {
+    missing.push_back("the program \"" + name + "\" is not executable");
+  }
+  for (std::size_t i = 1; i < command.words.size(); ++i) {
+    const std::string& word = command.words[i];
+    if (names_script(word) && access(in_folder(word).c_str(), R_OK) != 0)
+      missing.push_back("the file \"" + word + "\" is not there, or cannot be read");
+  }
+  return missing;
 }
 
 }  // namespace baton::agents

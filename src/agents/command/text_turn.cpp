@@ -1,28 +1,58 @@
 #include "agents/command/text_turn.h"
 
+#include <spdlog/spdlog.h>
+
 namespace baton::agents {
 
 TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
     : TurnSession(std::move(sink)),
       facts_(std::move(facts)),
-      label_("agent=" + facts_->agent.value + " task=" + turn.task.value),
+      label_("agent=" + facts_->agent.value + " " + log_facts(turn)),
+      task_(turn.task),
       input_(task::text_of(turn.message)),
-      output_(turn, facts_->settings, gate()) {}
+      output_(turn, facts_->settings, gate()) {
+  if (!input_.empty() && input_.back() != '\n') input_ += '\n';
+  const auto written = files_.write(turn.message);
+  if (written) return;
+  const base::Error& error = written.error();
+  if (!error.for_log.empty()) spdlog::error("{} {}", label_, error.for_log);
+  const bool refused = error.code == base::ErrorCode::invalid_argument;
+  wrong_ = refused ? Outcome{Rejected{error.for_caller}} : Outcome{Failed{error.for_caller}};
+}
 
 void TextTurn::begin() {
   if (abandoned_ || output_.ended()) return;
-  auto launched = facts_->host.launch(facts_->command, label_, shared_from_this());
+  if (wrong_) return output_.finish(std::move(*wrong_));
+  Command command = facts_->command;
+  command.words.insert(command.words.end(), files_.paths().begin(), files_.paths().end());
+  auto launched = facts_->host.launch(command, label_, shared_from_this());
+  if (!launched && launched.error().code == base::ErrorCode::overloaded) {
+    facts_->host.after(ProcessHost::kLaunchRetry, [self = shared_from_this()] { self->begin(); });
+    return;
+  }
   if (!launched) return output_.fail(std::move(launched.error().for_caller));
   process_ = std::move(*launched);
   // The only write: it cannot be refused.
   [[maybe_unused]] const bool queued = process_->write(std::move(input_));
   process_->close_input();
+  if (facts_->settings.first_output.count() > 0) expect_output();
+}
+
+// The turn fails if the agent has not said anything within `first_output`.
+void TextTurn::expect_output() {
+  facts_->host.after(facts_->settings.first_output, [self = weak_from_this()] {
+    const auto turn = self.lock();
+    if (turn == nullptr || turn->process_ == nullptr || turn->output_.spoke()) return;
+    turn->output_.fail(said_nothing(turn->facts_->settings));
+    turn->process_->kill();
+  });
 }
 
 void TextTurn::cancel() {
   if (output_.ended()) return;
+  if (process_ == nullptr) return output_.finish(Canceled{});  // it could not be started yet
   canceling_ = true;
-  if (process_ != nullptr) process_->terminate();
+  process_->terminate();
 }
 
 void TextTurn::abandon() {
@@ -42,7 +72,7 @@ void TextTurn::on_exit(const ProcessExit& exit) {
   if (std::string rest = text_.finish(); !rest.empty()) output_.take(wire::line::Text{std::move(rest)});
   if (canceling_) return output_.finish(Canceled{});
   if (exit.signal == 0 && exit.code == 0) return output_.finish(Done{});
-  output_.fail("the agent failed (" + shown(*facts_, exit) + ")");
+  output_.fail(failure(*facts_, "the agent failed", exit, task_));
 }
 
 }  // namespace baton::agents

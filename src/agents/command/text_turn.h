@@ -1,10 +1,15 @@
 // TextTurn: a turn done by a program that knows nothing of Baton: text in, text out.
 //
-// It gets the text of the message on standard input, then the end of input. What it prints is the reply. Exit
-// code 0 completes the turn, anything else fails it. Cancel is SIGTERM.
+// It gets the text of the message on standard input, ended by a line end, then the end of input; and the
+// message's data and files as files whose paths stand behind its own arguments. A file that is only named by
+// a URL is rejected. What it prints is the reply. Exit code 0 completes the turn, anything else fails it.
+// Cancel is SIGTERM.
 #pragma once
 
+#include <optional>
+
 #include "agents/command/launch_facts.h"
+#include "agents/command/part_files.h"
 #include "agents/command/text.h"
 #include "agents/command/turn_output.h"
 #include "agents/command/turn_session.h"
@@ -27,9 +32,14 @@ class TextTurn final : public TurnSession,
   void on_exit(const ProcessExit& exit) override;
 
  private:
+  void expect_output();
+
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns
   const std::string label_;
-  std::string input_;  // until it is written
+  const task::TaskId task_;
+  std::string input_;             // until it is written
+  PartFiles files_;               // while the program may read them
+  std::optional<Outcome> wrong_;  // with the files: the program is not started
   TurnOutput output_;
   Utf8Stream text_;
   std::shared_ptr<Process> process_;  // shared with the host; null before the begin and after the end

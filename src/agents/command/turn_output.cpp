@@ -1,5 +1,9 @@
 #include "agents/command/turn_output.h"
 
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+
 #include "agents/command/text.h"
 #include "base/id.h"
 #include "wire/json/document.h"
@@ -27,10 +31,6 @@ std::string mebibytes(std::uint64_t bytes) {
   return bytes < (1u << 20) ? std::to_string(bytes) + " bytes" : std::to_string(bytes >> 20) + " MiB";
 }
 
-std::string id_or_new(std::string id) {
-  return id.empty() ? base::make_uuid() : id;
-}
-
 task::Part tool_call_part(const task::ToolCall& call) {
   task::Json data;
   wire::Writer out(data.text);
@@ -48,7 +48,7 @@ TurnOutput::TurnOutput(const Turn& turn, const AgentSettings& settings, SinkGate
     : gate_(gate),
       output_max_(settings.output_max),
       client_tools_(names_of(turn.tools)),
-      call_ids_(turn.call_ids) {}
+      call_ids_(turn.used_ids) {}
 
 bool TurnOutput::count(std::size_t bytes) {
   printed_ += bytes;
@@ -63,7 +63,8 @@ bool TurnOutput::take(line::AgentMessage message) {
 
 void TurnOutput::finish(Outcome outcome) {
   if (std::exchange(ended_, true)) return;
-  const bool stopped = std::holds_alternative<Failed>(outcome) || std::holds_alternative<Rejected>(outcome);
+  const bool stopped = std::holds_alternative<Failed>(outcome) || std::holds_alternative<Rejected>(outcome) ||
+                       std::holds_alternative<BrokenOff>(outcome);
   if (canceling_ && stopped) outcome = Canceled{};
   gate_.use([&](TurnSink& sink) {
     for (task::EventBody& end : order_.close()) {
@@ -117,11 +118,15 @@ bool TurnOutput::take_one(line::Delegate delegate) {
 }
 
 bool TurnOutput::take_one(line::Ask ask) {
-  return end(Asked{id_or_new(std::move(ask.id)), false, std::move(ask.message)});
+  return end(Asked{id_of_ask(ask.id), false, std::move(ask.message)});
 }
 
 bool TurnOutput::take_one(line::Auth auth) {
-  return end(Asked{id_or_new(std::move(auth.id)), true, std::move(auth.message)});
+  return end(Asked{id_of_ask(auth.id), true, std::move(auth.message)});
+}
+
+std::string TurnOutput::id_of_ask(const std::string& own) {
+  return own.empty() ? base::make_uuid() : call_ids_.begin(own);
 }
 
 bool TurnOutput::take_one(line::Done done) {
@@ -145,11 +150,19 @@ void TurnOutput::call_client(task::ToolCall call) {
   finish(Asked{id, false, std::move(message)});
 }
 
-std::string refusal(const base::Error& error, std::string_view line) {
-  if (error.code != base::ErrorCode::parse_error) {
-    return kNotOfProtocol + error.for_caller;
-  }
-  return "the agent printed a line that is not JSON: \"" + escaped(line, 120) + "\"";
+std::string refusal(const AgentSettings& settings, std::string_view label, const base::Error& error,
+                    std::string_view line) {
+  const std::string shown = escaped(line, 120);
+  spdlog::warn("{} refused a line of the agent: {}: \"{}\"", label, error.for_caller, shown);
+  if (error.code != base::ErrorCode::parse_error) return kNotOfProtocol + error.for_caller;
+  return "the agent printed a line that is not JSON" + (settings.verbose_errors ? ": \"" + shown + "\"" : "");
+}
+
+std::string said_nothing(const AgentSettings& settings) {
+  const double seconds = std::chrono::duration<double>(settings.first_output).count();
+  char shown[32];
+  std::snprintf(shown, sizeof shown, "%g", seconds);
+  return std::string("the agent did not say anything within ") + shown + " seconds";
 }
 
 std::string line_too_long(const AgentSettings& settings) {
@@ -157,7 +170,7 @@ std::string line_too_long(const AgentSettings& settings) {
 }
 
 std::string turn_lines(const Turn& turn) {
-  const CallIds call_ids(turn.call_ids);
+  const CallIds call_ids(turn.used_ids);
   std::string lines = line::encode_turn(
       {turn.id, turn.attempt, turn.agent, turn.task, turn.context, turn.state, turn.task_metadata,
        turn.message, turn.history, turn.artifacts, turn.references, turn.tools, turn.client_state,

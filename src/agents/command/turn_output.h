@@ -33,6 +33,8 @@ class TurnOutput {
   void canceling() { canceling_ = true; }
 
   bool ended() const { return ended_; }
+  // Whether the agent has said anything.
+  bool spoke() const { return printed_ > 0; }
 
  private:
   bool take_one(wire::line::Text text);
@@ -45,6 +47,7 @@ class TurnOutput {
   bool take_one(wire::line::Fail fail);
   bool take_one(wire::line::Reject reject);
   bool end(Outcome outcome);
+  std::string id_of_ask(const std::string& own);
   void call_client(task::ToolCall call);
 
   SinkGate& gate_;
@@ -57,8 +60,13 @@ class TurnOutput {
   bool ended_ = false;
 };
 
-// The end of a turn whose agent printed `line`, for which decoding gave `error`.
-std::string refusal(const base::Error& error, std::string_view line);
+// The end of a turn whose agent printed `line`, for which decoding gave `error`. The line itself, which may
+// be a piece of anything, is logged under `label` and shown only with verbose errors.
+std::string refusal(const AgentSettings& settings, std::string_view label, const base::Error& error,
+                    std::string_view line);
+
+// "the agent did not say anything within ...".
+std::string said_nothing(const AgentSettings& settings);
 
 // "the agent printed a line longer than ...".
 std::string line_too_long(const AgentSettings& settings);

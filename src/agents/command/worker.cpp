@@ -14,6 +14,7 @@ namespace line = wire::line;
 namespace {
 
 constexpr std::size_t kEndedKept = 1024;
+constexpr const char* kNotStopped = "its worker was ended because another turn did not stop";
 
 }  // namespace
 
@@ -21,7 +22,9 @@ WorkerTurn::WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& tu
                        std::shared_ptr<TurnSink> sink)
     : TurnSession(std::move(sink)),
       group_(group),
+      task_(turn.task),
       id_(turn.id),
+      log_facts_(log_facts(turn)),
       lines_(turn_lines(turn)),
       output_(turn, group->facts()->settings, gate()) {}
 
@@ -54,9 +57,7 @@ Worker::Worker(const std::shared_ptr<WorkerGroup>& group, std::size_t slot)
     : group_(group), facts_(group->facts()), slot_(slot), lines_(facts_->settings.line_max) {}
 
 base::Result<void> Worker::launch() {
-  auto launched = facts_->host.launch(facts_->command,
-                                      "agent=" + facts_->agent.value + " worker=" + std::to_string(slot_),
-                                      shared_from_this());
+  auto launched = facts_->host.launch(facts_->command, label(), shared_from_this());
   if (!launched) return base::fail(std::move(launched.error()));
   process_ = std::move(*launched);
   return {};
@@ -65,17 +66,33 @@ base::Result<void> Worker::launch() {
 void Worker::give(std::shared_ptr<WorkerTurn> turn) {
   turn->worker_ = weak_from_this();
   turns_[turn->id_] = turn;
+  // Of several turns nobody can tell whose a line on standard error is.
+  if (process_ != nullptr) process_->set_turn(turns_.size() == 1 ? turn->log_facts_ : std::string());
   write(*turn, turn->lines_);
   turn->taken_at_ = process_ != nullptr ? process_->bytes_queued() : 0;
+  if (facts_->settings.first_output.count() > 0) expect_output(turn);
+}
+
+// The turn fails if the agent has not said anything for it within `first_output`.
+void Worker::expect_output(const std::shared_ptr<WorkerTurn>& turn) {
+  facts_->host.after(facts_->settings.first_output, [self = weak_from_this(), given = std::weak_ptr(turn)] {
+    const auto worker = self.lock();
+    const auto late = given.lock();
+    if (worker == nullptr || late == nullptr || late->worker_.lock() != worker) return;
+    if (late->output_.spoke() || late->output_.ended()) return;
+    late->output_.fail(said_nothing(worker->facts_->settings));
+    worker->let_go(late);
+  });
 }
 
 void Worker::write(WorkerTurn& turn, std::string text) {
   if (!usable() || process_->write(std::move(text))) return;
   turn.output_.fail("the agent does not read its input");
-  kill("the worker does not read its input");
+  kill_for_one("the worker does not read its input");
 }
 
 void Worker::cancel(WorkerTurn& turn) {
+  if (turn.cancelled_at_ == std::chrono::steady_clock::time_point{}) ++canceling_;
   turn.cancelled_at_ = std::chrono::steady_clock::now();
   write(turn, line::encode_cancel(turn.id_));
 }
@@ -99,9 +116,27 @@ void Worker::let_go(const std::shared_ptr<WorkerTurn>& turn) {
   facts_->host.after(delay, [self = weak_from_this(), gone = std::weak_ptr(turn)] {
     const auto worker = self.lock();
     const auto late = gone.lock();
-    if (worker == nullptr || late == nullptr || !worker->has(late->id_)) return;
-    worker->kill("its worker was ended because another turn did not stop");
+    if (worker != nullptr && late != nullptr && worker->has(late->id_)) worker->retire();
   });
+}
+
+// One of its turns did not stop.
+void Worker::retire() {
+  if (!usable() || retired_) return end_if_drained();
+  retired_ = true;
+  const std::size_t others = turns_.size() - leaving_.size();
+  spdlog::warn("agent={} worker={} is replaced, as a turn of it did not stop; its other turns={} may finish",
+               facts_->agent.value, slot_, others);
+  facts_->host.after(facts_->settings.worker_drain, [self = weak_from_this()] {
+    if (const auto worker = self.lock()) worker->kill_for_one(kNotStopped);
+  });
+  const auto self = shared_from_this();
+  end_if_drained();
+  if (const auto group = group_.lock()) group->on_retired(self);
+}
+
+void Worker::end_if_drained() {
+  if (retired_ && turns_.size() == leaving_.size()) kill_for_one(kNotStopped);
 }
 
 void Worker::kill(std::string why) {
@@ -111,6 +146,11 @@ void Worker::kill(std::string why) {
   const auto level = turns_.empty() ? spdlog::level::info : spdlog::level::warn;
   spdlog::log(level, "agent={} worker={} killed: {}", facts_->agent.value, slot_, why_);
   process_->kill();
+}
+
+void Worker::kill_for_one(std::string why) {
+  for_one_ = for_one_ || usable();
+  kill(std::move(why));
 }
 
 void Worker::on_output(std::string_view bytes) {
@@ -154,7 +194,7 @@ bool Worker::take_line(std::string_view text) {
   if (found == turns_.end()) return stray_line(decoded->turn);
   const std::shared_ptr<WorkerTurn> turn = found->second;
   if (!turn->output_.count(text.size())) {
-    kill("its worker was ended because another turn printed too much");
+    kill_for_one("its worker was ended because another turn printed too much");
     return false;
   }
   const bool ends = std::holds_alternative<line::Done>(decoded->message) ||
@@ -181,11 +221,11 @@ bool Worker::refuse_line(std::string_view text, const base::Error& error) {
   const auto found = turns_.find(id);
   if (found == turns_.end() && has_ended(id)) return stray_line(id);
   if (found == turns_.end()) {
-    kill(refusal(error, text));
+    kill(refusal(facts_->settings, label(), error, text));
     return false;
   }
   const std::shared_ptr<WorkerTurn> turn = found->second;
-  turn->output_.fail(refusal(error, text));
+  turn->output_.fail(refusal(facts_->settings, label() + " task=" + turn->task_.value, error, text));
   let_go(turn);
   return usable();
 }
@@ -211,6 +251,7 @@ void Worker::end_turn(const std::string& id) {
   const std::shared_ptr<WorkerTurn> turn = found->second;
   turns_.erase(found);
   leaving_.erase(id);
+  if (turn->cancelled_at_ != std::chrono::steady_clock::time_point{}) --canceling_;
   touched_.erase(turn);
   not_ready_.erase(turn);
   turn->worker_.reset();
@@ -218,6 +259,7 @@ void Worker::end_turn(const std::string& id) {
   ended_.push_back(id);
   if (ended_.size() > kEndedKept) ended_.pop_front();
   proved_ = true;
+  end_if_drained();
   facts_->host.post([self = group_] {
     if (const auto group = self.lock()) group->pump();
   });
@@ -238,23 +280,47 @@ void Worker::on_exit(const ProcessExit& exit) {
   const std::uint64_t taken = process_->bytes_taken();
   process_ = nullptr;
   const bool killed = !why_.empty() && exit.signal != 0;
-  const std::string why = killed ? why_ : "the agent's worker process ended (" + shown(*facts_, exit) + ")";
+  const auto why = [&](const WorkerTurn& turn) {
+    return killed ? why_ : failure(*facts_, "the agent's worker process ended", exit, turn.task_);
+  };
   const auto turns = std::exchange(turns_, {});
   touched_.clear();
   not_ready_.clear();
   if (!turns.empty())
-    spdlog::warn("agent={} worker={} lost turns={}: {}", facts_->agent.value, slot_, turns.size(), why);
+    spdlog::warn("{} lost turns={}: {}", label(), turns.size(), killed ? why_ : exit.text());
   std::vector<std::shared_ptr<WorkerTurn>> not_taken;
   for (const auto& [id, turn] : turns) {
     turn->worker_.reset();
     if (turn->output_.ended() || turn->abandoned_) continue;
-    if (!turn->lines_.empty() && taken < turn->taken_at_) {
+    const bool canceled = turn->cancelled_at_ != std::chrono::steady_clock::time_point{};
+    if (!turn->lines_.empty() && taken < turn->taken_at_ && !canceled) {
+      if (!blameless()) ++turn->lost_;
       not_taken.push_back(turn);
     } else {
-      turn->output_.fail(why);
+      lose(*turn, why(*turn));
     }
   }
-  if (const auto group = group_.lock()) group->on_worker_gone(slot_, proved_, std::move(not_taken), why);
+  const auto group = group_.lock();
+  if (group == nullptr) return;
+  group->on_worker_gone(*this);
+  for (const auto& turn : not_taken) {
+    if (!group->add_again(turn)) turn->output_.fail(why(*turn));
+  }
+  group->pump();
+}
+
+// The process has ended with this turn in it. A turn of an agent whose work must not be done twice fails,
+// whoever is to blame.
+void Worker::lose(WorkerTurn& turn, std::string why) {
+  if (blameless() && facts_->settings.recovery == AgentSettings::Recovery::resume) {
+    turn.output_.finish(BrokenOff{});
+  } else {
+    turn.output_.fail(std::move(why));
+  }
+}
+
+std::string Worker::label() const {
+  return "agent=" + facts_->agent.value + " worker=" + std::to_string(slot_);
 }
 
 }  // namespace baton::agents

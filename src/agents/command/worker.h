@@ -1,5 +1,9 @@
 // Worker: a long-lived process that takes one turn after another, or several at once; and the turns it takes.
 //
+// A worker with a turn that does not stop is retired: its group starts another in its place, it gets no new
+// turns, and it is ended once its other turns are over, or after `worker_drain`. Turns that are still there
+// then have done nothing wrong: they are broken off, to run again, or fail where the card says so.
+//
 // Threads: the host's only.
 #pragma once
 
@@ -34,7 +38,9 @@ class WorkerTurn final : public TurnSession, public std::enable_shared_from_this
   friend class WorkerGroup;
 
   const std::weak_ptr<WorkerGroup> group_;  // gone with the executor
+  const task::TaskId task_;
   const std::string id_;
+  const std::string log_facts_;
   std::string lines_;  // what a worker is told; kept until it has begun to answer, empty after that
   TurnOutput output_;
   std::weak_ptr<Worker> worker_;  // the one that has it; none while it waits or after its end
@@ -52,19 +58,24 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   base::Result<void> launch();
 
   bool usable() const { return process_ != nullptr && !dying_; }
-  // Takes further turns: not while one that was let go may still be what kills it.
-  bool accepting() const { return usable() && leaving_.empty(); }
+  // Takes further turns: not while one that was let go may still be what retires it.
+  bool accepting() const { return usable() && leaving_.empty() && !retired_; }
+  // Whether a turn was asked to stop and has not: the worker may hear nothing any more.
+  bool suspect() const { return canceling_ > 0; }
   std::size_t load() const { return turns_.size(); }
   bool has(const std::string& turn) const { return turns_.contains(turn); }
   bool proved() const { return proved_; }
+  std::size_t slot() const { return slot_; }
 
   void give(std::shared_ptr<WorkerTurn> turn);
   void cancel(WorkerTurn& turn);
   void deliver(WorkerTurn& turn, const DelegateResult& result);
-  // Nobody waits for this turn any more: the worker may end it within the grace time, or is killed.
+  // Nobody waits for this turn any more: the worker may end it within the grace time, or is retired.
   void let_go(const std::shared_ptr<WorkerTurn>& turn);
   // Ends the process; its turns fail with this reason.
   void kill(std::string why);
+  // The same because of one turn; the others are broken off.
+  void kill_for_one(std::string why);
 
   void on_output(std::string_view bytes) override;
   void on_output_end() override;
@@ -75,10 +86,17 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   bool refuse_line(std::string_view line, const base::Error& error);
   bool stray_line(const std::string& turn);
   void write(WorkerTurn& turn, std::string line);
+  void expect_output(const std::shared_ptr<WorkerTurn>& turn);
+  void retire();
+  void end_if_drained();
+  // Whether the process's end is the fault of one turn, and not of those that are lost with it.
+  bool blameless() const { return for_one_ || retired_; }
+  void lose(WorkerTurn& turn, std::string why);
   void release_touched();
   void ask_ready(const std::shared_ptr<WorkerTurn>& turn);
   void end_turn(const std::string& id);
   bool has_ended(const std::string& turn) const;
+  std::string label() const;
 
   const std::weak_ptr<WorkerGroup> group_;          // gone with the executor
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the group and its turns
@@ -91,8 +109,11 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   std::set<std::shared_ptr<WorkerTurn>> touched_;    // spoke in the piece of output at hand
   std::set<std::shared_ptr<WorkerTurn>> not_ready_;  // their sinks have no room: output is paused
   std::string why_;                                  // it is being killed
+  int canceling_ = 0;                                // of turns_, those that were told to stop
   bool dying_ = false;
-  bool proved_ = false;  // has ended a turn: it is not its start that kills it
+  bool retired_ = false;
+  bool for_one_ = false;  // only one of its turns is to blame for its end
+  bool proved_ = false;   // has ended a turn: it is not its start that kills it
 };
 
 }  // namespace baton::agents

@@ -1,6 +1,9 @@
 #include "agents/command/worker_group.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace baton::agents {
 namespace {
@@ -40,6 +43,9 @@ void WorkerGroup::pump() {
     waiting_.pop_front();
     worker->give(turn);
   }
+  // Not at once: a worker may be what calls.
+  if (ends_when_idle_ && !shut_down_)
+    facts_->host.post([self = shared_from_this()] { self->end_when_idle(); });
 }
 
 // The worker for this turn, started if need be; null: none has room. Fails the turn if none can be started.
@@ -48,28 +54,40 @@ std::shared_ptr<Worker> WorkerGroup::pick(WorkerTurn& turn) {
   for (const Slot& slot : slots_) {
     // The same id twice: an earlier attempt was let go and is still winding up there.
     if (slot.worker == nullptr || !slot.worker->accepting() || slot.worker->has(turn.id_)) continue;
-    if (slot.worker->load() < turns_max_ && (least == nullptr || slot.worker->load() < least->load())) {
+    const auto weight = [](const Worker& worker) { return std::pair(worker.suspect(), worker.load()); };
+    if (slot.worker->load() < turns_max_ && (least == nullptr || weight(*slot.worker) < weight(*least))) {
       least = slot.worker;
     }
   }
   if (least != nullptr && least->load() == 0) return least;
-  const std::shared_ptr<Worker> started = start_worker(turn);
-  return started != nullptr ? started : least;
+  auto started = start_worker();
+  if (!started) turn.output_.fail(std::move(started.error().for_caller));
+  return started && *started != nullptr ? *started : least;
 }
 
-std::shared_ptr<Worker> WorkerGroup::start_worker(WorkerTurn& turn) {
+// Whether one more process may run now.
+bool WorkerGroup::may_start() const {
+  const auto running =
+      std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.worker != nullptr; });
+  return static_cast<std::size_t>(running) + retired_.size() < 2 * slots_.size();
+}
+
+// Null: there is no room for one now.
+base::Result<std::shared_ptr<Worker>> WorkerGroup::start_worker() {
   const TimePoint now = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
+  for (std::size_t i = 0; i < slots_.size() && may_start(); ++i) {
     if (slots_[i].worker != nullptr || slots_[i].not_before > now) continue;
     auto worker = std::make_shared<Worker>(shared_from_this(), i);
     if (auto launched = worker->launch(); !launched) {
-      turn.output_.fail(std::move(launched.error().for_caller));
-      return nullptr;
+      if (launched.error().code != base::ErrorCode::overloaded)
+        return base::fail(std::move(launched.error()));
+      slots_[i].not_before = now + ProcessHost::kLaunchRetry;
+      continue;
     }
     slots_[i].worker = worker;
     return worker;
   }
-  return nullptr;
+  return std::shared_ptr<Worker>();
 }
 
 void WorkerGroup::wait_for_slot() {
@@ -78,7 +96,7 @@ void WorkerGroup::wait_for_slot() {
     if (slot.worker == nullptr) earliest = std::min(earliest, slot.not_before);
   }
   // None: all run and are full, or are ending; their turns' ends or their own will pump.
-  if (earliest == TimePoint::max() || std::exchange(timer_set_, true)) return;
+  if (earliest == TimePoint::max() || !may_start() || std::exchange(timer_set_, true)) return;
   const auto delay =
       std::chrono::ceil<std::chrono::milliseconds>(earliest - std::chrono::steady_clock::now());
   facts_->host.after(std::max(delay, std::chrono::milliseconds(1)), [self = weak_from_this()] {
@@ -89,20 +107,46 @@ void WorkerGroup::wait_for_slot() {
   });
 }
 
-void WorkerGroup::on_worker_gone(std::size_t slot, bool proved,
-                                 std::vector<std::shared_ptr<WorkerTurn>> not_taken, const std::string& why) {
-  Slot& empty = slots_[slot];
-  empty.worker = nullptr;
-  empty.delay = proved ? std::chrono::milliseconds(0) : std::clamp(empty.delay * 2, kDelayMin, kDelayMax);
-  empty.not_before = std::chrono::steady_clock::now() + empty.delay;
-  for (const std::shared_ptr<WorkerTurn>& turn : not_taken) {
-    if (shut_down_ || ++turn->lost_ >= kLostMax) {
-      turn->output_.fail(why);
-    } else {
-      waiting_.push_front(turn);
-    }
+void WorkerGroup::on_retired(const std::shared_ptr<Worker>& worker) {
+  Slot& slot = slots_[worker->slot()];
+  if (shut_down_ || slot.worker != worker) return;
+  slot.worker = nullptr;
+  retired_.push_back(worker);
+  if (retired_.size() > slots_.size()) {
+    retired_.front()->kill_for_one("its worker was ended to make room, as another turn of it did not stop");
+  }
+  // A replacement that cannot be started now is tried again for the next turn, which is told why it cannot.
+  if (const auto started = start_worker(); !started) {
+    spdlog::warn("agent={} no replacement for worker={}: {}", facts_->agent.value, worker->slot(),
+                 started.error().for_log);
   }
   pump();
+}
+
+void WorkerGroup::on_worker_gone(const Worker& worker) {
+  std::erase_if(retired_, [&](const auto& one) { return one.get() == &worker; });
+  Slot& slot = slots_[worker.slot()];
+  if (slot.worker.get() == &worker) {
+    slot.worker = nullptr;
+    slot.delay =
+        worker.proved() ? std::chrono::milliseconds(0) : std::clamp(slot.delay * 2, kDelayMin, kDelayMax);
+    slot.not_before = std::chrono::steady_clock::now() + slot.delay;
+  }
+}
+
+bool WorkerGroup::add_again(const std::shared_ptr<WorkerTurn>& turn) {
+  if (shut_down_ || turn->lost_ >= kLostMax) return false;
+  waiting_.push_front(turn);
+  return true;
+}
+
+void WorkerGroup::end_when_idle() {
+  ends_when_idle_ = true;
+  if (!waiting_.empty()) return;
+  for (const Slot& slot : slots_) {
+    const std::shared_ptr<Worker> worker = slot.worker;
+    if (worker != nullptr && worker->load() == 0) worker->kill("the agent's card was changed");
+  }
 }
 
 void WorkerGroup::shut_down() {
@@ -110,6 +154,7 @@ void WorkerGroup::shut_down() {
   for (const Slot& slot : slots_) {
     if (slot.worker != nullptr) slot.worker->kill("the agent is being shut down");
   }
+  for (const auto& worker : retired_) worker->kill("the agent is being shut down");
   for (const auto& turn : std::exchange(waiting_, {})) turn->output_.fail("the agent is being shut down");
 }
 

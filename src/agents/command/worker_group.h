@@ -2,8 +2,10 @@
 //
 // Workers are started when a turn needs one, and again when they have died; one that keeps dying before it
 // has done anything waits longer each time. A turn goes to an idle worker, else to a new one as long as there
-// may be more, else to the one with the fewest turns. The engine bounds how many turns there are
-// (concurrency). Threads: the host's only.
+// may be more, else to the one with the fewest turns; one that owes an answer to a cancel comes last. The
+// engine bounds how many turns there are (concurrency). A retired worker is replaced at once; workers and
+// retired ones together are at most twice the agent's `workers`, and where that is too few the one that was
+// retired first is ended. Threads: the host's only.
 #pragma once
 
 #include <chrono>
@@ -25,8 +27,14 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   void remove(const WorkerTurn& turn);
   // A worker has room again.
   void pump();
-  void on_worker_gone(std::size_t slot, bool proved, std::vector<std::shared_ptr<WorkerTurn>> not_taken,
-                      const std::string& why);
+  // It gets no more turns, and has made way for another.
+  void on_retired(const std::shared_ptr<Worker>& worker);
+  // Its process has ended. What it leaves is added again, then pumped.
+  void on_worker_gone(const Worker& worker);
+  // A turn that its worker had not taken. False: too many workers have died before it.
+  bool add_again(const std::shared_ptr<WorkerTurn>& turn);
+  // Ends each process once it has no turn.
+  void end_when_idle();
   // The executor is gone: ends all processes.
   void shut_down();
 
@@ -39,14 +47,17 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   };
 
   std::shared_ptr<Worker> pick(WorkerTurn& turn);
-  std::shared_ptr<Worker> start_worker(WorkerTurn& turn);
+  base::Result<std::shared_ptr<Worker>> start_worker();
+  bool may_start() const;
   void wait_for_slot();
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor
   const std::size_t turns_max_;                     // of one worker
   std::vector<Slot> slots_;
+  std::vector<std::shared_ptr<Worker>> retired_;  // in the order in which they were; also of their processes
   std::deque<std::shared_ptr<WorkerTurn>> waiting_;
   bool timer_set_ = false;
+  bool ends_when_idle_ = false;
   bool shut_down_ = false;
 };
 

@@ -5,14 +5,20 @@ namespace baton::grpc {
 
 class GrpcServer::Impl {};
 
-GrpcServer::GrpcServer(std::string agent, const server::http::Limits& limits, server::http::Handler handler)
-    : agent_(std::move(agent)), limits_(limits), handler_(std::move(handler)) {}
+GrpcServer::GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits,
+                       server::http::Handler handler, const GrpcLimits& grpc_limits, Admission admission)
+    : default_agent_(std::move(default_agent)),
+      limits_(limits),
+      handler_(std::move(handler)),
+      grpc_limits_(grpc_limits),
+      admission_(std::move(admission)) {}
 GrpcServer::~GrpcServer() = default;
 
 base::Result<int> GrpcServer::start(const std::string&, int) {
   return base::fail(base::ErrorCode::unsupported, "grpc.port: this program was built without gRPC");
 }
 
+void GrpcServer::drain() {}
 void GrpcServer::stop(std::chrono::milliseconds) {}
 
 }  // namespace baton::grpc

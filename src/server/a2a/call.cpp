@@ -2,8 +2,12 @@
 
 #include <spdlog/spdlog.h>
 
+#include "base/text.h"
 #include "server/access.h"
+#include "server/http/accept.h"
+#include "server/http/http_text.h"
 #include "wire/a2a/errors.h"
+#include "wire/baton_extension.h"
 #include "wire/rpc/json_rpc.h"
 #include "wire/sse/sse_writer.h"
 
@@ -18,13 +22,16 @@ bool is_rest(Form form) {
 
 constexpr std::string_view kA2aJson = "application/a2a+json";
 
-// A2A 1.0 prefers its own content type in REST; a client that asks for plain JSON only gets that.
+// REST of 1.0 answers in the type that Accept names, else in the request's own: released Go clients send
+// plain JSON and read errors as nothing else.
 std::string_view content_type(Form form, const http::Request& request) {
-  if (form != Form::rest_v1_0) return "application/json";
-  const std::string_view accept = request.header("Accept");
-  const bool plain_only = accept.find("application/json") != std::string_view::npos &&
-                          accept.find(kA2aJson) == std::string_view::npos;
-  return plain_only ? "application/json" : kA2aJson;
+  constexpr std::string_view kJson = "application/json";
+  if (form != Form::rest_v1_0) return kJson;
+  if (http::names_type(request, kA2aJson) || http::names_type(request, kJson)) {
+    return http::preferred_type(request, {kA2aJson, kJson});
+  }
+  const std::string_view sent = http::media_type(request.header("Content-Type"));
+  return http::same_word(sent, kJson) ? kJson : kA2aJson;
 }
 
 }  // namespace
@@ -45,28 +52,40 @@ bool Call::is_rest() const {
 void Call::forget_params() {
   params = {};
   document.reset();
-  exchange->keep_only({"Origin", "Accept", "Last-Event-ID"});
+  exchange->keep_only({"Origin", "Accept", "Content-Type", "Last-Event-ID", "Host", "Range", "If-Range",
+                       "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"});
 }
 
 std::vector<std::pair<std::string, std::string>> Call::headers() const {
   auto headers = cors_headers(services.options, exchange->request());
-  if (!extensions.active.empty()) {
-    std::string list;
-    for (const std::string& uri : extensions.active) list += (list.empty() ? "" : ", ") + uri;
-    headers.emplace_back(extensions.header, std::move(list));
-  }
+  std::string list(extensions.numbers ? wire::kBatonExtension : "");
+  for (const std::string& uri : extensions.active) list += (list.empty() ? "" : ", ") + uri;
+  if (!list.empty()) headers.emplace_back(extensions.header, std::move(list));
   return headers;
 }
 
-void Call::reply_body(std::string body) const {
+std::string Call::tasks_url() const {
+  std::string url = card_urls(services.options, exchange->request(), endpoint).rest;
+  if (!tenant.empty()) url += "/" + base::percent_encoded(tenant);
+  return url;
+}
+
+void Call::reply(http::Reply reply) const {
+  for (auto& header : headers()) reply.headers.push_back(std::move(header));
+  exchange->reply(std::move(reply));
+}
+
+void Call::reply_body(std::string body, AnswerBudget::SharePtr share) const {
   http::Reply reply;
   reply.content_type = content_type(envelope.form, exchange->request());
   reply.body = std::move(body);
   reply.headers = headers();
+  if (share) share->shrink(reply.body.capacity());
+  reply.held = std::move(share);
   exchange->reply(std::move(reply));
 }
 
-std::string Call::error_body(const base::Error& error, const task::TaskId& named) const {
+std::string Call::error_body(const base::Error& error, const task::TaskId& named, int status) const {
   std::string body;
   switch (envelope.form) {
     case Form::rpc:
@@ -79,41 +98,45 @@ std::string Call::error_body(const base::Error& error, const task::TaskId& named
       wire::a2a::write_rest_error_v0_3(body, error);
       break;
     case Form::rest_v1_0:
-      wire::a2a::write_rest_error_v1(body, error, named);
+      wire::a2a::write_rest_error_v1(body, error, named, status);
       break;
   }
   return body;
 }
 
-void Call::refuse(const base::Error& error, const task::TaskId& named) const {
+void Call::refuse(const base::Error& error, const task::TaskId& named, std::optional<int> status) const {
   if (error.code == ErrorCode::internal || error.code == ErrorCode::unavailable) {
     spdlog::error("agent={} {} {}", agent.name.value, error.for_caller, error.for_log);
   }
   http::Reply reply;
   reply.content_type = content_type(envelope.form, exchange->request());
-  if (error.code == ErrorCode::unauthenticated) {
-    reply.status = 401;
-    reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
-  } else if (is_rest()) {
-    reply.status = wire::a2a::rest_status(error);
+  const bool is_unknown = error.code == ErrorCode::unauthenticated;
+  if (is_unknown) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+  if (is_rest() || is_unknown) reply.status = status.value_or(wire::a2a::rest_status(error));
+  if (const int seconds = wire::retry_after_s(error.code)) {
+    reply.headers.emplace_back("Retry-After", std::to_string(seconds));
   }
-  reply.body = error_body(error, named);
+  reply.body = error_body(error, named, reply.status);
   for (auto& header : headers()) reply.headers.push_back(std::move(header));
   exchange->reply(std::move(reply));
 }
 
-void Call::refuse_in_stream(const base::Error& error, const task::TaskId& named) const {
+std::string Call::error_event(const base::Error& error, const task::TaskId& named) const {
   std::string block;
-  wire::append_sse(block, 0, error_body(error, named));
-  reply_stream(std::move(block));
+  wire::append_sse(block, 0, error_body(error, named, wire::a2a::rest_status(error)));
+  return block;
+}
+
+void Call::refuse_in_stream(const base::Error& error, const task::TaskId& named) const {
+  reply_stream(error_event(error, named));
 }
 
 void Call::reply_stream(std::string events) const {
   exchange->reply_stream(headers(), std::move(events));
 }
 
-void Call::open_stream(http::StreamOpener opener) const {
-  exchange->open_stream(headers(), std::move(opener));
+void Call::open_stream(http::StreamOpener opener) {
+  exchange->open_stream(headers(), services.options.streams.kept(std::move(hold), std::move(opener)));
 }
 
 }  // namespace baton::server::a2a

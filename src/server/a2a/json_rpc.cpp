@@ -5,6 +5,7 @@
 #include "server/a2a/negotiation.h"
 #include "server/a2a/operations.h"
 #include "server/access.h"
+#include "wire/a2a/errors.h"
 #include "wire/rpc/json_rpc.h"
 
 namespace baton::server::a2a {
@@ -81,14 +82,33 @@ const wire::a2a::Dialect* dialect_of(Era era, std::optional<Generation> asked, b
   return nullptr;
 }
 
+// Where the method is not known, only A2A-Version says how errors look.
+bool says_v1(const http::Request& request) {
+  const auto version = version_of(request);
+  return version && *version == Generation::v1_0;
+}
+
 // A refusal before there is a call to refuse.
 void refuse(const Services& services, http::Exchange& exchange, std::string_view id, const base::Error& error,
             int status) {
   http::Reply reply;
   reply.status = status;
-  wire::write_rpc_error(reply.body, id, error);
+  if (says_v1(exchange.request())) {
+    wire::a2a::write_rpc_error_v1(reply.body, id, error, {});
+  } else {
+    wire::write_rpc_error(reply.body, id, error);
+  }
   reply.headers = cors_headers(services.options, exchange.request());
+  if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
   exchange.reply(std::move(reply));
+}
+
+// The first clients of A2A left "jsonrpc" out. So a method of their era may come without it, and so may those
+// that later versions share with it, unless the request says that it is of a later one.
+bool may_omit_jsonrpc(const Method* method, const base::Result<std::optional<Generation>>& asked) {
+  if (!method || !asked) return false;
+  if (method->era == Era::v0_1) return true;
+  return method->era == Era::before_v1_0 && (!*asked || **asked == Generation::v0_1);
 }
 
 }  // namespace
@@ -98,17 +118,21 @@ void handle_json_rpc(const Services& services, std::shared_ptr<http::Exchange> e
   const http::Request& request = exchange->request();
   if (!is_json(request)) {
     return refuse(services, *exchange, "null",
-                  {ErrorCode::invalid_request, "Content-Type: must be application/json", {}}, 415);
+                  {ErrorCode::content_type_not_supported, "Content-Type: must be application/json", {}}, 415);
   }
   auto document = wire::Document::parse(exchange->take_body());
   if (!document) return refuse(services, *exchange, "null", document.error(), 400);
   auto rpc = wire::read_rpc_request(document->root());
   if (!rpc) return refuse(services, *exchange, rpc.error().id, rpc.error().error, 200);
   const Method* method = find_method(rpc->method);
+  const auto asked = version_of(request);
+  if (!rpc->says_2_0 && !may_omit_jsonrpc(method, asked)) {
+    return refuse(services, *exchange, rpc->id, {ErrorCode::invalid_request, "jsonrpc: must be \"2.0\"", {}},
+                  200);
+  }
   if (!method) return refuse(services, *exchange, rpc->id, {ErrorCode::method_not_found, {}, {}}, 200);
 
   const bool is_v1 = method->era == Era::v1_0;
-  const auto asked = version_of(request);
   const auto* dialect =
       asked ? dialect_of(method->era, *asked, services.options.trusts_method_names) : nullptr;
   const auto& speaks = dialect ? *dialect : (is_v1 ? wire::a2a::v1_0() : wire::a2a::v0_3());
@@ -130,6 +154,10 @@ void handle_json_rpc(const Services& services, std::shared_ptr<http::Exchange> e
   }
   call->extensions = extensions_of(call->exchange->request(), call->agent.card);
   method->run(call);
+}
+
+void refuse_json_rpc(const Services& services, http::Exchange& exchange, const base::Error& error) {
+  refuse(services, exchange, "null", error, wire::a2a::rest_status(error));
 }
 
 }  // namespace baton::server::a2a

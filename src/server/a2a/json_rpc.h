@@ -15,5 +15,7 @@ namespace baton::server::a2a {
 // A POST to the agent's endpoint by a caller who is known.
 void handle_json_rpc(const Services& services, std::shared_ptr<http::Exchange> exchange,
                      const Endpoint& endpoint, task::Caller caller);
+// Refuses one whose body was not looked at, with the error's HTTP status.
+void refuse_json_rpc(const Services& services, http::Exchange& exchange, const base::Error& error);
 
 }  // namespace baton::server::a2a

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "server/http/http_text.h"
+#include "wire/baton_extension.h"
 
 namespace baton::server::a2a {
 namespace {
@@ -20,8 +21,6 @@ constexpr std::array<std::pair<std::string_view, Generation>, 4> kVersions{{
 }};
 constexpr std::string_view kOldExtensions = "X-A2A-Extensions";  // until 0.3
 constexpr std::size_t kTenantMax = 256;
-// Stands between a tenant and a caller's name, which holds no control characters.
-constexpr char kSeparator = '\x1f';
 
 std::string_view without_patch(std::string_view version) {
   const std::size_t first = version.find('.');
@@ -47,7 +46,8 @@ base::Result<std::optional<Generation>> version_of(const http::Request& request)
 }
 
 Extensions extensions_of(const http::Request& request, const task::AgentCard& card) {
-  Extensions extensions{"A2A-Extensions", {}, {}};
+  Extensions extensions;
+  extensions.header = "A2A-Extensions";
   std::vector<std::string_view> asked;
   for (const auto& [name, value] : request.headers) {
     const bool is_old = http::same_word(name, kOldExtensions);
@@ -58,8 +58,12 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
       if (const auto uri = http::next_member(list); !uri.empty()) asked.push_back(uri);
     }
   }
+  const auto asks_for = [&](std::string_view uri) {
+    return std::find(asked.begin(), asked.end(), uri) != asked.end();
+  };
+  extensions.numbers = card.streaming && asks_for(wire::kBatonExtension);
   for (const task::Extension& extension : card.extensions) {
-    const bool wanted = std::find(asked.begin(), asked.end(), extension.uri) != asked.end();
+    const bool wanted = asks_for(extension.uri);
     if (wanted) extensions.active.push_back(extension.uri);
     if (!wanted && extension.required) extensions.missing = extension.uri;
   }
@@ -68,8 +72,7 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
 
 bool is_json(const http::Request& request) {
   const std::string_view type = http::media_type(request.header("Content-Type"));
-  return type.empty() || http::same_word(type, "application/json") ||
-         http::same_word(type, "application/a2a+json");
+  return http::same_word(type, "application/json") || http::same_word(type, "application/a2a+json");
 }
 
 base::Result<void> check_tenant(std::string_view tenant) {
@@ -88,7 +91,7 @@ base::Result<void> check_tenant(std::string_view tenant) {
 
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller) {
   if (tenant.empty()) return caller;
-  return {std::string(tenant) + kSeparator + caller.value};
+  return {std::string(tenant) + task::kTenantEnd + caller.value};
 }
 
 base::Result<void> enter_tenant(Call& call) {
@@ -96,6 +99,7 @@ base::Result<void> enter_tenant(Call& call) {
   if (!tenant.absent() && !tenant.is_string())
     return fail(ErrorCode::invalid_argument, "tenant: must be a string");
   if (const auto good = check_tenant(tenant.string()); !good) return good;
+  call.tenant = tenant.str();
   call.caller = caller_in(tenant.string(), call.identity);
   return {};
 }

@@ -13,7 +13,7 @@ namespace baton::server::a2a {
 // absent or empty; a patch number is ignored; fails with version_not_supported.
 base::Result<std::optional<task::Generation>> version_of(const http::Request& request);
 
-// The extensions that the request asks for and the agent has.
+// The extensions that the request asks for and the agent, or Baton in its place, has.
 Extensions extensions_of(const http::Request& request, const task::AgentCard& card);
 
 // Application/json or A2A's own, or not said.

@@ -1,6 +1,7 @@
 #include "server/a2a/operations.h"
 
 #include "server/cards.h"
+#include "task/link_parts.h"
 
 namespace baton::server::a2a {
 namespace {
@@ -9,18 +10,33 @@ using base::ErrorCode;
 using wire::a2a::SendRequest;
 using wire::a2a::TaskRequest;
 
+// What a request says of its task's history.
+struct History {
+  std::optional<int> length;
+  bool said = true;
+};
+
+std::optional<int> shown_of(const Call& call, const History& history, task::Generation origin) {
+  if (!history.said && call.dialect.is_of_tasks_era(origin)) return 0;
+  return history.length;
+}
+
 // Answers with the task as it is now, or was just after `as_of`. Reads the store.
 template <class Write>
-void reply_task(const CallPtr& call, task::TaskKey key, std::optional<int> history,
+void reply_task(const CallPtr& call, task::TaskKey key, const History& history,
                 std::optional<task::EventNumber> as_of, Write write) {
-  const auto task = call->services.engine.tasks().read(key, {history, true}, as_of);
-  if (!task) return call->refuse(task.error());
-  call->reply([&](wire::Writer& out) { (call->dialect.*write)(out, *task); });
+  read_task(call, {key, {}, {history.length, true}, as_of},
+            [call, history, write](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+              if (!task) return call->refuse(task.error());
+              if (shown_of(*call, history, task->origin) == 0) task->history.clear();
+              const auto as = task->hidden ? &wire::a2a::Dialect::write_message : write;
+              call->reply([&](wire::Writer& out) { (call->dialect.*as)(out, *task); }, std::move(share));
+            });
 }
 
 // The same from a callback, which must not read the store itself.
 template <class Write>
-void reply_task_later(const CallPtr& call, task::TaskKey key, std::optional<int> history,
+void reply_task_later(const CallPtr& call, task::TaskKey key, const History& history,
                       std::optional<task::EventNumber> as_of, Write write) {
   const bool taken = call->services.readers.try_submit(
       [call, key, history, as_of, write] { reply_task(call, key, history, as_of, write); });
@@ -42,6 +58,14 @@ base::Result<wire::a2a::PushRef> read_push_ref(const CallPtr& call) {
   return call->dialect.read_push_ref(call->params);
 }
 
+// What does not count as a large answer: a task's log, a list's tasks.
+constexpr std::size_t kSmallTaskMax = 256 << 10;
+constexpr std::size_t kSmallListMax = 1 << 20;
+
+base::Error too_many_large_answers() {
+  return {ErrorCode::overloaded, "too many large answers are on their way; try again later", {}};
+}
+
 // The same where one config must be named.
 base::Result<wire::a2a::PushRef> read_named_push_ref(const CallPtr& call) {
   auto ref = read_push_ref(call);
@@ -51,13 +75,48 @@ base::Result<wire::a2a::PushRef> read_named_push_ref(const CallPtr& call) {
                                                      : "id: must not be empty");
 }
 
+// From 1.0 on an extension counts only where the request's header asks for it. Clients before may not know
+// that header, and their versions cannot be told apart: there the member alone will do.
+void heed_activation(const Call& call, wire::NumbersWish& numbers) {
+  const bool is_v1 = call.envelope.form == Form::rpc_v1_0 || call.envelope.form == Form::rest_v1_0;
+  if (is_v1 && !call.extensions.numbers) numbers = {};
+}
+
 }  // namespace
+
+void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done) {
+  const engine::TaskService& tasks = call->services.engine.tasks();
+  const auto read = [&tasks](const TaskToRead& what) {
+    return what.key ? tasks.read(*what.key, what.depth, what.as_of) : tasks.read(what.ref, what.depth);
+  };
+  TaskToRead small = wanted;
+  if (call->services.answers) small.depth.bytes_max = kSmallTaskMax;
+  auto task = read(small);
+  if (task || task.error().code != ErrorCode::too_large) return done(std::move(task), nullptr);
+
+  const auto head = wanted.key ? call->services.engine.store().head(*wanted.key) : tasks.find(wanted.ref);
+  if (!head) return done(base::fail(head.error()), nullptr);
+  const std::size_t most = call->services.options.answer_bytes_max;
+  call->services.answers->enter(call->identity.value, head->bytes + std::min(head->bytes, most),
+                                [call, read, wanted, done, most](AnswerBudget::SharePtr share) {
+                                  if (!share) return done(base::fail(too_many_large_answers()), nullptr);
+                                  auto large = read(wanted);
+                                  if (large && wanted.links && !large->hidden)  // a message names no task
+                                    task::link_large_parts({&*large, 1}, most, call->tasks_url());
+                                  done(std::move(large), std::move(share));
+                                });
+}
 
 base::Result<TaskRequest> read_task_request(const CallPtr& call) {
   auto request = call->dialect.read_task_request(call->params);
   call->forget_params();
   if (request && !call->task.empty()) request->id = call->task;
+  if (request) heed_activation(*call, request->numbers);
   return request;
+}
+
+std::optional<int> history_of(const Call& call, const TaskRequest& request, task::Generation origin) {
+  return shown_of(call, {request.history_length, request.says_history}, origin);
 }
 
 base::Result<SendRequest> read_send(const CallPtr& call) {
@@ -68,10 +127,13 @@ base::Result<SendRequest> read_send(const CallPtr& call) {
   auto request = call->dialect.read_send(call->params);
   call->forget_params();
   if (!request) return request;
+  heed_activation(*call, request->numbers);
   if (request->submission.push && !call->agent.card.push) return base::fail(no_webhooks());
   request->submission.caller = call->caller;
   request->submission.agent = call->agent.name;
   request->submission.extensions = call->extensions.active;
+  request->submission.may_be_message = call->dialect.has_messages();
+  request->submission.answers_context = call->agent.settings.plain_answers;
   return request;
 }
 
@@ -80,23 +142,57 @@ base::Error send_refusal(const CallPtr& call, base::Error error) {
   return error;
 }
 
+base::Error no_message_yet() {
+  return {ErrorCode::unavailable, "the answer is not there yet; send the same message again for it", {}};
+}
+
+namespace {
+
+// Whether the caller may wait for one more reply, which it then does until the call is over.
+bool takes_wait(const CallPtr& call) {
+  if (!call->hold) call->hold = call->services.options.replies.take(call->identity);
+  return static_cast<bool>(call->hold);
+}
+
+base::Error too_many_waits() {
+  return {ErrorCode::overloaded, "this caller waits for as many replies as it may; try again later", {}};
+}
+
+// A client that is to get a message has nothing else to ask for it by: it waits, whatever it said.
+void wait_for_message(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
+  engine::Engine& engine = call->services.engine;
+  engine.tasks().wait(accepted, engine.options().reply_wait,
+                      [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
+                        if (!stop) return call->refuse(no_message_yet());
+                        reply_task_later(call, key, {history}, stop->number, &wire::a2a::Dialect::write_sent);
+                      });
+}
+
+}  // namespace
+
 void send(const CallPtr& call) {
   auto request = read_send(call);
   if (!request) return call->refuse(request.error());
   const bool waits =
       request->waits.value_or(call->agent.settings.reply == agents::AgentSettings::Reply::blocking);
   const task::TaskId named = request->submission.task;
+  if (waits && !takes_wait(call)) return call->refuse(too_many_waits(), named);
   call->services.engine.tasks().submit(
       std::move(request->submission),
       [call, waits, named, history = request->history_length](base::Result<engine::Accepted> accepted) {
         if (!accepted) return call->refuse(send_refusal(call, std::move(accepted.error())), named);
+        if (accepted->hidden) {
+          // Sent again it is answered by the same message.
+          if (!takes_wait(call)) return call->refuse(too_many_waits(), named);
+          return wait_for_message(call, *accepted, history);
+        }
         const auto write = &wire::a2a::Dialect::write_sent;
-        if (!waits) return reply_task_later(call, accepted->key, history, std::nullopt, write);
+        if (!waits) return reply_task_later(call, accepted->key, {history}, std::nullopt, write);
         engine::Engine& engine = call->services.engine;
         engine.tasks().wait(*accepted, engine.options().reply_wait,
                             [call, history, key = accepted->key, write](std::optional<engine::Stop> stop) {
                               const auto as_of = stop ? std::optional(stop->number) : std::nullopt;
-                              reply_task_later(call, key, history, as_of, write);
+                              reply_task_later(call, key, {history}, as_of, write);
                             });
       });
 }
@@ -104,10 +200,12 @@ void send(const CallPtr& call) {
 void get(const CallPtr& call) {
   const auto request = read_task_request(call);
   if (!request) return call->refuse(request.error());
-  const auto task =
-      call->services.engine.tasks().read(call->ref(request->id), {request->history_length, true});
-  if (!task) return call->refuse(task.error(), request->id);
-  call->reply([&](wire::Writer& out) { call->dialect.write_task(out, *task); });
+  read_task(call, {std::nullopt, call->ref(request->id), {request->history_length, true}},
+            [call, request = *request](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+              if (!task) return call->refuse(task.error(), request.id);
+              if (history_of(*call, request, task->origin) == 0) task->history.clear();
+              call->reply([&](wire::Writer& out) { call->dialect.write_task(out, *task); }, std::move(share));
+            });
 }
 
 void list(const CallPtr& call) {
@@ -115,18 +213,38 @@ void list(const CallPtr& call) {
   if (!request) return call->refuse(request.error());
   request->filter.caller = call->caller;
   request->filter.agent = call->agent.name;
-  const auto page = call->services.engine.tasks().list(request->filter, request->depth);
-  if (!page) return call->refuse(page.error());
-  call->reply([&](wire::Writer& out) {
-    call->dialect.write_list(out, *request, page->tasks, page->next, page->total);
-  });
+  const auto answer = [call, request = *request](base::Result<engine::TaskList> page,
+                                                 AnswerBudget::SharePtr share) {
+    if (!page) return call->refuse(page.error());
+    const std::size_t most = call->services.options.answer_bytes_max;
+    if (share) task::link_large_parts(page->tasks, most, call->tasks_url());
+    call->reply(
+        [&](wire::Writer& out) {
+          call->dialect.write_list(out, request, page->tasks, page->next, page->total);
+        },
+        std::move(share));
+  };
+  const engine::TaskService& tasks = call->services.engine.tasks();
+  task::Depth small = request->depth;
+  if (call->services.answers) small.bytes_max = kSmallListMax;
+  auto page = tasks.list(request->filter, small);
+  if (page || page.error().code != ErrorCode::too_large) return answer(std::move(page), nullptr);
+  // A page holds little beside one large task.
+  const std::size_t bytes =
+      call->services.engine.options().task_bytes_max + call->services.options.answer_bytes_max;
+  call->services.answers->enter(
+      call->identity.value, bytes,
+      [call, &tasks, answer, filter = request->filter, depth = request->depth](AnswerBudget::SharePtr share) {
+        if (!share) return call->refuse(too_many_large_answers());
+        answer(tasks.list(filter, depth), std::move(share));
+      });
 }
 
 namespace {
 
 // Whoever cancels a canceled task gets it where the generation says so: also who lost a race to cancel it.
 void refuse_cancel(const CallPtr& call, const base::Error& error, const task::TaskId& id,
-                   std::optional<int> history) {
+                   const History& history) {
   const auto look = [call, error, id, history] {
     const auto head = call->services.engine.tasks().find(call->ref(id));
     if (!head || head->state != task::State::canceled) return call->refuse(error, id);
@@ -143,12 +261,18 @@ void cancel(const CallPtr& call) {
   if (!request) return call->refuse(request.error());
   const task::TaskRef ref = call->ref(request->id);
   const auto write = &wire::a2a::Dialect::write_task;
-  const auto history = request->history_length;
+  const History history{request->history_length, request->says_history};
   call->services.engine.tasks().cancel(
       ref, [call, history, write, named = ref.id](base::Result<task::TaskKey> canceled) {
         if (!canceled) return refuse_cancel(call, canceled.error(), named, history);
         reply_task_later(call, *canceled, history, std::nullopt, write);
       });
+}
+
+// `lastError` is a member of ours. Before 1.0, JSON-RPC's objects are open. Official clients of 1.0 refuse
+// members they do not know: it is for those that ask for Baton's extension.
+bool shows_last_error(const CallPtr& call) {
+  return call->envelope.form == Form::rpc || call->extensions.numbers;
 }
 
 void set_push(const CallPtr& call) {
@@ -179,14 +303,18 @@ void get_push(const CallPtr& call) {
     config = tasks.push_config(call->ref(ref->task), {});
   }
   if (!config) return call->refuse(config.error(), ref->task);
+  if (!shows_last_error(call)) config->last_error.clear();
   call->reply([&](wire::Writer& out) { call->dialect.write_push(out, ref->task, *config); });
 }
 
 void list_push(const CallPtr& call) {
   const auto ref = read_push_ref(call);
   if (!ref) return call->refuse(ref.error());
-  const auto configs = call->services.engine.tasks().push_configs(call->ref(ref->task));
+  auto configs = call->services.engine.tasks().push_configs(call->ref(ref->task));
   if (!configs) return call->refuse(configs.error(), ref->task);
+  for (task::PushConfig& config : *configs) {
+    if (!shows_last_error(call)) config.last_error.clear();
+  }
   call->reply([&](wire::Writer& out) { call->dialect.write_pushes(out, ref->task, *configs); });
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -23,7 +25,8 @@ struct Row {
   bool in_v0_3;
   bool in_v1_0;
 };
-// {t} is a task's id, {c} a push config's. A path with a verb comes before the one without.
+// {t} is a task's id, {c} a push config's, {a} an artifact's or message's, {n} the number of a part. A path
+// with a verb comes before the one without.
 constexpr std::array kRows{
     Row{"/message:send", "POST", &send, true, true},
     Row{"/message:stream", "POST", &send_stream, true, true},
@@ -36,6 +39,12 @@ constexpr std::array kRows{
     Row{"/tasks/{t}/pushNotificationConfigs", "GET", &list_push, true, true},
     Row{"/tasks/{t}/pushNotificationConfigs/{c}", "GET", &get_push, true, true},
     Row{"/tasks/{t}/pushNotificationConfigs/{c}", "DELETE", &delete_push, true, true},
+    Row{"/tasks/{t}/artifacts/{a}", "GET", &artifact_bytes, false, true},
+    Row{"/tasks/{t}/artifacts/{a}", "HEAD", &artifact_bytes, false, true},
+    Row{"/tasks/{t}/artifacts/{a}/parts/{n}", "GET", &artifact_bytes, false, true},
+    Row{"/tasks/{t}/artifacts/{a}/parts/{n}", "HEAD", &artifact_bytes, false, true},
+    Row{"/tasks/{t}/messages/{a}/parts/{n}", "GET", &message_bytes, false, true},
+    Row{"/tasks/{t}/messages/{a}/parts/{n}", "HEAD", &message_bytes, false, true},
     Row{"/card", "GET", &extended_card, true, false},
     Row{"/extendedAgentCard", "GET", &extended_card, false, true},
 };
@@ -50,13 +59,41 @@ std::optional<std::string> decoded(std::string_view text) {
 // A path's shape, as the table writes it, and the ids in it.
 struct Shape {
   std::string pattern;
-  std::string task, config;
+  std::string task, config, content;
+  std::optional<std::size_t> part;
 };
+
+// "/artifacts/<id>", "/artifacts/<id>/parts/<n>", the same of messages: reads id and number, and answers the
+// path as the table writes it. Any other path stays as it is.
+std::string content_pattern(std::string_view rest, Shape& shape) {
+  for (const std::string_view kind : {"/artifacts/", "/messages/"}) {
+    if (!rest.starts_with(kind)) continue;
+    const std::string_view after = rest.substr(kind.size());
+    const std::size_t slash = std::min(after.find('/'), after.size());
+    auto id = decoded(after.substr(0, slash));
+    if (!id || id->empty()) break;
+    std::string pattern = std::string(kind) + "{a}";
+    std::string_view more = after.substr(slash);
+    constexpr std::string_view kParts = "/parts/";
+    if (more.starts_with(kParts)) {
+      const std::string_view digits = more.substr(kParts.size());
+      std::size_t number = 0;
+      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) break;
+      shape.part = number;
+      pattern += "/parts/{n}";
+      more = {};
+    }
+    shape.content = std::move(*id);
+    return pattern.append(more);
+  }
+  return std::string(rest);
+}
 
 // Ids hold no slash unless it is percent-encoded; a verb stands behind the last colon (VERSIONS.md, trap 26).
 std::optional<Shape> shape_of(std::string_view path, bool with_verb) {
   Shape shape;
-  if (!path.starts_with(kTasks)) return Shape{std::string(path), {}, {}};
+  if (!path.starts_with(kTasks)) return Shape{std::string(path), {}, {}, {}, {}};
   path.remove_prefix(kTasks.size());
   const std::size_t slash = std::min(path.find('/'), path.size());
   std::string_view task = path.substr(0, slash);
@@ -72,7 +109,7 @@ std::optional<Shape> shape_of(std::string_view path, bool with_verb) {
     config = rest.substr(kConfigs.size() + 1);
     shape.pattern.append(kConfigs).append("/{c}");
   } else {
-    shape.pattern += rest;
+    shape.pattern += content_pattern(rest, shape);
   }
   auto task_id = decoded(task), config_id = decoded(config);
   if (!task_id || !config_id || task_id->empty()) return std::nullopt;
@@ -89,6 +126,8 @@ std::optional<RestTarget> match_shape(std::string_view method, std::string_view 
   target.form = is_v1 ? Form::rest_v1_0 : Form::rest_v0_3;
   target.task.value = shape->task;
   target.config.value = shape->config;
+  target.content = shape->content;
+  target.part = shape->part;
   for (const Row& row : kRows) {
     if (row.path != shape->pattern || !(is_v1 ? row.in_v1_0 : row.in_v0_3)) continue;
     if (row.method == method) target.run = row.run;
@@ -115,17 +154,18 @@ std::string params_of(const http::Request& request, const RestTarget& target, wi
   const auto from_path = [](std::string_view name) {
     return name == "id" || name == "name" || name == "A2A-Version";
   };
+  std::unordered_set<std::string_view> in_query;
   std::string json;
   wire::Writer out(json);
   out.object([&] {
     for (const auto& [name, value] : request.query) {
+      in_query.insert(name);
       if (!from_path(name)) out.member(name, value);
     }
     if (body.is_object()) {
       for (const wire::Value member : body) {
-        const auto same = [&](const auto& pair) { return pair.first == member.key(); };
-        const bool asked = std::any_of(request.query.begin(), request.query.end(), same);
-        if (!asked && !from_path(member.key())) out.key(member.key()).raw(member.raw());
+        if (in_query.contains(member.key()) || from_path(member.key())) continue;
+        out.key(member.key()).raw(member.raw());
       }
     }
     if (target.task.empty()) return;
@@ -141,6 +181,9 @@ CallPtr make_call(const Services& services, std::shared_ptr<http::Exchange> exch
   call->caller = caller_in(target.tenant, call->identity);
   call->task = target.task;
   call->config = target.config;
+  call->tenant = target.tenant;
+  call->content = target.content;
+  call->part = target.part;
   return call;
 }
 
@@ -148,9 +191,6 @@ CallPtr make_call(const Services& services, std::shared_ptr<http::Exchange> exch
 base::Result<void> read_params(const CallPtr& call, const RestTarget& target) {
   std::string body = call->exchange->take_body();
   const bool from_body = target.run == &send || target.run == &send_stream || target.run == &set_push;
-  if (!body.empty() && !is_json(call->exchange->request())) {
-    return base::fail(ErrorCode::content_type_not_supported, "Content-Type: must be application/json");
-  }
   auto document = body.empty() && !from_body ? base::Result<wire::Document>(wire::Document::parse("{}"))
                                              : wire::Document::parse(std::move(body));
   if (document && !from_body) {
@@ -194,6 +234,11 @@ void handle_rest(const Services& services, std::shared_ptr<http::Exchange> excha
                  task::Caller caller, RestTarget target) {
   const CallPtr call = make_call(services, std::move(exchange), endpoint, std::move(caller), target);
   if (const auto good = check_version(call); !good) return call->refuse(good.error(), call->task);
+  if (!call->exchange->request().body.empty() && !is_json(call->exchange->request())) {
+    const base::Error wrong{
+        ErrorCode::content_type_not_supported, "Content-Type: must be application/json", {}};
+    return call->refuse(wrong, call->task, 415);
+  }
   if (const auto read = read_params(call, target); !read) return call->refuse(read.error(), call->task);
   if (const auto good = check_tenant(target.tenant); !good) return call->refuse(good.error(), call->task);
   // The path's tenant, or else the one in the body or query; only 1.0 has tenants.

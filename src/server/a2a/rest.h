@@ -23,7 +23,9 @@ struct RestTarget {
   std::string allow;        // then, the methods it is served with
   task::TaskId task;
   task::PushConfigId config;
-  std::string tenant;  // 1.0 only
+  std::string tenant;               // 1.0 only
+  std::string content;              // the artifact or message whose bytes are asked for
+  std::optional<std::size_t> part;  // and which of its parts; nothing: all
 };
 
 // `path` as it came, percent-encoded, from the agent's prefix on, without the query. Nothing if the binding

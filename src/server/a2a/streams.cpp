@@ -1,8 +1,12 @@
 // The operations that open a stream.
 #include <charconv>
+#include <utility>
 
+#include "base/guarded.h"
 #include "server/a2a/operations.h"
+#include "server/http/accept.h"
 #include "server/log_stream.h"
+#include "wire/baton_extension.h"
 #include "wire/sse/sse_writer.h"
 
 namespace baton::server::a2a {
@@ -12,11 +16,13 @@ using base::ErrorCode;
 using wire::a2a::TaskNames;
 
 constexpr int kFirstPage = 128;
+constexpr std::string_view kEventStream = "text/event-stream";
 
-// The number a reader of the log has reached, from the header or the request's metadata.
+// The number a reader of the log has reached, from the header or else the request's metadata.
 base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request& request,
                                                              const wire::a2a::TaskRequest& params) {
   const std::string_view text = request.header("Last-Event-ID");
+  if (text.empty() && params.numbers.start_at) return task::EventNumber{params.numbers.start_at->value - 1};
   if (text.empty()) return params.last_event;
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -26,21 +32,38 @@ base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request
   return task::EventNumber{number};
 }
 
-LogStream::View view_of(const CallPtr& call, TaskNames names) {
+// What a request says about the form of its stream.
+struct StreamForm {
+  bool numbered = true;                   // events have their numbers as ids
+  bool covers = false;                    // and say from which number on they cover the log
+  std::optional<int> history_length = 0;  // of a Task at its head
+};
+
+// Clients of the tasks era that did not ask for ids must not get any: the first one that was released drops a
+// block that does not begin with its data.
+StreamForm form_of(const Call& call, task::Generation origin, const wire::NumbersWish& numbers,
+                   std::optional<int> history_length) {
+  const bool asks = numbers.given || !call.exchange->request().header("Last-Event-ID").empty();
+  return {asks || !call.dialect.is_of_tasks_era(origin), numbers.every, history_length};
+}
+
+LogStream::View view_of(const CallPtr& call, TaskNames names, bool covers) {
   // Without the call: a stream may stay for hours, and thousands do.
-  return [envelope = call->envelope, &dialect = call->dialect, names = std::move(names)](
-             const task::Event& event, bool last, std::string& data) {
+  return [envelope = call->envelope, &dialect = call->dialect, names = std::move(names), covers](
+             const task::Event& event, bool last, task::EventNumber from, std::string& data) {
+    wire::a2a::InStream place{last};
+    if (covers) place.from = from;
     bool shown = false;
-    envelope.wrap(data, [&](wire::Writer& out) { shown = dialect.write_event(out, names, event, last); });
+    envelope.wrap(data, [&](wire::Writer& out) { shown = dialect.write_event(out, names, event, place); });
     return shown;
   };
 }
 
-std::string first_block(const CallPtr& call, const task::Task& task, bool last) {
+std::string first_block(const CallPtr& call, const task::Task& task, bool last, task::EventNumber number) {
   std::string data, block;
   call->envelope.wrap(data, [&](wire::Writer& out) { call->dialect.write_first(out, task, last); });
   make_one_line(data);
-  wire::append_sse(block, 0, data);
+  wire::append_sse(block, number.value, data);
   return block;
 }
 
@@ -51,43 +74,151 @@ void open(const CallPtr& call, LogStream::Start start) {
       });
 }
 
-void open_sent(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
+// A send's stream, with the Task as it was sent where the version begins its streams with it.
+LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
+                               std::optional<task::Task> task, AnswerBudget::SharePtr share) {
   LogStream::Start start;
+  start.share = std::move(share);
   start.task = accepted.key;
   start.after = accepted.before;
   start.ends_at = [&dialect = call->dialect](task::State state) { return dialect.stream_ends_at(state); };
-  start.view = view_of(call, {accepted.id, accepted.context});
-  if (call->dialect.stream_begins_with_task()) {
-    const auto task = call->services.engine.tasks().read(accepted.key, {history, true}, accepted.after);
-    if (!task) return call->refuse(task.error(), accepted.id);
-    start.first_block = first_block(call, *task, false);
-    // The Task shows these; their numbers come after it.
-    for (std::int64_t number = accepted.before.value; number < accepted.after.value;) {
-      wire::append_sse_id(start.first_block, ++number);
-    }
-    start.after = accepted.after;
-    // An agent that answers at once is done by now, and forgotten by the feed: all of it leaves together.
-    if (!call->services.engine.feed().after(accepted.key, accepted.after, 1).known) {
-      auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
-      if (page) start.page = std::move(*page);
-      if (auto all = LogStream::whole(start)) return call->reply_stream(std::move(*all));
-    }
+  start.view = view_of(call, {accepted.id, accepted.context}, form.covers);
+  start.numbered = form.numbered;
+  if (!task) return start;
+  if (form.covers) task->metadata = wire::with_from(task->metadata, {accepted.before.value + 1});
+  // The Task shows all up to `after`: whoever has it goes on from there.
+  start.first_block = first_block(call, *task, false, accepted.after);
+  start.after = accepted.after;
+  return start;
+}
+
+void open_sent(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
+               std::optional<task::Task> task, AnswerBudget::SharePtr share) {
+  const bool begins_with_task = task.has_value();
+  LogStream::Start start = start_of_sent(call, accepted, form, std::move(task), std::move(share));
+  // An agent that answers at once is done by now, and forgotten by the feed: all of it leaves together.
+  const bool may_be_over =
+      begins_with_task && !call->services.engine.feed().after(accepted.key, accepted.after, 1).known;
+  if (may_be_over) {
+    auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
+    if (page) start.page = std::move(*page);
+    if (auto all = LogStream::whole(start)) return call->reply_stream(std::move(*all));
   }
   open(call, std::move(start));
 }
 
+void read_and_open_sent(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form) {
+  read_task(call, {accepted.key, {}, {form.history_length, true}, accepted.after},
+            [call, accepted, form](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+              if (!task) return call->refuse(task.error(), accepted.id);
+              open_sent(call, accepted, form, std::move(*task), std::move(share));
+            });
+}
+
 void refuse_stream(const CallPtr& call, const base::Error& error, const task::TaskId& named) {
-  const bool in_stream =
-      call->dialect.refuses_in_stream() && call->exchange->request().header("Accept") == "text/event-stream";
-  if (in_stream) return call->refuse_in_stream(error, named);
+  const auto wants_stream = [&] {
+    return http::preferred_type(call->exchange->request(), {"application/json", kEventStream}) ==
+           kEventStream;
+  };
+  if (call->dialect.refuses_in_stream() && wants_stream()) return call->refuse_in_stream(error, named);
   call->refuse(error, named);
+}
+
+// The stream of an answer that is a message, unless the agent does more than reply: then it is the task's.
+// It is open while the agent is at work, so that the client knows that something comes.
+class MessageStream final : public http::StreamSource {
+ public:
+  // What is to be sent, once it is known.
+  class Answer {
+   public:
+    explicit Answer(http::Waker waker) : wake(waker) {}
+    void set(std::string block) {
+      what_.with([&](What& what) { what.block = std::move(block); });
+      wake();
+    }
+    void set(LogStream::Start start) {
+      what_.with([&](What& what) { what.task = std::move(start); });
+      wake();
+    }
+
+    const http::Waker wake;
+
+   private:
+    friend MessageStream;
+    struct What {
+      std::optional<std::string> block;
+      std::optional<LogStream::Start> task;
+    };
+    base::Guarded<What> what_;
+  };
+
+  MessageStream(const Services& services, std::shared_ptr<Answer> answer)
+      : services_(services), answer_(std::move(answer)) {}
+
+  Next pull(std::string& out, std::size_t room) override {
+    if (task_) return task_->pull(out, room);
+    Answer::What what = answer_->what_.with([](Answer::What& now) { return std::exchange(now, {}); });
+    if (what.block) {
+      out += *what.block;
+      return Next::end;
+    }
+    if (!what.task) return Next::wait;
+    task_.emplace(services_, std::move(*what.task), answer_->wake);
+    return Next::more;
+  }
+  std::size_t held() const override { return task_ ? task_->held() : 0; }
+  bool has_ids() const override { return task_ && task_->has_ids(); }
+
+ private:
+  const Services& services_;
+  const std::shared_ptr<Answer> answer_;  // shared with whoever waits for the task to stop
+  std::optional<LogStream> task_;
+};
+
+void answer_stream(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
+                   const std::shared_ptr<MessageStream::Answer>& answer) {
+  const auto head = call->services.engine.store().head(accepted.key);
+  if (!head) return answer->set(call->error_event(head.error(), {}));
+  const bool shows_task = !head->hidden;
+  const auto as_of = shows_task ? std::optional(accepted.after) : std::nullopt;
+  read_task(call, {accepted.key, {}, {form.history_length, true}, as_of},
+            [call, accepted, form, answer, shows_task](base::Result<task::Task> task,
+                                                       AnswerBudget::SharePtr share) {
+              if (!task) return answer->set(call->error_event(task.error(), {}));
+              if (shows_task) {
+                return answer->set(start_of_sent(call, accepted, form, std::move(*task), std::move(share)));
+              }
+              std::string data, block;
+              call->envelope.wrap(data, [&](wire::Writer& out) { call->dialect.write_message(out, *task); });
+              make_one_line(data);
+              wire::append_sse(block, 0, data);
+              answer->set(std::move(block));
+            });
+}
+
+void open_message(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form) {
+  call->open_stream([call, accepted, form](http::Waker waker) -> std::unique_ptr<http::StreamSource> {
+    auto answer = std::make_shared<MessageStream::Answer>(std::move(waker));
+    engine::Engine& engine = call->services.engine;
+    const auto stopped = [call, accepted, form, answer](std::optional<engine::Stop> stop) {
+      if (!stop) return answer->set(call->error_event(no_message_yet(), {}));
+      const bool taken = call->services.readers.try_submit(
+          [call, accepted, form, answer] { answer_stream(call, accepted, form, answer); });
+      if (!taken) answer->set(call->error_event(no_message_yet(), {}));
+    };
+    // It may have stopped before the stream was opened: it is looked for in the log as well.
+    engine::Accepted earlier = accepted;
+    earlier.repeated = true;
+    engine.tasks().wait(earlier, engine.options().reply_wait, stopped);
+    return std::make_unique<MessageStream>(call->services, std::move(answer));
+  });
 }
 
 // From a number on: events only.
 base::Result<void> begin_after(const store::TaskHead& head, task::EventNumber last, LogStream::Start& start) {
   if (last > head.last_event) {
-    return base::fail(ErrorCode::invalid_argument,
-                      "Last-Event-ID: this task's log ends at " + std::to_string(head.last_event.value));
+    return base::fail(ErrorCode::invalid_argument, "there is no such event: the task's log ends at " +
+                                                       std::to_string(head.last_event.value));
   }
   start.after = last;
   start.ended_there = task::is_terminal(head.state) && last == head.last_event;
@@ -95,42 +226,56 @@ base::Result<void> begin_after(const store::TaskHead& head, task::EventNumber la
 }
 
 // From now on: the Task first.
-base::Result<void> begin_now(const CallPtr& call, const store::TaskHead& head, std::optional<int> history,
-                             LogStream::Start& start) {
+void open_now(const CallPtr& call, const store::TaskHead& head, std::optional<int> history,
+              LogStream::Start start) {
   if (task::is_terminal(head.state) && !call->dialect.subscribes_to_ended()) {
-    return base::fail(ErrorCode::unsupported, "the task has ended");
+    return refuse_stream(call, {ErrorCode::unsupported, "the task has ended", {}}, head.id);
   }
-  const auto task = call->services.engine.tasks().read(head.key, {history, true});
-  if (!task) return base::fail(task.error());
-  start.ended_there = task::is_terminal(task->status.state);
-  start.first_block = first_block(call, *task, start.ended_there);
-  start.after = task->last_event;
-  return {};
+  read_task(call, {head.key, {}, {history, true}},
+            [call, id = head.id, start = std::move(start)](const base::Result<task::Task>& task,
+                                                           AnswerBudget::SharePtr share) mutable {
+              if (!task) return refuse_stream(call, task.error(), id);
+              start.ended_there = task::is_terminal(task->status.state);
+              start.first_block = first_block(call, *task, start.ended_there, {});
+              start.after = task->last_event;
+              start.share = std::move(share);
+              open(call, std::move(start));
+            });
 }
 
-// Answers for an agent whose card says that it does not stream.
-bool refuse_all_streams(const CallPtr& call) {
-  if (call->agent.card.streaming) return false;
-  refuse_stream(call, {ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});
-  return true;
+// Takes one of the streams that the caller may have open, before anything is sent for it. False: there is
+// none left, or the agent's card says that it does not stream; the call has been answered.
+bool takes_stream(const CallPtr& call) {
+  if (!call->agent.card.streaming) {
+    refuse_stream(call, {ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});
+    return false;
+  }
+  call->hold = call->services.options.streams.take(call->identity);
+  if (call->hold) return true;
+  refuse_stream(
+      call, {ErrorCode::overloaded, "this caller has as many streams open as it may; try again later", {}},
+      {});
+  return false;
 }
 
 }  // namespace
 
 void send_stream(const CallPtr& call) {
-  if (refuse_all_streams(call)) return;
+  if (!takes_stream(call)) return;
   auto request = read_send(call);
   if (!request) return refuse_stream(call, request.error(), {});
   const task::TaskId named = request->submission.task;
+  const StreamForm form =
+      form_of(*call, request->submission.origin, request->numbers, request->history_length);
   call->services.engine.tasks().submit(
-      std::move(request->submission),
-      [call, named, history = request->history_length](base::Result<engine::Accepted> accepted) {
+      std::move(request->submission), [call, named, form](base::Result<engine::Accepted> accepted) {
         if (!accepted) return refuse_stream(call, send_refusal(call, std::move(accepted.error())), named);
-        if (!call->dialect.stream_begins_with_task()) return open_sent(call, *accepted, history);
+        if (accepted->hidden) return open_message(call, *accepted, form);
+        if (!call->dialect.stream_begins_with_task()) return open_sent(call, *accepted, form, {}, nullptr);
         // The Task is read from the store, which a callback must not do.
-        std::function<void()> open = [call, accepted = *accepted, history] {
+        std::function<void()> open = [call, accepted = *accepted, form] {
           const bool taken = call->services.readers.try_submit(
-              [call, accepted, history] { open_sent(call, accepted, history); });
+              [call, accepted, form] { read_and_open_sent(call, accepted, form); });
           if (!taken)
             call->refuse({ErrorCode::overloaded, "too many answers are waiting; subscribe later", {}});
         };
@@ -141,7 +286,7 @@ void send_stream(const CallPtr& call) {
 }
 
 void subscribe(const CallPtr& call) {
-  if (refuse_all_streams(call)) return;
+  if (!takes_stream(call)) return;
   const auto request = read_task_request(call);
   if (!request) return refuse_stream(call, request.error(), {});
   const auto last = last_event_of(call->exchange->request(), *request);
@@ -150,9 +295,12 @@ void subscribe(const CallPtr& call) {
   if (!head) return refuse_stream(call, head.error(), request->id);
   LogStream::Start start;
   start.task = head->key;
-  start.view = view_of(call, {head->id, head->context, head->origin});
-  const auto begun =
-      *last ? begin_after(*head, **last, start) : begin_now(call, *head, request->history_length, start);
+  const StreamForm form =
+      form_of(*call, head->origin, request->numbers, history_of(*call, *request, head->origin));
+  start.view = view_of(call, {head->id, head->context, head->origin}, form.covers);
+  start.numbered = form.numbered;
+  if (!*last) return open_now(call, *head, form.history_length, std::move(start));
+  const auto begun = begin_after(*head, **last, start);
   if (!begun) return refuse_stream(call, begun.error(), request->id);
   open(call, std::move(start));
 }

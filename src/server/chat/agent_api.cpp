@@ -22,11 +22,8 @@ base::Result<std::vector<store::TaskHead>> running_in_session(const Call& call) 
   const auto session = read_text(call, "session_id");
   if (!session) return base::fail(session.error());
   if (session->empty()) return base::fail(base::ErrorCode::invalid_argument, "session_id: must not be empty");
-  const auto user = read_text(call, "user_id");
-  if (!user) return base::fail(user.error());
-  const auto context = context_for(call, {*session}, *user);
-  if (!context) return base::fail(context.error());
-  return running_tasks(call, *context);
+  if (const auto user = read_text(call, "user_id"); !user) return base::fail(user.error());
+  return running_tasks(call, {*session});
 }
 
 }  // namespace

@@ -40,29 +40,33 @@ void Call::refuse(const base::Error& error) const {
     spdlog::error("agent={} {} {}", agent.name.value, error.for_caller, error.for_log);
   }
   http::Reply reply = plain_error(status, error.for_caller.empty() ? "internal error" : error.for_caller);
-  if (status == 503) reply.headers.emplace_back("Retry-After", "1");
   for (auto& header : cors_headers(services.options, exchange->request())) {
     reply.headers.push_back(std::move(header));
   }
   exchange->reply(std::move(reply));
 }
 
-void Call::reply(int status, std::string body) const {
+void Call::reply(int status, std::string body, AnswerBudget::SharePtr share) const {
   http::Reply reply;
   reply.status = status;
   reply.body = std::move(body);
   reply.headers = cors_headers(services.options, exchange->request());
+  if (share) share->shrink(reply.body.capacity());
+  reply.held = std::move(share);
   exchange->reply(std::move(reply));
 }
 
-void Call::open_stream(http::StreamOpener opener) const {
-  exchange->open_stream(cors_headers(services.options, exchange->request()), std::move(opener));
+void Call::open_stream(http::StreamOpener opener) {
+  exchange->open_stream(cors_headers(services.options, exchange->request()),
+                        services.options.streams.kept(std::move(hold), std::move(opener)));
 }
 
-void Call::reply_stream(wire::chat::Frames frames) const {
+void Call::reply_stream(wire::chat::Frames frames, AnswerBudget::SharePtr share) const {
   std::string blocks;
   for (auto& frame : frames.all()) append_frame(blocks, frame, {});
-  exchange->reply_stream(cors_headers(services.options, exchange->request()), std::move(blocks));
+  if (share) share->shrink(blocks.capacity());
+  exchange->reply_stream(cors_headers(services.options, exchange->request()), std::move(blocks),
+                         std::move(share));
 }
 
 }  // namespace baton::server::chat

@@ -6,7 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "server/chat/begun_runs.h"
+#include "server/answer_budget.h"
+#include "server/chat/run_claims.h"
 #include "server/endpoint.h"
 #include "server/http/http_server.h"
 #include "server/services.h"
@@ -16,30 +17,32 @@
 namespace baton::server::chat {
 
 struct Call {
-  Call(std::shared_ptr<http::Exchange> way_back, const Services& program, BegunRuns& begun,
+  Call(std::shared_ptr<http::Exchange> way_back, const Services& program, RunClaims& begins,
        const agents::Agent& to, task::Caller who, wire::Document parsed)
       : exchange(std::move(way_back)),
         services(program),
-        runs(begun),
+        claims(begins),
         agent(to),
         caller(std::move(who)),
         document(std::move(parsed)) {}
 
   const std::shared_ptr<http::Exchange> exchange;
   const Services& services;
-  BegunRuns& runs;
+  RunClaims& claims;
   const agents::Agent& agent;
   const task::Caller caller;
   const wire::Document document;  // the body: an object
+  CallerShares::Hold hold;        // of the run's stream
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
 
   // HTTP status and {"error": "..."}.
   void refuse(const base::Error& error) const;
-  void reply(int status, std::string body) const;
-  void open_stream(http::StreamOpener opener) const;
+  // `share`: what the answer holds of the budget of large ones.
+  void reply(int status, std::string body, AnswerBudget::SharePtr share = nullptr) const;
+  void open_stream(http::StreamOpener opener);
   // A stream of these frames and nothing more; they have no ids.
-  void reply_stream(wire::chat::Frames frames) const;
+  void reply_stream(wire::chat::Frames frames, AnswerBudget::SharePtr share = nullptr) const;
 };
 
 using CallPtr = std::shared_ptr<Call>;  // held by the callbacks of what it waits for

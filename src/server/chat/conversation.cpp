@@ -131,14 +131,6 @@ base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, 
 
 }  // namespace
 
-base::Result<task::ContextId> context_for(const Call& call, const task::ContextId& session,
-                                          const std::string& user) {
-  if (user.empty() || session.empty()) return session;
-  const auto owner = call.tasks().context_owner(call.caller, call.agent.name, session);
-  if (!owner) return fail(owner.error());
-  return owner->empty() || *owner == user ? session : task::ContextId{session.value + "@" + user};
-}
-
 base::Result<Waiting> waiting_tasks(const Call& call, const task::ContextId& context) {
   const auto heads = heads_in(call, context, {task::State::input_required, task::State::auth_required});
   if (!heads) return fail(heads.error());
@@ -149,7 +141,7 @@ base::Result<Waiting> waiting_tasks(const Call& call, const task::ContextId& con
     task::StatusChanged status{std::move(task->status), {}, head.ask};
     wire::chat::Question question = wire::chat::question_in(status);
     waiting.push_back(
-        {head, std::move(question), std::move(status.status.message).value_or(task::Message{})});
+        {head, std::move(question), task::own_message(status.status).value_or(task::Message{})});
   }
   return waiting;
 }

@@ -17,10 +17,6 @@ struct WaitingTask {
   task::Message message;  // that asks
 };
 
-// The context a request means: `session` as it is, unless another user than `user` owns it.
-base::Result<task::ContextId> context_for(const Call& call, const task::ContextId& session,
-                                          const std::string& user);
-
 // Newest first.
 base::Result<std::vector<WaitingTask>> waiting_tasks(const Call& call, const task::ContextId& context);
 // Submitted or working, newest first.

@@ -53,20 +53,32 @@ std::vector<task::Message> newest_of(std::vector<Transcript::Entry> entries) {
 
 }  // namespace
 
-base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
-                                                     const task::Caller& caller, const task::AgentName& agent,
-                                                     const task::ContextId& context) {
+base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller& caller,
+                           const task::AgentName& agent, const task::ContextId& context) {
   task::ListFilter newest;
   newest.caller = caller;
   newest.agent = agent;
   newest.context = context;
   newest.limit = kTasksMax;
-  const auto page = tasks.heads(newest);
+  auto page = tasks.heads(newest);
   if (!page) return fail(page.error());
+  Said said;
+  std::size_t all = 0, largest = 0;
+  for (store::TaskHead& head : page->heads) {
+    if (head.parent) continue;  // what the agent delegated to itself was said to nobody
+    all += head.bytes;
+    largest = std::max(largest, head.bytes);
+    said.tasks.push_back(std::move(head));
+  }
+  said.bytes = std::min(all, kBytesMax + largest);
+  return said;
+}
+
+base::Result<std::vector<task::Message>> messages_of(const engine::TaskService& tasks,
+                                                     const Said& read_from) {
   std::map<task::TaskKey, std::vector<Transcript::Entry>> by_task;
   std::size_t weight = 0;
-  for (const store::TaskHead& head : page->heads) {
-    if (head.parent) continue;  // what the agent delegated to itself was said to nobody
+  for (const store::TaskHead& head : read_from.tasks) {
     if (weight > kBytesMax) break;
     auto read = read_task(tasks, head);
     if (!read) return fail(read.error());
@@ -78,6 +90,14 @@ base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& 
   // Runs of several tasks may have gone side by side, and a task goes on long after it began.
   std::ranges::stable_sort(entries, {}, &Transcript::Entry::at);
   return newest_of(std::move(entries));
+}
+
+base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
+                                                     const task::Caller& caller, const task::AgentName& agent,
+                                                     const task::ContextId& context) {
+  const auto said = said_in(tasks, caller, agent, context);
+  if (!said) return fail(said.error());
+  return messages_of(tasks, *said);
 }
 
 }  // namespace baton::server::chat

@@ -39,17 +39,24 @@ Door find_door(std::string_view path) {
   return nullptr;
 }
 
-void handle(const Services& services, BegunRuns& runs, std::shared_ptr<http::Exchange> exchange,
+void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::Exchange> exchange,
             const agents::Agent& agent, task::Caller caller, Door door) {
   const std::string_view type = http::media_type(exchange->request().header("Content-Type"));
-  if (!type.empty() && !http::same_word(type, "application/json")) {
+  if (!http::same_word(type, "application/json")) {
     return refuse(services, *exchange, 415, "Content-Type: must be application/json");
   }
   auto document = wire::Document::parse(exchange->take_body());
   if (!document) return refuse(services, *exchange, 400, document.error().for_caller);
   if (!document->root().is_object()) return refuse(services, *exchange, 400, "the body must be an object");
-  door(std::make_shared<Call>(std::move(exchange), services, runs, agent, std::move(caller),
-                              std::move(*document)));
+  const auto call = std::make_shared<Call>(std::move(exchange), services, claims, agent, std::move(caller),
+                                           std::move(*document));
+  // Who has all the streams it may have can still stop one.
+  if (door != &stop) call->hold = services.options.streams.take(call->caller);
+  if (door != &stop && !call->hold) {
+    return call->refuse(
+        {base::ErrorCode::overloaded, "this caller has as many runs open as it may; try again later", {}});
+  }
+  door(call);
 }
 
 }  // namespace baton::server::chat

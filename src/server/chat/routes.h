@@ -16,7 +16,7 @@ using Door = void (*)(const CallPtr&);
 Door find_door(std::string_view path);
 
 // A request to such a path by a caller who is known.
-void handle(const Services& services, BegunRuns& runs, std::shared_ptr<http::Exchange> exchange,
+void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::Exchange> exchange,
             const agents::Agent& agent, task::Caller caller, Door door);
 
 }  // namespace baton::server::chat

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/id.h"
+#include "base/sha256.h"
 #include "server/chat/conversation.h"
 #include "server/chat/restore.h"
 #include "server/chat/run_answer.h"
@@ -25,7 +26,7 @@ base::Result<store::TaskHead> task_of_response(const Call& call, std::string_vie
 }
 
 base::Result<task::ContextId> conversation_of(const Call& call, const RunRequest& request) {
-  if (!request.conversation.empty()) return context_for(call, request.conversation, request.user);
+  if (!request.conversation.empty()) return request.conversation;
   if (request.after_response.empty()) return task::ContextId{base::make_uuid()};
   const auto head = task_of_response(call, request.after_response);
   if (!head) return fail(ErrorCode::not_found, "response_id: no such response");
@@ -52,12 +53,34 @@ base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_e
   return {};
 }
 
+// The name by which a repetition of the request is known. Answers have a name of their own: which questions
+// they answer and how. The run's does not do, since a client may answer under the name of the run that asked
+// (CopilotKit does).
+std::string name_of(const RunRequest& request) {
+  if (request.answers.empty()) return request.run;
+  std::vector<const wire::chat::Answer*> answers;
+  for (const wire::chat::Answer& one : request.answers) answers.push_back(&one);
+  std::ranges::sort(answers, {}, &wire::chat::Answer::ask);
+  base::Sha256 sha;
+  for (const wire::chat::Answer* one : answers) {
+    sha.add(one->ask);
+    sha.add(std::uint64_t{one->cancelled ? 1U : 0U});
+    sha.add(one->payload.text);
+  }
+  const auto [high, low] = sha.first_128_bits();
+  return "answers\n" + std::to_string(high) + "\n" + std::to_string(low);
+}
+
+base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {
+  const Call& call = *answer.call;
+  const std::string name = name_of(answer.request);
+  if (name.empty()) return fail(ErrorCode::not_found, "the run has no name");
+  return call.tasks().earlier(call.caller, call.agent.name, answer.conversation, name);
+}
+
 // Whether the request repeats an earlier one by its name; then it is answered with that run.
 bool repeat(const RunAnswerPtr& answer) {
-  const Call& call = *answer->call;
-  if (answer->request.run.empty()) return false;
-  const auto earlier =
-      call.tasks().earlier(call.caller, call.agent.name, answer->conversation, answer->request.run);
+  const auto earlier = earlier_run(*answer);
   if (!earlier) return false;
   answer->accepted(*earlier);
   return true;
@@ -67,7 +90,9 @@ bool repeat(const RunAnswerPtr& answer) {
 base::Result<bool> is_abandoned(const Call& call, const store::TaskHead& head) {
   const auto before = call.tasks().run_begin(head.key, head.last_event);
   if (!before) return fail(before.error());
-  return call.runs.has(head.key, *before) && !call.services.engine.feed().is_followed(head.key);
+  const auto leaving = call.tasks().leaving(head.key, *before);
+  if (!leaving) return fail(leaving.error());
+  return *leaving != task::Leaving::goes_on && !call.services.engine.feed().is_followed(head.key);
 }
 
 // Room for a new run in a conversation that takes one at a time: a run whose client has left makes way.
@@ -75,8 +100,8 @@ base::Result<void> make_room(RunAnswer& answer) {
   const Call& call = *answer.call;
   const base::Error busy{ErrorCode::conflict, "a run is under way in this conversation", {}};
   const std::string& context = answer.conversation.value;
-  answer.claim =
-      call.runs.claim(call.agent.name.value + '\0' + call.caller.value + '\0' + context, answer.request.run);
+  answer.claim = call.claims.claim(call.agent.name.value + '\0' + call.caller.value + '\0' + context,
+                                   answer.request.run);
   if (!answer.claim) return fail(busy);
   const auto running = running_tasks(call, answer.conversation);
   if (!running) return fail(running.error());
@@ -98,8 +123,8 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   submission.tools = request.tools;
   submission.state = request.state;
   submission.history = request.history;
-  submission.user = request.user;
   submission.origin = task::Generation::none;
+  submission.leaving = answer.protocol.leaving_cancels() ? task::Leaving::cancels : task::Leaving::makes_way;
   submission.when_context_differs = task::WhenContextDiffers::ignore;
 }
 
@@ -109,7 +134,7 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
   task::Submission submission = std::move((*all)[next]);
   fill_in(submission, *answer);
   const bool last = next + 1 == all->size();
-  if (last) submission.name = answer->request.run;
+  if (last) submission.name = name_of(answer->request);
   answer->call->tasks().submit(std::move(submission), [=](base::Result<engine::Accepted> accepted) {
     if (!accepted) return answer->refuse(accepted.error());
     if (last) return answer->accepted(*accepted);
@@ -134,11 +159,11 @@ base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vec
 }
 
 // A client whose answer led to an error keeps answering, also beside what it says next (AG-UI 1.0 does): if
-// nothing it answers is open and the message is new, the message alone counts.
-base::Result<void> drop_old_answers(RunAnswer& answer, const std::vector<WaitingTask>& waiting) {
+// nothing it answers is open and the message is new, the message alone counts. To be asked once that is
+// known.
+base::Result<void> drop_old_answers(RunAnswer& answer) {
   RunRequest& request = answer.request;
   if (request.answers.empty() || request.message.parts.empty()) return {};
-  if (answers_what_is_open(request, waiting)) return {};
   const Call& call = *answer.call;
   const auto said = messages_in(call.tasks(), call.caller, call.agent.name, answer.conversation);
   if (!said) return fail(said.error());
@@ -156,13 +181,20 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
   if (const std::string_view last = call.exchange->request().header("Last-Event-ID"); !last.empty()) {
     return come_back(answer, last);
   }
+  // Answers that were given before answer nothing that is open: an agent's questions have ids of their own.
+  if (!answer->request.answers.empty() && earlier_run(*answer)) {
+    if (auto done = drop_old_answers(*answer); !done) return done;
+  }
   if (repeat(answer)) return {};
   const auto waiting = waiting_tasks(call, answer->conversation);
   if (!waiting) return fail(waiting.error());
-  if (auto done = drop_old_answers(*answer, *waiting); !done) return done;
+  if (!answers_what_is_open(answer->request, *waiting)) {
+    if (auto done = drop_old_answers(*answer); !done) return done;
+  }
   const bool in_words = answer->protocol.answers_in_words() || call.agent.settings.plain_answers;
   auto submissions = submissions_for(answer->request, *waiting, in_words);
-  if (!submissions) return fail(submissions.error());
+  // What is no longer open may have been answered by this very request, a moment ago.
+  if (!submissions) return repeat(answer) ? base::Result<void>() : fail(submissions.error());
   if (submissions->empty()) return show_what_there_is(answer, *waiting);
   if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time()) {
     const auto room = make_room(*answer);
@@ -178,6 +210,11 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
 void run(const CallPtr& call, const wire::chat::Protocol& protocol) {
   auto request = protocol.read(call->document.root());
   if (!request) return call->refuse(request.error());
+  const int answers_max = call->services.options.chat.answers_max;
+  if (request->answers.size() > static_cast<std::size_t>(answers_max)) {
+    return call->refuse(
+        {ErrorCode::too_large, "a request may have " + std::to_string(answers_max) + " answers at most", {}});
+  }
   const auto answer = std::make_shared<RunAnswer>(call, protocol, std::move(*request));
   if (const auto begun = begin(answer); !begun) answer->refuse(begun.error());
 }

@@ -3,11 +3,13 @@
 // Threads: belongs to whoever is to answer, one at a time; `accepted` may be called on the flushing thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "server/chat/call.h"
 #include "server/chat/conversation.h"
+#include "server/chat/restore.h"
 #include "server/chat/run_stream.h"
 
 namespace baton::server::chat {
@@ -26,7 +28,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   const wire::chat::Protocol& protocol;
   wire::chat::RunRequest request;
   task::ContextId conversation;
-  BegunRuns::Claim claim;  // held until the run can be seen by who comes next
+  RunClaims::Claim claim;  // held until the run can be seen by who comes next
 
   // The run that follows what was accepted.
   void accepted(const engine::Accepted& accepted);
@@ -42,7 +44,11 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   wire::chat::RunFacts facts(const task::TaskId& task, const task::ContextId& context,
                              task::EventNumber before) const;
   void reply_whole(const engine::Accepted& accepted);
-  void reply_run(const engine::Accepted& accepted) const;
+  void reply_run(const engine::Accepted& accepted, AnswerBudget::SharePtr share) const;
+  void show_messages(const Said* said, const std::vector<WaitingTask>& waiting,
+                     AnswerBudget::SharePtr share) const;
+  // Calls `ready` once an answer made of so much of the log has room, or refuses the call.
+  void with_room(std::size_t log_bytes, std::function<void(AnswerBudget::SharePtr)> ready) const;
 };
 
 using RunAnswerPtr = std::shared_ptr<RunAnswer>;  // held by the callbacks of what it waits for

@@ -69,7 +69,9 @@ std::string RunStream::id_of(task::EventNumber event, std::size_t frame) const {
 
 bool RunStream::take(const task::Event& event) {
   frames_.clear();
-  start_.view->show(event, frames_);
+  std::optional<task::Event> changed;
+  if (const task::Event* shown = task::without_repeated_reply(event, changed))
+    start_.view->show(*shown, frames_);
   const task::StatusChanged* status = task::status_in(event);
   over_ = status != nullptr && task::is_stopped(status->status.state);
   const auto shown = frames_shown(event.number);
@@ -78,10 +80,7 @@ bool RunStream::take(const task::Event& event) {
   for (std::size_t i = static_cast<std::size_t>(*shown); i < frames.size(); ++i) {
     append_frame(*out_, frames[i], id_of(event.number, i + 1 < frames.size() ? i + 1 : 0));
   }
-  if (frames.empty()) {
-    wire::append_sse_field(*out_, "id", id_of(event.number, 0));
-    out_->push_back('\n');
-  }
+  has_ids_ |= static_cast<std::size_t>(*shown) < frames.size();
   return out_->size() < room_ && !over_;
 }
 

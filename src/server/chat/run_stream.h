@@ -2,7 +2,7 @@
 //
 // The run is encoded from its first event, because a view remembers what is open; what the client has already
 // is left out. Ids: `<task>:<number>` on the last frame of an event, `<task>:<number>.<k>` on the k-th frame
-// before it; an event that shows nothing is a block with its id alone.
+// before it; an event that shows nothing leaves no block, and its number a gap.
 // Threads: as a StreamSource, on the server's loop.
 #pragma once
 
@@ -49,6 +49,8 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   ~RunStream() override;
 
   Next pull(std::string& out, std::size_t room) override;
+  bool has_ids() const override { return has_ids_; }
+  std::size_t held() const override { return log_ ? log_->held() : 0; }
 
  private:
   bool take(const task::Event& event) override;
@@ -61,6 +63,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   std::optional<LogReader> log_;
   wire::chat::Frames frames_;
   bool over_ = false;
+  bool has_ids_ = false;        // a frame was sent
   std::string* out_ = nullptr;  // while it is pulled
   std::size_t room_ = 0;
 };

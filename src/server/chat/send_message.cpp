@@ -2,6 +2,7 @@
 
 #include "server/chat/doors.h"
 #include "server/chat/run.h"
+#include "server/http/accept.h"
 #include "wire/agkit/agkit.h"
 #include "wire/agui/agui.h"
 
@@ -16,10 +17,10 @@ bool has_any(wire::Value body, std::initializer_list<std::string_view> names) {
 }
 
 // agent-protocols.md section 5: the first rule that fits.
-bool is_ag_ui(wire::Value body, std::string_view accept) {
+bool is_ag_ui(wire::Value body, const http::Request& request) {
   if (has_any(body, {"threadId", "runId", "protocolVersion"}) || body["resume"].is_array()) return true;
   if (has_any(body, {"conversationId"}) || body["resume"].is_object()) return false;
-  if (accept.find("application/vnd.ag-ui.event+proto") != std::string_view::npos) return true;
+  if (http::names_type(request, "application/vnd.ag-ui.event+proto")) return true;
   if (has_any(body, {"forwardedProps", "state", "context"})) return true;
   if (!body["tools"].is_array()) return false;
   for (const wire::Value tool : body["tools"]) {
@@ -34,9 +35,9 @@ bool is_ag_ui(wire::Value body, std::string_view accept) {
 void send_message(const CallPtr& call) {
   using SendMessage = ChatOptions::SendMessage;
   const SendMessage speaks = call->services.options.chat.send_message;
-  const bool ag_ui = speaks == SendMessage::ag_ui ||
-                     (speaks == SendMessage::as_body_says &&
-                      is_ag_ui(call->document.root(), call->exchange->request().header("Accept")));
+  const bool ag_ui =
+      speaks == SendMessage::ag_ui ||
+      (speaks == SendMessage::as_body_says && is_ag_ui(call->document.root(), call->exchange->request()));
   run(call, ag_ui ? wire::agui::protocol() : wire::agkit::protocol());
 }
 

@@ -34,15 +34,16 @@ struct EventStream {
 
 // Shared by the loop, which lets go of it when it closes it, and by the exchanges of its requests.
 struct Connection : std::enable_shared_from_this<Connection> {
-  Connection(base::UniqueFd socket, std::string address, const Limits& limits)
-      : fd(std::move(socket)), remote_address(std::move(address)), gatherer(limits) {}
+  Connection(base::UniqueFd socket, std::string address, const Limits& limits, const BodyGate& may_send_body)
+      : fd(std::move(socket)), remote_address(std::move(address)), gatherer(limits, &may_send_body) {}
 
   base::UniqueFd fd;
   const std::string remote_address;
   Turn turn;
 
   // The loop's.
-  std::size_t index = 0;  // in the loop's table
+  std::size_t index = 0;   // in the loop's table
+  std::size_t unsent = 0;  // of its stream, as the loop counts it
   bool open = true;
   bool surplus = false;       // over a limit on connections: it gets 503 and is closed
   bool half_closed = false;   // the client has ended its direction
@@ -61,6 +62,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   std::string unread;         // bytes received beyond the request under way
   std::string output;         // what is still to be sent, from `output_sent` on
   std::size_t output_sent = 0;
+  std::shared_ptr<const void> held;  // of the reply that `output` is
   SteadyTime
       since;  // start of what it is doing now: waiting, a head, a body, sending (last progress), lingering
 };

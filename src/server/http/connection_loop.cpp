@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kReceiveBuffer = 64 << 10;
 constexpr int kAcceptsInARound = 256;
-// Connections over the limit that are told so at the same time; past it they are closed without a word.
-constexpr int kSurplusMax = 256;
+// Connections over the limit that are told so at the same time: an eighth of it, as they need descriptors,
+// too. Past that they are closed without a word.
+constexpr int kSurplusMin = 16, kSurplusMax = 256;
 
 }  // namespace
 
@@ -39,6 +40,7 @@ void ConnectionLoop::stop(std::chrono::milliseconds grace) {
   if (!thread_.joinable()) return;
   drain_until_ = std::chrono::steady_clock::now() + grace;
   core_->draining = true;
+  core_->stopping = true;
   core_->mailbox->post({});
   thread_.join();
 }
@@ -77,7 +79,7 @@ void ConnectionLoop::run() {
 }
 
 bool ConnectionLoop::finished() {
-  if (!core_->draining) return false;
+  if (!core_->stopping) return false;
   if (listener_.fd() >= 0) {
     listener_.close();
     next_sweep_ = now_;  // idle connections are closed at once
@@ -161,8 +163,9 @@ void ConnectionLoop::add(Accepted accepted) {
     too_many = open >= limits.connections_per_address_max;
     if (!too_many) ++open;
   }
-  if (too_many && surplus_ >= kSurplusMax) return;
-  auto connection = std::make_shared<Connection>(std::move(accepted.fd), std::move(accepted.address), limits);
+  if (too_many && surplus_ >= std::clamp(limits.connections_max / 8, kSurplusMin, kSurplusMax)) return;
+  auto connection = std::make_shared<Connection>(std::move(accepted.fd), std::move(accepted.address), limits,
+                                                 core_->hooks.may_send_body);
   connection->index = connections_.size();
   connection->surplus = too_many;
   connection->since = now_;
@@ -182,12 +185,14 @@ void ConnectionLoop::close(Connection& connection) {
   connection.open = false;
   if (connection.stream) --core_->streams;
   connection.stream.reset();
+  count_unsent(connection, 0);
   // Said aloud: while a process that is being started still holds the socket, closing it here would leave it
   // in the set, with a pointer to what is no more.
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.fd.get(), nullptr);
   connection.fd.reset();
   base::give_back(connection.output);
   base::give_back(connection.unread);
+  connection.held.reset();
   if (connection.surplus) {
     --surplus_;
   } else {

@@ -56,6 +56,7 @@ class ConnectionLoop {
   Step read_end(Connection& connection);
   void gather(Connection& connection, std::string_view bytes);
   void dispatch(Connection& connection);
+  bool answer_at_once(Connection& connection, const RequestHead& head);
   void refuse(Connection& connection, Refusal refusal);
   Step discard(Connection& connection);
 
@@ -63,6 +64,8 @@ class ConnectionLoop {
   void open_stream(Connection& connection, StreamStart& start);
   Step drive_stream(Connection& connection);
   Step pull_events(Connection& connection);
+  void count_unsent(Connection& connection, std::size_t bytes);
+  void bound_unsent(const Connection& newest);
 
   // time_limits.cpp
   std::chrono::milliseconds sweep_period() const;
@@ -85,6 +88,7 @@ class ConnectionLoop {
   std::vector<std::shared_ptr<Connection>> queued_;  // not done yet: they have another go in the next round
   std::vector<std::shared_ptr<Connection>> closed_;  // kept until the round is over: events may point to them
   int surplus_ = 0;
+  std::size_t unsent_ = 0;                            // of all streams
   std::unordered_map<std::string, int> per_address_;  // kept only if there is a limit
   std::atomic<SteadyTime> drain_until_{SteadyTime::max()};
   std::thread thread_;

@@ -92,12 +92,27 @@ void ConnectionLoop::dispatch(Connection& connection) {
   const RequestHead& head = gathered.head;
   connection.shape = {head.head_method, head.http_1_0, head.keep_alive};
   connection.since = now_;
+  if (answer_at_once(connection, head)) return;
   auto exchange =
       std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(gathered));
   // From here on the connection is the exchange's.
   connection.turn.give_to_exchange();
   const bool taken = workers_.try_submit([exchange] { ConnectionExchange::serve(exchange); });
   if (!taken) exchange->refuse(503, "too many requests are waiting");
+}
+
+// Without a worker: what the hook answers, and everything else once the server drains.
+bool ConnectionLoop::answer_at_once(Connection& connection, const RequestHead& head) {
+  std::optional<Reply> reply;
+  if (core_->hooks.answer_at_once) {
+    const std::string_view line = std::string_view(head.text).substr(0, head.text.find('\r'));
+    const std::size_t first = line.find(' '), last = line.rfind(' ');
+    reply = core_->hooks.answer_at_once(line.substr(0, first), line.substr(first + 1, last - first - 1));
+  }
+  if (!reply && !core_->draining) return false;
+  if (core_->draining) connection.shape.keep_alive = false;
+  write_answer(connection, reply ? *reply : core_->refusal(503, "the server is shutting down"));
+  return true;
 }
 
 void ConnectionLoop::refuse(Connection& connection, Refusal refusal) {

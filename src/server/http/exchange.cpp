@@ -72,11 +72,12 @@ void ConnectionExchange::keep_only(std::initializer_list<std::string_view> heade
     const auto is_it = [&](std::string_view name) { return same_word(header.first, name); };
     if (std::ranges::any_of(headers, is_it)) kept.headers.push_back(std::move(header));
   }
+  kept.remote_address = std::move(request_.remote_address);
   std::swap(request_, kept);
 }
 
 void ConnectionExchange::reply(Reply reply) {
-  answer([&]() -> const Reply& { return reply; });
+  answer([&] { return std::move(reply); });
 }
 
 void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
@@ -85,8 +86,11 @@ void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
   core_->mailbox->post({Letter::Kind::open_stream, connection_, std::move(start)});
 }
 
-void ConnectionExchange::reply_stream(HeaderList headers, std::string events) {
-  reply(whole_stream(std::move(headers), std::move(events)));
+void ConnectionExchange::reply_stream(HeaderList headers, std::string events,
+                                      std::shared_ptr<const void> held) {
+  Reply whole = whole_stream(std::move(headers), std::move(events));
+  whole.held = std::move(held);
+  reply(std::move(whole));
 }
 
 }  // namespace baton::server::http

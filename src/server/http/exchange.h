@@ -30,7 +30,7 @@ class ConnectionExchange final : public Exchange {
   void keep_only(std::initializer_list<std::string_view> headers) override;
   void reply(Reply reply) override;
   void open_stream(HeaderList headers, StreamOpener opener) override;
-  void reply_stream(HeaderList headers, std::string events) override;
+  void reply_stream(HeaderList headers, std::string events, std::shared_ptr<const void> held) override;
 
  private:
   bool decode();

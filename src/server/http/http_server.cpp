@@ -21,7 +21,8 @@ namespace {
 
 class WholeStream final : public StreamSource {
  public:
-  explicit WholeStream(std::string events) : events_(std::move(events)) {}
+  WholeStream(std::string events, std::shared_ptr<const void> held)
+      : events_(std::move(events)), held_(std::move(held)) {}
   Next pull(std::string& out, std::size_t) override {
     out += events_;
     return Next::end;
@@ -29,21 +30,25 @@ class WholeStream final : public StreamSource {
 
  private:
   const std::string events_;
+  const std::shared_ptr<const void> held_;
 };
 
 }  // namespace
 
-void Exchange::reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events) {
-  open_stream(std::move(headers),
-              [events = std::move(events)](const Waker&) -> std::unique_ptr<StreamSource> {
-                return std::make_unique<WholeStream>(events);
-              });
+void Exchange::reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events,
+                            std::shared_ptr<const void> held) {
+  open_stream(
+      std::move(headers),
+      [events = std::move(events), held = std::move(held)](const Waker&) -> std::unique_ptr<StreamSource> {
+        return std::make_unique<WholeStream>(events, held);
+      });
 }
 
 class HttpServer::Impl {
  public:
-  Impl(Limits limits, Handler handler, ErrorBody error_body)
-      : core_(std::make_shared<ServerCore>(limits, std::move(handler), std::move(error_body))) {}
+  Impl(Limits limits, Handler handler, ErrorBody error_body, Hooks hooks)
+      : core_(std::make_shared<ServerCore>(limits, std::move(handler), std::move(error_body),
+                                           std::move(hooks))) {}
   ~Impl() { stop(std::chrono::milliseconds(0)); }
 
   base::Result<int> start(const std::string& host, int port) {
@@ -57,6 +62,8 @@ class HttpServer::Impl {
     loop_->start();
     return bound;
   }
+
+  void drain() { core_->draining = true; }
 
   void stop(std::chrono::milliseconds grace) {
     if (!loop_) return;
@@ -75,12 +82,15 @@ class HttpServer::Impl {
   std::optional<ConnectionLoop> loop_;
 };
 
-HttpServer::HttpServer(Limits limits, Handler handler, ErrorBody error_body)
-    : impl_(std::make_unique<Impl>(limits, std::move(handler), std::move(error_body))) {}
+HttpServer::HttpServer(Limits limits, Handler handler, ErrorBody error_body, Hooks hooks)
+    : impl_(std::make_unique<Impl>(limits, std::move(handler), std::move(error_body), std::move(hooks))) {}
 HttpServer::~HttpServer() = default;
 
 base::Result<int> HttpServer::start(const std::string& host, int port) {
   return impl_->start(host, port);
+}
+void HttpServer::drain() {
+  impl_->drain();
 }
 void HttpServer::stop(std::chrono::milliseconds grace) {
   impl_->stop(grace);

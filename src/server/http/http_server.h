@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,7 +23,8 @@ namespace baton::server::http {
 
 struct Limits {
   std::size_t body_max = 8 << 20;
-  std::size_t bodies_max = 512 << 20;  // of all unfinished bodies together
+  std::size_t stranger_body_max = 16 << 10;  // of a sender that Hooks::may_send_body does not let send more
+  std::size_t bodies_max = 512 << 20;        // of all unfinished bodies together
   std::size_t header_bytes_max = 32 << 10;
   int header_lines_max = 100;
   int connections_max = 20'000;
@@ -34,6 +36,9 @@ struct Limits {
   std::chrono::milliseconds idle_time{75'000};    // between two requests on one connection
   std::chrono::milliseconds stall_time{30'000};   // a reader that takes nothing for so long is closed
   std::chrono::milliseconds keep_awake{15'000};   // silence on a stream after which a comment is sent
+  // Of all streams together, read from their sources and not yet sent: past it the stream whose reader has
+  // taken nothing for the longest time is closed. It can go on from the last event it has.
+  std::size_t unsent_max = 64 << 20;
   int worker_threads = 3;
   std::size_t work_queue_max = 4'096;  // complete requests waiting for a worker; past it: 503
 };
@@ -57,6 +62,8 @@ struct Reply {
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
+  // Let go of once the last byte has been sent, or cannot be.
+  std::shared_ptr<const void> held = nullptr;
 };
 
 // Where an open stream's bytes come from. Called on the server's loop thread only: it must not block.
@@ -70,6 +77,11 @@ class StreamSource {
   virtual ~StreamSource() = default;
   // Appends whole events to `out`, until it holds about `room` bytes (one event may be longer).
   virtual Next pull(std::string& out, std::size_t room) = 0;
+  // Whether an event it has given had an id. From then on a blank line is an event to readers that keep the
+  // last id (httpx-sse), whatever stands before it.
+  virtual bool has_ids() const { return false; }
+  // About the memory of what it has read and not yet handed out.
+  virtual std::size_t held() const { return 0; }
 };
 
 // Tells the server that a source has something again. May be called from any thread, at any time, also after
@@ -93,13 +105,25 @@ class Exchange {
   // Answers 200 text/event-stream and goes on with the source's bytes, chunked, until it ends or the client
   // leaves. With too many streams open it answers 503 instead.
   virtual void open_stream(std::vector<std::pair<std::string, std::string>> headers, StreamOpener opener) = 0;
-  // The same where all of the stream is there: it leaves as one answer, and is never an open stream.
-  virtual void reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events);
+  // The same where all of the stream is there: it leaves as one answer, and is never an open stream. `held`
+  // is Reply's.
+  virtual void reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events,
+                            std::shared_ptr<const void> held = nullptr);
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
 // Makes the body for an error the server finds by itself (400, 408, 413, 431, 503, ...).
 using ErrorBody = std::function<Reply(int status, std::string_view reason)>;
+
+// What the connection layer asks before a request is whole, or instead of handing it over. Called on the
+// loop's thread: they must not block. Either may be empty.
+struct Hooks {
+  // The answer to a request that needs no worker, so that it comes however busy those are, and while the
+  // server drains. `target` is the request's, as it came. Nothing: the request goes its usual way.
+  std::function<std::optional<Reply>(std::string_view method, std::string_view target)> answer_at_once;
+  // Whether a body larger than Limits::stranger_body_max may follow this head (its lines, each with CRLF).
+  std::function<bool(std::string_view head)> may_send_body;
+};
 
 struct Counts {
   std::int64_t connections = 0;
@@ -110,7 +134,7 @@ struct Counts {
 
 class HttpServer {
  public:
-  HttpServer(Limits limits, Handler handler, ErrorBody error_body);
+  HttpServer(Limits limits, Handler handler, ErrorBody error_body, Hooks hooks = {});
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -119,8 +143,12 @@ class HttpServer {
   // is in use, also by another server of ours.
   base::Result<int> start(const std::string& host, int port);
 
-  // No new connections and requests; what is being answered may finish within `grace`; then all is closed.
-  // Open streams are pulled until they end or the grace is over.
+  // From now on new requests get 503, except those that Hooks::answer_at_once answers. What is being answered
+  // and open streams go on.
+  void drain();
+
+  // Drains, and takes no new connections; what is being answered may finish within `grace`; then all is
+  // closed. Open streams are pulled until they end or the grace is over.
   void stop(std::chrono::milliseconds grace);
 
   Counts counts() const;

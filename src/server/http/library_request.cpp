@@ -136,7 +136,15 @@ std::optional<Request> LibraryRequest::decode(std::string_view head,
     decoded = decode_anew(text);
     if (decoded) recent_.add(std::move(text), std::make_shared<const Request>(*decoded));
   }
-  if (decoded) decoded->remote_address = remote_address;
+  if (!decoded) return decoded;
+  decoded->remote_address = remote_address;
+  // Ranges are ours to answer, so they go past the library.
+  for (next_line(head); !head.empty();) {
+    const std::string_view line = next_line(head);
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos || !same_word(line.substr(0, colon), "Range")) continue;
+    decoded->headers.emplace_back("Range", trimmed(line.substr(colon + 1)));
+  }
   return decoded;
 }
 

@@ -14,7 +14,7 @@ constexpr char kEventStream[] = "text/event-stream";
 constexpr std::array<std::pair<const char*, const char*>, 2> kStreamHeaders{
     {{"Cache-Control", "no-cache, no-transform"}, {"X-Accel-Buffering", "no"}}};
 
-constexpr std::array<std::pair<int, std::string_view>, 35> kReasons{{
+constexpr std::array<std::pair<int, std::string_view>, 36> kReasons{{
     {200, "OK"},
     {201, "Created"},
     {202, "Accepted"},
@@ -41,6 +41,7 @@ constexpr std::array<std::pair<int, std::string_view>, 35> kReasons{{
     {413, "Content Too Large"},
     {414, "URI Too Long"},
     {415, "Unsupported Media Type"},
+    {416, "Range Not Satisfiable"},
     {417, "Expectation Failed"},
     {422, "Unprocessable Content"},
     {429, "Too Many Requests"},
@@ -89,6 +90,7 @@ void append_start(int status, std::string& out) {
   append_number(static_cast<std::size_t>(status), 10, out);
   out.append(" ").append(reason_of(status)).append("\r\n");
   append_header("Date", date_now(), out);
+  append_header("X-Content-Type-Options", "nosniff", out);
 }
 
 bool is_ours(std::string_view name) {
@@ -114,12 +116,22 @@ void append_end(const AnswerShape& shape, std::string& out) {
 
 }  // namespace
 
-std::string write_reply(const Reply& reply, const AnswerShape& shape) {
-  // Anything else would not be an answer: 1xx is interim, and three digits are the syntax.
-  const int status = reply.status >= 200 && reply.status <= 999 ? reply.status : 500;
-  const bool bodiless = status == 204 || status == 304;
+namespace {
+
+// Anything else would not be an answer: 1xx is interim, and three digits are the syntax.
+int status_of(const Reply& reply) {
+  return reply.status >= 200 && reply.status <= 999 ? reply.status : 500;
+}
+
+bool is_bodiless(int status) {
+  return status == 204 || status == 304;
+}
+
+std::string write_start(const Reply& reply, const AnswerShape& shape, std::size_t room) {
+  const int status = status_of(reply);
+  const bool bodiless = is_bodiless(status);
   std::string out;
-  out.reserve(256 + reply.headers.size() * 64 + reply.body.size());
+  out.reserve(256 + reply.headers.size() * 64 + room);
   append_start(status, out);
   if (!bodiless) {
     if (reply.content_type.find_first_of("\r\n") == std::string::npos && !reply.content_type.empty()) {
@@ -131,7 +143,22 @@ std::string write_reply(const Reply& reply, const AnswerShape& shape) {
   }
   append_all(reply.headers, out);
   append_end(shape, out);
-  if (!bodiless && !shape.head_method) out.append(reply.body);
+  return out;
+}
+
+}  // namespace
+
+bool has_body(const Reply& reply, const AnswerShape& shape) {
+  return !is_bodiless(status_of(reply)) && !shape.head_method;
+}
+
+std::string write_head(const Reply& reply, const AnswerShape& shape) {
+  return write_start(reply, shape, 0);
+}
+
+std::string write_reply(const Reply& reply, const AnswerShape& shape) {
+  std::string out = write_start(reply, shape, reply.body.size());
+  if (has_body(reply, shape)) out.append(reply.body);
   return out;
 }
 

@@ -23,6 +23,10 @@ struct AnswerShape {
 
 using HeaderList = std::vector<std::pair<std::string, std::string>>;
 
+// Whether the answer has its body on the wire.
+bool has_body(const Reply& reply, const AnswerShape& shape);
+// The head alone.
+std::string write_head(const Reply& reply, const AnswerShape& shape);
 // Head and body in one piece.
 std::string write_reply(const Reply& reply, const AnswerShape& shape);
 
@@ -37,6 +41,10 @@ void write_events(std::string_view events, bool chunked, std::string& out);
 
 inline constexpr std::string_view kLastChunk = "0\r\n\r\n";
 inline constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-inline constexpr std::string_view kKeepAwake = ": keep-awake\n\n";
+// What keeps a silent stream awake: a comment without a blank line once the stream has had ids
+// (StreamSource::has_ids), and before with one, since the first client of A2A 0.1 drops a block that begins
+// with a comment.
+inline constexpr std::string_view kKeepAwake = ": keep-awake\n";
+inline constexpr std::string_view kKeepAwakeBlock = ": keep-awake\n\n";
 
 }  // namespace baton::server::http

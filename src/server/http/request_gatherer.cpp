@@ -75,8 +75,26 @@ void RequestGatherer::end_head() {
     return;
   }
   if (const auto refusal = reader_.finish(head)) return refuse(*refusal);
+  from_stranger_ = is_stranger();
+  if (head.body_length > body_max()) return refuse_too_large();
   state_ = head.chunked || head.body_length > 0 ? State::body : State::complete;
   owes_continue_ = state_ == State::body && head.expects_continue;
+}
+
+// Asked only where it matters: most bodies are small.
+bool RequestGatherer::is_stranger() const {
+  const RequestHead& head = gathered_.head;
+  const bool may_be_large = head.chunked || head.body_length > limits_->stranger_body_max;
+  return may_be_large && may_send_body_ && *may_send_body_ && !(*may_send_body_)(head.text);
+}
+
+std::size_t RequestGatherer::body_max() const {
+  return from_stranger_ ? std::min(limits_->stranger_body_max, limits_->body_max) : limits_->body_max;
+}
+
+void RequestGatherer::refuse_too_large() {
+  refuse(from_stranger_ ? Refusal{401, "a body of this size needs a valid bearer token"}
+                        : Refusal{413, "the body is too large"});
 }
 
 std::size_t RequestGatherer::feed_body(std::string_view bytes) {
@@ -91,7 +109,7 @@ std::size_t RequestGatherer::feed_body(std::string_view bytes) {
     if (body.size() == length) state_ = State::complete;
     return count;
   }
-  const std::size_t used = chunks_.feed(bytes, body, limits_->body_max);
+  const std::size_t used = chunks_.feed(bytes, body, body_max());
   switch (chunks_.state()) {
     case ChunkedBody::State::reading:
       break;
@@ -102,7 +120,7 @@ std::size_t RequestGatherer::feed_body(std::string_view bytes) {
       refuse({400, "the chunked body is malformed"});
       break;
     case ChunkedBody::State::too_large:
-      refuse({413, "the body is too large"});
+      refuse_too_large();
       break;
   }
   return used;
@@ -123,7 +141,7 @@ bool RequestGatherer::take_continue() {
 
 Gathered RequestGatherer::take() {
   Gathered gathered = std::move(gathered_);
-  *this = RequestGatherer(*limits_);
+  *this = RequestGatherer(*limits_, may_send_body_);
   return gathered;
 }
 

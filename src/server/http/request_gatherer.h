@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@ struct Gathered {
   std::string body;
 };
 
+// Whether a body larger than Limits::stranger_body_max may follow this head.
+using BodyGate = std::function<bool(std::string_view head)>;
+
 class RequestGatherer {
  public:
   enum class State {
@@ -30,8 +34,9 @@ class RequestGatherer {
     refused,   // see `refusal`; for good
   };
 
-  // `limits` must outlive the gatherer.
-  explicit RequestGatherer(const Limits& limits) : limits_(&limits) {}
+  // Both must outlive the gatherer. Null, or an empty function: everybody may send a body.
+  explicit RequestGatherer(const Limits& limits, const BodyGate* may_send_body = nullptr)
+      : limits_(&limits), may_send_body_(may_send_body) {}
 
   // Takes bytes up to the end of one request and returns how many it used. Uses none once complete or
   // refused.
@@ -51,13 +56,18 @@ class RequestGatherer {
   void end_line();
   void end_head();
   std::size_t feed_body(std::string_view bytes);
+  bool is_stranger() const;
+  std::size_t body_max() const;
+  void refuse_too_large();
   void refuse(Refusal refusal);
 
   const Limits* limits_;
+  const BodyGate* may_send_body_;
   State state_ = State::idle;
   bool has_request_line_ = false;
   bool owes_continue_ = false;
-  int blank_lines_ = 0;  // before the request line
+  bool from_stranger_ = false;  // its body is bounded by stranger_body_max
+  int blank_lines_ = 0;         // before the request line
   std::size_t line_start_ = 0;
   HeadReader reader_;
   ChunkedBody chunks_;

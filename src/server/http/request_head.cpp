@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "server/http/http_text.h"
 
@@ -55,6 +56,12 @@ std::optional<Refusal> HeadReader::add_header_line(std::string_view line, Reques
   if (same_word(name, "Expect")) {
     if (!same_word(value, "100-continue")) return Refusal{417, "this expectation cannot be met"};
     head.expects_continue = true;
+  }
+  if (same_word(name, "Authorization") && std::exchange(has_authorization_, true)) {
+    return Refusal{400, "more than one Authorization header"};
+  }
+  if (same_word(name, "Content-Encoding") && !value.empty() && !same_word(value, "identity")) {
+    return Refusal{415, "this content coding is not understood; send the body as it is"};
   }
   if (same_word(name, "Host")) {
     if (has_host_) return Refusal{400, "more than one Host header"};

@@ -48,6 +48,7 @@ class HeadReader {
   bool has_length_ = false;
   bool has_coding_ = false;
   bool has_host_ = false;
+  bool has_authorization_ = false;
   bool says_close_ = false;
 };
 

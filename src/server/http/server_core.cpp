@@ -24,16 +24,14 @@ Reply ServerCore::refusal(int status, std::string_view reason) {
   return reply;
 }
 
-void write_answer(Connection& connection, const Reply& reply) {
-  connection.close_after = connection.close_after || !connection.shape.keep_alive;
-  connection.output = write_reply(reply, connection.shape);
-  connection.output_sent = 0;
-  connection.since = std::chrono::steady_clock::now();
-  send_output(connection);
-}
+namespace {
 
-bool send_output(Connection& connection) {
-  std::string& output = connection.output;
+// Up to this size a body is copied behind its head, so that both leave in one packet.
+constexpr std::size_t kCopiedMax = 256 << 10;
+
+// False: the socket is full or broken.
+bool send_bytes(Connection& connection) {
+  const std::string& output = connection.output;
   while (connection.output_sent < output.size()) {
     const IoResult sent =
         send_some(connection.fd.get(), std::string_view(output).substr(connection.output_sent));
@@ -45,9 +43,40 @@ bool send_output(Connection& connection) {
     connection.output_sent += sent.count;
     connection.since = std::chrono::steady_clock::now();
   }
-  // Given back: an idle connection holds no buffer.
-  base::give_back(output);
+  return true;
+}
+
+}  // namespace
+
+void write_answer(Connection& connection, Reply reply) {
+  connection.close_after = connection.close_after || !connection.shape.keep_alive;
+  const bool alone = reply.body.size() > kCopiedMax && has_body(reply, connection.shape);
+  connection.output = alone ? write_head(reply, connection.shape) : write_reply(reply, connection.shape);
   connection.output_sent = 0;
+  connection.since = std::chrono::steady_clock::now();
+  connection.held = std::move(reply.held);
+  if (!alone) {
+    send_output(connection);
+    return;
+  }
+  const bool head_is_sent = send_bytes(connection);
+  if (connection.write_failed) return;
+  if (head_is_sent) {
+    connection.output = std::move(reply.body);
+    connection.output_sent = 0;
+  } else {
+    connection.output += reply.body;
+    base::give_back(reply.body);
+  }
+  send_output(connection);
+}
+
+bool send_output(Connection& connection) {
+  if (!send_bytes(connection)) return false;
+  // Given back: an idle connection holds no buffer.
+  base::give_back(connection.output);
+  connection.output_sent = 0;
+  connection.held.reset();
   return true;
 }
 

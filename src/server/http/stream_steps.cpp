@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <optional>
+#include <utility>
 
 #include "base/give_back.h"
 #include "server/http/connection_loop.h"
@@ -74,6 +75,7 @@ void ConnectionLoop::open_stream(Connection& connection, StreamStart& start) {
 }
 
 ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
+  count_unsent(connection, 0);
   EventStream& stream = *connection.stream;
   if (!stream.ended) return stream.hungry ? pull_events(connection) : Step::wait;
   --core_->streams;
@@ -81,6 +83,25 @@ ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
   if (core_->draining) connection.close_after = true;
   connection.since = now_;
   return Step::again;
+}
+
+void ConnectionLoop::count_unsent(Connection& connection, std::size_t bytes) {
+  unsent_ += bytes;
+  unsent_ -= std::exchange(connection.unsent, bytes);
+}
+
+// Streams are memory that slow readers hold. Whoever reads has sent what it held before it is given more, so
+// those who have taken nothing for the longest time are the ones that do not.
+void ConnectionLoop::bound_unsent(const Connection& newest) {
+  while (unsent_ > core_->limits.unsent_max) {
+    Connection* slowest = nullptr;
+    for (const auto& other : connections_) {
+      const bool holds = other.get() != &newest && other->unsent > 0 && other->turn.is_loops();
+      if (holds && (slowest == nullptr || other->since < slowest->since)) slowest = other.get();
+    }
+    if (slowest == nullptr) return;
+    close(*slowest);
+  }
 }
 
 ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
@@ -102,6 +123,10 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   }
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
   if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);
+  if (const std::size_t unsent = connection.output.size() + stream.source->held(); unsent > kRoom) {
+    count_unsent(connection, unsent);
+    bound_unsent(connection);
+  }
   return Step::again;
 }
 

@@ -18,7 +18,7 @@ constexpr milliseconds kSweepDraining{10};
 }  // namespace
 
 milliseconds ConnectionLoop::sweep_period() const {
-  if (core_->draining) return kSweepDraining;
+  if (core_->stopping) return kSweepDraining;
   const Limits& limits = core_->limits;
   const milliseconds shortest = std::min(
       {limits.header_time, limits.body_grace, limits.idle_time, limits.stall_time, limits.keep_awake});
@@ -26,9 +26,10 @@ milliseconds ConnectionLoop::sweep_period() const {
 }
 
 void ConnectionLoop::sweep() {
-  // Backwards: closing one puts the last, which has been looked at, into its place.
+  // Backwards: closing one puts the last, which has been looked at, into its place. A stream that is gone on
+  // with may close others.
   for (std::size_t i = connections_.size(); i-- > 0;) {
-    if (connections_[i]->turn.is_loops()) check_time(*connections_[i]);
+    if (i < connections_.size() && connections_[i]->turn.is_loops()) check_time(*connections_[i]);
   }
   bound_bodies();
   if (!accepting_ && listener_.fd() >= 0) {
@@ -41,7 +42,7 @@ void ConnectionLoop::sweep() {
 void ConnectionLoop::check_time(Connection& connection) {
   const Limits& limits = core_->limits;
   const auto age = now_ - connection.since;
-  const bool draining = core_->draining;
+  const bool draining = core_->stopping;
   if (!connection.output.empty()) {
     if (age > limits.stall_time) close(connection);
     return;
@@ -102,7 +103,7 @@ bool ConnectionLoop::is_body_too_slow(const Connection& connection) const {
 void ConnectionLoop::check_stream_time(Connection& connection) {
   EventStream& stream = *connection.stream;
   if (now_ - stream.last_event < core_->limits.keep_awake) return;
-  write_events(kKeepAwake, stream.chunked, connection.output);
+  write_events(stream.source->has_ids() ? kKeepAwake : kKeepAwakeBlock, stream.chunked, connection.output);
   stream.last_event = now_;
   connection.since = now_;
   advance(connection);

@@ -98,26 +98,9 @@ void forget_history(Connection& connection, const TaskHead& before, const TaskHe
   }
 }
 
-// The first user named in a context owns it.
-Result<void> check_owner(WriteState& state, const TaskHead& head, const std::string& user) {
-  if (user.empty()) return {};
-  const ContextRow& context = state.context(head);
-  if (context.owner.empty() || context.owner == user) return {};
-  return fail(ErrorCode::conflict, "the context is another user's");
-}
-
-void set_owner(WriteState& state, const TaskHead& head, const std::string& user) {
-  if (user.empty()) return;
-  ContextRow& context = state.context(head);
-  if (!context.owner.empty()) return;
-  set_owner(state.connection(), context.key, user);
-  context.owner = user;
-}
-
 // Whether the task is the only one in a context that needs no rows so far.
-bool is_alone(const NewTask& task, const Change& change, bool indexed) {
-  return task.fresh_id && task.fresh_context && change.user.empty() && !indexed &&
-         task.context == own_context(task.id);
+bool is_alone(const NewTask& task, bool indexed) {
+  return task.fresh_id && task.fresh_context && !indexed && task.context == own_context(task.id);
 }
 
 Result<void> write_down_context(WriteState& state, HeadRow& row) {
@@ -162,7 +145,6 @@ int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, con
   }
   write_events(connection, head, before, plan, change.events, encoded, now);
   if (change.request) write_request(connection, head.key, plan.message, *change.request);
-  set_owner(state, head, change.user);
   if (change.send) state.sends().add(connection, *change.send, {head.key, before}, now);
   int deliveries = 0;
   for (std::size_t i = 0; i < change.events.size(); ++i) {
@@ -199,6 +181,12 @@ Result<void> check_push(WriteState& state, KnownTask& task, const Change& change
   return change.push ? check_room(state, task, change.push->id, change.push_configs_max) : Result<void>();
 }
 
+std::size_t bytes_of(const std::vector<std::string>& encoded) {
+  std::size_t bytes = 0;
+  for (const std::string& body : encoded) bytes += body.size();
+  return bytes;
+}
+
 void remember(KnownTask& task, ChangePlan&& plan) {
   task.row = std::move(plan.row);
   if (task.artifacts.size() + plan.artifacts.size() > kKnownArtifactsMax) task.artifacts.clear();
@@ -229,9 +217,7 @@ Result<Committed> create(WriteState& state, Change& change) {
   empty.head.context = task.context;
   empty.head.parent = task.parent;
   empty.head.origin = task.origin;
-  if (!task.fresh_context) {
-    if (auto owned = check_owner(state, empty.head, change.user); !owned) return fail(owned.error());
-  }
+  empty.head.hidden = task.hidden;
   const base::Timestamp now = state.now();
   auto plan = plan_change(empty, change, now, [](const task::ArtifactId&) { return std::nullopt; });
   if (!plan) return fail(plan.error());
@@ -241,8 +227,9 @@ Result<Committed> create(WriteState& state, Change& change) {
   if (auto checked = check_push(state, known, change); !checked) return fail(checked.error());
 
   TaskHead& head = plan->row.head;
+  head.bytes = bytes_of(*encoded);
   plan->row.indexed = outgrows(head.last_event, *encoded, state.short_events_max());
-  plan->row.alone = is_alone(task, change, plan->row.indexed);
+  plan->row.alone = is_alone(task, plan->row.indexed);
   const auto new_context = plan->row.alone ? true : enter_context(state, head, task, now);
   if (!new_context) return fail(new_context.error());
   head.key = insert_task(state.connection(), plan->row, task, now);
@@ -274,7 +261,6 @@ Result<void> index_if_long(WriteState& state, const TaskHead& before, ChangePlan
 Result<Committed> advance(WriteState& state, Change& change) {
   KnownTask* task = state.task(change.task);
   if (task == nullptr) return fail(ErrorCode::task_not_found, "task not found");
-  if (auto owned = check_owner(state, task->row.head, change.user); !owned) return fail(owned.error());
   const base::Timestamp now = state.now();
   auto plan = plan_change(task->row, change, now,
                           [&](const task::ArtifactId& id) { return state.artifact(*task, id); });
@@ -283,14 +269,18 @@ Result<Committed> advance(WriteState& state, Change& change) {
   if (!encoded) return fail(encoded.error());
   if (auto checked = check_push(state, *task, change); !checked) return fail(checked.error());
 
+  plan->row.head.bytes += bytes_of(*encoded);
+  // What stops in any other way than by completing is no answer by a message.
+  const task::State state_after = plan->row.head.state;
+  const bool stays_hidden =
+      !change.shows && (!task::is_stopped(state_after) || state_after == task::State::completed);
+  const bool shows = !stays_hidden && std::exchange(plan->row.head.hidden, false);
   const task::EventNumber before = task->row.head.last_event;
-  if (!change.user.empty()) {
-    if (auto written = write_down_context(state, task->row); !written) return fail(written.error());
-    plan->row.alone = false;
-  }
   if (auto indexed = index_if_long(state, task->row.head, *plan, *encoded); !indexed) {
     return fail(indexed.error());
   }
+  state.count(task->row.head, -1);
+  task->row.head.hidden = plan->row.head.hidden;  // webhooks hear of the change that shows the task
   const int deliveries = write_plan(state, *task, before, *plan, change, *encoded, now);
   if (plan->decides) {
     const bool new_status = plan->row.status_event != task->row.status_event;
@@ -298,8 +288,8 @@ Result<Committed> advance(WriteState& state, Change& change) {
   } else if (!change.events.empty()) {
     update_head_ends(state.connection(), plan->row, now);
   }
+  if (shows) show_head(state.connection(), change.task);
   forget_history(state.connection(), task->row.head, plan->row.head);
-  state.count(task->row.head, -1);
   state.count(plan->row.head, 1);
   auto result = committed(plan->row.head, std::move(change.events), deliveries, now);
   remember(*task, std::move(*plan));

@@ -57,10 +57,7 @@ base::Result<std::optional<task::Artifact>> short_artifact_if_begun(Connection& 
   const auto log = read_short_log(connection, key, kLogEnd);
   if (!log) return base::fail(log.error());
   if (begin_in(*log, ordinal) != begin) return std::nullopt;
-  task::Task task = task::fold(*log, {0, true}, {});
-  const auto found = std::ranges::find(task.artifacts, ordinal, &task::Artifact::ordinal);
-  if (found == task.artifacts.end()) return std::nullopt;
-  return std::optional(std::move(*found));
+  return task::fold_artifact(*log, ordinal);
 }
 
 base::Result<std::vector<task::Artifact>> read_artifacts(Connection& connection, task::TaskKey key,
@@ -73,7 +70,7 @@ base::Result<std::vector<task::Artifact>> read_artifacts(Connection& connection,
     if (!begin) continue;
     auto artifact = read_artifact(connection, key, ordinal, begin, as_of);
     if (!artifact) return base::fail(artifact.error());
-    artifacts.push_back(std::move(*artifact));
+    if (!artifact->in_status) artifacts.push_back(std::move(*artifact));
   }
   return artifacts;
 }

@@ -9,6 +9,7 @@
 #include "store/sqlite/context_rows.h"
 #include "store/sqlite/event_rows.h"
 #include "store/sqlite/index_rows.h"
+#include "task/fold.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -48,6 +49,11 @@ class Conversation {
   Result<void> add_message(task::TaskKey key, task::Event&& event) {
     const task::EventNumber number = event.number;
     bytes_ += task::weight_of(event.body);
+    // The streamed reply itself is part of the conversation.
+    std::optional<task::Event> changed;
+    const task::Event* own = task::without_repeated_reply(event, changed);
+    if (own == nullptr || task::message_in(own->body) == nullptr) return {};
+    if (changed) event = std::move(*changed);
     auto message = message_of(std::move(event));
     if (!message) return fail(message.error());
     const bool waits = key == task_ && number >= unanswered_ && message->role == task::Role::user;
@@ -118,7 +124,7 @@ Result<std::vector<std::string>> call_ids(Connection& connection, task::ContextK
     const auto log = read_short_log(connection, alone, kLogEnd);
     if (!log) return fail(log.error());
     for (const task::EventPtr& event : *log) {
-      if (const auto* call = std::get_if<task::ToolCall>(&event->body)) ids.push_back(call->id);
+      if (const std::string* id = task::taken_id_in(event->body)) ids.push_back(*id);
     }
     return ids;
   }

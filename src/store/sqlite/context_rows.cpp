@@ -18,15 +18,14 @@ task::TaskKey find_alone(Connection& connection, task::ContextKey context) {
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id) {
   Query query = connection.query(
-      "SELECT context_key, owner FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?", agent,
-      caller, id);
-  if (query.step()) return {{query.integer(0)}, query.text(1), true};
+      "SELECT context_key FROM contexts WHERE agent = ? AND caller = ? AND public_id = ?", agent, caller, id);
+  if (query.step()) return {{query.integer(0)}, true};
   const auto task = task_of_own_context(id);
   if (!task) return {};
   Query alone = connection.query(
       "SELECT task_key FROM tasks WHERE agent = ? AND caller = ? AND public_id = ? AND context_key = 0",
       agent, caller, *task);
-  return alone.step() ? ContextRow{own_context_key({alone.integer(0)}), {}, false} : ContextRow{};
+  return alone.step() ? ContextRow{own_context_key({alone.integer(0)}), false} : ContextRow{};
 }
 
 task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now) {
@@ -37,10 +36,6 @@ task::ContextKey insert_context(Connection& connection, const TaskHead& head, ba
   return {connection.last_key()};
 }
 
-void set_owner(Connection& connection, task::ContextKey context, const std::string& owner) {
-  connection.run("UPDATE contexts SET owner = ? WHERE context_key = ?", owner, context);
-}
-
 void insert_in_context(Connection& connection, const TaskHead& head, task::EventNumber number,
                        base::Timestamp at, const EventPlan& plan, const task::EventBody& body) {
   static constexpr char kSaid[] =
@@ -49,9 +44,8 @@ void insert_in_context(Connection& connection, const TaskHead& head, task::Event
   if (plan.reply_begins) {
     connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, *plan.reply_begins);
   }
-  if (const auto* call = std::get_if<task::ToolCall>(&body)) {
-    connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key,
-                   call->id);
+  if (const std::string* id = task::taken_id_in(body)) {
+    connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key, *id);
   }
 }
 

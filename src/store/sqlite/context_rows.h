@@ -1,6 +1,6 @@
 // Rows of `contexts`, `conversation` and `calls`: what the tasks of a context share. A task that is alone in
 // a context made for it (own_context.h), with a short log, has none of them: its log tells the same. They are
-// written when another task comes, when the context gets an owner, or when the log grows long.
+// written when another task comes or when the log grows long.
 //
 // Threads: as the connection. Functions that take one throw SQLite::Exception.
 #pragma once
@@ -26,14 +26,12 @@ inline task::TaskKey task_of_own_key(task::ContextKey key) {
 task::TaskKey find_alone(Connection& connection, task::ContextKey context);
 
 struct ContextRow {
-  task::ContextKey key;  // 0: there is none
-  std::string owner;
+  task::ContextKey key;   // 0: there is none
   bool has_rows = false;  // else it is the own one of a task that is alone in it
 };
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id);
 task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now);
-void set_owner(Connection& connection, task::ContextKey context, const std::string& owner);
 
 // What an event adds to the conversation and the calls of its task's context.
 void insert_in_context(Connection& connection, const TaskHead& head, task::EventNumber number,

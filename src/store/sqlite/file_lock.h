@@ -11,12 +11,14 @@ namespace baton::store::sqlite {
 // Held as long as the object lives; the kernel lets go of it when the process dies.
 class FileLock {
  public:
-  // Locks "<path>.lock", where `path` is what links lead to if the file is there. already_exists if somebody
-  // else holds it.
+  // Locks "<path>.lock", where `path` is what links lead to, and the file at `path` itself, if it is there: a
+  // hard link is another path to the same file. already_exists if somebody else holds either.
   static base::Result<FileLock> take(const std::string& path);
 
  private:
-  explicit FileLock(base::UniqueFd file) : file_(std::move(file)) {}
+  FileLock(base::UniqueFd beside, base::UniqueFd file) : beside_(std::move(beside)), file_(std::move(file)) {}
+  base::UniqueFd beside_;
+  // Closed after SQLite's own descriptors: closing one lets go of all locks that SQLite has on the file.
   base::UniqueFd file_;
 };
 

@@ -32,7 +32,7 @@ std::string select_heads(std::string_view rest, std::string_view tasks = "tasks 
          "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
          "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count, t.status_ms, "
-         "t.origin, t.indexed, t.created_ms "
+         "t.origin, t.indexed, t.created_ms, t.bytes, t.hidden "
          "FROM " +
          std::string(tasks) + " JOIN contexts c ON c.context_key = t.context_key " + std::string(rest);
 }
@@ -67,6 +67,8 @@ HeadRow row_of(const Query& query) {
   head.origin = static_cast<task::Generation>(query.small(21));
   row.indexed = query.truth(22);
   row.created = base::from_ms(query.integer(23));
+  head.bytes = static_cast<std::size_t>(query.integer(24));
+  head.hidden = query.truth(25);
   return row;
 }
 
@@ -148,7 +150,8 @@ void update(Connection& connection, const char* sql, const HeadRow& row, base::T
   const TaskHead& head = row.head;
   connection.run(sql, head.key, base::to_ms(now), head.version, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
-                 head.cancel_requested, head.ask, head.artifact_count, head.message_count, status...);
+                 head.cancel_requested, head.ask, head.artifact_count, head.message_count,
+                 static_cast<std::int64_t>(head.bytes), status...);
 }
 
 }  // namespace
@@ -199,15 +202,16 @@ std::vector<TaskHead> orphan_heads(Connection& connection) {
 
 ListPage list_heads(Connection& connection, const task::ListFilter& filter) {
   static const Listing kResting("tasks t INDEXED BY tasks_listed",
-                                "t.turn_state = 'none' AND t.agent = ? AND t.caller = ?");
+                                "t.turn_state = 'none' AND t.hidden = 0 AND t.agent = ? AND t.caller = ?");
   static const Listing kBusy("tasks t INDEXED BY tasks_unfinished",
-                             "t.turn_state <> 'none' AND t.agent = ? AND t.caller = ?");
+                             "t.turn_state <> 'none' AND t.hidden = 0 AND t.agent = ? AND t.caller = ?");
   static const Listing kRestingThere("tasks t INDEXED BY tasks_in_context",
-                                     "t.turn_state = 'none' AND t.context_key = ? AND t.context_key <> 0");
+                                     "t.turn_state = 'none' AND t.hidden = 0 AND t.context_key = ? AND "
+                                     "t.context_key <> 0");
   static const Listing kBusyThere(
       "tasks t INDEXED BY tasks_unfinished",
-      "t.turn_state <> 'none' AND t.agent = ? AND t.caller = ? AND t.context_key = ?");
-  static const Listing kAlone("tasks t", "t.task_key = ?");
+      "t.turn_state <> 'none' AND t.hidden = 0 AND t.agent = ? AND t.caller = ? AND t.context_key = ?");
+  static const Listing kAlone("tasks t", "t.task_key = ? AND t.hidden = 0");
   ListPage page;
   if (filter.context.empty()) {
     const std::int64_t resting = filter.status_since
@@ -248,16 +252,18 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, trace, created_ms, "
       "updated_ms, version, state, status_event, last_event, turn, turn_state, attempt, turn_message, "
-      "waiting_messages, cancel_requested, ask, artifact_count, message_count, status_ms, indexed) "
+      "waiting_messages, cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, "
+      "hidden) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
-      "?18, ?19, ?20, ?21, ?22, ?23)";
+      "?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
   const TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
                  task.parent, static_cast<int>(task.origin), task.trace, base::to_ms(now), head.version,
                  std::string(task::name_of(head.state)), row.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
-                 base::to_ms(head.status_at), row.indexed);
+                 base::to_ms(head.status_at), row.indexed, static_cast<std::int64_t>(head.bytes),
+                 head.hidden);
   const task::TaskKey key{connection.last_key()};
   if (!task.metadata.empty()) {
     connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key, task.metadata.text);
@@ -269,7 +275,7 @@ void update_head(Connection& connection, const HeadRow& row, base::Timestamp now
   static constexpr char kSql[] =
       "UPDATE tasks SET updated_ms = ?2, version = ?3, last_event = ?4, turn = ?5, turn_state = ?6, "
       "attempt = ?7, turn_message = ?8, waiting_messages = ?9, cancel_requested = ?10, ask = ?11, "
-      "artifact_count = ?12, message_count = ?13 WHERE task_key = ?1";
+      "artifact_count = ?12, message_count = ?13, bytes = ?14 WHERE task_key = ?1";
   update(connection, kSql, row, now);
 }
 
@@ -277,7 +283,8 @@ void update_head_and_status(Connection& connection, const HeadRow& row, base::Ti
   static constexpr char kSql[] =
       "UPDATE tasks SET updated_ms = ?2, version = ?3, last_event = ?4, turn = ?5, turn_state = ?6, "
       "attempt = ?7, turn_message = ?8, waiting_messages = ?9, cancel_requested = ?10, ask = ?11, "
-      "artifact_count = ?12, message_count = ?13, state = ?14, status_event = ?15, status_ms = ?16 "
+      "artifact_count = ?12, message_count = ?13, bytes = ?14, state = ?15, status_event = ?16, "
+      "status_ms = ?17 "
       "WHERE task_key = ?1";
   update(connection, kSql, row, now, std::string(task::name_of(row.head.state)), row.status_event,
          base::to_ms(row.head.status_at));
@@ -288,8 +295,15 @@ void set_indexed(Connection& connection, task::TaskKey key) {
 }
 
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now) {
-  connection.run("UPDATE tasks SET updated_ms = ?2, last_event = ?3, artifact_count = ?4 WHERE task_key = ?1",
-                 row.head.key, base::to_ms(now), row.head.last_event, row.head.artifact_count);
+  connection.run(
+      "UPDATE tasks SET updated_ms = ?2, last_event = ?3, artifact_count = ?4, bytes = ?5 WHERE task_key = "
+      "?1",
+      row.head.key, base::to_ms(now), row.head.last_event, row.head.artifact_count,
+      static_cast<std::int64_t>(row.head.bytes));
+}
+
+void show_head(Connection& connection, task::TaskKey key) {
+  connection.run("UPDATE tasks SET hidden = 0 WHERE task_key = ?", key);
 }
 
 }  // namespace baton::store::sqlite

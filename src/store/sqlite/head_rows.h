@@ -40,6 +40,8 @@ void update_head(Connection& connection, const HeadRow& row, base::Timestamp now
 void update_head_and_status(Connection& connection, const HeadRow& row, base::Timestamp now);
 // Once, when its log has grown long.
 void set_indexed(Connection& connection, task::TaskKey key);
+// A hidden task is hidden no more.
+void show_head(Connection& connection, task::TaskKey key);
 // What output alone changes: where the log and the artifacts end.
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now);
 

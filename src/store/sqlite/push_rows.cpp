@@ -48,6 +48,34 @@ void advance(Connection& connection, std::int64_t config, std::int64_t event, ba
       config, event, base::to_ms(now));
 }
 
+// Reads the columns "delivery_key, task_key, config_key, event_number, attempts, created_ms, due_ms" and
+// those of the config.
+base::Result<std::vector<Delivery>> read_deliveries(Query query) {
+  std::vector<Delivery> due;
+  while (query.step()) {
+    auto config = config_at(query, 7);
+    if (!config) return base::fail(config.error());
+    Delivery delivery;
+    delivery.key = {query.integer(0)};
+    delivery.task = {query.integer(1)};
+    delivery.config_key = {query.integer(2)};
+    delivery.event = {query.integer(3)};
+    delivery.config = std::move(*config);
+    delivery.attempts = query.small(4);
+    delivery.created_at = base::from_ms(query.integer(5));
+    delivery.due = base::from_ms(query.integer(6));
+    due.push_back(std::move(delivery));
+  }
+  return due;
+}
+
+bool more_are_due(Connection& connection, base::Timestamp now, int limit) {
+  Query query = connection.query(
+      "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE due_ms IS NOT NULL AND due_ms <= ? LIMIT ?)",
+      base::to_ms(now), limit + 1);
+  return query.step() && query.integer(0) > limit;
+}
+
 }  // namespace
 
 base::Result<void> check_room(WriteState& state, KnownTask& task, const task::PushConfigId& id,
@@ -108,14 +136,16 @@ base::Result<void> delete_config(WriteState& state, task::TaskKey key, const tas
 
 base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, task::TaskKey key) {
   Query query = connection.query(
-      "SELECT public_id, url, token, schemes, credentials, authentication_extra, generation FROM "
-      "push_configs "
-      "WHERE task_key = ? ORDER BY config_key",
+      "SELECT public_id, url, token, schemes, credentials, authentication_extra, generation, "
+      "(SELECT d.error FROM deliveries d WHERE d.config_key = c.config_key AND d.attempts > 0 "
+      " ORDER BY d.event_number DESC LIMIT 1) "
+      "FROM push_configs c WHERE task_key = ? ORDER BY config_key",
       key);
   std::vector<task::PushConfig> configs;
   while (query.step()) {
     auto config = config_at(query, 0);
     if (!config) return base::fail(config.error());
+    config->last_error = query.text(7);
     configs.push_back(std::move(*config));
   }
   return configs;
@@ -123,6 +153,7 @@ base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, t
 
 int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, const task::EventBody& body,
                    base::Timestamp at) {
+  if (task.row.head.hidden) return 0;
   Connection& connection = state.connection();
   int written = 0;
   for (const KnownConfig& config : state.configs(task)) {
@@ -166,28 +197,37 @@ base::Result<void> record_result(WriteState& state, const DeliveryResult& result
 }
 
 base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base::Timestamp now, int limit) {
-  Query query = connection.query(
+  if (!more_are_due(connection, now, limit)) {
+    return read_deliveries(connection.query(
+        "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, "
+        "d.due_ms, "
+        "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.generation "
+        "FROM deliveries d JOIN push_configs c ON c.config_key = d.config_key "
+        "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? ORDER BY d.due_ms, d.delivery_key",
+        base::to_ms(now)));
+  }
+  // The callers' first ones, then their second ones. A caller in a tenant is stored as the tenant, U+001F and
+  // the caller.
+  return read_deliveries(connection.query(
       "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
       "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.generation "
-      "FROM deliveries d JOIN push_configs c ON c.config_key = d.config_key "
-      "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? ORDER BY d.due_ms, d.delivery_key LIMIT ?",
-      base::to_ms(now), limit);
-  std::vector<Delivery> due;
-  while (query.step()) {
-    auto config = config_at(query, 7);
-    if (!config) return base::fail(config.error());
-    Delivery delivery;
-    delivery.key = {query.integer(0)};
-    delivery.task = {query.integer(1)};
-    delivery.config_key = {query.integer(2)};
-    delivery.event = {query.integer(3)};
-    delivery.config = std::move(*config);
-    delivery.attempts = query.small(4);
-    delivery.created_at = base::from_ms(query.integer(5));
-    delivery.due = base::from_ms(query.integer(6));
-    due.push_back(std::move(delivery));
-  }
-  return due;
+      "FROM (SELECT d.delivery_key, d.due_ms, row_number() OVER ("
+      "  PARTITION BY substr(t.caller, instr(t.caller, char(31)) + 1) ORDER BY d.due_ms, d.delivery_key) AS "
+      "place "
+      "  FROM deliveries d JOIN tasks t ON t.task_key = d.task_key "
+      "  WHERE d.due_ms IS NOT NULL AND d.due_ms <= ?1 ORDER BY place, d.due_ms, d.delivery_key LIMIT ?2) r "
+      "JOIN deliveries d ON d.delivery_key = r.delivery_key "
+      "JOIN push_configs c ON c.config_key = d.config_key ORDER BY r.place, r.due_ms, r.delivery_key",
+      base::to_ms(now), limit));
+}
+
+void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Timestamp latest) {
+  connection.run(
+      "UPDATE deliveries SET created_ms = ?1, due_ms = iif(due_ms IS NULL, NULL, ?1) "
+      "WHERE state = 'waiting' AND state <> 'delivered' AND created_ms > ?1",
+      base::to_ms(now));
+  connection.run("UPDATE deliveries SET due_ms = ?1 WHERE due_ms IS NOT NULL AND due_ms > ?2",
+                 base::to_ms(now), base::to_ms(latest));
 }
 
 std::optional<base::Timestamp> next_due(Connection& connection) {

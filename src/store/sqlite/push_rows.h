@@ -28,7 +28,11 @@ int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, 
 // Nothing happens if it is gone; not_found if it is not the first waiting one of its config.
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result);
 
+// Where more are due than `limit`, the callers (each in all its tenants) share the places, so that none hides
+// the others'. That reads everything that is due.
 base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base::Timestamp now, int limit);
+// Deliveries that were made after `now`, or are due after `latest`, are made and due at `now`.
+void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Timestamp latest);
 std::optional<base::Timestamp> next_due(Connection& connection);
 DeliveryStore::Counts delivery_counts(Connection& connection);
 

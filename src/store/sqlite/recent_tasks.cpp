@@ -204,11 +204,12 @@ std::optional<task::Task> RecentTasks::read(task::TaskKey key, const task::Depth
   const LogPtr past = as_of ? find_past(key) : LogPtr();
   const bool is_enough = past && *as_of <= past->head.last_event;
   const LogPtr log = is_enough ? past : find(key);
-  if (!log) return std::nullopt;
+  if (!log || log->head.bytes > depth.bytes_max) return std::nullopt;
   task::Task task = task::fold(up_to(log->events, as_of), depth, log->created);
   task.id = log->head.id;
   task.context = log->head.context;
   task.origin = log->head.origin;
+  task.hidden = log->head.hidden;
   task.metadata = log->metadata;
   return task;
 }
@@ -251,7 +252,7 @@ std::optional<std::vector<std::string>> RecentTasks::call_ids(task::ContextKey c
   if (!log) return std::nullopt;
   std::vector<std::string> ids;
   for (const task::EventPtr& event : log->events) {
-    if (const auto* call = std::get_if<task::ToolCall>(&event->body)) ids.push_back(call->id);
+    if (const std::string* id = task::taken_id_in(event->body)) ids.push_back(*id);
   }
   return ids;
 }

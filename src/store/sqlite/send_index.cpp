@@ -77,6 +77,20 @@ std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, con
 
 }  // namespace
 
+void pull_in_sends(Connection& connection, base::Timestamp now) {
+  // Those in no slice are few. Those in slices are looked at only if a slice says that there is something to
+  // find.
+  connection.run(
+      "UPDATE sends SET at_ms = ?1 WHERE at_ms > ?1 AND send_key > "
+      "coalesce((SELECT max(last_key) FROM send_slices), 0)",
+      base::to_ms(now));
+  connection.run(
+      "UPDATE sends SET at_ms = ?1 WHERE at_ms > ?1 AND send_key >= "
+      "(SELECT min(first_key) FROM send_slices WHERE newest_ms > ?1)",
+      base::to_ms(now));
+  connection.run("UPDATE send_slices SET newest_ms = ?1 WHERE newest_ms > ?1", base::to_ms(now));
+}
+
 void SendIndex::refresh(Connection& connection) {
   if (!is_stale_) return;
   State fresh(slice_max_);

@@ -54,6 +54,9 @@ struct SliceEntry {
   friend auto operator<=>(const SliceEntry&, const SliceEntry&) = default;
 };
 
+// Sends of after `now` become sends of now, so that they are forgotten in time. Before the index reads them.
+void pull_in_sends(Connection& connection, base::Timestamp now);
+
 class SendIndex {
  public:
   // `slice_max`: sends in memory before they are made a slice; at most 262,144.

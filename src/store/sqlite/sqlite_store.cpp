@@ -14,6 +14,7 @@
 #include "store/sqlite/errors.h"
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
+#include "store/sqlite/push_rows.h"
 #include "store/sqlite/recent_tasks.h"
 #include "store/sqlite/send_index.h"
 #include "store/sqlite/task_reader.h"
@@ -69,6 +70,15 @@ Result<void> check_room(const std::string& path, int from) {
                   std::to_string(available >> 20) + " MiB; nothing was changed");
 }
 
+// The clock was ahead in an earlier run: what it was to do then is to be done now.
+void forget_future(sqlite::Connection& writer, base::Timestamp now) {
+  constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
+  writer.begin();
+  sqlite::pull_in_deliveries(writer, now, now + kRetryMax);
+  sqlite::pull_in_sends(writer, now);
+  writer.commit();
+}
+
 Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, const base::Clock& clock) {
   SQLite::Database& database = writer.database();
   // Looked at before anything is written: it may be somebody else's file.
@@ -88,13 +98,23 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
   database.execAndGet("SELECT count(*) FROM sqlite_schema");
   // What an earlier run left in the log may never have reached the disk, though the system still has it in
   // memory: before readers tell it, and other commits follow it there, it must be in the database itself.
-  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  if (database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0) {
+    return fail(ErrorCode::unavailable, "the database cannot be opened",
+                "another program reads it and keeps the log of an earlier run from being stored");
+  }
+  forget_future(writer, clock.now());
   return {};
 }
 
 Result<TaskHead> head_of(std::optional<sqlite::HeadRow> row) {
   if (!row) return fail(ErrorCode::task_not_found, "task not found");
   return std::move(row->head);
+}
+
+// What callers may find by its id.
+Result<TaskHead> visible(TaskHead head) {
+  if (head.hidden) return fail(ErrorCode::task_not_found, "task not found");
+  return head;
 }
 
 }  // namespace
@@ -219,6 +239,10 @@ void SqliteStore::delete_push(task::TaskKey key, task::PushConfigId id,
   parts_->committer->push(std::make_unique<sqlite::DeletePush>(key, std::move(id), std::move(done)), weight);
 }
 
+void SqliteStore::probe(std::function<void(Result<void>)> done) {
+  parts_->committer->push(std::make_unique<sqlite::Probe>(std::move(done)), sizeof(sqlite::Probe));
+}
+
 void SqliteStore::record(DeliveryResult result, std::function<void(Result<void>)> done) {
   const std::size_t weight = sizeof(result) + result.error.size();
   parts_->committer->push(std::make_unique<sqlite::RecordDelivery>(std::move(result), std::move(done)),
@@ -226,12 +250,13 @@ void SqliteStore::record(DeliveryResult result, std::function<void(Result<void>)
 }
 
 Result<TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
-  if (auto known = parts_->recent.head(ref)) return std::move(*known);
+  if (auto known = parts_->recent.head(ref)) return visible(std::move(*known));
   auto head = peeking("finding a task", [&](sqlite::Connection& connection) {
     return head_of(sqlite::find_head(connection, ref));
   });
-  if (head) settle(head->key);
-  return head;
+  if (!head) return head;
+  settle(head->key);
+  return visible(std::move(*head));
 }
 
 Result<TaskHead> SqliteStore::head(task::TaskKey key) const {
@@ -249,10 +274,12 @@ Result<task::Task> SqliteStore::read(task::TaskKey key, const task::Depth& depth
 }
 
 Result<task::Task> SqliteStore::read(const task::TaskRef& ref, const task::Depth& depth) const {
-  if (const auto known = parts_->recent.head(ref)) return read(known->key, depth, {});
+  if (const auto known = parts_->recent.head(ref); known && !known->hidden)
+    return read(known->key, depth, {});
   task::TaskKey key;
   auto task = peeking("reading a task", [&](auto& connection) {
     auto row = sqlite::find_head(connection, ref);
+    if (row && row->head.hidden) row.reset();
     if (row) key = row->head.key;
     return sqlite::read_task(connection, std::move(row), depth, {});
   });
@@ -325,13 +352,6 @@ Result<task::Event> SqliteStore::first_stop(task::TaskKey key, task::EventNumber
 Result<task::EventNumber> SqliteStore::last_stop(task::TaskKey key, task::EventNumber before) const {
   return reading(key, "finding where a task stopped",
                  [&](auto& connection) { return sqlite::last_stop(connection, key, before); });
-}
-
-Result<std::string> SqliteStore::context_owner(const task::Caller& caller, const task::AgentName& agent,
-                                               const task::ContextId& context) const {
-  return peeking("finding a context", [&](auto& connection) -> Result<std::string> {
-    return sqlite::find_context(connection, agent, caller, context).owner;
-  });
 }
 
 Result<std::vector<std::string>> SqliteStore::call_ids(task::ContextKey context) const {

@@ -71,8 +71,6 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<EarlierSend> earlier_send(const SendDigest& digest) const override;
   base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const override;
   base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const override;
-  base::Result<std::string> context_owner(const task::Caller& caller, const task::AgentName& agent,
-                                          const task::ContextId& context) const override;
   base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const override;
   base::Result<ListPage> list(const task::ListFilter& filter) const override;
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
@@ -80,6 +78,7 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const override;
   void delete_push(task::TaskKey key, task::PushConfigId id,
                    std::function<void(base::Result<void>)> done) override;
+  void probe(std::function<void(base::Result<void>)> done) override;
 
   base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const override;
   base::Result<std::optional<base::Timestamp>> next_due() const override;

@@ -116,6 +116,7 @@ Result<void> read_indexed(Connection& connection, const HeadRow& row, const task
 Result<task::Task> read_task(Connection& connection, std::optional<HeadRow> row, const task::Depth& depth,
                              std::optional<task::EventNumber> as_of) {
   if (!row) return fail(ErrorCode::task_not_found, "task not found");
+  if (row->head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is large");
   const task::TaskKey key = row->head.key;
   task::Task task;
   task.last_event = std::min(as_of.value_or(row->head.last_event), row->head.last_event);
@@ -130,6 +131,7 @@ Result<task::Task> read_task(Connection& connection, std::optional<HeadRow> row,
   task.id = std::move(row->head.id);
   task.context = std::move(row->head.context);
   task.origin = row->head.origin;
+  task.hidden = row->head.hidden;
   return task;
 }
 

@@ -65,7 +65,7 @@ std::int64_t WriteState::new_key(std::optional<std::int64_t>& last, const char* 
 }
 
 void WriteState::count(const TaskHead& head, std::int64_t tasks) {
-  if (head.turn_state != TurnState::none) return;
+  if (head.turn_state != TurnState::none || head.hidden) return;
   const auto found = totals_.find(std::tie(head.agent, head.caller, head.state));
   if (found != totals_.end()) {
     found->second += tasks;

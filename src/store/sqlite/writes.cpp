@@ -73,4 +73,11 @@ void SetPush::finish() {
   done_(base::fail(std::move(result_.error())));
 }
 
+// The number is part of the first page, which SQLite writes even where it stays the same.
+void Probe::apply(WriteState& state) {
+  SQLite::Database& database = state.connection().database();
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  database.exec("PRAGMA user_version=" + std::to_string(version));
+}
+
 }  // namespace baton::store::sqlite

@@ -87,4 +87,19 @@ class RecordDelivery final : public Write {
   base::Result<void> result_;
 };
 
+// Writes a page as it is.
+class Probe final : public Write {
+ public:
+  using Done = std::function<void(base::Result<void>)>;
+  explicit Probe(Done done) : done_(std::move(done)) {}
+  void apply(WriteState& state) override;
+  void undo() override { result_ = {}; }
+  void refuse(const base::Error& error) override { result_ = base::fail(error); }
+  void finish() override { done_(std::move(result_)); }
+
+ private:
+  Done done_;
+  base::Result<void> result_;
+};
+
 }  // namespace baton::store::sqlite

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "task/task.h"
+#include "wire/baton_extension.h"
 #include "wire/json/document.h"
 #include "wire/json/writer.h"
 
@@ -24,14 +25,17 @@ struct SendRequest {
   task::Submission submission;
   std::optional<bool> waits;              // for the task to stop; absent: as the agent's card says
   std::optional<int> history_length = 0;  // of the answer, as in task::Depth: nothing means all
+  NumbersWish numbers;
 };
 
 // Get, cancel and subscribe.
 struct TaskRequest {
   task::TaskId id;
   std::optional<int> history_length = 0;
+  bool says_history = false;  // else it is what an absent one means
   // metadata.lastEventId, for clients that cannot set a Last-Event-ID header.
   std::optional<task::EventNumber> last_event;
+  NumbersWish numbers;
 };
 
 // A list. The filter's caller and agent stay empty.
@@ -58,6 +62,13 @@ struct TaskNames {
   task::Generation origin = task::Generation::v1_0;  // of the client that made the task
 };
 
+// Where an event stands in the stream that shows it.
+struct InStream {
+  bool last = false;  // the stream ends with it
+  // The first number that it covers, where the client asked for every number.
+  std::optional<task::EventNumber> from = {};
+};
+
 class Dialect {
  public:
   virtual ~Dialect() = default;
@@ -71,6 +82,10 @@ class Dialect {
 
   // The answer to a send: a task, bare or wrapped.
   virtual void write_sent(Writer& out, const task::Task& task) const { write_task(out, task); }
+  // The same, and the only item of a stream, for a task that is answered by its last message alone
+  // (task::Task::hidden). Only where there is such an answer.
+  virtual void write_message(Writer& /*out*/, const task::Task& /*task*/) const {}
+  virtual bool has_messages() const { return false; }
   virtual void write_task(Writer& out, const task::Task& task) const = 0;
   // Nothing before 1.0. `list.filter` is the request's; artifacts as its depth says.
   virtual void write_list(Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,
@@ -91,10 +106,12 @@ class Dialect {
   virtual bool refuses_in_stream() const { return false; }
   // The Task as an item of a stream. `last`: nothing follows.
   virtual void write_first(Writer& out, const task::Task& task, bool last) const = 0;
-  // An event as an item of a stream; false where this generation does not show it. `last`: the stream ends
-  // with it.
+  // An event as an item of a stream; false where this generation does not show it.
   virtual bool write_event(Writer& out, const TaskNames& names, const task::Event& event,
-                           bool last) const = 0;
+                           const InStream& place) const = 0;
+  // Whether who asks about a task that a client of `origin` made is taken for a client of the tasks era: it
+  // gets history and numbers only if it asks for them.
+  virtual bool is_of_tasks_era(task::Generation /*origin*/) const { return false; }
 
   // What a send to a task that has ended and may not be reopened is refused as (VERSIONS.md 5.3, trap 42).
   virtual base::ErrorCode refusal_when_ended() const { return base::ErrorCode::invalid_argument; }

@@ -54,20 +54,14 @@ const Row& row_of(ErrorCode code) {
   return row == kErrors.end() ? kInternal : *row;
 }
 
-// -32001 and below are numbers of A2A; those of JSON-RPC itself lie beyond.
-bool is_of_a2a(ErrorCode code) {
-  const int number = rpc_code_of(code).number;
-  return number <= -32001 && number > -32100;
-}
-
-// The canonical text and, where there is more to say, what exactly was wrong. What no code of A2A fits says
-// only the latter.
+// The canonical text and, where there is more to say, what exactly was wrong. Errors that are neither
+// JSON-RPC's nor A2A's say only the latter.
 std::string message_of(const base::Error& error) {
   const RpcCode code = rpc_code_of(error.code);
   if (error.for_caller.empty() || base::same_word(error.for_caller, code.text)) {
     return std::string(code.text);
   }
-  const bool unfit = code.number == -32603 && error.code != ErrorCode::internal;
+  const bool unfit = code.number > 0;
   return unfit ? error.for_caller : std::string(code.text) + ": " + error.for_caller;
 }
 
@@ -77,7 +71,9 @@ struct Violation {
   std::string_view description;
 };
 std::optional<Violation> violation_in(const base::Error& error) {
-  if (error.code != ErrorCode::invalid_argument) return std::nullopt;
+  if (error.code != ErrorCode::invalid_argument && error.code != ErrorCode::invalid_request) {
+    return std::nullopt;
+  }
   const std::string_view text = error.for_caller;
   const std::size_t end = text.find(": ");
   if (end == 0 || end == std::string_view::npos) return std::nullopt;
@@ -109,23 +105,31 @@ void write_bad_request(Writer& out, const Violation& violation) {
   });
 }
 
+// An ErrorInfo in every one: many errors share a status, and clients go by the reason.
+void write_details(Writer& out, std::string_view name, const base::Error& error, const task::TaskId& task) {
+  out.key(name).array([&] {
+    write_error_info(out, row_of(error.code), task);
+    if (const auto violation = violation_in(error)) write_bad_request(out, *violation);
+    const int retry_after = retry_after_s(error.code);
+    if (retry_after == 0) return;
+    out.object([&] {
+      out.member("@type", "type.googleapis.com/google.rpc.RetryInfo");
+      out.member("retryDelay", std::to_string(retry_after) + "s");
+    });
+  });
+}
+
 }  // namespace
 
 void write_rpc_error_v1(std::string& out, std::string_view id, const base::Error& error,
                         const task::TaskId& task) {
-  const auto violation = violation_in(error);
   Writer writer(out);
   writer.object([&] {
     writer.member("jsonrpc", "2.0");
     writer.key("id").raw(id);
     writer.key("error").object([&] {
       writer.member("code", rpc_code_of(error.code).number).member("message", message_of(error));
-      // An unknown method's generation is unknown too: without data its error is valid in all of them.
-      if (!violation && !is_of_a2a(error.code)) return;
-      writer.key("data").array([&] {
-        if (violation) return write_bad_request(writer, *violation);
-        write_error_info(writer, row_of(error.code), task);
-      });
+      write_details(writer, "data", error, task);
     });
   });
 }
@@ -139,23 +143,17 @@ void write_rest_error_v0_3(std::string& out, const base::Error& error) {
   Writer writer(out);
   writer.object([&] {
     writer.member("code", code.number).member("message", code.text);
-    if (error.for_caller.empty()) return;
-    writer.key("data").object([&] { writer.member("detail", error.for_caller); });
+    write_error_data(writer, error);
   });
 }
 
-// An ErrorInfo in every one: many errors share a status, and clients go by the reason.
-void write_rest_error_v1(std::string& out, const base::Error& error, const task::TaskId& task) {
-  const Row& row = row_of(error.code);
-  const auto violation = violation_in(error);
+void write_rest_error_v1(std::string& out, const base::Error& error, const task::TaskId& task, int status) {
   Writer writer(out);
   writer.object([&] {
     writer.key("error").object([&] {
-      writer.member("code", row.http).member("status", row.status).member("message", message_of(error));
-      writer.key("details").array([&] {
-        write_error_info(writer, row, task);
-        if (violation) write_bad_request(writer, *violation);
-      });
+      writer.member("code", status).member("status", row_of(error.code).status);
+      writer.member("message", message_of(error));
+      write_details(writer, "details", error, task);
     });
   });
 }

@@ -1,8 +1,8 @@
 // Errors as each A2A binding says them: codes, HTTP statuses and bodies (VERSIONS.md 3.4, 5.4, 6.4, 6.5).
 //
 // The codes and the canonical texts before 1.0 are those of wire/rpc/json_rpc.h. What exactly was wrong is in
-// `data.detail` before 1.0, and part of `message` from 1.0 on, where `data` and `details` hold an ErrorInfo
-// (errors of A2A) or a BadRequest (of parameters).
+// `data.detail` before 1.0, and part of `message` from 1.0 on, where `data` and `details` hold an ErrorInfo,
+// a BadRequest for a wrong parameter, and a RetryInfo where the request may be sent again.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ void write_rpc_error_v1(std::string& out, std::string_view id, const base::Error
 int rest_status(const base::Error& error);
 // REST 0.3: {"code","message","data"}.
 void write_rest_error_v0_3(std::string& out, const base::Error& error);
-// REST 1.0: a google.rpc.Status under "error".
-void write_rest_error_v1(std::string& out, const base::Error& error, const task::TaskId& task);
+// REST 1.0: a google.rpc.Status under "error". `status` is the answer's HTTP status.
+void write_rest_error_v1(std::string& out, const base::Error& error, const task::TaskId& task, int status);
 
 }  // namespace baton::wire::a2a

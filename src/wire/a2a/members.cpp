@@ -203,6 +203,12 @@ Result<std::optional<task::EventNumber>> read_last_event(Value params) {
   return std::optional(task::EventNumber{**number});
 }
 
+Result<task::Json> read_metadata(Value metadata, const std::string& name, NumbersWish& numbers) {
+  if (!metadata.absent() && !metadata.is_object()) return wrong(name + ": must be an object");
+  if (auto bad = take(read_numbers_wish(metadata, name), numbers)) return fail(*bad);
+  return without_extension(metadata);
+}
+
 std::string quoted(std::string_view text) {
   std::string json;
   Writer(json).string(text);
@@ -245,6 +251,10 @@ std::optional<task::Status> tool_status(const task::TaskId& task, const task::Ev
   message.role = task::Role::agent;
   message.parts.push_back(task::Part::of_data(task::Json{std::move(facts)}));
   return task::Status{task::State::working, std::move(message), event.at};
+}
+
+task::Json shown_metadata(const task::Json& metadata, const InStream& place) {
+  return place.from ? with_from(metadata, *place.from) : metadata;
 }
 
 task::ArtifactChunk as_chunk(const task::TextDelta& delta) {

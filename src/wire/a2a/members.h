@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "task/task.h"
+#include "wire/a2a/dialect.h"
 #include "wire/json/document.h"
 #include "wire/json/writer.h"
 
@@ -78,6 +79,8 @@ base::Result<task::PushConfig> read_push_config(Value config, const std::string&
 
 // metadata.lastEventId of a request.
 base::Result<std::optional<task::EventNumber>> read_last_event(Value params);
+// A send's metadata, which its task keeps, and what they say to Baton. `name` is their path.
+base::Result<task::Json> read_metadata(Value metadata, const std::string& name, NumbersWish& numbers);
 
 // The text as JSON.
 std::string quoted(std::string_view text);
@@ -89,6 +92,9 @@ void write_strings(Writer& out, std::string_view name, const std::vector<std::st
 // Tool use has no place of its own in A2A: it shows as a working status whose message has the facts as data.
 // Nothing for other events.
 std::optional<task::Status> tool_status(const task::TaskId& task, const task::Event& event);
+
+// An event's metadata as its place in the stream wants them.
+task::Json shown_metadata(const task::Json& metadata, const InStream& place);
 
 // The streamed piece of a reply as A2A shows it: an artifact of one text part.
 task::ArtifactChunk as_chunk(const task::TextDelta& delta);

@@ -14,9 +14,11 @@ Result<TaskRequest> TaggedDialect::read_task_request(Value params) const {
   if ((bad = take(read_task_id(params, "id", "params.id"), read.id)) ||
       (bad = take(read_history(params["historyLength"], "params.historyLength", history_absent_),
                   read.history_length)) ||
-      (bad = take(read_last_event(params), read.last_event))) {
+      (bad = take(read_last_event(params), read.last_event)) ||
+      (bad = take(read_numbers_wish(params["metadata"], "params.metadata"), read.numbers))) {
     return fail(*bad);
   }
+  read.says_history = !params["historyLength"].absent();
   return read;
 }
 
@@ -42,17 +44,18 @@ void TaggedDialect::write_first(Writer& out, const task::Task& task, bool last) 
 }
 
 bool TaggedDialect::write_event(Writer& out, const TaskNames& names, const task::Event& event,
-                                bool last) const {
+                                const InStream& place) const {
   TaggedObjects objects(out, tags_, names.task, names.context, names.origin);
   if (const auto* changed = task::status_in(event)) {
-    objects.write_status_event(changed->status, changed->metadata,
-                               last || task::is_terminal(changed->status.state));
+    objects.write_status_event(changed->status, shown_metadata(changed->metadata, place),
+                               place.last || task::is_terminal(changed->status.state));
   } else if (const auto* text = std::get_if<task::TextDelta>(&event.body)) {
-    objects.write_artifact_event(as_chunk(*text));
+    if (text->in_status) return false;
+    objects.write_artifact_event(as_chunk(*text), shown_metadata({}, place));
   } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
-    objects.write_artifact_event(*chunk);
+    objects.write_artifact_event(*chunk, shown_metadata({}, place));
   } else if (const auto status = tool_status(names.task, event)) {
-    objects.write_status_event(*status, {}, last);
+    objects.write_status_event(*status, shown_metadata({}, place), place.last);
   } else {
     // Messages too: to a client of 0.2 and 0.3 a message in a stream is the whole answer and the stream's
     // end.

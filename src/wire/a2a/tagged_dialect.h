@@ -16,7 +16,8 @@ class TaggedDialect : public Dialect {
   void write_pushes(Writer& out, const task::TaskId& task,
                     const std::vector<task::PushConfig>& configs) const override;
   void write_first(Writer& out, const task::Task& task, bool last) const override;
-  bool write_event(Writer& out, const TaskNames& names, const task::Event& event, bool last) const override;
+  bool write_event(Writer& out, const TaskNames& names, const task::Event& event,
+                   const InStream& place) const override;
   void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const override;
 
  protected:

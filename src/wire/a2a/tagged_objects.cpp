@@ -149,12 +149,13 @@ void TaggedObjects::write_status_event(const task::Status& status, const task::J
   });
 }
 
-void TaggedObjects::write_artifact_event(const task::ArtifactChunk& chunk) {
+void TaggedObjects::write_artifact_event(const task::ArtifactChunk& chunk, const task::Json& metadata) {
   out_.object([&] {
     write_event_names("artifact-update");
     out_.key("artifact");
     write_artifact(chunk.artifact, &chunk);
     if (has_v0_3()) out_.member("append", chunk.append).member("lastChunk", chunk.last_chunk);
+    out_.optional("metadata", metadata);
   });
 }
 
@@ -168,7 +169,7 @@ void TaggedObjects::write_push(const task::PushConfig& config) {
     if (has_v0_3()) out_.member("taskId", task_.value);
     out_.key("pushNotificationConfig").object([&] {
       if (has_v0_3()) out_.member("id", config.id.empty() ? task_.value : config.id.value);
-      out_.member("url", config.url).optional("token", config.token);
+      out_.member("url", config.url).optional("token", config.token).optional("lastError", config.last_error);
       if (!authenticates) return;
       out_.key("authentication").object([&] {
         out_.key("schemes").array([&] {

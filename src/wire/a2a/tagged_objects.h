@@ -26,7 +26,7 @@ class TaggedObjects {
   // With `final` where it is given: to 0.1 a Task at the head of a stream is a status event.
   void write_task(const task::Task& task, std::optional<bool> final = {});
   void write_status_event(const task::Status& status, const task::Json& metadata, bool final);
-  void write_artifact_event(const task::ArtifactChunk& chunk);
+  void write_artifact_event(const task::ArtifactChunk& chunk, const task::Json& metadata);
   void write_push(const task::PushConfig& config);
   // With the ids of the task and the context, where they are not empty.
   void write_message(const task::Message& message);

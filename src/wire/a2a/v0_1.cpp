@@ -46,6 +46,7 @@ class V01 final : public TaggedDialect {
   // Its clients know status and artifact events only, and auth-required as input-required.
   bool stream_begins_with_task() const override { return false; }
   bool stream_ends_at(task::State state) const override { return task::is_stopped(state); }
+  bool is_of_tasks_era(task::Generation) const override { return true; }
 };
 
 Result<SendRequest> V01::read_send(Value params) const {
@@ -56,7 +57,7 @@ Result<SendRequest> V01::read_send(Value params) const {
   if ((bad = take(read_task_id(params, "id", "params.id"), submission.task)) ||
       (bad = take(read_id(params["sessionId"], "params.sessionId"), submission.context.value)) ||
       (bad = take(read_message(params["message"]), submission.message)) ||
-      (bad = take(read_object(params["metadata"], "params.metadata"), submission.metadata)) ||
+      (bad = take(read_metadata(params["metadata"], "params.metadata", read.numbers), submission.metadata)) ||
       (bad = take(read_strings(params["acceptedOutputModes"], "params.acceptedOutputModes"),
                   submission.accepted_output_modes)) ||
       (bad = take(read_history(params["historyLength"], "params.historyLength", 0), read.history_length))) {

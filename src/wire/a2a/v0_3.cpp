@@ -1,7 +1,7 @@
 // A2A 0.2 and 0.3 over JSON-RPC (VERSIONS.md section 5, a2a-v0.2.0, a2a-v0.2.6 and a2a-v0.3.0.schema.json),
 // and the dialect of 0.1, 0.2 and 0.3 at once.
 //
-// Reading takes parts tagged as in 0.1, messages without kind, id or role, a file's bytes under `data`.
+// Reading takes parts tagged as in 0.1, messages without a kind, a file's bytes under `data`.
 #include "wire/a2a/members.h"
 #include "wire/a2a/tagged_dialect.h"
 
@@ -26,13 +26,14 @@ Result<void> read_message(Value message, task::Submission& submission) {
   if (!message.is_object()) return wrong(name + ": must be an object");
   const Value kind = message["kind"], role = message["role"];
   if (!kind.absent() && kind.string() != "message") return wrong(name + ".kind: must be message");
-  if (!role.absent() && role.string() != "user" && role.string() != "agent") {
-    return wrong(name + ".role: must be user or agent");
-  }
   task::Message& read = submission.message;
   std::optional<base::Error> bad;
-  if ((bad = take(read_id(message["messageId"], name + ".messageId"), read.id.value)) ||
-      (bad = take(read_id(message["taskId"], name + ".taskId"), submission.task.value)) ||
+  if ((bad = take(read_id(message["messageId"], name + ".messageId"), read.id.value))) return fail(*bad);
+  if (read.id.empty()) return wrong(name + ".messageId: must not be empty");
+  if (role.string() != "user" && role.string() != "agent") {
+    return wrong(name + ".role: must be user or agent");
+  }
+  if ((bad = take(read_id(message["taskId"], name + ".taskId"), submission.task.value)) ||
       (bad = take(read_id(message["contextId"], name + ".contextId"), submission.context.value)) ||
       (bad = take(read_parts(message["parts"], name + ".parts"), read.parts)) ||
       (bad = take(read_object(message["metadata"], name + ".metadata"), read.metadata)) ||
@@ -72,7 +73,20 @@ class V03 : public TaggedDialect {
   Result<PushRequest> read_push(Value params) const override;
   Result<PushRef> read_push_ref(Value params) const override;
 
+  void write_message(Writer& out, const task::Task& task) const override {
+    TaggedObjects(out, Tags::v0_2_and_v0_3, {}, task.context).write_message(*task.status.message);
+  }
+  bool has_messages() const override { return true; }
   bool refuses_in_stream() const override { return true; }
+};
+
+// Where the shared methods cannot know whose they are, who made the task tells: an absent historyLength means
+// what it means in 0.3, all, but for tasks of clients of 0.1.
+class Dual final : public V03 {
+ public:
+  Dual() : V03(Tags::all) {}
+
+  bool is_of_tasks_era(task::Generation origin) const override { return origin == task::Generation::v0_1; }
 };
 
 Result<SendRequest> V03::read_send(Value params) const {
@@ -81,7 +95,8 @@ Result<SendRequest> V03::read_send(Value params) const {
   read.submission.origin = task::Generation::v0_3;
   if (auto done = read_message(params["message"], read.submission); !done) return fail(done.error());
   if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());
-  auto bad = take(read_object(params["metadata"], "params.metadata"), read.submission.metadata);
+  auto bad =
+      take(read_metadata(params["metadata"], "params.metadata", read.numbers), read.submission.metadata);
   if (bad) return fail(*bad);
   return read;
 }
@@ -116,10 +131,8 @@ const Dialect& v0_3() {
   return dialect;
 }
 
-// Where the shared methods cannot know whose they are, an absent historyLength means what it means in 0.3:
-// all; to a client of 0.1 more history than it asked for does no harm.
 const Dialect& dual() {
-  static const V03 dialect(Tags::all);
+  static const Dual dialect;
   return dialect;
 }
 

@@ -69,6 +69,12 @@ class V03Rest final : public Dialect {
   void write_sent(Writer& out, const task::Task& task) const override {
     out.object([&] { rest_v0_3::write_task(out.key("task"), task); });
   }
+  void write_message(Writer& out, const task::Task& task) const override {
+    out.object([&] {
+      rest_v0_3::write_message(out.key("message"), *task.status.message, {{}, task.context});
+    });
+  }
+  bool has_messages() const override { return true; }
   void write_task(Writer& out, const task::Task& task) const override { rest_v0_3::write_task(out, task); }
   void write_push(Writer& out, const task::TaskId& task, const task::PushConfig& config) const override {
     rest_v0_3::write_push(out, task, config);
@@ -77,7 +83,8 @@ class V03Rest final : public Dialect {
                     const std::vector<task::PushConfig>& configs) const override;
 
   void write_first(Writer& out, const task::Task& task, bool) const override { write_sent(out, task); }
-  bool write_event(Writer& out, const TaskNames& names, const task::Event& event, bool last) const override;
+  bool write_event(Writer& out, const TaskNames& names, const task::Event& event,
+                   const InStream& place) const override;
   // Webhooks of 0.3 hear the same in every binding.
   void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const override {
     v0_3().write_webhook(out, task, event);
@@ -96,7 +103,7 @@ Result<SendRequest> V03Rest::read_send(Value params) const {
   read.submission.task = std::move(message->task);
   read.submission.context = std::move(message->context);
   if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());
-  auto bad = take(read_object(params["metadata"], "metadata"), read.submission.metadata);
+  auto bad = take(read_metadata(params["metadata"], "metadata", read.numbers), read.submission.metadata);
   if (bad) return fail(*bad);
   return read;
 }
@@ -109,7 +116,8 @@ Result<TaskRequest> V03Rest::read_task_request(Value params) const {
   std::optional<base::Error> bad;
   if ((bad = take(read_ref(params, {"name"}, {"id"}), ref)) ||
       (bad = take(read_length(params, "historyLength"), read.history_length)) ||
-      (bad = take(read_last_event(params), read.last_event))) {
+      (bad = take(read_last_event(params), read.last_event)) ||
+      (bad = take(read_numbers_wish(params["metadata"], "metadata"), read.numbers))) {
     return fail(*bad);
   }
   read.id = std::move(ref.task);
@@ -148,17 +156,21 @@ void V03Rest::write_pushes(Writer& out, const task::TaskId& task,
   });
 }
 
-bool V03Rest::write_event(Writer& out, const TaskNames& names, const task::Event& event, bool last) const {
+bool V03Rest::write_event(Writer& out, const TaskNames& names, const task::Event& event,
+                          const InStream& place) const {
   if (const auto* changed = task::status_in(event)) {
-    const bool final = last || task::is_terminal(changed->status.state);
-    out.object(
-        [&] { rest_v0_3::write_status_update(out, names, changed->status, changed->metadata, final); });
+    const bool final = place.last || task::is_terminal(changed->status.state);
+    const task::Json metadata = shown_metadata(changed->metadata, place);
+    out.object([&] { rest_v0_3::write_status_update(out, names, changed->status, metadata, final); });
   } else if (const auto* text = std::get_if<task::TextDelta>(&event.body)) {
-    out.object([&] { rest_v0_3::write_artifact_update(out, names, as_chunk(*text)); });
+    if (text->in_status) return false;
+    out.object(
+        [&] { rest_v0_3::write_artifact_update(out, names, as_chunk(*text), shown_metadata({}, place)); });
   } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
-    out.object([&] { rest_v0_3::write_artifact_update(out, names, *chunk); });
+    out.object([&] { rest_v0_3::write_artifact_update(out, names, *chunk, shown_metadata({}, place)); });
   } else if (const auto tool = tool_status(names.task, event)) {
-    out.object([&] { rest_v0_3::write_status_update(out, names, *tool, {}, last); });
+    out.object(
+        [&] { rest_v0_3::write_status_update(out, names, *tool, shown_metadata({}, place), place.last); });
   } else {
     return false;
   }

@@ -135,7 +135,7 @@ Result<Part> read_part(Value part) {
 }
 
 Result<task::Role> read_role(Value role) {
-  if (role.absent() || role.string() == "ROLE_USER" || role.string() == "user") return task::Role::user;
+  if (role.string() == "ROLE_USER" || role.string() == "user") return task::Role::user;
   if (role.string() == "ROLE_AGENT" || role.string() == "agent") return task::Role::agent;
   if (role.integer() == 1) return task::Role::user;
   if (role.integer() == 2) return task::Role::agent;
@@ -173,12 +173,14 @@ void write_status_update(Writer& out, const TaskNames& names, const task::Status
   });
 }
 
-void write_artifact_update(Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk) {
+void write_artifact_update(Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
+                           const task::Json& metadata) {
   out.key("artifactUpdate").object([&] {
     write_names(out, names);
     write_artifact(out.key("artifact"), chunk.artifact);
     if (chunk.append) out.member("append", true);
     if (chunk.last_chunk) out.member("lastChunk", true);
+    out.optional("metadata", metadata);
   });
 }
 
@@ -188,6 +190,7 @@ void write_push(Writer& out, const task::TaskId& task, const task::PushConfig& c
     out.member("name", "tasks/" + task.value + "/pushNotificationConfigs/" + id);
     out.key("pushNotificationConfig").object([&] {
       out.member("id", id).member("url", config.url).optional("token", config.token);
+      out.optional("lastError", config.last_error);
       if (config.schemes.empty() && config.credentials.empty()) return;
       out.key("authentication").object([&] {
         write_strings(out, "schemes", config.schemes);
@@ -201,9 +204,12 @@ Result<Addressed> read_message(Value message) {
   if (!message.is_object()) return wrong("message: must be an object");
   Addressed read;
   std::optional<base::Error> bad;
+  if ((bad = take(read_id(first_of(message, {"messageId", "message_id"}), "message.messageId"),
+                  read.message.id.value))) {
+    return fail(*bad);
+  }
+  if (read.message.id.empty()) return wrong("message.messageId: must not be empty");
   if ((bad = take(read_role(message["role"]), read.message.role)) ||
-      (bad = take(read_id(first_of(message, {"messageId", "message_id"}), "message.messageId"),
-                  read.message.id.value)) ||
       (bad = take(read_id(first_of(message, {"taskId", "task_id"}), "message.taskId"), read.task.value)) ||
       (bad = take(read_id(first_of(message, {"contextId", "context_id"}), "message.contextId"),
                   read.context.value)) ||

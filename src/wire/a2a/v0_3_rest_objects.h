@@ -20,7 +20,8 @@ void write_task(Writer& out, const task::Task& task);
 // Members of a StreamResponse, with their names.
 void write_status_update(Writer& out, const TaskNames& names, const task::Status& status,
                          const task::Json& metadata, bool final);
-void write_artifact_update(Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk);
+void write_artifact_update(Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
+                           const task::Json& metadata);
 void write_push(Writer& out, const task::TaskId& task, const task::PushConfig& config);
 
 // A message, and the task and context it is for.

@@ -87,7 +87,7 @@ Result<void> read_configuration(Value configuration, SendRequest& read) {
 void write_config(Writer& out, const task::TaskId& task, const task::PushConfig& config) {
   out.object([&] {
     out.member("id", config.id.value).member("taskId", task.value).member("url", config.url);
-    out.optional("token", config.token);
+    out.optional("token", config.token).optional("lastError", config.last_error);
     // Of several schemes only the first has a place (VERSIONS.md, trap 6).
     if (config.schemes.empty()) return;
     out.key("authentication").object([&] {
@@ -110,13 +110,15 @@ void write_status_update(Writer& out, const TaskNames& names, const task::Status
   });
 }
 
-void write_artifact_update(Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk) {
+void write_artifact_update(Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
+                           const task::Json& metadata) {
   out.key("artifactUpdate").object([&] {
     write_names(out, names);
     out.key("artifact");
     v1::write_artifact(out, chunk.artifact);
     if (chunk.append) out.member("append", true);
     if (chunk.last_chunk) out.member("lastChunk", true);
+    out.optional("metadata", metadata);
   });
 }
 
@@ -131,6 +133,10 @@ class V10 final : public Dialect {
   void write_sent(Writer& out, const task::Task& task) const override {
     out.object([&] { v1::write_task(out.key("task"), task); });
   }
+  void write_message(Writer& out, const task::Task& task) const override {
+    out.object([&] { v1::write_message(out.key("message"), *task.status.message, {}, task.context); });
+  }
+  bool has_messages() const override { return true; }
   void write_task(Writer& out, const task::Task& task) const override { v1::write_task(out, task); }
   void write_list(Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,
                   const std::optional<task::ListPosition>& next, std::int64_t total) const override {
@@ -143,14 +149,15 @@ class V10 final : public Dialect {
                     const std::vector<task::PushConfig>& configs) const override;
 
   void write_first(Writer& out, const task::Task& task, bool) const override { write_sent(out, task); }
-  bool write_event(Writer& out, const TaskNames& names, const task::Event& event, bool last) const override;
+  bool write_event(Writer& out, const TaskNames& names, const task::Event& event,
+                   const InStream& place) const override;
 
   base::ErrorCode refusal_when_ended() const override { return base::ErrorCode::unsupported; }
   bool subscribes_to_ended() const override { return false; }
   bool cancels_twice() const override { return true; }
 
   void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const override {
-    if (!write_event(out, {task.id, task.context}, event, false)) write_sent(out, task);
+    if (!write_event(out, {task.id, task.context}, event, {})) write_sent(out, task);
   }
   bool webhook_shows_task() const override { return false; }
   std::string_view webhook_content_type() const override { return "application/a2a+json"; }
@@ -162,7 +169,7 @@ Result<SendRequest> V10::read_send(Value params) const {
   read.history_length = std::nullopt;
   if (auto done = read_message(params["message"], read.submission); !done) return fail(done.error());
   if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());
-  auto bad = take(read_object(params["metadata"], "metadata"), read.submission.metadata);
+  auto bad = take(read_metadata(params["metadata"], "metadata", read.numbers), read.submission.metadata);
   if (bad) return fail(*bad);
   return read;
 }
@@ -175,7 +182,8 @@ Result<TaskRequest> V10::read_task_request(Value params) const {
       (bad = take(read_history(first_of(params, {"historyLength", "history_length"}), "historyLength",
                                std::nullopt, Source::query),
                   read.history_length)) ||
-      (bad = take(read_last_event(params), read.last_event))) {
+      (bad = take(read_last_event(params), read.last_event)) ||
+      (bad = take(read_numbers_wish(params["metadata"], "metadata"), read.numbers))) {
     return fail(*bad);
   }
   return read;
@@ -215,15 +223,18 @@ void V10::write_pushes(Writer& out, const task::TaskId& task,
   });
 }
 
-bool V10::write_event(Writer& out, const TaskNames& names, const task::Event& event, bool) const {
+bool V10::write_event(Writer& out, const TaskNames& names, const task::Event& event,
+                      const InStream& place) const {
   if (const auto* status = std::get_if<task::StatusChanged>(&event.body)) {
-    out.object([&] { write_status_update(out, names, status->status, status->metadata); });
+    out.object(
+        [&] { write_status_update(out, names, status->status, shown_metadata(status->metadata, place)); });
   } else if (const auto* text = std::get_if<task::TextDelta>(&event.body)) {
-    out.object([&] { write_artifact_update(out, names, as_chunk(*text)); });
+    if (text->in_status) return false;
+    out.object([&] { write_artifact_update(out, names, as_chunk(*text), shown_metadata({}, place)); });
   } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
-    out.object([&] { write_artifact_update(out, names, *chunk); });
+    out.object([&] { write_artifact_update(out, names, *chunk, shown_metadata({}, place)); });
   } else if (const auto tool = tool_status(names.task, event)) {
-    out.object([&] { write_status_update(out, names, *tool, {}); });
+    out.object([&] { write_status_update(out, names, *tool, shown_metadata({}, place)); });
   } else {
     return false;
   }

@@ -1,5 +1,6 @@
 #include "wire/agent_api/input.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -96,19 +97,21 @@ void read_message(Value item, const std::string& where, Fields& fields, task::Me
   }
 }
 
-// The kinds of all items, those that came before the agent's last one made `other`.
+// The kinds of all items. Everything up to the agent's last item is `other`: it was said before.
 std::vector<Kind> kinds_of(Value input, Fields& fields) {
   bool server_calls = false;
   for (const Value item : input) server_calls = server_calls || is_server_call(item["type"].string());
   std::vector<Kind> kinds;
+  std::size_t said_before = 0;
   for (const Value item : input) {
     const std::string where = at("input", kinds.size());
     if (!item.is_object()) fields.wrong(where, "must be an object");
     fields.text(item["type"], where + ".type");
     fields.text(item["role"], where + ".role");
     kinds.push_back(kind_of(item, server_calls));
-    if (kinds.back() == Kind::agent) kinds.assign(kinds.size(), Kind::other);
+    if (kinds.back() == Kind::agent) said_before = kinds.size();
   }
+  std::fill_n(kinds.begin(), said_before, Kind::other);
   return kinds;
 }
 

@@ -53,10 +53,12 @@ constexpr std::array kHints{
 
 task::Json read_metadata(Value body, const std::vector<Value>& rest, Fields& fields) {
   task::Json metadata;
-  bool any = !rest.empty();
+  const std::string user = fields.id(body["user_id"], "user_id");
+  bool any = !rest.empty() || !user.empty();
   Writer out(metadata.text);
   out.object([&] {
     out.key("agent_api").object([&] {
+      out.optional("user_id", user);
       for (const Hint& hint : kHints) {
         const Value value = body[hint.name];
         if (value.absent()) continue;
@@ -117,7 +119,6 @@ base::Result<chat::RunRequest> read_request(Value body) {
   Fields fields;
   chat::RunRequest request;
   request.conversation.value = fields.id(body["session_id"], "session_id");
-  request.user = fields.id(body["user_id"], "user_id");
   request.run = fields.id(body["id"], "id");
   request.after_response = fields.id(body["response_id"], "response_id");
   request.streams = fields.truth(body["stream"], "stream", true);

@@ -2,6 +2,7 @@
 
 #include "wire/a2a/members.h"
 #include "wire/agent_api/content.h"
+#include "wire/json/writer.h"
 
 namespace baton::wire::agent_server {
 namespace {
@@ -18,7 +19,7 @@ Result<std::string> needed_id(Value body, const std::string& name) {
   return id;
 }
 
-Result<void> read_input(Value input, chat::RunRequest& request) {
+Result<void> read_input(Value input, const std::string& user, chat::RunRequest& request) {
   if (!input.is_array() || input.size() == 0) {
     return wrong("input: must be a list of messages that is not empty");
   }
@@ -37,7 +38,13 @@ Result<void> read_input(Value input, chat::RunRequest& request) {
     for (task::Part& part : *parts) request.message.parts.push_back(std::move(part));
   }
   if (request.message.parts.empty()) return wrong("input: must have a message of the user");
-  if (!others.empty()) request.metadata.text = R"({"agent_server":{"input":[)" + others + "]}}";
+  Writer out(request.metadata.text);
+  out.object([&] {
+    out.key("agent_server").object([&] {
+      out.member("user_id", user);
+      if (!others.empty()) out.key("input").raw("[" + others + "]");
+    });
+  });
   return {};
 }
 
@@ -46,12 +53,13 @@ Result<void> read_input(Value input, chat::RunRequest& request) {
 Result<chat::RunRequest> read_request(Value body) {
   if (!body.is_object()) return wrong("body: must be an object");
   chat::RunRequest request;
+  std::string user;
   std::optional<base::Error> bad;
-  if ((bad = take(needed_id(body, "user_id"), request.user)) ||
+  if ((bad = take(needed_id(body, "user_id"), user)) ||
       (bad = take(needed_id(body, "session_id"), request.conversation.value))) {
     return fail(*bad);
   }
-  if (auto read = read_input(body["input"], request); !read) return fail(read.error());
+  if (auto read = read_input(body["input"], user, request); !read) return fail(read.error());
   return request;
 }
 

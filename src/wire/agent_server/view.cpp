@@ -76,7 +76,7 @@ void View::show_status(const task::StatusChanged& changed, chat::Frames& out) {
   }
   over_ = true;
   if (well) return respond(kCompleted, out);
-  if (state == task::State::canceled) return respond("canceled", out);
+  if (state == task::State::canceled && !changed.status.message) return respond("canceled", out);
   const std::string_view name = task::name_of(state);
   const Failure failure{name, chat::reason_of(changed)};
   respond(name, out, &failure);

@@ -102,9 +102,9 @@ void View::show_status(const task::StatusChanged& changed, chat::Frames& out) {
   close_calls(out);
   if (task::is_waiting(state)) {
     ask(chat::question_in(changed), out);
-  } else if (state == task::State::completed) {
+  } else if (state == task::State::completed || state == task::State::canceled) {
     if (changed.status.message) show_message(*changed.status.message, out);
-  } else if (state != task::State::canceled) {
+  } else {
     const std::string why = chat::reason_of(changed);
     unit_.clear();
     say({}, why, out);  // clients skip `error`
@@ -141,9 +141,9 @@ void View::show_message(const task::Message& message, chat::Frames& out) {
 
 void View::show_call(const task::ToolCall& call, task::EventNumber number, chat::Frames& out) {
   std::string shown = call.id;
-  const bool repeats = std::find(call_ids_.begin(), call_ids_.end(), call.id) != call_ids_.end();
+  const bool repeats = call_ids_.contains(call.id);
   if (repeats && !call.by_client) shown += "-" + std::to_string(number.value);
-  call_ids_.push_back(shown);
+  call_ids_.insert(shown);
   add_call(out, shown, call.name, call.arguments.empty() ? "{}" : call.arguments.text);
   if (!call.by_client) open_calls_.push_back({call.id, std::move(shown)});
 }

@@ -5,6 +5,7 @@
 // keep the client from ever sending the results of its own. Threads: one at a time.
 #pragma once
 
+#include <unordered_set>
 #include <utility>
 
 #include "wire/chat/run_view.h"
@@ -36,7 +37,7 @@ class View final : public chat::RunView {
   };
   const chat::RunFacts facts_;
   std::vector<OpenCall> open_calls_;  // server tools' calls without a result
-  std::vector<std::string> call_ids_;
+  std::unordered_set<std::string> call_ids_;
   std::string unit_;         // what the last text belongs to
   bool after_text_ = false;  // the client would join further text to what it has
   bool over_ = false;

@@ -20,7 +20,7 @@ void OpenReasoning::show(const task::ReasoningDelta& piece, Out& out) {
 
 void OpenReasoning::start(const std::string& span, Out& out) {
   span_ = span;
-  if (!newer_) {
+  if (!has_ids_) {
     out.event("THINKING_START", kNothing);
     out.event("THINKING_TEXT_MESSAGE_START", kNothing);
     return;
@@ -33,7 +33,7 @@ void OpenReasoning::start(const std::string& span, Out& out) {
 
 void OpenReasoning::content(const std::string& text, Out& out) {
   if (text.empty()) return;
-  if (newer_) {
+  if (has_ids_) {
     out.event("REASONING_MESSAGE_CONTENT",
               [&](Writer& w) { w.member("messageId", id_).member("delta", text); });
   } else {
@@ -44,7 +44,7 @@ void OpenReasoning::content(const std::string& text, Out& out) {
 void OpenReasoning::close(Out& out) {
   if (span_.empty()) return;
   span_.clear();
-  if (newer_) {
+  if (has_ids_) {
     out.event("REASONING_MESSAGE_END", "messageId", id_);
     out.event("REASONING_END", "messageId", id_);
   } else {

@@ -1,7 +1,7 @@
 // OpenReasoning: what the agent thinks aloud, one span with one message at a time.
 //
-// Clients of 1.0 know REASONING_*; 0.0.42 fails the run for them, but all of 0.0.x take the older THINKING_*,
-// which have no ids and so cannot overlap. Threads: one at a time.
+// REASONING_* are shown by the clients that most people have, the older THINKING_* by none; README.md has the
+// survey. THINKING_* have no ids and so cannot overlap. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace baton::wire::agui {
 
 class OpenReasoning {
  public:
-  OpenReasoning(Names& names, bool newer) : names_(names), newer_(newer) {}
+  OpenReasoning(Names& names, bool has_ids) : names_(names), has_ids_(has_ids) {}
 
   void show(const task::ReasoningDelta& piece, Out& out);
   void close(Out& out);
@@ -23,9 +23,9 @@ class OpenReasoning {
   void content(const std::string& text, Out& out);
 
   Names& names_;
-  const bool newer_;
-  std::string span_;  // that is open, as the log names it; empty: none
-  std::string id_;    // as clients know it
+  const bool has_ids_;  // REASONING_*, else THINKING_*
+  std::string span_;    // that is open, as the log names it; empty: none
+  std::string id_;      // as clients know it
 };
 
 }  // namespace baton::wire::agui

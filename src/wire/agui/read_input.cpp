@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 #include <utility>
 
 #include "wire/a2a/members.h"
@@ -148,13 +149,14 @@ Result<chat::Answer> read_answer(Value entry, const std::string& name) {
 MaybeError read_resume(Value resume, std::vector<chat::Answer>& answers) {
   if (resume.absent()) return std::nullopt;
   if (!resume.is_array()) return wrong("resume: must be a list").value();
-  std::size_t index = 0;
+  std::unordered_set<std::string_view> answered;
   for (const Value entry : resume) {
-    const std::string name = at("resume", index++);
+    const std::string name = at("resume", answers.size());
     auto answer = read_answer(entry, name);
     if (!answer) return std::move(answer.error());
-    const auto same = [&](const chat::Answer& other) { return other.ask == answer->ask; };
-    if (std::ranges::any_of(answers, same)) return wrong(name + ".interruptId: was answered before").value();
+    if (!answered.insert(entry["interruptId"].string()).second) {
+      return wrong(name + ".interruptId: was answered before").value();
+    }
     answers.push_back(std::move(*answer));
   }
   return std::nullopt;

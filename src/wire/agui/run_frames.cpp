@@ -34,6 +34,13 @@ task::Json result_in(const std::optional<task::Message>& message) {
   return list;
 }
 
+// A note as of an agent's progress, for what an end of 1.0 has no member for.
+void show_status(const std::string& message, Out& out) {
+  out.event("CUSTOM", [&](Writer& w) {
+    w.member("name", "status").key("value").object([&] { w.member("message", message); });
+  });
+}
+
 // An error has a code of its own where whoever failed gave one.
 std::string code_of(const task::StatusChanged& end) {
   const auto metadata = Document::parse_view(end.metadata.text);
@@ -71,12 +78,15 @@ void show_start(const chat::RunFacts& facts, Out& out) {
 }
 
 void show_end(const chat::RunFacts& facts, const task::StatusChanged& end, const UsageSum& usage, Out& out) {
+  const std::string reason = end.status.message ? task::text_of(*end.status.message) : std::string();
   switch (end.status.state) {
     case task::State::completed:
       return finish(facts, usage, out,
                     [&](Writer& w) { w.optional("result", result_in(end.status.message)); });
     case task::State::canceled:
-      if (!facts.newer) return show_error("The run was cancelled.", "cancelled", usage, out);
+      if (!facts.newer)
+        return show_error(reason.empty() ? "The run was cancelled." : reason, "cancelled", usage, out);
+      if (!reason.empty()) show_status(reason, out);
       return finish(facts, usage, out,
                     [](Writer& w) { w.key("outcome").object([&] { w.member("type", "cancelled"); }); });
     default:

@@ -42,7 +42,7 @@ OpenSubagents::Ending ending_for(task::State state) {
 }  // namespace
 
 View::View(const chat::RunFacts& facts)
-    : facts_(facts), reasoning_(names_, facts.newer), subagents_(facts.newer) {}
+    : facts_(facts), reasoning_(names_, facts.newer || !facts.old_reasoning), subagents_(facts.newer) {}
 
 void View::show(const task::Event& event, chat::Frames& frames) {
   if (over_) return;

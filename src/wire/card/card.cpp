@@ -1,5 +1,7 @@
 #include "wire/card/card.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "base/embedded.h"
@@ -45,6 +47,65 @@ std::vector<task::Extension> read_extensions(Value extensions) {
   return read;
 }
 
+// Of the card itself, in any version of A2A, besides what the schema names: what Baton fills in when it
+// serves the card, or leaves out.
+constexpr std::array<std::string_view, 14> kOtherMembers{"$schema",
+                                                         "url",
+                                                         "preferredTransport",
+                                                         "additionalInterfaces",
+                                                         "interfaces",
+                                                         "supportedInterfaces",
+                                                         "protocolVersion",
+                                                         "protocolVersions",
+                                                         "supportsAuthenticatedExtendedCard",
+                                                         "supportsExtendedAgentCard",
+                                                         "authentication",
+                                                         "signatures",
+                                                         "stateTransitionHistory",
+                                                         "extendedAgentCard"};
+
+// Walks a card along the schema. Objects that the schema leaves open are reported on, those that it closes
+// are left to the check.
+class UnknownMembers {
+ public:
+  explicit UnknownMembers(Value schema) : schema_(schema) {}
+
+  void look(Value rules, Value value, const std::string& pointer) {
+    const std::string_view reference = rules["$ref"].string();
+    if (!reference.empty()) rules = nearest_value(schema_, reference.substr(1));
+    if (value.is_object() && rules["properties"].is_object()) look_at_members(rules, value, pointer);
+    std::size_t index = 0;
+    if (!value.is_array() || !rules["items"].is_object()) return;
+    for (const Value item : value) look(rules["items"], item, pointer + "/" + std::to_string(index++));
+  }
+
+  std::vector<SchemaProblem> found;
+
+ private:
+  void look_at_members(Value rules, Value object, const std::string& pointer) {
+    if (!rules["additionalProperties"].missing()) return;
+    const Value known = rules["properties"];
+    for (const Value member : object) {
+      const std::string place = pointer + "/" + std::string(member.key());
+      if (!known[member.key()].missing()) {
+        look(known[member.key()], member, place);
+      } else if (!member.key().starts_with("x-") &&
+                 std::ranges::find(kOtherMembers, member.key()) == kOtherMembers.end()) {
+        found.push_back({place, reason(known, member.key())});
+      }
+    }
+  }
+
+  static std::string reason(Value known, std::string_view name) {
+    std::vector<std::string_view> names;
+    for (const Value member : known) names.push_back(member.key());
+    const std::string_view near = nearest_name(name, names);
+    return near.empty() ? "is unknown" : "is unknown; did you mean \"" + std::string(near) + "\"?";
+  }
+
+  const Value schema_;
+};
+
 Schema card_schema() {
   auto schema = Schema::parse(base::embedded_file("agent-card.schema.json"));
   if (!schema) std::abort();  // the program was built without its own schema
@@ -59,6 +120,14 @@ std::vector<SchemaProblem> check_card(std::string_view json) {
   if (!problems.empty()) return problems;
   const auto document = Document::parse_view(json);
   return document ? check_security(document->root()) : problems;
+}
+
+std::vector<SchemaProblem> unknown_members(Value card) {
+  static const auto schema = Document::parse_view(base::embedded_file("agent-card.schema.json"));
+  if (!schema) std::abort();
+  UnknownMembers walk(schema->root());
+  walk.look(schema->root(), card, "");
+  return std::move(walk.found);
 }
 
 task::AgentCard read_card(Value card) {

@@ -87,7 +87,11 @@ bool has_new_interfaces(Value card) {
   return card["supportedInterfaces"].is_array() && card["supportedInterfaces"].size() > 0;
 }
 
+// More than any server offers. Each is compared with those before it.
+constexpr std::size_t kInterfacesMax = 100;
+
 void add(RemoteCard& card, RemoteInterface found) {
+  if (card.interfaces.size() >= kInterfacesMax) return;
   const bool known =
       std::find(card.interfaces.begin(), card.interfaces.end(), found) != card.interfaces.end();
   if (!known && !found.url.empty()) card.interfaces.push_back(std::move(found));

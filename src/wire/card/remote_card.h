@@ -35,9 +35,9 @@ struct RemoteCard {
   bool streaming = false;
   bool push = false;
   bool extended = false;  // there is an extended card for callers that say who they are
-  // In the card's order. What Baton cannot speak (other bindings, later versions) is left out. A card that
-  // may be of 0.1 or early 0.2 has its URL twice: whoever is answered that a method does not exist (-32601)
-  // tries the next.
+  // In the card's order, the first hundred. What Baton cannot speak (other bindings, later versions) is left
+  // out. A card that may be of 0.1 or early 0.2 has its URL twice: whoever is answered that a method does not
+  // exist (-32601) tries the next.
   std::vector<RemoteInterface> interfaces;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "wire/baton_extension.h"
 #include "wire/card/security.h"
 #include "wire/json/writer.h"
 
@@ -134,16 +135,22 @@ class CardWriter {
       out_.member("streaming", card_.streaming).member("pushNotifications", served_.push && card_.push);
       if (view_ == CardView::superset) out_.member("stateTransitionHistory", false);
       if (is_new() && offers_extended()) out_.member("extendedAgentCard", true);
-      if (card_.extensions.empty()) return;
-      out_.key("extensions").array([&] {
-        for (const task::Extension& extension : card_.extensions) {
-          out_.object([&] {
-            out_.member("uri", extension.uri).optional("description", extension.description);
-            if (extension.required) out_.member("required", true);
-            out_.optional("params", extension.params);
-          });
-        }
-      });
+      if (card_.streaming || !card_.extensions.empty()) write_extensions();
+    });
+  }
+
+  // The agent's, and Baton's own where there are streams to number.
+  void write_extensions() {
+    out_.key("extensions").array([&] {
+      for (const task::Extension& extension : card_.extensions) {
+        out_.object([&] {
+          out_.member("uri", extension.uri).optional("description", extension.description);
+          if (extension.required) out_.member("required", true);
+          out_.optional("params", extension.params);
+        });
+      }
+      if (!card_.streaming) return;
+      out_.object([&] { out_.member("uri", kBatonExtension).member("description", kBatonExtensionText); });
     });
   }
 

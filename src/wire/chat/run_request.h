@@ -33,7 +33,6 @@ struct ClientResult {
 
 struct RunRequest {
   task::ContextId conversation;  // empty: a new one
-  std::string user;              // on whose behalf; empty: nobody in particular
   std::string run;               // the client's name of the run; empty: it has none
   std::string parent_run;
   std::string after_response;  // Agent API's response_id: continue where that response was given

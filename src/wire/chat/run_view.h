@@ -44,10 +44,11 @@ class Frames {
 struct RunFacts {
   task::TaskId task;
   task::ContextId conversation;
-  std::string run;         // the request's; empty if it has none and the protocol does not name runs
-  std::string parent_run;  // the request's
-  bool newer = false;      // as in RunRequest
-  task::Json tools;        // that the client offered, or absent
+  std::string run;             // the request's; empty if it has none and the protocol does not name runs
+  std::string parent_run;      // the request's
+  bool newer = false;          // as in RunRequest
+  bool old_reasoning = false;  // AG-UI: a client that is not `newer` is one from before REASONING_*
+  task::Json tools;            // that the client offered, or absent
   // Ask by calling this tool of the client's, if it offered it (card: baton.confirm_tool); empty: never.
   std::string confirm_tool;
 };

@@ -35,7 +35,9 @@ bool is_call(const Part& part) {
 void Transcript::add(const task::Event& event) {
   at_ = std::max(at_, event.at);
   number_ = event.number;
-  std::visit([&](const auto& body) { add_one(body); }, event.body);
+  std::optional<task::Event> changed;
+  const task::Event* said = task::without_repeated_reply(event, changed);
+  if (said != nullptr) std::visit([&](const auto& body) { add_one(body); }, said->body);
 }
 
 std::vector<Transcript::Entry> Transcript::take() {

@@ -9,16 +9,46 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace baton::wire {
 namespace {
 
-constexpr std::size_t kTextMax = std::size_t{1} << 31;  // offsets are 32 bits wide
+constexpr std::size_t kTextMax = (std::size_t{1} << 31) - 1;  // offsets are 31 bits wide, beside a mark
 
 constexpr unsigned kAscii = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
 constexpr unsigned kStrict = kAscii | rapidjson::kParseValidateEncodingFlag;
 // Of short texts, how many values are expected; long ones are mostly long strings.
 constexpr std::size_t kExpectedFrom = 8 << 10;
+
+// RapidJSON does not look at what an allocation gives and writes to it: its own allocator turns a lack of
+// memory into a write to address 0.
+struct CheckedAllocator {
+  static constexpr bool kNeedFree = true;
+
+  void* Malloc(std::size_t size) { return size > 0 ? checked(std::malloc(size)) : nullptr; }
+  void* Realloc(void* old, std::size_t, std::size_t size) {
+    if (size > 0) return checked(std::realloc(old, size));
+    std::free(old);
+    return nullptr;
+  }
+  static void Free(void* memory) { std::free(memory); }
+
+ private:
+  static void* checked(void* memory) {
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+};
+
+// At least so many nodes as the text can have. Each value and key follows one of these characters, or begins
+// the text; and takes two bytes with what follows it, so that 16 bytes for a node are 8 for a byte at most.
+std::size_t nodes_expected(std::string_view text) {
+  if (text.size() <= kExpectedFrom) return 16 + text.size() / 32;
+  const auto count =
+      std::ranges::count_if(text, [](char c) { return (c == ',') | (c == ':') | (c == '[') | (c == '{'); });
+  return std::min(static_cast<std::size_t>(count) + 1, text.size() / 2 + 1);
+}
 
 // The reader checks the encoding byte by byte; most texts have nothing to check.
 bool is_ascii(std::string_view text) {
@@ -81,6 +111,12 @@ std::string with_small_numbers(std::string_view text) {
   return masked;
 }
 
+std::string where(std::string_view text, std::size_t offset, const ParseOptions& options) {
+  if (!options.lines) return "at byte " + std::to_string(offset) + ": ";
+  const TextPlace place = place_at(text, offset);
+  return std::to_string(place.line) + ":" + std::to_string(place.column) + ": ";
+}
+
 }  // namespace
 
 // RapidJSON's events, made into nodes. The reader's stream tells where each value ends; where it begins
@@ -95,29 +131,13 @@ class DocumentBuilder {
 
   bool too_deep() const { return too_deep_; }
 
-  bool Null() { return scalar(Value::Type::null); }
-  bool Bool(bool truth) {
-    scalar(Value::Type::boolean);
-    document_.nodes_.back().truth = truth;
-    return true;
-  }
-  bool RawNumber(const Ch*, Size, bool) { return scalar(Value::Type::number); }
-  bool String(const Ch* text, Size length, bool) {
-    const std::uint32_t begin = value_begin();
-    push(Value::Type::string, begin);
-    Document::Node& node = document_.nodes_.back();
-    node.end = position();
-    node.string = keep(text, length, node.begin, node.end);
-    return finish_value(node.end);
-  }
-  bool Key(const Ch* text, Size length, bool) {
-    const std::uint32_t begin = value_begin();
-    key_ = keep(text, length, begin, position());
-    last_end_ = position();
-    return true;
-  }
-  bool StartObject() { return open(Value::Type::object); }
-  bool StartArray() { return open(Value::Type::array); }
+  bool Null() { return scalar(); }
+  bool Bool(bool) { return scalar(); }
+  bool RawNumber(const Ch*, Size, bool) { return scalar(); }
+  bool String(const Ch* text, Size length, bool) { return keep(text, length, 0); }
+  bool Key(const Ch* text, Size length, bool) { return keep(text, length, Document::kMark); }
+  bool StartObject() { return open(); }
+  bool StartArray() { return open(); }
   bool EndObject(Size) { return close(); }
   bool EndArray(Size) { return close(); }
 
@@ -154,45 +174,40 @@ class DocumentBuilder {
     return static_cast<std::uint32_t>(close == std::string_view::npos ? text.size() : close + (line ? 1 : 2));
   }
 
-  // The decoded string: a view of the text where nothing was escaped, a copy otherwise.
-  std::string_view keep(const Ch* text, Size length, std::uint32_t begin, std::uint32_t end) {
-    if (length + 2 == end - begin) return document_.text_.substr(begin + 1, length);
-    return document_.decoded_.emplace_front(text, length);
-  }
-
-  void push(Value::Type type, std::uint32_t begin) {
-    Document::Node node;
-    node.type = type;
-    node.begin = begin;
-    if (!open_.empty()) {
-      Document::Node& parent = document_.nodes_[open_.back()];
-      ++parent.count;
-      if (parent.type == Value::Type::object) node.key = key_;
-    }
-    document_.nodes_.push_back(node);
-    document_.nodes_.back().next = static_cast<std::uint32_t>(document_.nodes_.size());
-  }
-
-  bool finish_value(std::uint32_t end) {
+  // A string, or with `mark` a key: in the text itself where nothing was escaped, a copy otherwise.
+  bool keep(const Ch* text, Size length, std::uint32_t mark) {
+    const std::uint32_t begin = value_begin(), end = position();
+    if (mark == 0) count_child();
+    const bool is_plain = length + 2 == end - begin;
+    const auto kept_at = is_plain ? begin + 1 : static_cast<std::uint32_t>(document_.decoded_.size());
+    if (!is_plain) document_.decoded_.append(text, length);
+    document_.nodes_.push_back({begin, end | mark, kept_at, is_plain ? length : length | Document::kMark});
     last_end_ = end;
     return true;
   }
 
-  bool scalar(Value::Type type) {
-    push(type, value_begin());
-    document_.nodes_.back().end = position();
-    return finish_value(position());
+  void count_child() {
+    if (!open_.empty()) ++document_.nodes_[open_.back()].second;
   }
 
-  bool open(Value::Type type) {
+  bool scalar() {
+    count_child();
+    document_.nodes_.push_back({value_begin(), position(), 0, 0});
+    last_end_ = position();
+    return true;
+  }
+
+  bool open() {
     if (static_cast<int>(open_.size()) >= options_.depth_max) {
       too_deep_ = true;
       return false;
     }
     const std::uint32_t begin = value_begin();
-    push(type, begin);
-    open_.push_back(static_cast<std::uint32_t>(document_.nodes_.size() - 1));
-    return finish_value(begin + 1);
+    count_child();
+    open_.push_back(static_cast<std::uint32_t>(document_.nodes_.size()));
+    document_.nodes_.push_back({begin, 0, 0, 0});
+    last_end_ = begin + 1;
+    return true;
   }
 
   bool close() {
@@ -200,15 +215,15 @@ class DocumentBuilder {
     open_.pop_back();
     // The iterative reader reports the end before it takes the bracket.
     node.end = position() + 1;
-    node.next = static_cast<std::uint32_t>(document_.nodes_.size());
-    return finish_value(node.end);
+    node.first = static_cast<std::uint32_t>(document_.nodes_.size());
+    last_end_ = node.end;
+    return true;
   }
 
   Document& document_;
   const rapidjson::MemoryStream& stream_;
   const ParseOptions options_;
   std::vector<std::uint32_t> open_;
-  std::string_view key_;
   std::uint32_t last_end_ = 0;
   bool too_deep_ = false;
 };
@@ -235,9 +250,10 @@ base::Result<Document> Document::read(std::string_view text, std::string_view re
                                       bool& number_too_big) {
   Document document;
   document.text_ = text;
-  document.nodes_.reserve(16 + std::min(text.size(), kExpectedFrom) / 32);
+  document.nodes_.reserve(nodes_expected(text));
   rapidjson::MemoryStream stream(readable.data(), readable.size());
-  rapidjson::Reader reader;
+  CheckedAllocator allocator;
+  rapidjson::GenericReader<rapidjson::UTF8<>, rapidjson::UTF8<>, CheckedAllocator> reader(&allocator);
   DocumentBuilder builder(document, stream, options);
   const rapidjson::ParseResult result =
       options.comments     ? reader.Parse<kStrict | rapidjson::kParseCommentsFlag>(stream, builder)
@@ -247,27 +263,54 @@ base::Result<Document> Document::read(std::string_view text, std::string_view re
     number_too_big = result.Code() == rapidjson::kParseErrorNumberTooBig;
     std::string reason = builder.too_deep() ? "nested deeper than " + std::to_string(options.depth_max)
                                             : std::string(rapidjson::GetParseError_En(result.Code()));
-    return base::fail(base::ErrorCode::parse_error,
-                      "at byte " + std::to_string(result.Offset()) + ": " + reason);
+    return base::fail(base::ErrorCode::parse_error, where(text, result.Offset(), options) + reason);
   }
   // The reader takes a NUL byte for the end of the text.
   if (stream.Tell() != text.size()) {
     return base::fail(base::ErrorCode::parse_error,
-                      "at byte " + std::to_string(stream.Tell()) + ": a NUL byte after the value");
+                      where(text, stream.Tell(), options) + "a NUL byte after the value");
   }
   return document;
 }
 
+std::string_view Document::decoded(const Node& node) const {
+  const bool is_copy = (node.second & kMark) != 0;
+  return is_copy ? std::string_view(decoded_).substr(node.first, node.second & ~kMark)
+                 : text_.substr(node.first, node.second);
+}
+
+// The node after a value and all inside it.
+std::uint32_t Document::after(std::uint32_t node) const {
+  const Node& value = nodes_[node];
+  const char first = text_[value.begin];
+  return first == '[' || first == '{' ? value.first : node + 1;
+}
+
 Value::Type Value::type() const {
-  return missing() ? Type::missing : document_->nodes_[node_].type;
+  if (missing()) return Type::missing;
+  switch (document_->text_[document_->nodes_[node_].begin]) {
+    case '{':
+      return Type::object;
+    case '[':
+      return Type::array;
+    case '"':
+      return Type::string;
+    case 't':
+    case 'f':
+      return Type::boolean;
+    case 'n':
+      return Type::null;
+    default:
+      return Type::number;
+  }
 }
 
 std::string_view Value::string() const {
-  return is_string() ? document_->nodes_[node_].string : std::string_view();
+  return is_string() ? document_->decoded(document_->nodes_[node_]) : std::string_view();
 }
 
 bool Value::boolean() const {
-  return is_bool() && document_->nodes_[node_].truth;
+  return is_bool() && raw().front() == 't';
 }
 
 std::optional<std::int64_t> Value::integer() const {
@@ -315,26 +358,28 @@ bool Value::repeats(std::string_view name) const {
 }
 
 std::size_t Value::size() const {
-  return missing() ? 0 : document_->nodes_[node_].count;
+  return is_array() || is_object() ? document_->nodes_[node_].second : 0;
 }
 
 Value::Iterator Value::begin() const {
-  if (!is_array() && !is_object()) return Iterator(document_, 0);
-  return Iterator(document_, size() == 0 ? document_->nodes_[node_].next : node_ + 1);
+  if (!is_array() && !is_object()) return Iterator(document_, 0, 0);
+  return Iterator(document_, node_ + 1, is_object() ? 1 : 0);
 }
 
 Value::Iterator Value::end() const {
-  if (!is_array() && !is_object()) return Iterator(document_, 0);
-  return Iterator(document_, document_->nodes_[node_].next);
+  if (!is_array() && !is_object()) return Iterator(document_, 0, 0);
+  return Iterator(document_, document_->nodes_[node_].first, 0);
 }
 
 Value::Iterator& Value::Iterator::operator++() {
-  node_ = document_->nodes_[node_].next;
+  node_ = document_->after(node_ + to_value_);
   return *this;
 }
 
 std::string_view Value::key() const {
-  return missing() ? std::string_view() : document_->nodes_[node_].key;
+  if (missing() || node_ == 0) return {};
+  const Document::Node& before = document_->nodes_[node_ - 1];
+  return (before.end & Document::kMark) != 0 ? document_->decoded(before) : std::string_view();
 }
 
 }  // namespace baton::wire

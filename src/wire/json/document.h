@@ -1,12 +1,14 @@
 // Document: a parsed JSON text that still knows the bytes of each value.
 //
 // Strict JSON in strict UTF-8, numbers of any size, depth bounded, no recursion while parsing. Values refer
-// to the text, which must outlive them: the Document owns or borrows it, see the two ways to parse. Threads:
-// a Document is immutable once made; values are small and copied freely.
+// to the text, which must outlive them: the Document owns or borrows it, see the two ways to parse.
+//
+// Memory: at most about 8 times the text, whatever it holds, besides the text itself (document.cpp).
+// Threads: a Document is immutable once made; values are small and copied freely.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <forward_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,21 +75,34 @@ class Value {
 
 class Value::Iterator {
  public:
-  Value operator*() const { return Value(document_, node_); }
+  Value operator*() const { return Value(document_, node_ + to_value_); }
   Iterator& operator++();
   bool operator==(const Iterator& other) const { return node_ == other.node_; }
 
  private:
   friend class Value;
-  Iterator(const Document* document, std::uint32_t node) : document_(document), node_(node) {}
+  Iterator(const Document* document, std::uint32_t node, std::uint32_t to_value)
+      : document_(document), node_(node), to_value_(to_value) {}
   const Document* document_;
-  std::uint32_t node_;
+  std::uint32_t node_;      // of an object's member: its key
+  std::uint32_t to_value_;  // from there
 };
 
 struct ParseOptions {
   int depth_max = 100;
   bool comments = false;  // // and /* */, for files that people write
+  bool lines = false;     // errors begin with "<line>:<column>: " and not with "at byte <number>: "
 };
+
+// Where a byte of a text stands, both counted from 1, columns in characters.
+struct TextPlace {
+  std::size_t line = 1;
+  std::size_t column = 1;
+};
+TextPlace place_at(std::string_view text, std::size_t offset);
+
+// The value that a JSON pointer (RFC 6901) leads to, or the nearest value on the way that is there.
+Value nearest_value(Value root, std::string_view pointer);
 
 class Document {
  public:
@@ -101,6 +116,9 @@ class Document {
 
   Value root() const { return Value(this, 0); }
 
+  // The bytes this takes besides the text.
+  std::size_t memory() const { return nodes_.capacity() * sizeof(Node) + decoded_.capacity(); }
+
  private:
   friend class Value;
   friend class DocumentBuilder;
@@ -108,18 +126,23 @@ class Document {
   static base::Result<Document> read(std::string_view text, std::string_view readable, ParseOptions options,
                                      bool& number_too_big);
 
+  // A value, or the key of a member, which stands before its value. Its type follows from its first byte.
   struct Node {
-    Value::Type type;
-    bool truth = false;
-    std::uint32_t begin = 0, end = 0;  // its bytes in the text
-    std::uint32_t next = 0;            // the node after this one and all inside it
-    std::uint32_t count = 0;           // children
-    std::string_view key, string;      // decoded
+    std::uint32_t begin, end;  // its bytes in the text; a key's end has the highest bit set
+    // Of an array or object: the node after it and all inside it, and how many children it has. Of a string
+    // or key: where its decoded text begins, and its length; the highest bit of the length is set where that
+    // is in `decoded_` and not in the text.
+    std::uint32_t first, second;
   };
+  static constexpr std::uint32_t kMark = std::uint32_t{1} << 31;
+
+  std::string_view decoded(const Node& node) const;
+  std::uint32_t after(std::uint32_t node) const;
+
   std::unique_ptr<const std::string> owned_;
   std::string_view text_;
   std::vector<Node> nodes_;
-  std::forward_list<std::string> decoded_;  // strings with escapes
+  std::string decoded_;  // strings with escapes, one after the other
 };
 
 }  // namespace baton::wire

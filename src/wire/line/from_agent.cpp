@@ -302,6 +302,12 @@ Result<AgentLine> decode(std::string_view line) {
   return refuse("unknown type " + quoted(shown));
 }
 
+std::vector<std::string_view> types() {
+  std::vector<std::string_view> all;
+  for (const Reader& reader : kReaders) all.push_back(reader.type);
+  return all;
+}
+
 std::string turn_of(std::string_view line) {
   const auto document = Document::parse_view(line);
   return document ? document->root()["turn"].str() : std::string();

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/error.h"
 #include "task/event.h"
@@ -70,6 +71,9 @@ struct AgentLine {
 // Fails with parse_error for a line that is not JSON, and with invalid_argument, naming type and member, for
 // JSON that is not one of the messages above.
 base::Result<AgentLine> decode(std::string_view line);
+
+// All types of lines that an agent may write.
+std::vector<std::string_view> types();
 
 // The turn a line speaks of, as far as that can be told: for lines that `decode` refuses.
 std::string turn_of(std::string_view line);

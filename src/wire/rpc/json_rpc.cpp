@@ -12,7 +12,7 @@ struct Row {
   RpcCode rpc;
 };
 
-// VERSIONS.md 3.4. Where A2A has no error of its own, the nearest of JSON-RPC.
+// VERSIONS.md 3.4. These numbers are documented in the README: they must not change.
 constexpr std::array kErrors{
     Row{ErrorCode::parse_error, {-32700, "Invalid JSON payload"}},
     Row{ErrorCode::invalid_request, {-32600, "Request payload validation error"}},
@@ -28,6 +28,13 @@ constexpr std::array kErrors{
     Row{ErrorCode::extended_card_not_configured, {-32007, "Authenticated Extended Card is not configured"}},
     Row{ErrorCode::extension_required, {-32008, "Extension support is required"}},
     Row{ErrorCode::version_not_supported, {-32009, "Version not supported"}},
+    Row{ErrorCode::unauthenticated, {401, "Authentication required"}},
+    Row{ErrorCode::permission_denied, {403, "Permission denied"}},
+    Row{ErrorCode::already_exists, {409, "Already exists"}},
+    Row{ErrorCode::conflict, {409, "Conflict"}},
+    Row{ErrorCode::overloaded, {429, "Too many requests"}},
+    Row{ErrorCode::unavailable, {503, "Service unavailable"}},
+    Row{ErrorCode::deadline_exceeded, {504, "Deadline exceeded"}},
 };
 // Bytes of a request's id: it comes back in every event of a stream.
 constexpr std::size_t kIdMax = 1024;
@@ -44,6 +51,11 @@ RpcCode rpc_code_of(ErrorCode code) {
     if (row.code == code) return row.rpc;
   }
   return kInternal;
+}
+
+int retry_after_s(ErrorCode code) {
+  if (code == ErrorCode::overloaded) return 1;
+  return code == ErrorCode::unavailable ? 5 : 0;
 }
 
 tl::expected<RpcRequest, RpcRefusal> read_rpc_request(Value root) {
@@ -69,19 +81,26 @@ tl::expected<RpcRequest, RpcRefusal> read_rpc_request(Value root) {
   if (!version.missing() && version.string() != "2.0") {
     return refuse(request.id, ErrorCode::invalid_request, "jsonrpc: must be \"2.0\"");
   }
+  request.says_2_0 = !version.missing();
   if (!root["method"].is_string()) {
     return refuse(request.id, ErrorCode::invalid_request, "method: must be a string");
   }
   request.method = root["method"].str();
   const Value params = root["params"];
-  if (params.is_array()) {
-    return refuse(request.id, ErrorCode::invalid_argument, "params: must be an object, not a list");
-  }
   if (!params.absent() && !params.is_object()) {
-    return refuse(request.id, ErrorCode::invalid_request, "params: must be an object");
+    return refuse(request.id, ErrorCode::invalid_argument, "params: must be an object");
   }
   if (params.is_object()) request.params = params;
   return request;
+}
+
+void write_error_data(Writer& out, const base::Error& error) {
+  const int retry_after = retry_after_s(error.code);
+  if (error.for_caller.empty() && retry_after == 0) return;
+  out.key("data").object([&] {
+    if (!error.for_caller.empty()) out.member("detail", error.for_caller);
+    if (retry_after > 0) out.member("retryAfter", retry_after);
+  });
 }
 
 void write_rpc_error(std::string& out, std::string_view id, const base::Error& error) {
@@ -93,8 +112,7 @@ void write_rpc_error(std::string& out, std::string_view id, const base::Error& e
     writer.key("error").object([&] {
       writer.member("code", code.number);
       writer.member("message", code.text);
-      if (error.for_caller.empty()) return;
-      writer.key("data").object([&] { writer.member("detail", error.for_caller); });
+      write_error_data(writer, error);
     });
   });
 }

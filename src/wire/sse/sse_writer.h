@@ -26,16 +26,4 @@ inline void append_sse(std::string& out, std::int64_t id, std::string_view data)
   out.push_back('\n');
 }
 
-// A number without an event: the reader's last id moves on and nothing is delivered.
-inline void append_sse_id(std::string& out, std::int64_t id) {
-  append_sse_number(out, id);
-  out.push_back('\n');
-}
-
-// Something that readers skip; keeps proxies awake. `text` has no line ends.
-inline void append_sse_comment(std::string& out, std::string_view text) {
-  append_sse_field(out, "", text);
-  out.push_back('\n');
-}
-
 }  // namespace baton::wire

@@ -47,20 +47,28 @@ Result<task::Message> read_message(Value root) {
 
 // ---- Writing, one function for each kind of event. They write the members of one object.
 
+void write_reply_parts(Writer& out, int parts) {
+  if (parts > 0) out.member("rp", parts);
+}
+
 void write(Writer& out, const task::StatusChanged& event) {
   out.member("s", task::name_of(event.status.state)).member("at", base::to_ms(event.status.at));
   if (event.status.message) write_message(out, *event.status.message);
   out.optional("md", event.metadata).optional("ask", event.ask);
+  write_reply_parts(out, event.status.reply_parts);
 }
 
 void write(Writer& out, const task::MessageAdded& event) {
   write_message(out, event.message);
+  write_reply_parts(out, event.reply_parts);
+  if (event.leaving != task::Leaving::goes_on) out.member("lv", static_cast<std::int64_t>(event.leaving));
 }
 
 void write(Writer& out, const task::TextDelta& event) {
   out.member("i", event.reply.value).member("o", event.ordinal).member("t", event.text);
   if (event.first) out.member("f", true);
   if (event.last) out.member("l", true);
+  if (event.in_status) out.member("s", true);
 }
 
 void write(Writer& out, const task::ArtifactChunk& event) {
@@ -138,6 +146,10 @@ Result<int> need_ordinal(Value root) {
   return static_cast<int>(*number);
 }
 
+int read_reply_parts(Value root) {
+  return static_cast<int>(std::clamp<std::int64_t>(root["rp"].integer().value_or(0), 0, INT32_MAX));
+}
+
 Result<EventBody> read_status(Value root) {
   task::StatusChanged event;
   const auto state = task::state_named(root["s"].string());
@@ -152,13 +164,17 @@ Result<EventBody> read_status(Value root) {
   }
   event.metadata = root["md"].json();
   event.ask = root["ask"].str();
+  event.status.reply_parts = read_reply_parts(root);
   return event;
 }
 
 Result<EventBody> read_message_added(Value root) {
   auto message = read_message(root);
   if (!message) return base::fail(message.error());
-  return task::MessageAdded{std::move(*message)};
+  const auto leaving = root["lv"].integer().value_or(0);
+  if (leaving < 0 || leaving > static_cast<std::int64_t>(task::Leaving::cancels))
+    return broken("no such leaving");
+  return task::MessageAdded{std::move(*message), static_cast<task::Leaving>(leaving), read_reply_parts(root)};
 }
 
 Result<EventBody> read_text(Value root) {
@@ -166,8 +182,8 @@ Result<EventBody> read_text(Value root) {
   auto text = need_string(root, "t");
   const auto ordinal = need_ordinal(root);
   if (!id || !text || !ordinal) return broken("text without id, ordinal or text");
-  return task::TextDelta{
-      {std::move(*id)}, *ordinal, std::move(*text), root["f"].boolean(), root["l"].boolean()};
+  return task::TextDelta{{std::move(*id)},    *ordinal,           std::move(*text), root["f"].boolean(),
+                         root["l"].boolean(), root["s"].boolean()};
 }
 
 Result<EventBody> read_chunk(Value root) {

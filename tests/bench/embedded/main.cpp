@@ -86,7 +86,10 @@ int serve(const std::string& database, const std::string& agents_folder) {
       {"deeds", [&](const agents::Agent&) { return std::make_unique<Deeds>(deeds); }}};
   auto catalogue = agents::Catalogue::load(agents_folder, processes, builtins);
   if (!catalogue) return cannot_start(catalogue.error());
-  notify::Notifier notifier(**store, **store, clock, {}, notify::render_a2a);
+  notify::Notifier notifier(**store, **store, clock, {},
+                            [](const store::TaskStore& tasks, const store::Delivery& delivery) {
+                              return notify::render_a2a(tasks, delivery);
+                            });
   engine::Engine engine(**store, *catalogue, clock, {}, [&notifier] { notifier.wake(); });
   server::ServerOptions options;
   options.cors_origins = config.cors.origins;

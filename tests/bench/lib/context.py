@@ -4,6 +4,8 @@ import pathlib
 import sys
 import time
 
+from readme import Figure
+
 
 @dataclasses.dataclass
 class Places:
@@ -45,6 +47,7 @@ class Context:
     flush_delays_ms: list[float]
     sections: list[tuple[str, str]] = dataclasses.field(default_factory=list)
     targets: list[Target] = dataclasses.field(default_factory=list)
+    figures: list[Figure] = dataclasses.field(default_factory=list)  # of the README
     # Medians of earlier suites of this run that later ones compare with.
     known: dict[str, float] = dataclasses.field(default_factory=dict)
     began: float = dataclasses.field(default_factory=time.monotonic)
@@ -57,6 +60,10 @@ class Context:
 
     def target(self, what, wanted, found, is_met):
         self.targets.append(Target(what, wanted, found, bool(is_met)))
+
+    def figure(self, what, ran, connections, baton, sdk="", ratio=""):
+        """A row of the README's table."""
+        self.figures.append(Figure(what, ran, str(connections), baton, sdk, ratio))
 
     def say(self, text):
         print(f"{time.monotonic() - self.began:6.0f} s  {text}", file=sys.stderr, flush=True)

@@ -60,7 +60,7 @@ void encode_event(benchmark::State& state, Of dialect) {
   for (auto _ : state) {
     text.clear();
     wire::Writer out(text);
-    if (!dialect().write_event(out, names, event, false)) state.SkipWithError("not shown");
+    if (!dialect().write_event(out, names, event, {})) state.SkipWithError("not shown");
     benchmark::DoNotOptimize(text.data());
   }
 }

@@ -3,7 +3,7 @@ import time
 
 import a2a
 import load
-from samples import number, table
+from samples import number, table, times
 from servers import Baton, Sdk13, settled_kib
 
 
@@ -37,6 +37,21 @@ def idle_streams(server, count):
             crowd.await_ends()
     return {"kib_each": (resident - before) / count, "before_mib": before / 1024, "mib": resident / 1024,
             "threads": threads, "open_ms": crowd.opened["open_ms"], "told_ms": told["last_ms"],
+            "lost": crowd.lost}
+
+
+def own_streams(server, count):
+    """Streams, each on a task of its own that says nothing."""
+    with a2a.Caller(server, "1.0") as caller:
+        caller.task(a2a.send("1.0", "Hello", message_id="warm"))
+    before = settled_kib(server)
+    with load.Crowd(server, a2a.send("1.0", "hold", stream=True), count) as crowd:
+        crowd.await_events(1)  # the task as it is
+        resident, threads = settled_kib(server), server.threads()
+        crowd.open_gate("end")
+        ended = crowd.await_ends()
+    return {"kib_each": (resident - before) / count, "before_mib": before / 1024, "mib": resident / 1024,
+            "threads": threads, "open_ms": crowd.opened["open_ms"], "told_ms": ended["last_ms"],
             "lost": crowd.lost}
 
 
@@ -76,7 +91,7 @@ def head(last):
             "connections lost"]
 
 
-def measure(context, what, one, last, title):
+def measure(context, what, one, last, title, row_of_readme):
     rows = []
     for count in context.scaled((1000, 10_000), (200,)):
         for server in servers(context.places):
@@ -86,19 +101,32 @@ def measure(context, what, one, last, title):
             rows.append(row(server, count, found))
             if server.name == "Baton":
                 mine = found
+            else:
+                other = found
                 if found["lost"]:
                     raise RuntimeError(f"Baton lost {found['lost']} of {count} connections")
     context.section(title, table(head(last), rows))
     context.target(f"{rows[-1][0]} {what}: memory each", "at most 4 KiB", f"{number(mine['kib_each'])} KiB",
                    mine["kib_each"] <= 4)
     context.target(f"{rows[-1][0]} {what}: threads", "fewer than 16", str(mine["threads"]), mine["threads"] < 16)
+    singular, ran, told_what = row_of_readme
+    context.figure(f"{singular}, of {count:,}", ran, f"{count:,}",
+                   f"{number(mine['kib_each'])} KiB, {mine['threads']} threads", f"{number(other['kib_each'])} KiB",
+                   f"1/{number(other['kib_each'] / mine['kib_each'])}")
+    if told_what:
+        context.figure(f"{told_what} to {count:,} streams", ran, f"{count:,}", f"{number(mine['told_ms'])} ms",
+                       f"{number(other['told_ms'])} ms", times(other["told_ms"] / mine["told_ms"]))
     return mine
 
 
 def run_idle(context):
-    mine = measure(context, "idle streams", idle_streams, "ms until all had one event", "Idle streams")
+    mine = measure(context, "idle streams", idle_streams, "ms until all had one event", "Idle streams on one task",
+                   ("an idle stream", "one task that all follow", "one event"))
+    measure(context, "idle streams, each on a task of its own", own_streams, "ms from the end to that of the last",
+            "Idle streams, each on a task of its own", ("an idle stream with its task", "a task for each stream", ""))
     context.target("one event to all of them", "under 150 ms", f"{number(mine['told_ms'])} ms", mine["told_ms"] < 150)
 
 
 def run_waiting(context):
-    measure(context, "waiting sends", waiting_sends, "ms from the end of the wait to the last answer", "Waiting sends")
+    measure(context, "waiting sends", waiting_sends, "ms from the end of the wait to the last answer", "Waiting sends",
+            ("a waiting send with its task", "a task for each send", ""))

@@ -27,6 +27,10 @@ def run_megabyte(context):
             rows += [[connections, name, rate_with_spread(samples), number(samples.median("p50_ms")),
                       number(samples.median("p99_ms")), number(max(samples.of("resident_mib")))]
                      for name, samples in found.items()]
+        if connections == 1:
+            mine, other = (found[server.name].median("rate") for server in servers[:2])
+            context.figure("echo of 1 MiB, one after the other", "an agent inside the program", 1, f"{number(mine)}/s",
+                           f"{number(other)}/s", times(mine / other))
     context.section("Echo of 1 MiB", table(
         ["connections", "server", "per second", "p50 ms", "p99 ms", "resident MiB"], rows))
 

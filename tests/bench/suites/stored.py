@@ -32,6 +32,8 @@ def run_disk(context):
     each = (full - empty) / tasks
     context.section("On disk", f"{tasks:,} echoes of \"Hello, world\" with {events / tasks:.1f} events each: "
                                f"**{each:,.0f} bytes a task**, indexes included.")
+    context.figure(f"a task on disk (echo, {events / tasks:.0f} events, indexes included)", "an agent inside the program",
+                   64, f"{each:,.0f} bytes")
     context.target("cost of an echo on disk", "under 2 KB", f"{each:,.0f} bytes", each < 2000)
 
 
@@ -114,6 +116,10 @@ def report_start(context, servers, found):
          "resident MiB"], rows))
     few, many = (found[server.name] for server in servers)
     slowest = max(many["ready_ms"])
+    context.figure(f"with {servers[1].name} of one caller: start", "a cold disk", "", f"{number(slowest / 1000)} s")
+    for name, connections in LOAD.items():
+        context.figure(f"with {servers[1].name} of one caller: {name}", "no agent", connections,
+                       f"{number(many[name].median('rate'))}/s, p99 {number(many[name].median('p99_ms'))} ms")
     context.target(f"start with {servers[1].name}", "under 1 s", f"{number(slowest)} ms", slowest < 1000)
     for name in ("get", "list"):
         growth = many[name].median("p99_ms") / few[name].median("p99_ms")

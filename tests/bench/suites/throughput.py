@@ -139,12 +139,40 @@ HEAD = ["connections", "server", "per second", "p50 ms", "p99 ms", "rate, to SDK
         "CPU µs each", "resident MiB", "threads", "refused"]
 
 
+# The numbers of connections that the README shows, beside 64.
+SHOWN = {"send": (1, 64), "stream": (64, 256)}
+RAN = {INSIDE: "an agent inside the program", SHIPPED: "the shipped echo, in Python"}
+
+
+def report_figures(context, name, found):
+    for connections in SHOWN.get(name, (64,)):
+        for server, ran in RAN.items():
+            mine, other = found.get((connections, server)), found.get((connections, SDK13))
+            if mine is None or other is None:
+                continue
+
+            def cell(samples):
+                return (f"{number(samples.median('rate'))}/s, p50 {number(samples.median('p50_ms'))} ms, "
+                        f"p99 {number(samples.median('p99_ms'))} ms")
+            context.figure(CASES[name].lower(), ran if name not in ("get", "card") else "no agent", connections,
+                           cell(mine), cell(other), times(mine.median("rate") / other.median("rate")))
+    if name == "send":
+        mine, other = (max(found[64, server].of("resident_mib")) for server in (INSIDE, SDK13))
+        context.figure("resident memory after the sends", RAN[INSIDE], 64, f"{number(mine)} MiB", f"{number(other)} MiB",
+                       f"1/{number(other / mine)}")
+        limit = found[64, "limit: 4 commits"].median("rate")
+        context.figure("the limit of this disk and machine with four commits for each send, one after the other",
+                       "a bare SQLite", 64, f"{number(limit)}/s, of which Baton has "
+                                            f"{found[64, INSIDE].median('rate') / limit:.0%}")
+
+
 def run(context, name):
     found = measured(context, name)
     context.section(CASES[name], table(HEAD, rows_of(found)))
     def median(server, figure="rate"):
         return found[64, server].median(figure)
     ratio = median(INSIDE) / median(SDK13)
+    report_figures(context, name, found)
     wanted = {"send": 10, "get": 12, "card": 9, "stream": 8}.get(name)
     if wanted:
         context.target(f"{CASES[name].lower()}, 64 connections, to SDK 1.3.0", f"at least {wanted}x", times(ratio),
@@ -172,6 +200,10 @@ def run_slow_disk(context):
                     for case in cases:
                         found[case.server.name].append(case.measure(connections, context.seconds))
                 for server, samples in found.items():
+                    if connections == 64 and server != "limit: 1 commit":
+                        ran = "a bare SQLite, four commits" if server.startswith("limit") else RAN[INSIDE]
+                        context.figure(f"blocking sends where each flush takes {delay:g} ms more", ran, connections,
+                                       f"{number(samples.median('rate'))}/s")
                     rows.append([f"{delay:g} ms", connections, server, rate_with_spread(samples),
                                  number(samples.median("p50_ms")), number(samples.median("p99_ms"))])
     context.section("Blocking sends on slower disks",

@@ -1,4 +1,4 @@
-// The pages that are tested: the React page, bundled, and the one that the README shows.
+// The pages that are tested: the React pages, bundled, and the one that the README shows.
 import { build } from "esbuild";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -6,18 +6,22 @@ import { fileURLToPath } from "node:url";
 
 const here = dirname(dirname(fileURLToPath(import.meta.url)));
 
-async function bundled() {
+async function bundled(name) {
   const { outputFiles } = await build({
-    entryPoints: [join(here, "page/page.jsx")],
+    entryPoints: [join(here, "page", name)],
     bundle: true,
     write: false,
+    outdir: "out",
     format: "esm",
     jsx: "automatic",
     define: { "process.env.NODE_ENV": '"production"' },
+    loader: { ".woff": "empty", ".woff2": "empty", ".ttf": "empty" },
     logLevel: "error",
   });
-  return outputFiles[0].text;
+  return outputFiles.find(({ path }) => path.endsWith(".js")).text;
 }
+
+const html = readFileSync(join(here, "page/index.html"), "utf8");
 
 function ofReadme() {
   const readme = readFileSync(join(here, "../../README.md"), "utf8");
@@ -27,7 +31,9 @@ function ofReadme() {
 }
 
 export const pages = async () => ({
-  "index.html": readFileSync(join(here, "page/index.html"), "utf8"),
-  "page.js": await bundled(),
+  "index.html": html,
+  "page.js": await bundled("page.jsx"),
+  "copilot.html": html.replace("page.js", "copilot.js"),
+  "copilot.js": await bundled("copilot.jsx"),
   "chat.html": ofReadme(),
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { fresh, heldTask, holding, polled, textOf, withDesk } from "./tools.mjs";
+import { collect, fresh, heldTask, holding, polled, textOf, using, withDesk } from "./tools.mjs";
 
 export const blocking = {
   operation: "blocking send",
@@ -133,5 +133,22 @@ export const cancel = {
       assert.equal((await desk.get(id)).state, "canceled");
       const asked = await desk.send("ask the wall");
       assert.equal((await desk.cancel(asked.id)).state, "canceled");
+    }),
+};
+
+export const byMessage = {
+  operation: "answer by a message",
+  agent: "brief",
+  run: (client, world) =>
+    using(client, world.server.base("brief"), {}, async (brief) => {
+      const said = await brief.send("hello", { blocking: true });
+      assert.deepEqual([said.role, said.text], ["agent", "yes"]);
+      const more = await brief.send("and now?", { contextId: said.contextId, blocking: false });
+      assert.deepEqual([more.contextId, more.text], [said.contextId, "yes"]);
+      const events = await collect(brief.stream("hello"));
+      assert.deepEqual(
+        events.map((event) => [event.kind, event.text]),
+        [["message", "yes"]],
+      );
     }),
 };

@@ -17,13 +17,13 @@ export const required = {
 };
 
 export const users = {
-  operation: "another user's session is another",
+  operation: "a user is a label that the agent is told",
   async run(client, world) {
     const conversation = client.conversation();
     const as = async (user_id, text) =>
       conversation.read(await framesOf(url(world), { ...conversation.say(text), user_id })).text;
     assert.equal(await as("ada", "say I am Ada"), "I am Ada");
-    assert.equal(await as("bob", "told history"), "[]");
-    assert.equal(toldIn(await as("ada", "told history")).length, 2);
+    assert.equal(toldIn(await as("bob", "told history")).length, 2);
+    assert.match(await as("bob", "told metadata"), /"user_id": "bob"/);
   },
 };

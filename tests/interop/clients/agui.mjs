@@ -66,6 +66,6 @@ const of = (version, { HttpAgent }, has) => ({
 
 export const agui = [
   of("0.0.42", v0042, { binary: true }),
-  of("0.0.59", v0059, { resume: true, sources: true }),
-  of("1.0.0", newest, { resume: true, sources: true, newer: true }),
+  of("0.0.59", v0059, { resume: true, sources: true, reasoning: true }),
+  of("1.0.0", newest, { resume: true, sources: true, reasoning: true, newer: true }),
 ];

@@ -28,7 +28,7 @@ class Client {
   }
 
   async send(text, options) {
-    return view.task(this.#result(await this.client.sendMessage(this.#params(text, options))));
+    return view.answer(this.#result(await this.client.sendMessage(this.#params(text, options))));
   }
 
   async *stream(text, options) {

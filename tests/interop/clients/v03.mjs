@@ -30,7 +30,7 @@ class Client {
   }
 
   async send(text, options) {
-    return view.task(await this.client.sendMessage(sendParams(text, options), this.options));
+    return view.answer(await this.client.sendMessage(sendParams(text, options), this.options));
   }
 
   async *stream(text, options) {
@@ -91,7 +91,7 @@ class OldClient {
   }
 
   async send(text, options) {
-    return view.task(this.#result(await this.client.sendMessage(sendParams(text, options))));
+    return view.answer(this.#result(await this.client.sendMessage(sendParams(text, options))));
   }
 
   async *stream(text, options) {

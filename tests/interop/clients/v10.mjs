@@ -37,7 +37,7 @@ class Client {
   }
 
   async send(text, options) {
-    return view.task(await this.client.sendMessage(sendParams(text, options), this.options));
+    return view.answer(await this.client.sendMessage(sendParams(text, options), this.options));
   }
 
   async *stream(text, options) {

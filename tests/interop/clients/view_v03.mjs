@@ -54,6 +54,13 @@ export function task(value) {
   };
 }
 
+// What a send is answered by.
+export function answer(value) {
+  if (value.kind !== "message") return task(value);
+  assert.ok(!value.taskId, "a message without a task names none");
+  return { contextId: value.contextId, ...message(value) };
+}
+
 export function event(value) {
   if (value.kind === "task") return { kind: "task", taskId: value.id, task: task(value), state: task(value).state };
   if (value.kind === "message") return { kind: "message", ...message(value) };

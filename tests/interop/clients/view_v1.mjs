@@ -56,6 +56,13 @@ export function task(value) {
   };
 }
 
+// What a send is answered by.
+export function answer(value) {
+  if (value.messageId === undefined) return task(value);
+  assert.ok(!value.taskId, "a message without a task names none");
+  return { contextId: value.contextId, ...message(value) };
+}
+
 export function event({ payload }) {
   assert.ok(payload, "a stream item has a payload");
   const { $case, value } = payload;

@@ -29,7 +29,7 @@ export class Server {
   #ended;
 
   // `agents`: folders beside this one, or of the examples that ship with the program.
-  constructor(config = {}, agents = ["desk", "quiet", "strict"]) {
+  constructor(config = {}, agents = ["desk", "quiet", "strict", "brief"]) {
     this.config = config;
     this.names = agents;
     this.folder = mkdtempSync(join(tmpdir(), "baton-interop-"));
@@ -53,7 +53,7 @@ export class Server {
   async start() {
     this.#copyAgents();
     const config = join(this.folder, "baton.json");
-    writeFileSync(config, JSON.stringify(this.config));
+    writeFileSync(config, JSON.stringify(this.config), { mode: 0o600 });
     const log = openSync(join(this.folder, "log"), "a");
     this.#process = spawn(
       program,

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <regex>
+
 #include "agents/function_executor.h"
 #include "agents/process_host.h"
 #include "support/recording_sink.h"
@@ -20,14 +22,16 @@ std::string card(std::string_view baton) {
 }
 
 struct Bench {
-  base::Result<Catalogue> load(const Catalogue::Builtins& builtins = {}) {
-    return Catalogue::load(folder.path(), host, builtins);
+  base::Result<Catalogue> load(const Catalogue::Builtins& builtins = {},
+                               const agents::CommonRules& rules = {}) {
+    return Catalogue::load(folder.path(), host, builtins, rules);
   }
-  // The report without the folder's own path.
+  // The report of a strict load without the folder's own path and the places in the files.
   std::string report(const Catalogue::Builtins& builtins = {}) {
-    const auto loaded = load(builtins);
+    const auto loaded = load(builtins, {{}, false, true});
     if (loaded) return "";
-    std::string text = loaded.error().for_log;
+    std::string text =
+        std::regex_replace(loaded.error().for_log, std::regex("card\\.json:[0-9]+:[0-9]+:"), "card.json:");
     const std::string prefix = folder.path().string();
     for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix)) {
       text.erase(at, prefix.size());
@@ -54,7 +58,8 @@ TEST_CASE("Catalogue: cards become agents that run") {
   const auto catalogue = bench.load();
   REQUIRE_MESSAGE(catalogue.has_value(), catalogue.error().for_log);
   REQUIRE(catalogue->all().size() == 2);
-  CHECK(catalogue->default_agent().name.value == "two");
+  REQUIRE(catalogue->default_agent() != nullptr);
+  CHECK(catalogue->default_agent()->name.value == "two");
   CHECK(catalogue->find({"three"}) == nullptr);
   const agents::Agent* one = catalogue->find({"one"});
   REQUIRE(one != nullptr);
@@ -84,13 +89,108 @@ TEST_CASE("Catalogue: cards become agents that run") {
   CHECK(sink->ending() == "done");
 }
 
-TEST_CASE("Catalogue: without a default the first by name is it") {
+TEST_CASE("Catalogue: what surrounds an agent is as its card says") {
   Bench bench;
+  bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"],"env_from":["A","B"],
+    "limits":{"memory_bytes":1073741824,"cpu_s":5,"processes":6,"open_files":70},"errors":"verbose",
+    "worker_drain_s":1.5,"first_output_s":0.5})"));
   bench.folder.write("b/card.json", card(R"({"executor":"command","command":["x"]})"));
+  const auto catalogue = bench.load();
+  REQUIRE_MESSAGE(catalogue.has_value(), catalogue.error().for_log);
+  const AgentSettings& said = catalogue->find({"a"})->settings;
+  CHECK(said.env_from == std::vector<std::string>{"A", "B"});
+  CHECK(said.limits.memory == 1u << 30);
+  CHECK(said.limits.cpu_s == 5);
+  CHECK(said.limits.processes == 6);
+  CHECK(said.limits.open_files == 70);
+  CHECK(said.verbose_errors);
+  CHECK(said.worker_drain == std::chrono::milliseconds(1500));
+  CHECK(said.first_output == std::chrono::milliseconds(500));
+  const AgentSettings& unsaid = catalogue->find({"b"})->settings;
+  CHECK(unsaid.env_from.empty());
+  CHECK(unsaid.limits.memory == 0);
+  CHECK_FALSE(unsaid.verbose_errors);
+  CHECK(unsaid.worker_drain == std::chrono::seconds(60));
+  CHECK(unsaid.first_output.count() == 0);
+}
+
+TEST_CASE("Catalogue: a secret and a setting of Baton's cannot be passed on") {
+  Bench bench;
+  bench.folder.write(
+      "a/card.json",
+      card(R"({"executor":"command","command":["x"],"env_from":["ANNS","BATON_TOKENS","HOST"]})"));
+  const auto loaded = Catalogue::load(bench.folder.path(), bench.host, {}, {{"ANNS"}, false});
+  REQUIRE_FALSE(loaded.has_value());
+  const std::string& report = loaded.error().for_log;
+  CHECK(report.find("\"ANNS\" holds a caller's token and is not passed on") != std::string::npos);
+  CHECK(report.find("/baton/env_from/1: \"BATON_TOKENS\" is Baton's own and is not passed on") !=
+        std::string::npos);
+  CHECK(report.find("HOST\"") == std::string::npos);
+}
+
+TEST_CASE("Catalogue: the server's rule shows all agents' errors") {
+  Bench bench;
   bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"]})"));
+  const auto loaded = Catalogue::load(bench.folder.path(), bench.host, {}, {{}, true});
+  REQUIRE(loaded.has_value());
+  CHECK(loaded->all().front()->settings.verbose_errors);
+}
+
+TEST_CASE("Catalogue: of several agents none is the default unless its card says so") {
+  Bench bench;
+  const std::string plain = card(R"({"executor":"command","command":["x"]})");
+  bench.folder.write("a/card.json", plain);
+  const auto one = bench.load();
+  REQUIRE(one.has_value());
+  REQUIRE(one->default_agent() != nullptr);
+  CHECK(one->default_agent()->name.value == "a");
+  bench.folder.write("b/card.json", plain);
+  const auto two = bench.load();
+  REQUIRE(two.has_value());
+  CHECK(two->default_agent() == nullptr);
+}
+
+TEST_CASE("Catalogue: an agent that is left out is replaced by no other at the root") {
+  Bench bench;
+  bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"]})"));
+  bench.folder.write("b/card.json", card(R"({"executor":"comand","command":["x"],"default":true})"));
   const auto catalogue = bench.load();
   REQUIRE(catalogue.has_value());
-  CHECK(catalogue->default_agent().name.value == "a");
+  CHECK(catalogue->all().size() == 1);
+  CHECK(catalogue->default_agent() == nullptr);
+  REQUIRE(catalogue->left_out().size() == 1);
+  CHECK(catalogue->left_out()[0].folder == "b");
+  CHECK(catalogue->is_left_out({"b"}));
+  CHECK_FALSE(catalogue->is_left_out({"a"}));
+  CHECK(bench.load({}, {{}, false, true}).has_value() == false);
+}
+
+TEST_CASE("Catalogue: problems and oddities are told with line and column") {
+  Bench bench;
+  const std::string oddly =
+      "{\n  \"name\": \"N\", \"description\": \"D\", \"version\": \"1\", \"iconURL\": \"i\", \"x-mine\": 1,\n"
+      "  \"defaultInputModes\": [\"text/plain\"], \"defaultOutputModes\": [\"text/plain\"],\n"
+      "  \"skills\": [{\"id\": \"s\", \"name\": \"S\", \"description\": \"\", \"tags\": [],\n"
+      "    \"example\": []}],\n"
+      "  \"baton\": {\"executor\": \"command\", \"command\": [\"no-such-python\", \"-u\", \"agent.py\"]}}\n";
+  bench.folder.write("a/card.json", oddly);
+  bench.folder.write("b/card.json", "{\n  \"name\": \"N\"\n  \"version\": 1}");
+  const auto catalogue = bench.load();
+  REQUIRE(catalogue.has_value());
+  const std::string a = (bench.folder.path() / "a/card.json").string();
+  const std::string b = (bench.folder.path() / "b/card.json").string();
+  std::vector<std::string> warnings;
+  for (const Catalogue::CardReport& odd : catalogue->warnings()) warnings.push_back(odd.report);
+  CHECK(warnings ==
+        std::vector<std::string>{
+            a + ":2:63: /iconURL: is unknown; did you mean \"iconUrl\"?",
+            a + ":5:16: /skills/0/example: is unknown; did you mean \"examples\"?",
+            a + ":6:47: /baton/command: the program \"no-such-python\" is not there, neither in PATH nor in "
+                "the agent's folder",
+            a + ":6:47: /baton/command: the file \"agent.py\" is not there, or cannot be read",
+        });
+  REQUIRE(catalogue->left_out().size() == 1);
+  CHECK(catalogue->left_out()[0].report.starts_with(b + ":3:3: "));
 }
 
 TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
@@ -122,10 +222,10 @@ TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
       "/b/card.json: /baton/mode: must be one of \"turn\", \"worker\"",
       "/c/card.json: /baton: executor \"command\" needs \"command\": [\"program\", \"argument\", ...]",
       "/c/card.json: /baton/io: \"text\" needs mode \"turn\": its input ends with the turn",
+      "/e/card.json: /baton/default: agent \"d\" is the default already",
       "/g/card.json: /baton/command: is only for executor \"command\"",
       "/h/card.json: /baton/plain_answers: must be of type \"boolean\"",
       "/h/card.json: /baton/confirm_tool: must not be empty",
-      "/e/card.json: /baton/default: agent \"d\" is the default already",
   };
   REQUIRE(lines.size() == expected.size() + 1);
   CHECK(lines[3].starts_with("/a/card.json: "));
@@ -153,11 +253,11 @@ TEST_CASE("Catalogue: built-in executors are made by name") {
   bench.folder.write("hello/card.json", card(R"({"executor":"builtin"})"));
   const auto catalogue = bench.load(builtins);
   REQUIRE_MESSAGE(catalogue.has_value(), catalogue.error().for_log);
-  for (const agents::Agent& agent : catalogue->all()) {
+  for (const agents::Agent* agent : catalogue->all()) {
     auto sink = std::make_shared<test::RecordingSink>();
-    const auto running = agent.executor->start({}, sink);
+    const auto running = agent->executor->start({}, sink);
     REQUIRE(sink->wait_finished());
-    CHECK(sink->all_text() == "I am " + agent.name.value);
+    CHECK(sink->all_text() == "I am " + agent->name.value);
   }
   CHECK(bench.report() ==
         "/greeter/card.json: /baton: there is no built-in executor \"hello\"\n"
@@ -171,4 +271,61 @@ TEST_CASE("is_agent_name: lower-case names only") {
   CHECK_FALSE(agents::is_agent_name("-x"));
   CHECK_FALSE(agents::is_agent_name("Echo"));
   CHECK_FALSE(agents::is_agent_name("a b"));
+}
+
+TEST_CASE("Catalogue: cards that are read again show what changed, and keep the rest as it is") {
+  Bench bench;
+  const std::string text = card(R"({"executor":"command","command":["x"]})");
+  for (const char* name : {"gone", "same", "other"}) {
+    bench.folder.write(std::string(name) + "/card.json", text);
+  }
+  auto catalogue = bench.load();
+  REQUIRE(catalogue);
+  const agents::Agent *same = catalogue->find({"same"}), *other = catalogue->find({"other"});
+  const auto& before = catalogue->all();
+  CHECK(catalogue->default_agent() == nullptr);
+
+  std::filesystem::remove_all(bench.folder.path() / "gone");
+  bench.folder.write("fresh/card.json", card(R"({"executor":"command","command":["x"],"default":true})"));
+  bench.folder.write("other/card.json", card(R"({"executor":"command","command":["x"],"concurrency":7})"));
+  const auto reloaded = catalogue->reload(bench.folder.path(), bench.host);
+  REQUIRE(reloaded);
+  CHECK(reloaded->added == 1);
+  CHECK(reloaded->changed == 1);
+  CHECK(reloaded->removed == 1);
+  CHECK(reloaded->wrong.empty());
+  CHECK(catalogue->find({"same"}) == same);
+  CHECK(catalogue->find({"other"}) != other);
+  CHECK(catalogue->find({"other"})->settings.concurrency == 7);
+  CHECK(catalogue->find({"gone"}) == nullptr);
+  REQUIRE(catalogue->default_agent() != nullptr);
+  CHECK(catalogue->default_agent()->name.value == "fresh");
+  // Whoever has them may go on using them.
+  CHECK(before.size() == 3);
+  CHECK(other->settings.concurrency != 7);
+}
+
+TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays as it was") {
+  Bench bench;
+  const std::string text = card(R"({"executor":"command","command":["x"]})");
+  bench.folder.write("one/card.json", text);
+  auto catalogue = bench.load();
+  REQUIRE(catalogue);
+  const agents::Agent* one = catalogue->find({"one"});
+  bench.folder.write("one/card.json", "{");
+  bench.folder.write("two/card.json", text);
+  bench.folder.write("three/card.json", "[]");
+  const auto reloaded = catalogue->reload(bench.folder.path(), bench.host);
+  REQUIRE(reloaded);
+  CHECK(reloaded->wrong.size() == 2);
+  CHECK(reloaded->added == 1);
+  CHECK(reloaded->removed == 0);
+  CHECK(catalogue->find({"one"}) == one);
+  CHECK(catalogue->find({"two"}) != nullptr);
+  CHECK_FALSE(catalogue->is_left_out({"one"}));
+  CHECK(catalogue->is_left_out({"three"}));
+
+  std::filesystem::remove_all(bench.folder.path() / "two");
+  CHECK_FALSE(catalogue->reload(bench.folder.path(), bench.host));
+  CHECK(catalogue->find({"two"}) != nullptr);
 }

@@ -5,6 +5,10 @@
 #include <atomic>
 #include <future>
 #include <latch>
+#include <stdexcept>
+#include <string>
+
+#include "base/exception_report.h"
 
 using baton::base::WorkerPool;
 
@@ -75,4 +79,24 @@ TEST_CASE("WorkerPool: a pool that is gone before a burst ends has run what was 
     pool.stop();
   }
   CHECK(ran == 80);
+}
+
+TEST_CASE("WorkerPool: an exception ends its function alone and is reported") {
+  static std::atomic<int> reported{0};
+  baton::base::report_exceptions_to([](const char* pool, const char* what) noexcept {
+    if (std::string(pool) == "breaking" && std::string(what) == "no memory") ++reported;
+  });
+  std::atomic<int> ran{0};
+  {
+    WorkerPool pool("breaking", 1, 100);
+    for (int i = 0; i < 3; ++i) {
+      CHECK(pool.try_submit([] { throw std::runtime_error("no memory"); }));
+      CHECK(pool.try_submit([] { throw 7; }));
+      CHECK(pool.try_submit([&] { ++ran; }));
+    }
+    pool.stop();
+  }
+  baton::base::report_exceptions_to(nullptr);
+  CHECK(ran == 3);
+  CHECK(reported == 3);
 }

@@ -51,6 +51,12 @@ TEST_CASE("FileSaver: names stay inside the folder and are harmless") {
       {"a\nb\x1b[2J", "a_b_[2J"},
       {"what?*.txt", "what__.txt"},
       {"Größe 漢.txt", "Größe 漢.txt"},
+      {"gpj\xE2\x80\xAEtxt.exe", "gpj_txt.exe"},
+      {"\xC2\x9B"
+       "31m.txt",
+       "_31m.txt"},
+      {"a\xE2\x80\x8F\xE2\x81\xA6.txt", "a__.txt"},
+      {"broken\xff.txt", "broken_.txt"},
   };
   for (const auto& [wanted, name] : table) {
     CAPTURE(wanted);

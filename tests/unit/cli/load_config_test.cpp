@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "cli/nearest.h"
 #include "cli/settings.h"
+#include "support/temp_folder.h"
 #include "wire/json/document.h"
 
 namespace baton::cli {
@@ -92,11 +94,23 @@ TEST_CASE("Configuration: an unknown key is named with its place and the nearest
   const LoadedConfig loaded = from_file(
       R"({"prot": 1, "http": {"body_mx": 5}, "reply_wait_s": 3, "http.body_max": 9, "zzzzzzzz": 1})");
   CHECK(loaded.problems.size() == 5);
-  CHECK(has_problem(loaded, "baton.json /prot: is unknown; did you mean port?"));
-  CHECK(has_problem(loaded, "baton.json /http/body_mx: is unknown; did you mean body_max?"));
+  CHECK(has_problem(loaded, "/prot: is unknown; did you mean port?"));
+  CHECK(has_problem(loaded, "/http/body_mx: is unknown; did you mean body_max?"));
   CHECK(has_problem(loaded, "/reply_wait_s: is unknown; did you mean /engine/reply_wait_s?"));
   CHECK(has_problem(loaded, "/http.body_max: is unknown; did you mean /http/body_max?"));
-  CHECK(std::ranges::find(loaded.problems, "baton.json /zzzzzzzz: is unknown") != loaded.problems.end());
+  CHECK(std::ranges::find(loaded.problems, "baton.json:1:88: /zzzzzzzz: is unknown") !=
+        loaded.problems.end());
+}
+
+TEST_CASE("Configuration: what is wrong in the file is told with line and column") {
+  CHECK(
+      from_file("{\n  // a comment\n  \"port\": 8080,\n  \"http\": {\n    \"body_max\": \"x\"}}").problems ==
+      std::vector<std::string>{"baton.json:5:17: /http/body_max: must be a size between 1KiB and 1GiB"});
+  const LoadedConfig broken = from_file("{\n  \"port\": 8080\n  \"host\": \"x\"}");
+  REQUIRE(broken.problems.size() == 1);
+  CHECK(broken.problems[0].starts_with("baton.json:3:3: "));
+  CHECK(has_problem(from_file("{\"tokens\": [\n {\"caller\": \"a\",\n \"tokn\": \"s\"}]}"),
+                    "baton.json:3:10: /tokens/0/tokn: is unknown; did you mean token?"));
 }
 
 TEST_CASE(
@@ -122,7 +136,7 @@ TEST_CASE(
       {R"({"cors": {"origins": "x"}})", "/cors/origins: must be a list of texts"},
       {R"({"cors": {"origins": [1]}})", "/cors/origins: must be a list of texts"},
       {R"({"cors": {"origins": ["https://a.example/path"]}})",
-       "cors.origins: must be * or like https://host:port"},
+       "cors.origins: must be *, loopback or like https://host:port"},
       {R"({"log": {"level": "loud"}})", "/log/level: must be one of trace, debug, info"},
       {R"({"log": {"format": 3}})", "/log/format: must be one of json, text"},
       {R"({"port": 1, "port": 2})", "/port: is there more than once"},
@@ -181,6 +195,27 @@ TEST_CASE("Configuration: tokens come inline, from a file and from the environme
   CHECK(loaded.config.tokens[2].secret == "from-environment");
   CHECK(loaded.config.tokens[2].agents == std::vector<std::string>{"echo", "tools"});
   CHECK_FALSE(loaded.config.anonymous_allowed());
+}
+
+TEST_CASE("Configuration: a token's file is beside the configuration file, unless its name is absolute") {
+  const TemporaryFile file("from-the-file\n");
+  const std::size_t slash = file.name.rfind('/');
+  Sources sources;
+  sources.file_name = file.name.substr(0, slash) + "/baton.json";
+  sources.file_text =
+      R"({"tokens": [{"caller": "bob", "token_file": ")" + file.name.substr(slash + 1) + R"("}]})";
+  const LoadedConfig loaded = load_config(sources);
+  CHECK(loaded.problems.empty());
+  REQUIRE(loaded.config.tokens.size() == 1);
+  CHECK(loaded.config.tokens[0].secret == "from-the-file");
+}
+
+TEST_CASE("Configuration: BATON_TOKENS takes what the help shows") {
+  const LoadedConfig loaded =
+      load_config({"", "", {{"BATON_TOKENS", R"({"tokens": [{"caller": "ann", "token": "t"}]})"}}, {}});
+  CHECK(loaded.problems.empty());
+  REQUIRE(loaded.config.tokens.size() == 1);
+  CHECK(loaded.config.tokens[0].caller == "ann");
 }
 
 TEST_CASE("Configuration: anonymous calls beside tokens must be asked for") {
@@ -259,4 +294,49 @@ TEST_CASE("Nearest name: counts what a typing error changes and ignores what is 
 }
 
 }  // namespace
+
+TEST_CASE(
+    "Configuration: an address that others can reach needs tokens, or that anonymous calls are wanted") {
+  for (const char* host : {"0.0.0.0", "::", "192.0.2.1", "127.0.0.1.example"}) {
+    CAPTURE(host);
+    CHECK(has_problem(load_config({"", "", {}, {{"host", host}}}), "--allow-anonymous"));
+    CHECK(load_config({"", "", {}, {{"host", host}, {"allow_anonymous", "true"}}}).problems.empty());
+    CHECK(load_config({"", "", {{"BATON_TOKENS", R"([{"caller": "ann", "token": "t"}])"}}, {{"host", host}}})
+              .problems.empty());
+  }
+  for (const char* host : {"127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"}) {
+    CAPTURE(host);
+    CHECK(load_config({"", "", {}, {{"host", host}}}).problems.empty());
+  }
+}
+
+TEST_CASE("Configuration: hosts and proxies are checked") {
+  CHECK(from_file(R"({"hosts": ["a.example", "b.example:81", "*"], "proxies": ["10.0.0.0/8", "::1"]})")
+            .problems.empty());
+  CHECK(has_problem(from_file(R"({"hosts": ["https://a.example"]})"), "hosts: must be"));
+  for (const char* proxy : {"proxy.example", "10.0.0.0/33", "10.0.0.0/", "::/129", ""}) {
+    CAPTURE(proxy);
+    CHECK(has_problem(from_file(R"({"proxies": [")" + std::string(proxy) + R"("]})"), "proxies: must be"));
+  }
+}
+
+TEST_CASE("Configuration: a file with a token that every user can read is refused, unless that is wanted") {
+  const test::TempFolder folder;
+  const std::string token = folder.path() / "ann.token", config = folder.path() / "baton.json";
+  std::ofstream(token) << "secret-of-ann\n";
+  std::filesystem::permissions(token, std::filesystem::perms(0644));
+  const std::string by_file = R"({"tokens": [{"caller": "ann", "token_file": ")" + token + R"("}]})";
+  CHECK(has_problem(load_config({config, by_file, {}, {}}), token + ": holds a token"));
+  CHECK(load_config({config, by_file, {}, {{"allow_readable_secrets", "true"}}}).problems.empty());
+  std::filesystem::permissions(token, std::filesystem::perms(0640));
+  CHECK(load_config({config, by_file, {}, {}}).problems.empty());
+
+  const std::string inside = R"({"tokens": [{"caller": "ann", "token": "secret-of-ann"}]})";
+  std::ofstream(config) << inside;
+  std::filesystem::permissions(config, std::filesystem::perms(0644));
+  CHECK(has_problem(load_config({config, inside, {}, {}}), config + ": holds a token"));
+  std::filesystem::permissions(config, std::filesystem::perms(0600));
+  CHECK(load_config({config, inside, {}, {}}).problems.empty());
+}
+
 }  // namespace baton::cli

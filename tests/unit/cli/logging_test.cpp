@@ -14,6 +14,12 @@ TEST_CASE("Log line: leading facts become members, the rest is the message") {
         "{\"time\":\"now\",\"level\":\"info\",\"task\":\"t1\",\"message\":\"\"}\n");
 }
 
+TEST_CASE("Log line: worker and attempt are members") {
+  CHECK(json_log_line("now", "info", "agent=echo worker=1 task=t1 attempt=2 agent-stderr | x=1") ==
+        "{\"time\":\"now\",\"level\":\"info\",\"agent\":\"echo\",\"worker\":\"1\",\"task\":\"t1\","
+        "\"attempt\":\"2\",\"message\":\"agent-stderr | x=1\"}\n");
+}
+
 TEST_CASE("Log line: whatever the message holds, it is one line of JSON") {
   CHECK(json_log_line("now", "warn", "a\nb\"c\\") ==
         "{\"time\":\"now\",\"level\":\"warn\",\"message\":\"a\\nb\\\"c\\\\\"}\n");

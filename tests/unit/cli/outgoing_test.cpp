@@ -40,6 +40,24 @@ TEST_CASE("Outgoing message: a file goes with its bytes, name and type") {
   CHECK(message->parts[0].media_type == "text/csv");
 }
 
+TEST_CASE("Outgoing message: a type behind a file's name is its type, unless the name is a file's") {
+  char folder[] = "/tmp/baton-test-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const std::string plain = std::string(folder) + "/a.bin", odd = plain + ":b";
+  std::ofstream(plain) << "1";
+  std::ofstream(odd) << "2";
+  const auto message = make_message({{}, {plain, plain + ":application/pdf", odd}, {}, {}});
+  unlink(plain.c_str());
+  unlink(odd.c_str());
+  rmdir(folder);
+  REQUIRE(message.has_value());
+  REQUIRE(message->parts.size() == 3);
+  CHECK(message->parts[0].media_type == "application/octet-stream");
+  CHECK(message->parts[1].media_type == "application/pdf");
+  CHECK(message->parts[1].filename == "a.bin");
+  CHECK(message->parts[2].filename == "a.bin:b");
+}
+
 TEST_CASE("Outgoing message: what cannot be sent is refused before anything is sent") {
   CHECK_FALSE(make_message({}).has_value());
   CHECK_FALSE(make_message({{"\xff"}, {}, {}, {}}).has_value());

@@ -46,6 +46,35 @@ TEST_CASE("Printable: a JSON line keeps its meaning and stays one line") {
   CHECK(json_line("\"漢\"") == "\"漢\"");
 }
 
+TEST_CASE("Printable: a JSON line cannot turn the direction of a terminal's text") {
+  CHECK(json_line("\"a\xE2\x80\xAE"
+                  "b\xE2\x81\xA6\"") == "\"a\\u202eb\\u2066\"");
+}
+
+TEST_CASE("Printable: special characters of a name are replaced, whatever they are made of") {
+  CHECK(safe_characters("a<b", "<") == "a_b");
+  CHECK(safe_characters("a\x1b\x7f", "") == "a__");
+  CHECK(safe_characters("a\xC2\x9B"
+                        "b",
+                        "") == "a_b");
+  CHECK(safe_characters("gpj\xE2\x80\xAE.exe", "") == "gpj_.exe");
+  CHECK(safe_characters("\xE2\x80\x8F\xD8\x9C\xE2\x81\xA9", "") == "___");
+  CHECK(safe_characters("\xff\xC0\x9B", "") == "___");
+  CHECK(safe_characters("Größe 漢 🙂", "") == "Größe 漢 🙂");
+}
+
+TEST_CASE("Printable: text is cut to columns, at a word's end where one is near") {
+  CHECK(width_of("abc") == 3);
+  CHECK(width_of("漢字") == 4);
+  CHECK(width_of("e\xCC\x81") == 1);
+  CHECK(shortened("short", 10) == "short");
+  CHECK(shortened("reading the third file of nine", 20) == "reading the third…");
+  CHECK(shortened("Donaudampfschiff", 10) == "Donaudamp…");
+  CHECK(shortened("漢字漢字", 6) == "漢字…");
+  CHECK(shortened("abc", 1) == "…");
+  CHECK(shortened("abc", 0).empty());
+}
+
 TEST_CASE("Printable: a shell reads a word back as it was") {
   CHECK(shell_word("plain-1.2") == "plain-1.2");
   CHECK(shell_word("two words") == "'two words'");

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "grpc/channel.h"
+
 namespace baton::cli {
 namespace {
 
@@ -13,16 +15,16 @@ using task::Generation;
 
 // "1.0 http://h/a" of each interface to try, in order.
 std::vector<std::string> chosen(std::string_view card, std::string_view a2a = "",
-                                Purpose purpose = Purpose::tasks) {
+                                Purpose purpose = Purpose::tasks, std::string_view transport = "") {
   const auto read = wire::read_remote_card(card);
   REQUIRE(read.has_value());
   std::vector<std::string> found;
-  for (const Remote& remote : choose_remotes(*read, a2a, purpose)) {
+  for (const Remote& remote : choose_remotes(*read, a2a, purpose, transport)) {
     wire::a2a::SendRequest send;
     send.submission.message.parts = {task::Part::of_text("x")};
     const bool rest = !remote.dialect->write_send(send, false).path.empty();
-    found.push_back(std::string(wire::name_of(remote.dialect->generation())) + (rest ? " REST " : " ") +
-                    remote.url);
+    const char* how = remote.over_grpc ? " gRPC " : rest ? " REST " : " ";
+    found.push_back(std::string(wire::name_of(remote.dialect->generation())) + how + remote.url);
   }
   return found;
 }
@@ -52,8 +54,18 @@ TEST_CASE("Remote: JSON-RPC comes before REST and newer before older, whatever t
 TEST_CASE("Remote: an agent without JSON-RPC is spoken to over REST") {
   const std::string card = card_of({{"h:1", "GRPC", "1.0"}, {"http://h/r", "HTTP+JSON", "0.3"}});
   CHECK(chosen(card) == Names{"0.3 REST http://h/r"});
-  CHECK(chosen(card, "1.0").empty());
-  CHECK(chosen(card_of({{"h:1", "GRPC", "1.0"}})).empty());
+  CHECK(chosen(card, "1.0", Purpose::tasks, "rest").empty());
+  CHECK(chosen(card, "", Purpose::tasks, "jsonrpc").empty());
+}
+
+TEST_CASE("Remote: gRPC is spoken where a card offers nothing before it, or where it is asked for") {
+  const std::string card =
+      card_of({{"h:1", "GRPC", "1.0"}, {"h:2", "GRPC", "0.3"}, {"http://h/r", "HTTP+JSON", "1.0"}});
+  const bool built = grpc::Channel::available();
+  CHECK(chosen(card) == Names{"1.0 REST http://h/r"});
+  CHECK(chosen(card, "", Purpose::tasks, "grpc") == (built ? Names{"1.0 gRPC h:1"} : Names{}));
+  CHECK(chosen(card, "0.3", Purpose::tasks, "grpc") == (built ? Names{"0.3 gRPC h:2"} : Names{}));
+  CHECK(chosen(card_of({{"h:1", "GRPC", "1.0"}})) == (built ? Names{"1.0 gRPC h:1"} : Names{}));
 }
 
 TEST_CASE("Remote: lists are asked for in 1.0 only, over whatever binding has them") {

@@ -69,6 +69,24 @@ TEST_CASE("TerminalView: progress is a bar that is wiped by what follows") {
   CHECK(view.show(update(status("working", "", R"({"progress":"x"})"))) == "working\n");
 }
 
+TEST_CASE("TerminalView: a note that is too long for the bar's line is cut at a word") {
+  TerminalView view(false, 60);
+  const std::string shown =
+      view.show(update(status("working", "reading the third of nine large files", R"({"progress":0.5})")));
+  CHECK(shown == "\r\x1b[K[############------------] 50% reading the third of nine…");
+}
+
+TEST_CASE("TerminalView: a file's size is that of its content") {
+  for (const auto& [base64, size] :
+       {std::pair{"aA==", "1"}, std::pair{"aGk=", "2"}, std::pair{"aGkh", "3"}, std::pair{"", "0"}}) {
+    TerminalView view(false);
+    const std::string shown =
+        view.show(update(R"({"id":"t","artifact":{"parts":[{"type":"file","file":{"name":"a","bytes":")" +
+                         std::string(base64) + R"("}}],"lastChunk":true}})"));
+    CHECK(shown.find(", " + std::string(size) + " bytes]") != std::string::npos);
+  }
+}
+
 TEST_CASE("TerminalView: states have colours only where they are wanted") {
   TerminalView colour(true);
   CHECK(colour.show(update(status("completed"))) == "\x1b[32mcompleted\x1b[0m\n");

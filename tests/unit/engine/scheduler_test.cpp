@@ -24,11 +24,13 @@ struct Bench {
                     started.emplace_back(task.value, agent.value);
                   }) {}
 
-  Room reserve(const task::AgentName& agent) { return scheduler.reserve(agent, false); }
+  Room reserve(const task::AgentName& agent, const std::string& caller = "ann") {
+    return scheduler.reserve({agent, caller}, false);
+  }
 
-  void enqueue(std::int64_t task, const task::AgentName& agent) {
-    REQUIRE(reserve(agent) == Room::queue);
-    scheduler.enqueue({task}, agent);
+  void enqueue(std::int64_t task, const task::AgentName& agent, const std::string& caller = "ann") {
+    REQUIRE(reserve(agent, caller) == Room::queue);
+    scheduler.enqueue({task}, {agent, caller});
   }
 };
 
@@ -66,7 +68,7 @@ TEST_CASE("Scheduler: a full queue refuses and a released reservation makes room
   bench.enqueue(2, kBusy);
   REQUIRE(bench.reserve(kBusy) == Room::queue);
   CHECK(bench.reserve(kBusy) == Room::none);
-  bench.scheduler.release();
+  bench.scheduler.release({kBusy, "ann"});
   CHECK(bench.reserve(kBusy) == Room::queue);
 }
 
@@ -75,8 +77,8 @@ TEST_CASE("Scheduler: a turn that is not wanted any more gives its place in the 
   bench.enqueue(1, kBusy);
   bench.enqueue(2, kQuiet);
   CHECK(bench.reserve(kQuiet) == Room::none);
-  bench.scheduler.remove({2}, kQuiet);
-  bench.scheduler.remove({2}, kQuiet);
+  bench.scheduler.remove({2}, kQuiet, "ann");
+  bench.scheduler.remove({2}, kQuiet, "ann");
   bench.enqueue(3, kQuiet);
   bench.scheduler.finished(kBusy);
   CHECK(bench.started.back().first == 3);
@@ -108,33 +110,114 @@ TEST_CASE("Scheduler: a parent that waits for children gives its slot away and g
 TEST_CASE("Scheduler: once closed it starts nothing") {
   Bench bench(5, 10);
   bench.scheduler.close();
-  CHECK(bench.scheduler.reserve(kBusy, true) == Room::none);
-  bench.scheduler.enqueue_again({1}, kBusy);
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::none);
+  bench.scheduler.enqueue_again({1}, kBusy, "ann");
   CHECK(bench.started.empty());
 }
 
 TEST_CASE("Scheduler: a turn gets a free slot before it is stored, and gives it back as any other") {
   Bench bench(3, 10);
-  CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
-  CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::slot);
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::slot);
   CHECK(bench.scheduler.counts().running == 2);
   CHECK(bench.started.empty());
-  CHECK(bench.scheduler.reserve(kBusy, true) == Room::queue);  // the agent may have two
-  bench.scheduler.enqueue({1}, kBusy);
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::queue);  // the agent may have two
+  bench.scheduler.enqueue({1}, {kBusy, "ann"});
   bench.scheduler.finished(kBusy);
   CHECK(bench.started.size() == 1);
 }
 
 TEST_CASE("Scheduler: a slot that is given back goes to the turn that waits, not to a newcomer") {
   Bench bench(1, 10);
-  CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::slot);
   bench.enqueue(1, kQuiet);
   bench.scheduler.finished(kBusy);
   REQUIRE(bench.started.size() == 1);
   CHECK(bench.started.back().first == 1);
-  CHECK(bench.scheduler.reserve(kBusy, true) == Room::queue);
-  bench.scheduler.release();
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::queue);
+  bench.scheduler.release({kBusy, "ann"});
   bench.scheduler.finished(kQuiet);
-  CHECK(bench.scheduler.reserve(kBusy, true) == Room::slot);
-  CHECK(bench.scheduler.reserve(kBusy, false) == Room::queue);
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::slot);
+  CHECK(bench.scheduler.reserve({kBusy, "ann"}, false) == Room::queue);
+}
+
+TEST_CASE(
+    "Scheduler: callers take turns at an agent, so one queued turn does not wait for another caller's many") {
+  Bench bench(10, 100);
+  for (int i = 1; i <= 8; ++i) bench.enqueue(i, kBusy, "ann");
+  bench.enqueue(20, kBusy, "bob");
+  CHECK(bench.started.size() == 2);
+  std::vector<std::int64_t> order;
+  for (int i = 0; i < 4; ++i) {
+    bench.scheduler.finished(kBusy);
+    order.push_back(bench.started.back().first);
+  }
+  CHECK(order == std::vector<std::int64_t>{3, 20, 4, 5});
+}
+
+TEST_CASE("Scheduler: a caller at its share is refused, others are not") {
+  Bench bench(1, 8);
+  bench.scheduler.set_caller_max(2);
+  bench.enqueue(1, kBusy);  // runs
+  bench.enqueue(2, kBusy);
+  REQUIRE(bench.reserve(kQuiet) == Room::queue);
+  CHECK(bench.reserve(kBusy) == Room::over_share);
+  CHECK(bench.reserve(kBusy, "bob") == Room::queue);
+  bench.scheduler.release({kQuiet, "ann"});
+  CHECK(bench.reserve(kBusy) == Room::queue);
+  CHECK(bench.reserve(kBusy) == Room::over_share);
+  bench.scheduler.finished(kBusy);  // the second turn leaves the queue
+  CHECK(bench.reserve(kBusy) == Room::queue);
+}
+
+TEST_CASE("Scheduler: children and turns taken up again are refused by no share and fill nobody's") {
+  Bench bench(1, 8);
+  bench.scheduler.set_caller_max(1);
+  bench.enqueue(1, kBusy);  // runs
+  bench.scheduler.enqueue_again({2}, kBusy, "ann");
+  bench.enqueue(3, kBusy);
+  CHECK(bench.reserve(kBusy) == Room::over_share);
+  CHECK(bench.scheduler.reserve({kBusy, "ann", false}, false) == Room::queue);
+  bench.scheduler.enqueue({4}, {kBusy, "ann", false});
+  bench.scheduler.remove({4}, kBusy, "ann");
+  CHECK(bench.reserve(kBusy) == Room::over_share);
+  bench.scheduler.remove({3}, kBusy, "ann");
+  CHECK(bench.reserve(kBusy) == Room::queue);
+}
+
+TEST_CASE("Scheduler: no turn is left behind when the one that was to go before it is withdrawn") {
+  Bench bench(2, 100);
+  bench.enqueue(1, kBusy);
+  bench.enqueue(2, kBusy);
+  bench.enqueue(3, kQuiet, "cy");
+  bench.enqueue(4, kBusy, "ann");
+  bench.enqueue(5, kBusy, "bob");
+  bench.scheduler.finished(kBusy);  // cy's turn begins
+  REQUIRE(bench.started.back().first == 3);
+  bench.scheduler.remove({4}, kBusy, "ann");
+  bench.scheduler.finished(kBusy);
+  CHECK(bench.started.back().first == 5);
+  CHECK(bench.scheduler.counts().queued == 0);
+}
+
+TEST_CASE("Scheduler: every queued turn begins once, whatever callers, agents and withdrawals there are") {
+  Bench bench(3, 1000);
+  const std::string callers[] = {"ann", "bob", "cy"};
+  std::size_t removed = 0;
+  std::uint32_t dice = 12345;
+  for (int task = 1; task <= 300; ++task) {
+    dice = dice * 1664525 + 1013904223;
+    const task::AgentName& agent = (dice >> 16) % 2 == 0 ? kBusy : kQuiet;
+    const std::string& caller = callers[(dice >> 20) % 3];
+    bench.enqueue(task, agent, caller);
+    const int queued = bench.scheduler.counts().queued;
+    if ((dice >> 24) % 5 == 0) bench.scheduler.remove({task}, agent, caller);
+    if (bench.scheduler.counts().queued < queued) ++removed;
+  }
+  for (std::size_t ended = 0; ended < bench.started.size(); ++ended) {
+    bench.scheduler.finished(task::AgentName{bench.started[ended].second});
+  }
+  CHECK(bench.started.size() + removed == 300);
+  CHECK(bench.scheduler.counts().queued == 0);
+  CHECK(bench.scheduler.counts().running == 0);
 }

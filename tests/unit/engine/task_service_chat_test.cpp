@@ -1,14 +1,12 @@
-// What the chat protocols ask of the task service: names of requests, owners of contexts, histories of
-// clients, and an end to what nobody follows any more.
+// What the chat protocols ask of the task service: names of requests, and histories of
+// of clients.
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "engine/send_digest.h"
 #include "engine/task_service.h"
 #include "support/engine_bench.h"
-#include "support/patience.h"
 
 using namespace baton;
 using base::ErrorCode;
@@ -26,6 +24,7 @@ task::Submission chat(const std::string& text, const std::string& name = {},
   submission.context = {context};
   submission.name = name;
   submission.origin = task::Generation::none;
+  submission.leaving = task::Leaving::cancels;
   return submission;
 }
 
@@ -47,15 +46,6 @@ std::vector<std::string> texts(const std::vector<task::Message>& messages) {
   return found;
 }
 using Texts = std::vector<std::string>;
-
-bool wait_cancel(EngineBench& bench, task::TaskKey key) {
-  const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (!bench.store().head(key)->cancel_requested) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 }  // namespace
 
@@ -171,70 +161,6 @@ TEST_CASE("Send digest: a name's is never a message's, and its parts do not run 
   CHECK_FALSE(digest == engine::digest_of(message));
 }
 
-TEST_CASE("TaskService: the first user named in a context owns it, another one is refused") {
-  EngineBench bench;
-  const auto& tasks = bench.engine().tasks();
-  const auto owner = [&](const std::string& context) {
-    return *tasks.context_owner(task::kAnonymous, {"scripted"}, {context});
-  };
-  CHECK(owner("thread").empty());
-  REQUIRE(bench.submit(chat("nobody in particular")));
-  CHECK(owner("thread").empty());
-  auto anns = chat("ann's");
-  anns.user = "ann";
-  REQUIRE(bench.submit(anns));
-  CHECK(owner("thread") == "ann");
-  REQUIRE(bench.submit(anns));
-  auto bobs = chat("bob's");
-  bobs.user = "bob";
-  const auto refused = bench.submit(bobs);
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == ErrorCode::conflict);
-  REQUIRE(bench.submit(chat("somebody without a name")));
-  bobs.context = {"another"};
-  REQUIRE(bench.submit(bobs));
-  CHECK(owner("another") == "bob");
-  CHECK(owner("thread") == "ann");
-}
-
-TEST_CASE("TaskService: an answer to a task is refused to another than the context's owner, and makes one") {
-  EngineBench bench;
-  const auto begun = bench.submit(chat("hello"));
-  bench.scripted().next()->sink->finish(asking());
-  REQUIRE(bench.wait(begun->key));
-  auto answer = chat("so");
-  answer.task = begun->id;
-  answer.user = "ann";
-  REQUIRE(bench.submit(answer));
-  CHECK(*bench.engine().tasks().context_owner(task::kAnonymous, {"scripted"}, {"thread"}) == "ann");
-  answer.user = "bob";
-  const auto refused = bench.submit(answer);
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == ErrorCode::conflict);
-}
-
-TEST_CASE("TaskService: of users who come first at once one owns the context and the others are refused") {
-  EngineBench bench;
-  std::vector<std::future<base::Result<engine::Accepted>>> answers;
-  for (int i = 0; i < 8; ++i) {
-    answers.push_back(std::async(std::launch::async, [&, i] {
-      auto submission = chat("hello");
-      submission.user = "user " + std::to_string(i);
-      return bench.submit(submission);
-    }));
-  }
-  int taken = 0;
-  for (auto& answer : answers) {
-    const auto accepted = answer.get();
-    if (accepted) {
-      ++taken;
-    } else {
-      CHECK(accepted.error().code == ErrorCode::conflict);
-    }
-  }
-  CHECK(taken == 1);
-}
-
 TEST_CASE("TaskService: a client's own history is what the agent is told, also an empty one") {
   EngineBench bench;
   const auto first = bench.submit(chat("stored"));
@@ -278,66 +204,41 @@ TEST_CASE("TaskService: a turn that runs again is told the client's history agai
   CHECK_FALSE(bench.store().turn_input(accepted->key, message)->request.history.has_value());
 }
 
-TEST_CASE("TaskService: a chat's task that nobody follows is canceled after the grace, one that is is not") {
-  EngineBench bench;
-  const auto left = bench.submit(chat("left"));
-  const auto followed = bench.submit(chat("followed"));
-  {
-    const auto subscription = bench.engine().feed().subscribe(followed->key, [] {});
-    bench.engine().tasks().cancel_unless_followed(followed->key, kNow);
-    bench.engine().tasks().cancel_unless_followed(left->key, kNow);
-    // Graces pass in order, so the other one's has by then.
-    REQUIRE(wait_cancel(bench, left->key));
-    CHECK_FALSE(bench.store().head(followed->key)->cancel_requested);
-  }
-  bench.engine().tasks().cancel_unless_followed(followed->key, kNow);
-  CHECK(wait_cancel(bench, followed->key));
-}
-
-TEST_CASE("TaskService: what A2A began, waits for its caller or has ended stays as it is when left alone") {
-  EngineBench bench;
-  auto a2a = chat("A2A");
-  a2a.origin = task::Generation::v1_0;
-  const auto of_a2a = bench.submit(a2a);
-  REQUIRE(bench.scripted().next());
-  const auto asked = bench.submit(chat("asks"));
-  bench.scripted().next()->sink->finish(asking());
-  REQUIRE(bench.wait(asked->key)->state == State::input_required);
-  const auto left = bench.submit(chat("left"));
-  const auto leaves = bench.scripted().next();
-  for (const auto& one : {of_a2a, asked, left}) {
-    bench.engine().tasks().cancel_unless_followed(one->key, kNow);
-  }
-  REQUIRE(bench.scripted().wait_for([&] { return leaves->canceled; }));
-  CHECK_FALSE(bench.store().head(of_a2a->key)->cancel_requested);
-  CHECK(bench.store().head(asked->key)->state == State::input_required);
-}
-
-TEST_CASE("TaskService: a grace that has not passed at the end is dropped") {
-  EngineBench bench;
-  const auto accepted = bench.submit(chat("hello"));
-  REQUIRE(bench.scripted().next());
-  bench.engine().tasks().cancel_unless_followed(accepted->key, std::chrono::hours(1));
-  bench.restart();
-  const auto again = bench.scripted().next();
-  REQUIRE(again);
-  again->sink->finish(agents::Done{});
-  CHECK(bench.wait(accepted->key)->state == State::completed);
-}
-
 TEST_CASE("TaskService: an agent's turn knows the ids of the tool calls that its context has") {
   EngineBench bench;
   const auto first = bench.submit(chat("hello"));
   const auto turn = bench.scripted().next();
   REQUIRE(turn);
-  CHECK(turn->turn.call_ids.empty());
+  CHECK_FALSE(turn->turn.used_ids->has("call-1"));
   turn->sink->emit(task::ToolCall{"call-1", "look", {}, false});
   turn->sink->finish(agents::Done{});
   REQUIRE(bench.wait(first->key));
   REQUIRE(bench.submit(chat("again")));
-  CHECK(bench.scripted().next()->turn.call_ids == std::vector<std::string>{"call-1"});
+  CHECK(bench.scripted().next()->turn.used_ids->has("call-1"));
   REQUIRE(bench.submit(chat("elsewhere", "", "another thread")));
-  CHECK(bench.scripted().next()->turn.call_ids.empty());
+  CHECK_FALSE(bench.scripted().next()->turn.used_ids->has("call-1"));
+}
+
+TEST_CASE("TaskService: turns of a context that run side by side share the ids that they take") {
+  EngineBench bench;
+  REQUIRE(bench.submit(chat("one")));
+  const auto one = bench.scripted().next();
+  REQUIRE(bench.submit(chat("two")));
+  const auto two = bench.scripted().next();
+  REQUIRE(bench.submit(chat("elsewhere", "", "another thread")));
+  const auto elsewhere = bench.scripted().next();
+  CHECK(one->turn.used_ids->take("call-1"));
+  CHECK_FALSE(two->turn.used_ids->take("call-1"));
+  CHECK(elsewhere->turn.used_ids->take("call-1"));
+}
+
+TEST_CASE("TaskService: a question's id is taken in its context") {
+  EngineBench bench;
+  const auto first = bench.submit(chat("hello"));
+  bench.scripted().next()->sink->finish(agents::Asked{"q", false, {}});
+  REQUIRE(bench.wait(first->key));
+  REQUIRE(bench.submit(chat("again")));
+  CHECK(bench.scripted().next()->turn.used_ids->has("q"));
 }
 
 TEST_CASE("TaskService: of several answers to one ask one is taken, the others are a conflict") {

@@ -38,6 +38,28 @@ TEST_CASE("Turn ending: each outcome has its state") {
   CHECK(last_state(ended_with(agents::Asked{"q", true, said("?")})) == State::auth_required);
 }
 
+TEST_CASE(
+    "Turn ending: a turn that was broken off is queued again as the same attempt, what it showed is "
+    "withdrawn") {
+  TurnEnding ending;
+  ending.shown = {{"t-r1.1"}};
+  store::TaskHead head;
+  head.turn = {3};
+  head.attempt = 2;
+  store::Change change;
+  engine::add_ending(change, head, agents::BrokenOff{}, ending);
+  CHECK(change.turn->state == store::TurnState::queued);
+  CHECK(change.turn->attempt == 1);  // counted again when it begins
+  REQUIRE(change.events.size() == 1);
+  CHECK(std::get<task::Withdrawn>(change.events.back()).artifacts == ending.shown);
+}
+
+TEST_CASE("Turn ending: a turn that was broken off after a cancel is canceled") {
+  TurnEnding ending;
+  ending.cancel_requested = true;
+  CHECK(last_state(ended_with(agents::BrokenOff{}, ending)) == State::canceled);
+}
+
 TEST_CASE("Turn ending: an ask is remembered, any other ending forgets it") {
   CHECK(ended_with(agents::Asked{"q1", false, said("?")}).turn->ask == "q1");
   CHECK(ended_with(agents::Done{}).turn->ask == "");

@@ -83,7 +83,15 @@ TEST_CASE("gRPC status: a message says everything once") {
   const CallStatus access =
       status_for(Generation::v0_3, {ErrorCode::unauthenticated, "a token is needed", {}});
   CHECK(access.message == "a token is needed");
-  CHECK(access.details.empty());
+  CHECK(reason_in(access) == "UNAUTHENTICATED");
+}
+
+TEST_CASE("gRPC status: overload says when to come back, in every generation") {
+  for (const Generation generation : {Generation::v0_3, Generation::v1_0}) {
+    const std::string details =
+        status_for(generation, {ErrorCode::overloaded, "the queue is full", {}}).details;
+    CHECK(details.find(R"(google.rpc.RetryInfo","retryDelay":"1s")") != std::string::npos);
+  }
 }
 
 TEST_CASE("gRPC status: an answer of the router itself, and one that is no JSON") {

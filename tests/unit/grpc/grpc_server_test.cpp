@@ -1,9 +1,6 @@
 #include "grpc/grpc_server.h"
 
 #include <doctest/doctest.h>
-#include <grpcpp/create_channel.h>
-#include <grpcpp/generic/generic_stub.h>
-#include <grpcpp/security/credentials.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -14,6 +11,7 @@
 #include "grpc/methods.h"
 #include "grpc/proto_json.h"
 #include "support/patience.h"
+#include "unit/grpc/client_call.h"
 
 namespace baton::grpc {
 namespace {
@@ -25,79 +23,10 @@ using server::http::StreamSource;
 using server::http::Waker;
 using std::chrono_literals::operator""ms;
 
-::grpc::ByteBuffer buffer_of(const std::string& bytes) {
-  const ::grpc::Slice slice(bytes);
-  return {&slice, 1};
+// The default agent.
+std::string desk() {
+  return "desk";
 }
-
-std::string bytes_in(const ::grpc::ByteBuffer& buffer) {
-  std::vector<::grpc::Slice> slices;
-  std::string bytes;
-  CHECK(buffer.Dump(&slices).ok());
-  for (const auto& slice : slices) bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  return bytes;
-}
-
-// A client's call. Every wait is bounded by the call's deadline.
-class ClientCall {
- public:
-  ClientCall(int port, const std::string& method, const std::string& bytes, Metadata metadata = {},
-             grpc_compression_algorithm compression = GRPC_COMPRESS_NONE)
-      : stub_(::grpc::CreateChannel("127.0.0.1:" + std::to_string(port),
-                                    ::grpc::InsecureChannelCredentials())) {
-    context_.set_deadline(std::chrono::system_clock::now() + test::patience());
-    for (const auto& [name, value] : metadata) context_.AddMetadata(name, value);
-    context_.set_compression_algorithm(compression);
-    stream_ = stub_.PrepareCall(&context_, method, &queue_);
-    stream_->StartCall(this);
-    CHECK(next());
-    stream_->WriteLast(buffer_of(bytes), {}, this);
-    next();  // a call that was refused at once takes no message
-  }
-  ~ClientCall() {
-    if (!finished_) {
-      context_.TryCancel();
-      finish();
-    }
-    queue_.Shutdown();
-  }
-  ClientCall(const ClientCall&) = delete;
-  ClientCall& operator=(const ClientCall&) = delete;
-
-  std::optional<std::string> read() {
-    ::grpc::ByteBuffer message;
-    stream_->Read(&message, this);
-    if (!next()) return std::nullopt;
-    return bytes_in(message);
-  }
-  ::grpc::Status finish() {
-    finished_ = true;
-    ::grpc::Status status;
-    stream_->Finish(&status, this);
-    CHECK(next());
-    return status;
-  }
-  void cancel() { context_.TryCancel(); }
-  std::string header(const std::string& name) const {
-    const auto& all = context_.GetServerInitialMetadata();
-    const auto found = all.find(name);
-    return found == all.end() ? std::string() : std::string(found->second.data(), found->second.size());
-  }
-
- private:
-  bool next() {
-    void* tag = nullptr;
-    bool ok = false;
-    REQUIRE(queue_.Next(&tag, &ok));
-    return ok;
-  }
-
-  ::grpc::GenericStub stub_;
-  ::grpc::ClientContext context_;
-  ::grpc::CompletionQueue queue_;
-  std::unique_ptr<::grpc::GenericClientAsyncReaderWriter> stream_;
-  bool finished_ = false;
-};
 
 // What a stream gives, said by the test; and whether the stream is still there.
 struct Script {
@@ -153,7 +82,7 @@ class ScriptedSource final : public StreamSource {
 
 struct Bench {
   explicit Bench(server::http::Handler handler, server::http::Limits limits = {})
-      : server("desk", limits, std::move(handler)) {
+      : server(desk, limits, std::move(handler)) {
     const auto bound = server.start("127.0.0.1", 0);
     REQUIRE(bound.has_value());
     port = *bound;
@@ -387,9 +316,47 @@ TEST_CASE("gRPC server: stopping ends what is open, and an answer after that doe
   kept.reset();
 }
 
+TEST_CASE("gRPC server: a call that is not admitted by its head is refused in its generation's words") {
+  std::atomic<int> requests{0};
+  std::string asked_for;
+  GrpcServer server(
+      desk, {}, [&](const std::shared_ptr<Exchange>&) { ++requests; }, {},
+      [&](const Request& head) -> base::Result<void> {
+        asked_for = head.path + " " + std::string(head.header("Authorization"));
+        return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");
+      });
+  const auto port = server.start("127.0.0.1", 0);
+  REQUIRE(port.has_value());
+  const ProtoJson messages;
+  for (const char* method : {kGetTask, "/a2a.v1.A2AService/GetTask"}) {
+    ClientCall call(*port, method, "", {{"authorization", "Bearer x"}, {"baton-agent", "shop"}});
+    CHECK(!call.read());
+    const auto status = call.finish();
+    CHECK(status.error_code() == ::grpc::StatusCode::UNAUTHENTICATED);
+    const auto details = messages.to_json("google.rpc.Status", status.error_details());
+    REQUIRE(details.has_value());
+    CHECK(details->find("UNAUTHENTICATED") != std::string::npos);
+  }
+  CHECK(requests == 0);
+  CHECK(asked_for == "/agents/shop Bearer x");
+}
+
+TEST_CASE("gRPC server: overload says when to come back, as a message that clients can read") {
+  Bench bench([](const std::shared_ptr<Exchange>& exchange) {
+    exchange->reply({429, "", {}, R"({"code":429,"message":"Too many requests","data":{"retryAfter":3}})"});
+  });
+  ClientCall call(bench.port, "/a2a.v1.A2AService/GetTask",
+                  bench.bytes("a2a.v1.GetTaskRequest", R"({"name":"tasks/t"})"));
+  CHECK(!call.read());
+  const auto status = call.finish();
+  CHECK(status.error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(bench.json("google.rpc.Status", status.error_details()).find(R"("retryDelay":"3s")") !=
+        std::string::npos);
+}
+
 TEST_CASE("gRPC server: a port that is taken is an error") {
   Bench bench([](const std::shared_ptr<Exchange>&) {});
-  GrpcServer second("desk", {}, [](const std::shared_ptr<Exchange>&) {});
+  GrpcServer second(desk, {}, [](const std::shared_ptr<Exchange>&) {});
   CHECK(!second.start("127.0.0.1", bench.port));
 }
 

@@ -114,5 +114,37 @@ TEST_CASE("gRPC methods: the metadata of A2A become headers, and one names the a
   CHECK(refused.error().code == base::ErrorCode::not_found);
 }
 
+// "GetTask {...}" of the call that a request of the REST client becomes.
+std::string call_of(task::Generation generation, const wire::a2a::ClientRequest& request,
+                    const std::string& tenant = {}) {
+  const auto call = method_call(generation, request, tenant);
+  return call ? std::string(call->method->name) + " " + call->message : call.error().for_caller;
+}
+
+TEST_CASE("gRPC methods: what the REST client of a version writes becomes the call that it stands for") {
+  const auto v0_3 = task::Generation::v0_3, v1_0 = task::Generation::v1_0;
+  const auto old = wire::a2a::client_dialect(v0_3, wire::Binding::rest);
+  const auto now = wire::a2a::client_dialect(v1_0, wire::Binding::rest);
+  CHECK(call_of(v0_3, old->write_get({{"a:b/c"}, 3, true, {}, {}})) ==
+        R"(GetTask {"name":"tasks/a:b/c","historyLength":"3"})");
+  CHECK(call_of(v0_3, old->write_cancel({"t"})) == R"(CancelTask {"name":"tasks/t"})");
+  CHECK(call_of(v0_3, old->write_subscribe({"t"})) == R"(TaskSubscription {"name":"tasks/t"})");
+  CHECK(call_of(v1_0, now->write_get({{"t"}, std::nullopt, true, {}, {}})) == R"(GetTask {"id":"t"})");
+  CHECK(call_of(v1_0, now->write_cancel({"t"}), "acme") == R"(CancelTask {"tenant":"acme","id":"t"})");
+  CHECK(call_of(v1_0, now->write_subscribe({"t"})) == R"(SubscribeToTask {"id":"t"})");
+  wire::a2a::ListQuery list;
+  list.context.value = "a b&c";
+  list.artifacts = true;
+  CHECK(call_of(v1_0, now->write_list(list).value()) ==
+        R"(ListTasks {"contextId":"a b&c","historyLength":"0","includeArtifacts":true})");
+  const auto body = wire::a2a::ClientRequest{"POST", "/message:stream", R"({"message":{"messageId":"m"}})"};
+  CHECK(call_of(v1_0, body) == R"(SendStreamingMessage {"message":{"messageId":"m"}})");
+  CHECK(call_of(v1_0, body, "acme") ==
+        R"(SendStreamingMessage {"tenant":"acme","message":{"messageId":"m"}})");
+  CHECK(call_of(v0_3, {"POST", "/v1/message:send", "{}"}) == "SendMessage {}");
+  CHECK(call_of(v1_0, {"GET", "/tasks/t/pushNotificationConfigs", {}}) == "gRPC has no call for this");
+  CHECK(find_method("/lf.a2a.v1.A2AService/GetTask")->path_of_call() == "/lf.a2a.v1.A2AService/GetTask");
+}
+
 }  // namespace
 }  // namespace baton::grpc

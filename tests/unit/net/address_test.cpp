@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <string>
 
+#include "net/http_client.h"
+#include "net/socket.h"
+
 using baton::base::ErrorCode;
 using baton::net::AddressPolicy;
+using baton::net::check_target;
+using baton::net::is_allowed_address;
 using baton::net::is_public_address;
-using baton::net::resolve_allowed;
 
 namespace {
 
@@ -16,6 +20,10 @@ struct Row {
   const char* address;
   bool is_public;
 };
+
+auto resolve_allowed(const std::string& host, const AddressPolicy& policy) {
+  return baton::net::resolve_allowed({"https", host, 443, "/"}, policy, {});
+}
 
 constexpr Row kRows[] = {
     {"8.8.8.8", true},
@@ -40,6 +48,8 @@ constexpr Row kRows[] = {
     {"100.127.255.255", false},
     {"127.0.0.1", false},
     {"127.255.255.255", false},
+    {"168.63.129.15", true},
+    {"168.63.129.16", false},
     {"169.254.169.254", false},
     {"172.16.0.0", false},
     {"172.31.255.255", false},
@@ -133,4 +143,45 @@ TEST_CASE("resolve_allowed: a name that does not exist is unavailable") {
   const auto resolved = resolve_allowed("no-such-host.invalid", AddressPolicy{true});
   REQUIRE_FALSE(resolved.has_value());
   CHECK(resolved.error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("is_allowed_address: link-local and metadata addresses need a permission of their own") {
+  for (const char* address : {"169.254.169.254", "169.254.0.1", "168.63.129.16", "100.100.100.200",
+                              "192.0.0.192", "::ffff:169.254.169.254", "64:ff9b::a83f:8110",
+                              "2002:a9fe:a9fe::", "fe80::1", "fe80::1%lo", "fd00:ec2::254", "fd20:ce::254"}) {
+    CAPTURE(std::string(address));
+    CHECK_FALSE(is_allowed_address(address, {}));
+    CHECK_FALSE(is_allowed_address(address, {true, false, true}));
+    CHECK(is_allowed_address(address, {false, true, false}));
+  }
+  for (const char* address : {"127.0.0.1", "10.0.0.1", "100.100.100.201", "fd00::1", "::1"}) {
+    CAPTURE(std::string(address));
+    CHECK(is_allowed_address(address, {true, false, false}));
+    CHECK_FALSE(is_allowed_address(address, {false, true, true}));
+  }
+}
+
+TEST_CASE("check_target: what is forbidden without a look-up is refused, and says why") {
+  const auto refusal = [](const std::string& url, const AddressPolicy& policy = {}) -> std::string {
+    const auto checked = check_target(*baton::net::parse_url(url), policy);
+    if (checked) return {};
+    CHECK(checked.error().code == ErrorCode::permission_denied);
+    return checked.error().for_caller;
+  };
+  for (const char* url : {"http://127.0.0.1/", "http://127.1:8080/", "http://0x7f.1/", "http://[::1]:9000/",
+                          "http://localhost/", "http://LOCALHOST./", "http://a.localhost:3000/",
+                          "http://10.1.2.3/", "http://168.63.129.16/metadata", "http://[fd00:ec2::254]/"}) {
+    CAPTURE(std::string(url));
+    CHECK(refusal(url) == "the address of this host is not allowed");
+  }
+  CHECK(refusal("http://example.com:22/") == "port 22 is not allowed: 80, 443 and those from 1024 on are");
+  CHECK(refusal("https://example.com:25/", {true, true, false}) != "");
+  CHECK(refusal("https://example.com:25/", {false, false, true}) == "");
+  for (const char* url :
+       {"http://example.com/", "https://example.com/", "http://example.com:443/", "http://example.com:1024/",
+        "https://8.8.8.8:8443/", "http://localhost.example.com/"}) {
+    CAPTURE(std::string(url));
+    CHECK(refusal(url) == "");
+  }
+  CHECK(refusal("http://127.0.0.1:8080/", {true, false, false}) == "");
 }

@@ -4,6 +4,8 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <memory>
+#include <numeric>
 #include <sstream>
 
 #include "support/manual_clock.h"
@@ -259,6 +261,37 @@ TEST_CASE("Notifier: one slow receiver does not hold up another and gets its sha
   REQUIRE(fixture.store.wait_until_settled());
   CHECK(slow.received().size() == 400);
   CHECK(slow.held_max() <= 2);
+}
+
+TEST_CASE("Notifier: a caller with many slow receivers does not hold up another caller") {
+  std::vector<std::unique_ptr<WebhookReceiver>> tarpits;
+  Fixture fixture;
+  fixture.tasks.alices_from = {2001};
+  for (int task = 1; task <= 240; ++task) {  // more than there are senders
+    if (task <= 40) {
+      tarpits.push_back(std::make_unique<WebhookReceiver>());
+      tarpits.back()->hold();
+    }
+    const auto& tarpit = tarpits[static_cast<std::size_t>(task) % tarpits.size()];
+    fixture.store.add(TaskKey{task}, EventNumber{1}, config("c", tarpit->url()), fixture.clock.now());
+  }
+  fixture.notifier->wake();
+  const auto held = [&] {
+    return std::accumulate(tarpits.begin(), tarpits.end(), 0,
+                           [](int sum, const auto& tarpit) { return sum + tarpit->held_max(); });
+  };
+  const auto deadline = std::chrono::steady_clock::now() + patience();
+  while (held() < fixture.options.senders / 2 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(1ms);
+  }
+  WebhookReceiver quick;
+  for (int task = 2001; task <= 2010; ++task) {
+    fixture.store.add(TaskKey{task}, EventNumber{1}, config("c", quick.url()), fixture.clock.now());
+  }
+  fixture.notifier->wake();
+  REQUIRE(quick.wait_for(10));
+  CHECK(held() == fixture.options.senders / 2);
+  for (const auto& tarpit : tarpits) tarpit->release();
 }
 
 TEST_CASE("Notifier: configs of one task do not wait for each other") {

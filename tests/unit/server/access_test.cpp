@@ -16,7 +16,8 @@ server::http::Request request_with(std::vector<std::pair<std::string, std::strin
 server::ServerOptions two_callers() {
   server::ServerOptions options;
   options.anonymous = false;
-  options.tokens = {{"alice-secret", {"alice"}, {}}, {"bob-secret", {"bob"}, {"echo"}}};
+  options.tokens =
+      std::vector<server::Token>{{"alice-secret", {"alice"}, {}}, {"bob-secret", {"bob"}, {"echo"}}};
   return options;
 }
 
@@ -97,4 +98,50 @@ TEST_CASE("Access: a preflight names methods and headers to allowed origins only
   CHECK(value_of(yes.headers, "Access-Control-Allow-Headers").find("Last-Event-ID") != std::string::npos);
   const auto no = server::preflight(options, request_with({{"Origin", "https://other.example"}}));
   CHECK(value_of(no.headers, "Access-Control-Allow-Methods").empty());
+}
+
+TEST_CASE("Access: the origin `loopback` admits pages of the caller's own machine and no others") {
+  server::ServerOptions options;
+  options.cors_origins = {"loopback"};
+  for (const char* page :
+       {"http://localhost:8000", "https://127.0.0.1", "http://[::1]:3000", "http://a.localhost"}) {
+    CAPTURE(page);
+    CHECK(server::origin_may_call(options, request_with({{"Origin", page}})));
+  }
+  for (const char* page :
+       {"https://evil.example", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "null",
+        "chrome-extension://localhost", "http://evil.example:8080"}) {
+    CAPTURE(page);
+    CHECK_FALSE(server::origin_may_call(options, request_with({{"Origin", page}})));
+  }
+}
+
+TEST_CASE("Access: two Authorization headers are refused, a right one among them or not") {
+  const auto twice =
+      request_with({{"Authorization", "Bearer alice-secret"}, {"authorization", "Bearer alice-secret"}});
+  CHECK_FALSE(server::authenticate(two_callers(), twice, {"tools"}));
+  CHECK_FALSE(server::authenticate(server::ServerOptions(), twice, {"tools"}));
+}
+
+TEST_CASE("Access: a large body may come from whoever is known by its head alone") {
+  auto options = two_callers();
+  const std::string line = "POST / HTTP/1.1\r\nHost: h\r\n";
+  CHECK(server::may_send_body(options, line + "authorization:  Bearer alice-secret \r\n"));
+  CHECK_FALSE(server::may_send_body(options, line + "Authorization: Bearer wrong\r\n"));
+  CHECK_FALSE(server::may_send_body(options, line));
+  options.anonymous = true;
+  CHECK(server::may_send_body(options, line));
+  CHECK_FALSE(server::may_send_body(options, line + "Authorization: Bearer wrong\r\n"));
+  CHECK(server::may_send_body(server::ServerOptions(), line + "Authorization: Bearer wrong\r\n"));
+}
+
+TEST_CASE("Access: tokens may be replaced while they are used") {
+  auto options = two_callers();
+  const server::ServerOptions copy = options;
+  const auto& before = options.tokens.now();
+  options.tokens = std::vector<server::Token>{{"new-secret", {"alice"}, {}}};
+  CHECK(before.size() == 2);
+  CHECK(server::authenticate(copy, request_with({{"Authorization", "Bearer new-secret"}}), {"tools"}));
+  CHECK_FALSE(
+      server::authenticate(copy, request_with({{"Authorization", "Bearer alice-secret"}}), {"tools"}));
 }

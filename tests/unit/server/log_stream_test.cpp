@@ -16,17 +16,21 @@ using Next = server::http::StreamSource::Next;
 
 namespace {
 
-bool shown(const task::Event& event, bool last, std::string& data) {
-  if (std::holds_alternative<task::MessageAdded>(event.body)) return false;
+bool shown(const task::Event& event, bool last, task::EventNumber from, std::string& data) {
   data = "{\"n\":\n" + std::to_string(event.number.value) + (last ? "!}" : "}");
+  if (from != event.number) data += " from " + std::to_string(from.value);
   return true;
+}
+// The same without messages.
+bool shown_in_part(const task::Event& event, bool last, task::EventNumber from, std::string& data) {
+  return !std::holds_alternative<task::MessageAdded>(event.body) && shown(event, last, from, data);
 }
 
 // A stream and the one who pulls it, as the connection layer would.
 class Reader {
  public:
   Reader(EngineBench& bench, LogStream::Start start) : bench_(bench) {
-    start.view = &shown;
+    if (!start.view) start.view = &shown;
     stream_ = std::make_unique<LogStream>(services_, std::move(start), [this] {
       std::lock_guard lock(mutex_);
       ++wakes_;
@@ -58,6 +62,7 @@ class Reader {
     return found;
   }
   const std::string& out() const { return out_; }
+  bool has_ids() const { return stream_->has_ids(); }
 
   // One pull, after which the stream waits or there is more.
   Next pull() { return stream_->pull(out_, kRoom + out_.size()); }
@@ -183,21 +188,54 @@ TEST_CASE("LogStream: a send's stream ends at the first stop, a subscription onl
   CHECK(subscribed.numbers() == up_to(8));
 }
 
-TEST_CASE("LogStream: each event is one block of one line, hidden ones are their number alone") {
+TEST_CASE(
+    "LogStream: each event is one block of one line, and a hidden one is none but is covered by the next") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   bench.scripted().next()->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key));
   auto start = start_at(accepted->key, 0);
   start.first_block = "data: first\n\n";
+  start.view = &shown_in_part;
   Reader reader(bench, std::move(start));
   CHECK(reader.pull_to_end());
   CHECK(reader.out() ==
         "data: first\n\n"
         "id: 1\ndata: {\"n\": 1}\n\n"
-        "id: 2\n\n"
-        "id: 3\ndata: {\"n\": 3}\n\n"
+        "id: 3\ndata: {\"n\": 3} from 2\n\n"
         "id: 4\ndata: {\"n\": 4!}\n\n");
+}
+
+TEST_CASE("LogStream: a stream that is not numbered has the same blocks without ids") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  auto start = start_at(accepted->key, 2);
+  start.numbered = false;
+  Reader reader(bench, std::move(start));
+  CHECK(reader.pull_to_end());
+  CHECK(reader.out() == "data: {\"n\": 3}\n\ndata: {\"n\": 4!}\n\n");
+  CHECK_FALSE(reader.has_ids());
+}
+
+TEST_CASE("LogStream: it has ids once a block with one was handed out") {
+  EngineBench bench;
+  const auto accepted = bench.submit(EngineBench::message("x", "t1"));
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  auto of_send = start_at(accepted->key, 0);
+  of_send.first_block = "data: first\n\n";
+  Reader sent(bench, std::move(of_send));
+  CHECK(sent.pull() == Next::more);
+  CHECK_FALSE(sent.has_ids());
+  CHECK(sent.pull_to_end());
+  CHECK(sent.has_ids());
+  auto numbered = start_at(accepted->key, 4);
+  numbered.first_block = "id: 4\ndata: first\n\n";
+  Reader with_task(bench, std::move(numbered));
+  CHECK(with_task.pull() == Next::more);
+  CHECK(with_task.has_ids());
 }
 
 TEST_CASE("LogStream: what was read already comes after the first block, then the log goes on") {

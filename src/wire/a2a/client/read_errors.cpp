@@ -27,6 +27,10 @@ constexpr std::array kReasons{
     Reason{"EXTENDED_AGENT_CARD_NOT_CONFIGURED", -32007},
     Reason{"EXTENSION_SUPPORT_REQUIRED", -32008},
     Reason{"VERSION_NOT_SUPPORTED", -32009},
+    Reason{"UNAUTHENTICATED", 401},
+    Reason{"PERMISSION_DENIED", 403},
+    Reason{"RESOURCE_EXHAUSTED", 429},
+    Reason{"UNAVAILABLE", 503},
 };
 
 // What google.rpc's own word for a failure means where no reason is given.
@@ -35,6 +39,10 @@ constexpr std::array kStatuses{
     Reason{"UNIMPLEMENTED", kMethodNotFound},
     Reason{"INVALID_ARGUMENT", kInvalidParams},
     Reason{"INTERNAL", -32603},
+    Reason{"UNAUTHENTICATED", 401},
+    Reason{"PERMISSION_DENIED", 403},
+    Reason{"RESOURCE_EXHAUSTED", 429},
+    Reason{"UNAVAILABLE", 503},
 };
 
 template <std::size_t N>

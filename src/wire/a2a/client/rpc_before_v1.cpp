@@ -25,7 +25,12 @@ class RpcBeforeV1 : public ReadingClient {
     return rpc_request("tasks/cancel", [&](Writer& out) { out.member("id", task.value); });
   }
   ClientRequest write_subscribe(const task::TaskId& task) const final {
-    return rpc_request("tasks/resubscribe", [&](Writer& out) { out.member("id", task.value); });
+    return rpc_request("tasks/resubscribe", [&](Writer& out) {
+      out.member("id", task.value);
+      // In 0.1 a Baton gives numbers only to who asks; any other server ignores this.
+      if (!names_tasks()) return;
+      out.key("metadata").object([&] { out.key(kBatonExtension).object([] {}); });
+    });
   }
   Result<ClientAnswer> read_answer(Value body, bool) const final { return read_rpc_answer(body); }
 };

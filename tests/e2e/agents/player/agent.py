@@ -8,8 +8,12 @@ fail, reject, say    ends in that way, saying the rest of the message (say: done
 count N   N status updates, then an artifact in N chunks with a second one between
 told      an artifact with everything the turn line said
 mirror    an artifact with the parts of the message (after the first)
+keep      the same as an artifact of its own for each message
 data      an artifact whose data is no object
 unknown   appends to an artifact that was never begun
+speak X   streams X as text, then done; speak-ask, speak-note, speak-give, speak-say, speak-fail and
+          speak-wait do something else as well: a question, a note, an artifact, a last message,
+          a failure, waiting as in wait
 """
 import json
 import os
@@ -62,12 +66,17 @@ def play(order):
     elif word == "say":
         say(turn, type="done", message=rest)
         return
+    elif word.partition("-")[0] == "speak":
+        speak(turn, order, word.partition("-")[2], rest)
+        return
     elif word == "count":
         count(turn, int(rest))
     elif word == "told":
         give(turn, {"data": order}, name="told")
     elif word == "mirror":
         give(turn, *order["message"]["parts"][1:])
+    elif word == "keep":
+        give(turn, *order["message"]["parts"][1:], name="kept-" + order["message"]["messageId"])
     elif word == "data":
         give(turn, {"data": ["a", 1, None]}, {"data": None}, {"data": 7}, {"data": {"an": "object"}})
     elif word == "unknown":
@@ -75,6 +84,25 @@ def play(order):
     else:
         give(turn, {"text": f"played: {text}"})
     say(turn, type="done")
+
+
+def speak(turn, order, how, text):
+    for piece in text.split(" "):
+        say(turn, type="text", delta=piece + " ")
+    if how == "ask":
+        say(turn, type="ask", message="and you?")
+    elif how == "fail":
+        say(turn, type="fail", error="as told")
+    elif how == "wait":
+        waiting[turn] = order["task"]["id"]
+    elif how == "say":
+        say(turn, type="done", message="the end")
+    else:
+        if how == "note":
+            say(turn, type="status", message="a note")
+        elif how == "give":
+            give(turn, {"text": "given"})
+        say(turn, type="done")
 
 
 def look_at_gates():

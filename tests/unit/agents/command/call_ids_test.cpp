@@ -8,23 +8,41 @@ using namespace baton;
 using agents::CallIds;
 using test::AgentBench;
 
+namespace {
+
+std::shared_ptr<agents::UsedIds> used(const std::vector<std::string>& ids) {
+  return std::make_shared<agents::UsedIds>(ids);
+}
+
+}  // namespace
+
 TEST_CASE("CallIds: an id that is new in the context is kept") {
-  CallIds ids({"other"});
+  CallIds ids(used({"other"}));
   CHECK(ids.begin("c1") == "c1");
   CHECK(ids.given("c1") == "c1");
   CHECK(ids.given("never called") == "never called");
 }
 
 TEST_CASE("CallIds: an id that was used before gets a number that was not") {
-  CallIds ids({"c1", "c1~2", "c2"});
+  CallIds ids(used({"c1", "c1~2", "c2"}));
   CHECK(ids.begin("c1") == "c1~3");
   CHECK(ids.given("c1") == "c1~3");
   CHECK(ids.begin("c2") == "c2~2");
   CHECK(ids.begin("c1") == "c1~4");
 }
 
+TEST_CASE("CallIds: two turns of a context that run side by side take no id twice") {
+  const auto shared = used({});
+  CallIds one(shared), other(shared);
+  CHECK(one.begin("c1") == "c1");
+  CHECK(other.begin("c1") == "c1~2");
+  CHECK(one.given("c1") == "c1");
+  CHECK(other.given("c1") == "c1~2");
+  CHECK(one.own("c1~2") == "c1");
+}
+
 TEST_CASE("CallIds: the agent's own id is found again, in a later turn too") {
-  const CallIds later({"c1", "c1~2", "own~7", "mark~", "c1~x"});
+  const CallIds later(used({"c1", "c1~2", "own~7", "mark~", "c1~x"}));
   CHECK(later.own("c1~2") == "c1");
   CHECK(later.own("c1") == "c1");
   CHECK(later.own("c1~3") == "c1~3");
@@ -43,7 +61,7 @@ echo '{"type":"tool-call","id":"c2","name":"left_open"}'
 echo '{"type":"tool-call","id":"c3","name":"pick"}')SH");
   agents::Turn turn = AgentBench::turn_of("x");
   turn.tools.text = R"([{"name":"pick"}])";
-  turn.call_ids = {"c1", "c2", "c3", "c3~2"};
+  turn.used_ids = used({"c1", "c2", "c3", "c3~2"});
   auto running = bench.start(std::move(turn));
   REQUIRE(running.sink->wait_finished());
   const auto& events = running.sink->events();
@@ -68,7 +86,7 @@ result = json.loads(sys.stdin.readline())
 print(json.dumps({"type": "done", "message": turn["resume"]["ask"] + " " + result["id"]}))
 )PY");
   agents::Turn turn = AgentBench::turn_of("here");
-  turn.call_ids = {"c1", "c1~2"};
+  turn.used_ids = used({"c1", "c1~2"});
   turn.resume_ask = "c1~2";
   turn.message.parts.push_back(task::Part::of_data({R"({"toolResult":{"id":"c1~2","content":4}})"}));
   auto running = bench.start(std::move(turn));
@@ -76,4 +94,17 @@ print(json.dumps({"type": "done", "message": turn["resume"]["ask"] + " " + resul
   const auto* done = running.sink->outcome_as<agents::Done>();
   REQUIRE(done != nullptr);
   CHECK(task::text_of(*done->message) == "c1 c1");
+}
+
+TEST_CASE("LineTurn: a question gets an id that is new in its context") {
+  AgentBench bench;
+  bench.shell(R"SH(read line
+echo '{"type":"ask","id":"q","message":"sure?"}')SH");
+  agents::Turn turn = AgentBench::turn_of("x");
+  turn.used_ids = used({"q"});
+  auto running = bench.start(std::move(turn));
+  REQUIRE(running.sink->wait_finished());
+  const auto* asked = running.sink->outcome_as<agents::Asked>();
+  REQUIRE(asked != nullptr);
+  CHECK(asked->id == "q~2");
 }

@@ -42,15 +42,16 @@ TEST_CASE("LineTurn: an echo agent streams text and is done with a message") {
   CHECK(bench.wait_processes(0));
 }
 
-TEST_CASE("LineTurn: the agent runs in its folder with Baton's environment less BATON_ plus its own") {
-  setenv("BATON_SECRET", "hidden", 1);
+TEST_CASE("LineTurn: the agent runs in its folder with a clean environment, what is passed on and its own") {
+  setenv("PROBE_SECRET", "hidden", 1);
   setenv("PROBE_PLAIN", "seen", 1);
   AgentBench bench;
+  bench.settings.env_from = {"PROBE_PLAIN", "PROBE_NOT_SET"};
   bench.settings.env = {{"PROBE_OWN", "mine"}};
   bench.python(R"PY(
 import json, os, signal
 mask = open("/proc/self/status").read()
-facts = {"cwd": os.path.basename(os.getcwd()), "secret": os.environ.get("BATON_SECRET"),
+facts = {"cwd": os.path.basename(os.getcwd()), "secret": os.environ.get("PROBE_SECRET"),
          "plain": os.environ.get("PROBE_PLAIN"), "own": os.environ.get("PROBE_OWN"),
          "fds": sorted(int(f) for f in os.listdir("/proc/self/fd"))[:-1],
          "blocked": [l.split()[1] for l in mask.splitlines() if l.startswith("SigBlk")][0],
@@ -58,7 +59,7 @@ facts = {"cwd": os.path.basename(os.getcwd()), "secret": os.environ.get("BATON_S
 print(json.dumps({"type": "done", "message": json.dumps(facts, sort_keys=True)}))
 )PY");
   const auto sink = bench.run("x");
-  unsetenv("BATON_SECRET");
+  unsetenv("PROBE_SECRET");
   unsetenv("PROBE_PLAIN");
   const auto* done = sink->outcome_as<agents::Done>();
   REQUIRE_MESSAGE(done != nullptr, sink->ending());
@@ -189,6 +190,29 @@ print(json.dumps({"type": "fail", "error": line["type"]}))
   running.turn->cancel();
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->ending() == "canceled");
+}
+
+TEST_CASE("LineTurn: what an agent writes to standard error or prints by mistake is not for callers") {
+  AgentBench bench;
+  bench.settings.verbose_errors = false;
+  bench.settings.exit_grace = std::chrono::milliseconds(50);
+  SUBCASE("standard error") {
+    bench.shell("echo secret >&2; exit 3");
+    CHECK(bench.run("x")->ending() ==
+          "the agent ended without an answer (exit code 3); the log has more about task task-1");
+  }
+  SUBCASE("a line that is not JSON") {
+    bench.shell("echo secret; sleep 1000");
+    CHECK(bench.run("x")->ending() == "the agent printed a line that is not JSON");
+  }
+}
+
+TEST_CASE("LineTurn: an agent that says nothing in time fails the turn") {
+  AgentBench bench;
+  bench.settings.first_output = std::chrono::milliseconds(50);
+  bench.shell("sleep 1000");
+  CHECK(bench.run("x")->ending() == "the agent did not say anything within 0.05 seconds");
+  CHECK(bench.wait_processes(0));
 }
 
 TEST_CASE("LineTurn: endings without an answer say why") {

@@ -19,10 +19,63 @@ struct TextBench : AgentBench {
 TEST_CASE("TextTurn: the message's text goes in, what is printed is the reply") {
   TextBench bench("tr a-z A-Z");
   const auto sink = bench.run("h\xC3\xA9llo\nworld");
-  CHECK(sink->all_text() == "H\xC3\xA9LLO\nWORLD");
+  CHECK(sink->all_text() == "H\xC3\xA9LLO\nWORLD\n");
   CHECK(sink->ending() == "done");
   CHECK(sink->outcome_as<agents::Done>()->message == std::nullopt);
   CHECK(bench.wait_processes(0));
+}
+
+TEST_CASE("TextTurn: input ends with one line end, so that a program that reads lines gets the last one") {
+  TextBench bench("while read -r line; do echo \"<$line>\"; done");
+  CHECK(bench.run("a\nb")->all_text() == "<a>\n<b>\n");
+  CHECK(bench.run("a\nb\n")->all_text() == "<a>\n<b>\n");
+}
+
+TEST_CASE("TextTurn: data and files are files whose paths are arguments, and go with the turn") {
+  TextBench bench("for file; do echo \"$file $(cat \"$file\")\"; done");
+  bench.settings.command.push_back("sh");
+  agents::Turn turn = AgentBench::turn_of("text");
+  turn.message.parts.push_back({task::Part::Kind::raw, "aGVsbG8=", "../../-x; rm *.txt", "text/plain", {}});
+  turn.message.parts.push_back(task::Part::of_data({R"({"a": 1})"}));
+  auto running = bench.start(std::move(turn));
+  REQUIRE(running.sink->wait_finished());
+  CHECK(running.sink->ending() == "done");
+  const std::string said = running.sink->all_text();
+  CHECK(said.find("/1-.._.._-x__rm__.txt hello\n") != std::string::npos);
+  CHECK(said.find("/2-data.json {\"a\": 1}\n") != std::string::npos);
+  const std::string first = said.substr(0, said.find(' '));
+  REQUIRE(std::filesystem::path(first).is_absolute());
+  running.turn.reset();
+  CHECK(bench.wait_processes(0));
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  const auto folder = std::filesystem::path(first).parent_path();
+  while (std::filesystem::exists(folder) && std::chrono::steady_clock::now() < until)
+    std::this_thread::yield();
+  CHECK_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_CASE("TextTurn: a file by URL and broken base64 are rejected with what to do") {
+  TextBench bench("echo started");
+  agents::Turn turn = AgentBench::turn_of("text");
+  SUBCASE("URL") {
+    turn.message.parts.push_back({task::Part::Kind::url, "https://example.com/x", {}, {}, {}});
+  }
+  SUBCASE("base64") {
+    turn.message.parts.push_back({task::Part::Kind::raw, "%", {}, {}, {}});
+  }
+  auto running = bench.start(std::move(turn));
+  REQUIRE(running.sink->wait_finished());
+  REQUIRE(running.sink->outcome_as<agents::Rejected>() != nullptr);
+  CHECK_FALSE(running.sink->outcome_as<agents::Rejected>()->reason.empty());
+  CHECK(running.sink->all_text().empty());
+}
+
+TEST_CASE("TextTurn: Python's output is not held back in a buffer") {
+  TextBench bench("");
+  bench.settings.command = {"python3", "-c",
+                            "import sys; print('up'); sys.stdin.read(); import time; time.sleep(1000)"};
+  auto running = bench.start(AgentBench::turn_of("x"));
+  CHECK(running.sink->wait_until([](const auto& sink) { return sink.all_text() == "up\n"; }));
 }
 
 TEST_CASE("TextTurn: another exit code than 0 fails with the end of standard error") {
@@ -62,7 +115,7 @@ TEST_CASE("TextTurn: a large input and output pass while both pipes are full") {
   TextBench bench("cat");
   const std::string large(8 << 20, 'y');
   const auto sink = bench.run(large);
-  CHECK(sink->all_text() == large);
+  CHECK(sink->all_text() == large + "\n");
   CHECK(sink->ending() == "done");
 }
 

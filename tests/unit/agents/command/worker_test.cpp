@@ -1,7 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <future>
 #include <set>
 
+#include "base/unique_fd.h"
 #include "support/agent_bench.h"
 
 using namespace baton;
@@ -53,6 +58,8 @@ for line in sys.stdin:
         say(turn, type="text", delta="late")
     elif text == "delegate":
         say(turn, type="delegate", id="d", agent="a", message="m")
+    elif text == "silence":
+        held[turn] = "hold"
     elif text == "flood":
         while True:
             say(turn, type="text", delta="x" * 1000)
@@ -214,9 +221,12 @@ TEST_CASE("Worker: faults of the protocol") {
     CHECK(late->ending() == "done");
     CHECK(late->all_text().empty());
   }
-  SUBCASE("a flood ends the worker") {
+  SUBCASE("a flood ends the worker, and its other turns are broken off") {
     bench.settings.output_max = 1 << 20;
+    auto held = bench.hold();
     CHECK(bench.work("flood")->ending() == "the agent printed more than 1 MiB");
+    REQUIRE(held.sink->wait_finished());
+    CHECK(held.sink->ending() == "broken off");
   }
   CHECK(bench.work("x")->ending() == "done");
 }
@@ -244,16 +254,103 @@ TEST_CASE("Worker: a dropped turn that its worker stops leaves the worker alone"
   CHECK(other.sink->ending() == "canceled");
 }
 
-TEST_CASE("Worker: a dropped turn that its worker does not stop ends the worker") {
+TEST_CASE("Worker: a worker with a turn that does not stop is replaced at once, its other turns may finish") {
   WorkerBench bench;
   bench.settings.cancel_grace = std::chrono::milliseconds(100);
+  const std::string old_pid = message_of(*bench.work("x"));
+  auto other = bench.hold();
+  auto dropped = bench.hold("deaf");
+  dropped.turn.reset();
+  REQUIRE(bench.wait_count(2));
+  const std::string new_pid = message_of(*bench.work("x"));
+  CHECK(new_pid != old_pid);
+  CHECK_FALSE(other.sink->finished());
+  other.turn->cancel();
+  REQUIRE(other.sink->wait_finished());
+  CHECK(other.sink->ending() == "canceled");
+  CHECK(bench.wait_processes(1));
+  CHECK(message_of(*bench.work("x")) == new_pid);
+  CHECK(dropped.sink->outcomes().empty());
+}
+
+TEST_CASE("Worker: turns that do not finish while their worker is drained are broken off") {
+  WorkerBench bench;
+  bench.settings.cancel_grace = std::chrono::milliseconds(100);
+  bench.settings.worker_drain = std::chrono::milliseconds(100);
+  SUBCASE("to run again") {}
+  SUBCASE("or fail where work must not be done twice") {
+    bench.settings.recovery = agents::AgentSettings::Recovery::fail;
+  }
   auto other = bench.hold();
   auto dropped = bench.hold("deaf");
   dropped.turn.reset();
   REQUIRE(other.sink->wait_finished());
-  CHECK(other.sink->ending() == "its worker was ended because another turn did not stop");
+  if (bench.settings.recovery == agents::AgentSettings::Recovery::resume) {
+    CHECK(other.sink->ending() == "broken off");
+  } else {
+    CHECK(other.sink->ending() == "its worker was ended because another turn did not stop");
+  }
   CHECK(bench.work("x")->ending() == "done");
-  CHECK(bench.host.process_count() == 1);
+  CHECK(bench.wait_processes(1));
+}
+
+TEST_CASE("Worker: while a worker owes an answer to a cancel the others are preferred") {
+  WorkerBench bench(2);
+  const std::string pid = message_of(*bench.work("x"));
+  auto deaf = bench.hold("deaf");
+  auto other = bench.hold();  // in the second worker, so that both have one
+  deaf.turn->cancel();
+  CHECK(message_of(*bench.work("x")) != pid);
+  CHECK(message_of(*bench.work("x")) != pid);
+}
+
+TEST_CASE("Worker: a worker with nothing but a turn that does not stop is ended at once") {
+  WorkerBench bench;
+  bench.settings.cancel_grace = std::chrono::milliseconds(100);
+  const std::string old_pid = message_of(*bench.work("x"));
+  auto dropped = bench.hold("deaf");
+  dropped.turn.reset();
+  const std::string new_pid = message_of(*bench.work("x"));
+  CHECK(new_pid != old_pid);
+  CHECK(bench.wait_processes(1));
+  CHECK(message_of(*bench.work("x")) == new_pid);
+}
+
+TEST_CASE("Worker: a turn about which nothing is said in time fails, the others go on") {
+  WorkerBench bench;
+  bench.settings.first_output = std::chrono::seconds(2);
+  bench.work("x");  // its start counts, too, for the first turn
+  auto held = bench.hold();
+  CHECK(bench.work("silence")->ending() == "the agent did not say anything within 2 seconds");
+  CHECK(bench.work("release")->ending() == "done");
+  REQUIRE(held.sink->wait_finished());
+  CHECK(message_of(*held.sink) == "released");
+}
+
+TEST_CASE("Worker: a start that finds no descriptor free waits and fails no turn") {
+  WorkerBench bench;
+  bench.executor();
+  std::vector<base::UniqueFd> taken;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit before = limit;
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_cur, 256);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  while (true) {
+    base::UniqueFd one(dup(0));
+    if (!one.valid()) break;
+    taken.push_back(std::move(one));
+  }
+  auto waiting = bench.begin("x");
+  // What is posted after the turn runs after its first start has failed.
+  std::promise<void> tried;
+  bench.host.post([&] { tried.set_value(); });
+  tried.get_future().wait();
+  CHECK_FALSE(waiting.sink->finished());
+  taken.clear();
+  setrlimit(RLIMIT_NOFILE, &before);
+  REQUIRE(waiting.sink->wait_finished());
+  CHECK(waiting.sink->ending() == "done");
 }
 
 TEST_CASE("Worker: while a sink has no room its worker is not read") {

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <future>
+#include <optional>
 #include <thread>
 
 #include "server/http/http_server.h"
@@ -150,4 +151,42 @@ TEST_CASE("HttpServer: answers that race with stop are either whole or not there
     const std::string all = client.read_to_end();
     CHECK((all.empty() || all.ends_with("\r\n\r\nwhole")));
   }
+}
+
+TEST_CASE("HttpServer: health is answered while every worker is busy and while the server drains") {
+  std::promise<std::shared_ptr<Exchange>> arrived;
+  std::promise<void> free_worker;
+  Limits limits;
+  limits.worker_threads = 1;
+  const auto busy = [&](std::shared_ptr<Exchange> exchange) {
+    arrived.set_value(std::move(exchange));
+    free_worker.get_future().wait();
+  };
+  Hooks hooks;
+  hooks.answer_at_once = [](std::string_view method, std::string_view target) -> std::optional<Reply> {
+    if (method != "GET" || target != "/healthz?x=1") return std::nullopt;
+    Reply reply;
+    reply.body = "ok";
+    return reply;
+  };
+  HttpServer server(limits, busy, plain_error, hooks);
+  const int port = server.start("127.0.0.1", 0).value();
+  Client working(port), asking(port);
+  working.send(get("/work"));
+  auto exchange = arrived.get_future().get();
+  for (int i = 0; i < 3; ++i) CHECK(asking.ask(get("/healthz?x=1")).body == "ok");
+
+  server.drain();
+  const Answer last = asking.ask(get("/healthz?x=1"));
+  CHECK(last.body == "ok");
+  CHECK(last.has("Connection: close\r\n"));
+  const Answer refused = Client(port).ask(get("/other"));
+  CHECK(refused.status == 503);
+  CHECK(refused.has("Retry-After: "));
+  CHECK(Client(port).ask(get("/healthz?x=1")).status == 200);
+  free_worker.set_value();
+  exchange->reply({});
+  CHECK(working.read_answer().status == 200);
+  server.stop(kLong);
+  CHECK(refuses_connections(port));
 }

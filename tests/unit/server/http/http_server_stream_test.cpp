@@ -62,15 +62,18 @@ class Feed {
     Next pull(std::string& out, std::size_t room) override {
       return feed_.state_.with([&](State& state) {
         while (position_ < state.events.size() && out.size() < room) {
+          has_ids_ |= state.events[position_].starts_with("numbered");
           out += "data: " + state.events[position_++] + "\n\n";
         }
         if (position_ < state.events.size()) return Next::more;
         return state.ended ? Next::end : Next::wait;
       });
     }
+    bool has_ids() const override { return has_ids_; }
 
    private:
     Feed& feed_;
+    bool has_ids_ = false;
     std::size_t position_ = 0;
     const std::thread::id made_on_ = std::this_thread::get_id();
   };
@@ -260,6 +263,25 @@ TEST_CASE("HttpServer: a silent stream is kept awake by comments") {
   std::string chunk = client.read_chunk();
   while (chunk == ": keep-awake\n\n") chunk = client.read_chunk();
   CHECK(chunk == "data: a\n\n");
+}
+
+TEST_CASE("HttpServer: once a stream has ids, a comment that keeps it awake ends no block") {
+  Feed feed;
+  Limits limits;
+  limits.keep_awake = milliseconds(20);
+  TestServer test(streaming(feed), limits);
+  Client client(test.port);
+  client.send(get("/stream"));
+  REQUIRE(client.read_answer().status == 200);
+  feed.append("numbered a");
+  std::string chunk = client.read_chunk();
+  while (chunk == ": keep-awake\n\n") chunk = client.read_chunk();
+  REQUIRE(chunk == "data: numbered a\n\n");
+  CHECK(client.read_chunk() == ": keep-awake\n");
+  CHECK(client.read_chunk() == ": keep-awake\n");
+  feed.append("b");
+  for (chunk = client.read_chunk(); chunk == ": keep-awake\n";) chunk = client.read_chunk();
+  CHECK(chunk == "data: b\n\n");
 }
 
 TEST_CASE("HttpServer: a stream whose reader takes nothing is closed, the others go on") {

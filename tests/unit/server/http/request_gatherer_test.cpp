@@ -242,3 +242,44 @@ TEST_CASE("RequestGatherer: the head is bounded in bytes, lines and length of a 
   check_refused("GET /" + std::string(9000, 'x'), 414);
   check_refused(request("A: " + std::string(9000, 'x')), 431);
 }
+
+TEST_CASE("RequestGatherer: a stranger's body ends at its own bound, before it is kept") {
+  Limits limits;
+  limits.stranger_body_max = 8;
+  std::string asked;
+  const baton::server::http::BodyGate gate = [&](std::string_view head) {
+    asked = head;
+    return head.find("X-Known") != std::string_view::npos;
+  };
+  const auto state_after = [&](const std::string& bytes) {
+    RequestGatherer gatherer(limits, &gate);
+    gatherer.feed(bytes);
+    return std::pair(gatherer.state(), gatherer.refusal().status);
+  };
+  CHECK(state_after(request("Content-Length: 8\r\n", "12345678")).first == State::complete);
+  CHECK(asked.empty());
+  CHECK(state_after(request("Content-Length: 9\r\n")) == std::pair(State::refused, 401));
+  CHECK(asked == "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n");
+  CHECK(state_after(request("X-Known: y\r\nContent-Length: 9\r\n", "123456789")).first == State::complete);
+  const std::string chunked = "Transfer-Encoding: chunked\r\n";
+  CHECK(state_after(request(chunked, "8\r\n12345678\r\n0\r\n\r\n")).first == State::complete);
+  CHECK(state_after(request(chunked, "8\r\n12345678\r\n1\r\n9\r\n0\r\n\r\n")) ==
+        std::pair(State::refused, 401));
+  CHECK(state_after(request("X-Known: y\r\n" + chunked, "9\r\n123456789\r\n0\r\n\r\n")).first ==
+        State::complete);
+
+  // The bound holds for every request of a connection.
+  RequestGatherer gatherer(limits, &gate);
+  gatherer.feed(request("X-Known: y\r\nContent-Length: 9\r\n", "123456789"));
+  gatherer.take();
+  gatherer.feed(request("Content-Length: 9\r\n"));
+  CHECK(gatherer.state() == State::refused);
+}
+
+TEST_CASE("RequestGatherer: what others on the way may read otherwise is refused") {
+  check_refused(request("Authorization: Bearer a\r\nauthorization: Bearer a\r\n"), 400);
+  for (const char* coding : {"gzip", "br", "identity, gzip"}) {
+    check_refused(request("Content-Encoding: " + std::string(coding) + "\r\n"), 415);
+  }
+  check_complete(request("Content-Encoding: Identity\r\n"));
+}

@@ -56,6 +56,38 @@ TEST_CASE("SqliteStore: only one can have a database open, by whatever name") {
   CHECK(second.error().code == ErrorCode::already_exists);
 }
 
+TEST_CASE("SqliteStore: a hard link to a database is the same database") {
+  Bench bench;
+  Bench by_link;
+  by_link.path = (bench.folder.path() / "link.db").string();
+  {
+    const auto first = bench.open();
+    REQUIRE(first.has_value());
+    std::filesystem::create_hard_link(bench.path, by_link.path);
+    const auto second = by_link.open();
+    REQUIRE_FALSE(second.has_value());
+    CHECK(second.error().code == ErrorCode::already_exists);
+  }
+  CHECK(by_link.open().has_value());
+}
+
+TEST_CASE("SqliteStore: a log that cannot be moved into the database is a reason not to start") {
+  Bench bench;
+  REQUIRE(bench.open().has_value());
+  {
+    store::sqlite::Connection writer(bench.path, store::sqlite::Connection::Mode::write);
+    writer.database().exec("PRAGMA wal_autocheckpoint=0; CREATE TABLE more (a); INSERT INTO more VALUES (1)");
+    store::sqlite::Connection reader(bench.path, store::sqlite::Connection::Mode::read);
+    reader.database().exec("BEGIN");
+    reader.database().execAndGet("SELECT count(*) FROM more");
+    const auto refused = bench.open();
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == ErrorCode::unavailable);
+    CHECK(refused.error().for_log.find("another program reads it") != std::string::npos);
+  }
+  CHECK(bench.open().has_value());
+}
+
 TEST_CASE("SqliteStore: a file that is no database is refused and left alone") {
   Bench bench;
   const std::string text(5000, 'x');

@@ -166,17 +166,14 @@ TEST_CASE("Upgrade: what stopped before has its stops, and contexts of schema 1 
   CHECK(store->last_stop({4}, {3})->value == 2);
   CHECK(store->first_stop({4}, {})->number.value == 2);
   CHECK(*store->call_ids({1}) == std::vector<std::string>{"call-1"});
-  CHECK(store->context_owner({"ann"}, {"echo"}, {"c1"})->empty());
   CHECK_FALSE(store->turn_input({1}, {1})->request.history.has_value());
 
   store::Change change;
   change.task = {2};
   change.events = {task::StatusChanged{{State::working, std::nullopt, {}}, {}}};
-  change.user = "u";
   std::promise<base::Result<store::Committed>> promise;
   store->commit(std::move(change), [&](auto result) { promise.set_value(std::move(result)); });
   REQUIRE(promise.get_future().get().has_value());
-  CHECK(*store->context_owner({"ann"}, {"echo"}, {"c1"}) == "u");
 }
 
 TEST_CASE("Upgrade: a database is upgraded once, and its operator is told before") {
@@ -188,9 +185,9 @@ TEST_CASE("Upgrade: a database is upgraded once, and its operator is told before
   options.on_upgrade = [&](int from, int to) { told.emplace_back(from, to); };
   for (int i = 0; i < 2; ++i)
     CHECK(open(old.path(), clock, options)->head(task::TaskKey{1})->status_at == base::from_ms(290));
-  CHECK(told == std::vector<std::pair<int, int>>{{1, 8}});
+  CHECK(told == std::vector<std::pair<int, int>>{{1, 9}});
   Connection connection(old.path(), Connection::Mode::read);
-  CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 8);
+  CHECK(connection.database().execAndGet("PRAGMA user_version").getInt() == 9);
   CHECK(connection.database().execAndGet("PRAGMA integrity_check").getString() == "ok");
 }
 

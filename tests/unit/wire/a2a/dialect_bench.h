@@ -58,7 +58,7 @@ inline std::string task_shown(const Dialect& dialect, const task::Task& task) {
 inline std::string shown(const Dialect& dialect, const task::Event& event, bool last = false) {
   bool is_shown = false;
   std::string out = written([&](wire::Writer& writer) {
-    is_shown = dialect.write_event(writer, {{"t1"}, {"c1"}}, event, last);
+    is_shown = dialect.write_event(writer, {{"t1"}, {"c1"}}, event, {last});
   });
   return is_shown ? out : "";
 }

@@ -56,7 +56,9 @@ TEST_CASE("trap 2: type, kind and neither are read before 1.0") {
 
 TEST_CASE("trap 5: blocking is taken as it is, and its absence leaves the choice to the agent's card") {
   const auto waits = [](const std::string& configuration) {
-    return send(v0_3(), R"({"message":{"parts":[{"text":"x"}]})" + configuration + "}").waits;
+    return send(v0_3(),
+                R"({"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]})" + configuration + "}")
+        .waits;
   };
   CHECK(waits(R"(,"configuration":{"blocking":true})") == true);
   CHECK(waits(R"(,"configuration":{"blocking":false})") == false);
@@ -227,7 +229,8 @@ TEST_CASE("trap 61: a request's metadata becomes the task's") {
   const std::string part =
       R"("parts":[{"text":"x"}],"metadata":{"in":"message"}},"metadata":{ "in":"params" }})";
   for (const Dialect* dialect : {&v0_1(), &v0_3()}) {
-    const auto submission = send(*dialect, R"({"id":"t1","message":{)" + part).submission;
+    const auto submission =
+        send(*dialect, R"({"id":"t1","message":{"messageId":"m","role":"user",)" + part).submission;
     CHECK(submission.metadata.text == R"({ "in":"params" })");
     CHECK(submission.message.metadata.text == R"({"in":"message"})");
   }

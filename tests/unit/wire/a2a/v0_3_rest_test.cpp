@@ -20,12 +20,14 @@ wire::a2a::PushRequest push(const std::string& params) {
 }
 
 task::Part part_of(const std::string& part) {
-  const auto request = send(v0_3_rest(), R"({"message":{"content":[)" + part + "]}}");
+  const auto request =
+      send(v0_3_rest(), R"({"message":{"messageId":"m","role":"ROLE_USER","content":[)" + part + "]}}");
   return request.submission.message.parts.at(0);
 }
 
 std::string part_error(const std::string& part) {
-  return send_error(v0_3_rest(), R"({"message":{"content":[)" + part + "]}}");
+  return send_error(v0_3_rest(),
+                    R"({"message":{"messageId":"m","role":"ROLE_USER","content":[)" + part + "]}}");
 }
 
 task::PushConfig config() {
@@ -93,10 +95,17 @@ TEST_CASE("A2A 0.3 REST send: the proto's own names, enum numbers and the name o
 TEST_CASE("A2A 0.3 REST send: what is wrong is named") {
   CHECK(send_error(v0_3_rest(), "{}") == "message: must be an object");
   CHECK(send_error(v0_3_rest(), "[]") == "params: must be an object");
-  CHECK(send_error(v0_3_rest(), R"({"message":{}})") == "message.content: must be a list");
-  CHECK(send_error(v0_3_rest(), R"({"message":{"content":[]}})") == "message.content: must not be empty");
-  CHECK(send_error(v0_3_rest(), R"({"message":{"role":"ROLE_X","content":[{"text":"x"}]}})") ==
+  CHECK(send_error(v0_3_rest(), R"({"message":{}})") == "message.messageId: must not be empty");
+  CHECK(send_error(v0_3_rest(), R"({"message":{"messageId":""}})") == "message.messageId: must not be empty");
+  CHECK(send_error(v0_3_rest(), R"({"message":{"messageId":"m","content":[{"text":"x"}]}})") ==
         "message.role: must be ROLE_USER or ROLE_AGENT");
+  CHECK(send_error(v0_3_rest(), R"({"message":{"messageId":"m","role":"ROLE_USER"}})") ==
+        "message.content: must be a list");
+  CHECK(send_error(v0_3_rest(), R"({"message":{"messageId":"m","role":"ROLE_USER","content":[]}})") ==
+        "message.content: must not be empty");
+  CHECK(
+      send_error(v0_3_rest(), R"({"message":{"messageId":"m","role":"ROLE_X","content":[{"text":"x"}]}})") ==
+      "message.role: must be ROLE_USER or ROLE_AGENT");
   CHECK(part_error("{}") == "message.content[0].text: exactly one of text, file and data is needed");
   CHECK(part_error(R"({"text":"x","data":{"data":{}}})") ==
         "message.content[0].text: exactly one of text, file and data is needed");

@@ -8,14 +8,17 @@ namespace {
 const Dialect& dialect = wire::a2a::v0_3();
 
 wire::a2a::SendRequest send_with(const std::string& configuration) {
-  return send(dialect,
-              R"({"message":{"messageId":"m","parts":[{"kind":"text","text":"x"}]},"configuration":)" +
-                  configuration + "}");
+  return send(
+      dialect,
+      R"({"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]},"configuration":)" +
+          configuration + "}");
 }
 
 // The error of a send whose message has this member more.
 std::string error_with(const std::string& member) {
-  return send_error(dialect, R"({"message":{"parts":[{"kind":"text","text":"x"}],)" + member + "}}");
+  return send_error(
+      dialect,
+      R"({"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}],)" + member + "}}");
 }
 
 }  // namespace
@@ -69,18 +72,26 @@ TEST_CASE("A2A 0.3 send: tasks are the server's to name, and an ended one stays 
 
 TEST_CASE("A2A 0.3 send: what early documents show is read") {
   const auto read =
-      send(dialect, R"({"message":{"role":"user","parts":[{"type":"text","text":"x"},{"text":"y"},)"
-                    R"({"type":"file","file":{"mimeType":"a/b","data":"aGk"}},{"data":{}}]}})");
+      send(dialect,
+           R"({"message":{"messageId":"m","role":"user","parts":[{"type":"text","text":"x"},{"text":"y"},)"
+           R"({"type":"file","file":{"mimeType":"a/b","data":"aGk"}},{"data":{}}]}})");
   REQUIRE(read.submission.message.parts.size() == 4);
   CHECK(read.submission.message.parts[2].content == "aGk=");
-  CHECK(read.submission.message.id.empty());
+  CHECK(read.submission.message.id.value == "m");
   CHECK_FALSE(read.waits);
   CHECK_FALSE(read.history_length);
 }
 
 TEST_CASE("A2A 0.3 send: what is wrong is named") {
   CHECK(send_error(dialect, "{}") == "params.message: must be an object");
-  CHECK(send_error(dialect, R"({"message":{"messageId":"m"}})") == "params.message.parts: must be a list");
+  CHECK(send_error(dialect, R"({"message":{"role":"user"}})") ==
+        "params.message.messageId: must not be empty");
+  CHECK(send_error(dialect, R"({"message":{"messageId":"m"}})") ==
+        "params.message.role: must be user or agent");
+  CHECK(send_error(dialect, R"({"message":{"messageId":"m","role":"user"}})") ==
+        "params.message.parts: must be a list");
+  CHECK(error_with(R"("messageId":"")") == "params.message.messageId: must not be empty");
+  CHECK(error_with(R"("role":"")") == "params.message.role: must be user or agent");
   CHECK(error_with(R"("kind":"task")") == "params.message.kind: must be message");
   CHECK(error_with(R"("role":"ROLE_USER")") == "params.message.role: must be user or agent");
   CHECK(error_with(R"("messageId":5)") == "params.message.messageId: must be a string");
@@ -91,8 +102,9 @@ TEST_CASE("A2A 0.3 send: what is wrong is named") {
   CHECK(error_with(R"("referenceTaskIds":[1])") ==
         "params.message.referenceTaskIds: must be a list of strings");
   const auto configured = [](const std::string& configuration) {
-    return send_error(dialect,
-                      R"({"message":{"parts":[{"text":"x"}]},"configuration":)" + configuration + "}");
+    return send_error(
+        dialect, R"({"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]},"configuration":)" +
+                     configuration + "}");
   };
   CHECK(configured("[]") == "params.configuration: must be an object");
   CHECK(configured(R"({"blocking":"no"})") == "params.configuration.blocking: must be true or false");
@@ -174,7 +186,8 @@ TEST_CASE("A2A 0.3 push config: without an id it has the task's") {
   const auto document = parsed(R"({"taskId":"t1","pushNotificationConfig":{"url":"https://h/"}})");
   CHECK(value_of(dialect.read_push(document.root())).config.id.value == "t1");
   const auto inline_config = [](const std::string& task) {
-    return send(dialect, R"({"message":{"taskId":")" + task + R"(","parts":[{"text":"x"}]},)" +
+    return send(dialect, R"({"message":{"messageId":"m","role":"user","taskId":")" + task +
+                             R"(","parts":[{"text":"x"}]},)" +
                              R"("configuration":{"pushNotificationConfig":{"url":"https://h/"}}})")
         .submission.push;
   };

@@ -43,7 +43,7 @@ TEST_CASE("AgentRequest: ids and stream, and null is nothing") {
   const RunRequest read = request(R"({"input":[{"id":"u1","content":"hi"}],"id":"run1","session_id":"s1",
       "user_id":"ann","response_id":"response_0","stream":false,"unheard_of":[]})");
   CHECK(read.conversation.value == "s1");
-  CHECK(read.user == "ann");
+  CHECK(read.metadata.text == R"({"agent_api":{"user_id":"ann"}})");
   CHECK(read.run == "run1");
   CHECK(read.after_response == "response_0");
   CHECK(read.message.id.value == "u1");

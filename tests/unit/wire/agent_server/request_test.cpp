@@ -37,11 +37,10 @@ TEST_CASE("Agent Server request: the seed's question has a user, a session and a
     "user_id": "wk",
     "session_id": "002",
     "input": [{"role": "user", "content": [{"type": "text", "text": "现在几点了"}]}]})");
-  CHECK(request.user == "wk");
   CHECK(request.conversation.value == "002");
   CHECK(request.message.role == task::Role::user);
   CHECK(request.message.parts == std::vector{Part::of_text("现在几点了")});
-  CHECK(request.metadata.empty());
+  CHECK(request.metadata.text == R"({"agent_server":{"user_id":"wk"}})");
   CHECK(request.tools.empty());
   CHECK(request.run.empty());
   CHECK_FALSE(request.history);
@@ -60,7 +59,7 @@ TEST_CASE("Agent Server request: items of other roles become metadata as they ca
   CHECK(request.message.parts == std::vector{Part::of_text("hi")});
   CHECK(
       request.metadata.text ==
-      R"({"agent_server":{"input":[{"role":"system","content":"Be kind."},{"role":"assistant","content":[{"type":"text","text":"yes"}]}]}})");
+      R"({"agent_server":{"user_id":"wk","input":[{"role":"system","content":"Be kind."},{"role":"assistant","content":[{"type":"text","text":"yes"}]}]}})");
 }
 
 TEST_CASE("Agent Server request: pictures, files and data are parts, and an unknown kind is kept as data") {

@@ -35,7 +35,7 @@ const std::set<std::string> kOlder{"RUN_STARTED",
                                    "THINKING_TEXT_MESSAGE_END"};
 
 bool is_of_1_0(const std::string& type) {
-  return type.starts_with("REASONING_") || type.starts_with("SUBAGENT_");
+  return type.starts_with("SUBAGENT_");
 }
 
 bool has_null(Value event) {
@@ -61,7 +61,8 @@ std::string ClientRules::take(const wire::chat::Frames::Frame& frame) {
   if (!document || !document->root().is_object()) return "no JSON object: " + frame.data;
   const Value event = document->root();
   const std::string type = event["type"].str();
-  if (!kOlder.contains(type) && !(newer_ && is_of_1_0(type))) return "unknown type " + type;
+  const bool known = kOlder.contains(type) || type.starts_with("REASONING_");
+  if (!known && !(newer_ && is_of_1_0(type))) return "unknown type " + type;
   if (newer_ && type.starts_with("THINKING_")) return "a type that 1.0 has given up";
   if (has_null(event)) return "a null in " + frame.data;
   if (!event["timestamp"].missing() && !event["timestamp"].integer()) return "a timestamp that is no integer";
@@ -288,8 +289,9 @@ TEST_CASE("ClientRules: a breach of each rule is found") {
   CHECK_FALSE(said_of(true, {kStart, step, kFinish}).empty());
   CHECK_FALSE(said_of(true, {kStart, step, step}).empty());
   const char* thought = R"({"type":"REASONING_START","messageId":"s"})";
+  CHECK(said_of(false, {kStart, thought, R"({"type":"REASONING_END","messageId":"s"})", kFinish}).empty());
   CHECK_FALSE(
-      said_of(false, {kStart, thought, R"({"type":"REASONING_END","messageId":"s"})", kFinish}).empty());
+      said_of(true, {kStart, R"({"type":"THINKING_START"})", R"({"type":"THINKING_END"})", kFinish}).empty());
   CHECK_FALSE(said_of(true, {kStart, thought, kFinish}).empty());
   const char* cancelled =
       R"({"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"cancelled"}})";

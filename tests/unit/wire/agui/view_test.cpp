@@ -225,18 +225,28 @@ TEST_CASE("AG-UI view: a step inside of a step of its name is one, and open ones
               R"({"type":"STEP_FINISHED","stepName":"b"})", R"({"type":"STEP_FINISHED","stepName":"a"})"});
 }
 
-TEST_CASE("AG-UI view: reasoning in the words of the client's generation") {
+TEST_CASE("AG-UI view: reasoning has ids, but for clients from before that") {
   const std::vector<EventBody> bodies{task::ReasoningDelta{{"s"}, "Hm", true, false},
                                       task::ReasoningDelta{{"s"}, "", false, true}};
-  CHECK(inside(bodies, true) ==
-        Lines{R"({"type":"REASONING_START","messageId":"s"})",
-              R"({"type":"REASONING_MESSAGE_START","messageId":"s","role":"reasoning"})",
-              R"({"type":"REASONING_MESSAGE_CONTENT","messageId":"s","delta":"Hm"})",
-              R"({"type":"REASONING_MESSAGE_END","messageId":"s"})",
-              R"({"type":"REASONING_END","messageId":"s"})"});
-  CHECK(inside(bodies) == Lines{R"({"type":"THINKING_START"})", R"({"type":"THINKING_TEXT_MESSAGE_START"})",
-                                R"({"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"Hm"})",
-                                R"({"type":"THINKING_TEXT_MESSAGE_END"})", R"({"type":"THINKING_END"})"});
+  const Lines with_ids{R"({"type":"REASONING_START","messageId":"s"})",
+                       R"({"type":"REASONING_MESSAGE_START","messageId":"s","role":"reasoning"})",
+                       R"({"type":"REASONING_MESSAGE_CONTENT","messageId":"s","delta":"Hm"})",
+                       R"({"type":"REASONING_MESSAGE_END","messageId":"s"})",
+                       R"({"type":"REASONING_END","messageId":"s"})"};
+  CHECK(inside(bodies, true) == with_ids);
+  CHECK(inside(bodies) == with_ids);
+  auto facts = test::facts_of(false);
+  facts.old_reasoning = true;
+  Lines old = test::shown(facts, bodies);
+  REQUIRE(!old.empty());
+  old.erase(old.begin());  // RUN_STARTED
+  CHECK(old == Lines{R"({"type":"THINKING_START"})", R"({"type":"THINKING_TEXT_MESSAGE_START"})",
+                     R"({"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"Hm"})",
+                     R"({"type":"THINKING_TEXT_MESSAGE_END"})", R"({"type":"THINKING_END"})"});
+  facts.newer = true;
+  Lines newer = test::shown(facts, bodies);
+  newer.erase(newer.begin());
+  CHECK(newer == with_ids);
 }
 
 TEST_CASE("AG-UI view: activities as a whole and as patches") {

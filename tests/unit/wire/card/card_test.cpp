@@ -92,3 +92,20 @@ TEST_CASE("Card: wrong members are found with their pointer") {
   };
   CHECK(problems == expected);
 }
+
+TEST_CASE("Card: members that no version knows are found, where the schema lets them pass") {
+  const auto document =
+      wire::Document::parse(R"({"name":"P","desciption":"","url":"u","protocolVersion":"0.3",
+    "supportsAuthenticatedExtendedCard":true,"x-ours":1,"zebra":1,
+    "capabilities":{"streeming":true,"extensions":[{"uri":"u","requred":true,"params":{"any":1}}]},
+    "skills":[{"id":"s"},{"id":"t","tag":["a"]}],"securitySchemes":{"any":{"any":1}},"baton":{"any":1}})");
+  REQUIRE(document);
+  CHECK(wire::unknown_members(document->root()) ==
+        std::vector<wire::SchemaProblem>{
+            {"/desciption", "is unknown; did you mean \"description\"?"},
+            {"/zebra", "is unknown"},
+            {"/capabilities/streeming", "is unknown; did you mean \"streaming\"?"},
+            {"/capabilities/extensions/0/requred", "is unknown; did you mean \"required\"?"},
+            {"/skills/1/tag", "is unknown; did you mean \"tags\"?"},
+        });
+}

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "wire/baton_extension.h"
 #include "wire/card/card.h"
 #include "wire/card/remote_card.h"
 #include "wire/card/remote_check.h"
@@ -107,7 +108,7 @@ TEST_CASE("Card view: the 1.0 card has no member of other generations (traps 53 
                                  "documentationUrl", "iconUrl", "name", "provider", "securityRequirements",
                                  "securitySchemes", "skills", "supportedInterfaces", "version"});
   CHECK(members_of(document.root()["capabilities"]) ==
-        std::vector<std::string>{"extendedAgentCard", "pushNotifications", "streaming"});
+        std::vector<std::string>{"extendedAgentCard", "extensions", "pushNotifications", "streaming"});
   CHECK(document.root()["securitySchemes"].raw() ==
         R"({"bearer":{"httpAuthSecurityScheme":{"scheme":"bearer"}}})");
 }
@@ -125,7 +126,7 @@ TEST_CASE("Card view: the REST 0.3 card is ProtoJSON: wrapped schemes, wrapped r
   CHECK(document.root()["securitySchemes"].raw() ==
         R"({"bearer":{"httpAuthSecurityScheme":{"scheme":"bearer"}}})");
   CHECK(members_of(document.root()["capabilities"]) ==
-        std::vector<std::string>{"pushNotifications", "streaming"});
+        std::vector<std::string>{"extensions", "pushNotifications", "streaming"});
 }
 
 TEST_CASE("Card view: each binding is listed at 1.0 and at 0.3, no URL has two transports (trap 57)") {
@@ -221,6 +222,21 @@ TEST_CASE("Card view: an author's own schemes take the place of Baton's, each ge
         R"("tokenUrl":"https://id/token","scopes":{"read":"Reads"}}}}})");
 }
 
+TEST_CASE("Card view: Baton's own extension is declared where there are streams, and is never required") {
+  task::AgentCard card = plain_card();
+  for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
+    card.streaming = true;
+    const auto streams = view_of(serve(card), view);
+    const auto extensions = streams.root()["capabilities"]["extensions"];
+    REQUIRE(extensions.size() == 1);
+    CHECK((*extensions.begin())["uri"].string() == "urn:baton:a2a:1");
+    CHECK((*extensions.begin())["required"].missing());
+    card.streaming = false;
+    const auto silent = view_of(serve(card), view);
+    CHECK(silent.root()["capabilities"]["extensions"].missing());
+  }
+}
+
 TEST_CASE("Card view: a view that is read again gives the same card") {
   task::AgentCard card = plain_card();
   card.extensions = {{"https://ext/1", "Times", true, {R"({"unit":"s"})"}}, {"https://ext/2", "", false, {}}};
@@ -241,7 +257,10 @@ TEST_CASE("Card view: a view that is read again gives the same card") {
   card.skills[0].security = {{{"key", {}}}};
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
     const auto document = view_of(serve(card), view);
-    CHECK(wire::read_card(document.root()) == card);
+    task::AgentCard shown = card;
+    shown.extensions.push_back(
+        {std::string(wire::kBatonExtension), std::string(wire::kBatonExtensionText), false, {}});
+    CHECK(wire::read_card(document.root()) == shown);
     for (const auto& problem : wire::check_remote_card(document.root())) {
       FAIL_CHECK(problem.pointer << " " << problem.reason);
     }

@@ -1,6 +1,9 @@
 #include "wire/json/document.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using baton::base::ErrorCode;
 using baton::wire::Document;
@@ -129,6 +132,26 @@ TEST_CASE("Document: comments are read where they are allowed") {
   CHECK(document->root()["b"].raw() == "[ /*x*/ 1 ]");
 }
 
+TEST_CASE("Document: places are told in lines and characters, and pointers lead to values") {
+  const std::string text = "{\n \"é\": [1,\n  {\"a/b\": 2}]}";
+  const auto document = Document::parse_view(text);
+  REQUIRE(document);
+  const auto place = [&](std::string_view pointer) {
+    const std::string_view at = baton::wire::nearest_value(document->root(), pointer).raw();
+    const baton::wire::TextPlace found =
+        baton::wire::place_at(text, static_cast<std::size_t>(at.data() - text.data()));
+    return std::to_string(found.line) + ":" + std::to_string(found.column);
+  };
+  CHECK(place("") == "1:1");
+  CHECK(place("/é/0") == "2:8");
+  CHECK(place("/é/1/a~1b") == "3:11");
+  CHECK(place("/é/1/missing/deeper") == "3:3");
+  CHECK(place("/é/7") == "2:7");
+  const auto broken = Document::parse_view("{\n \"a\": 1\n \"b\": 2}", {.lines = true});
+  REQUIRE_FALSE(broken);
+  CHECK(broken.error().for_caller.starts_with("3:2: "));
+}
+
 // With a step for each pair of digits this would not end in the life of the test's machine.
 TEST_CASE("Document: millions of digits that are no number are refused as fast as they are read") {
   CHECK_FALSE(Document::parse("[1e999," + std::string(4'000'000, '0') + "]"));
@@ -152,3 +175,69 @@ TEST_CASE("Document: numbers that no machine number can hold are kept as they ar
   CHECK_FALSE(root["a"].integer());
   CHECK_FALSE(root["a"].real());
 }
+
+TEST_CASE("Document: whatever a text holds, reading it takes at most eight times its size") {
+  constexpr std::size_t kSize = 1 << 20;
+  for (const std::string piece : {"1,", "[],", "\"\",", "\"\\n\",", "{\"\":1},", "{\"\\n\":\"\\t\"},",
+                                  "-1e9,", "null,", "[[[[1]]]],", "\"a,b:c[d{e\","}) {
+    CAPTURE(piece);
+    std::string text = "[";
+    while (text.size() < kSize) text += piece;
+    text += "0]";
+    const auto document = Document::parse_view(text);
+    REQUIRE(document);
+    CHECK(document->memory() <= 8 * text.size() + 64);
+    CHECK(document->root().size() > kSize / 16);
+  }
+}
+
+TEST_CASE("Document: members, keys and nesting are told apart by where they stand") {
+  const auto document = Document::parse(R"({"a":{"b":{}},"c":[{"d":1},"e",[],{}],"":"","\u0066":"\u0067"})");
+  REQUIRE(document);
+  const Value root = document->root();
+  CHECK(root.key().empty());
+  std::vector<std::string> keys;
+  for (const Value member : root) keys.emplace_back(member.key());
+  CHECK(keys == std::vector<std::string>{"a", "c", "", "f"});
+  CHECK(root.size() == 4);
+  CHECK(root["a"]["b"].is_object());
+  CHECK(root["a"]["b"].size() == 0);
+  CHECK(root["a"]["b"].key() == "b");
+  std::vector<std::string> items;
+  for (const Value item : root["c"]) {
+    CHECK(item.key().empty());
+    items.emplace_back(item.raw());
+  }
+  CHECK(items == std::vector<std::string>{R"({"d":1})", R"("e")", "[]", "{}"});
+  CHECK(root["c"].size() == 4);
+  CHECK(root["f"].string() == "g");
+  CHECK(root[""].is_string());
+  CHECK(root["e"].missing());
+  for (const Value none : root["c"]["x"]) FAIL(none.raw());
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they bring their own allocator
+
+TEST_CASE("Document: a lack of memory is an exception, not a crash") {
+  const std::string text = "\"" + std::string(64 << 20, 'x') + "\\n\"";
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    // Enough for what is there already, not for a copy of the string.
+    rlimit little{};
+    little.rlim_cur = little.rlim_max = 32 << 20;
+    ::setrlimit(RLIMIT_AS, &little);
+    try {
+      const auto parsed = Document::parse_view(text);
+      ::_exit(parsed ? 1 : 2);
+    } catch (const std::bad_alloc&) {
+      ::_exit(0);
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+#endif

@@ -49,10 +49,32 @@ TEST_CASE("JSON-RPC: what is not a request is refused, with the id where it coul
   refused("{\"id\":\"" + std::string(2000, 'x') + "\",\"method\":\"m\"}", "null", ErrorCode::invalid_request);
   refused(R"({"id":1,"method":5})", "1", ErrorCode::invalid_request);
   refused(R"({"id":1,"jsonrpc":"1.0","method":"m"})", "1", ErrorCode::invalid_request);
-  refused(R"({"id":1,"method":"m","params":5})", "1", ErrorCode::invalid_request);
-  refused(R"({"id":1,"method":"m","params":[]})", "1", ErrorCode::invalid_argument);
+  for (const char* params : {"5", "true", "\"x\"", "[]"}) {
+    refused(std::string(R"({"id":1,"method":"m","params":)") + params + "}", "1",
+            ErrorCode::invalid_argument);
+  }
   refused(R"({"id":1,"method":"m","method":"n"})", "1", ErrorCode::invalid_request);
   refused(R"({"id":1,"id":2,"method":"m"})", "2", ErrorCode::invalid_request);
+}
+
+TEST_CASE("JSON-RPC: a request says whether it is one of 2.0, as some methods may leave that out") {
+  const auto says = [](const char* text) {
+    const auto document = Document::parse(text);
+    REQUIRE(document);
+    return wire::read_rpc_request(document->root()).value().says_2_0;
+  };
+  CHECK(says(R"({"jsonrpc":"2.0","method":"m"})"));
+  CHECK_FALSE(says(R"({"method":"m"})"));
+}
+
+TEST_CASE("JSON-RPC: overload, a store that is out and a bug have numbers of their own") {
+  CHECK(wire::rpc_code_of(ErrorCode::overloaded).number == 429);
+  CHECK(wire::rpc_code_of(ErrorCode::unavailable).number == 503);
+  CHECK(wire::rpc_code_of(ErrorCode::internal).number == -32603);
+  std::string out;
+  wire::write_rpc_error(out, "1", {ErrorCode::overloaded, "the queue is full", {}});
+  CHECK(out == R"({"jsonrpc":"2.0","id":1,"error":{"code":429,"message":"Too many requests",)"
+               R"("data":{"detail":"the queue is full","retryAfter":1}}})");
 }
 
 TEST_CASE("JSON-RPC: errors carry the canonical text and the detail apart") {

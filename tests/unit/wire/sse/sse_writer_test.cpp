@@ -21,17 +21,10 @@ TEST_CASE("SSE writer: an event without a number has only data") {
   CHECK(out == "data: {}\n\n");
 }
 
-TEST_CASE("SSE writer: a number alone and a comment are blocks without data") {
-  std::string out;
-  append_sse_id(out, 12);
-  append_sse_comment(out, "awake");
-  CHECK(out == "id: 12\n\n: awake\n\n");
-}
-
 TEST_CASE("SSE writer: the largest number is written whole") {
   std::string out;
-  append_sse_id(out, std::numeric_limits<std::int64_t>::max());
-  CHECK(out == "id: 9223372036854775807\n\n");
+  append_sse(out, std::numeric_limits<std::int64_t>::max(), "{}");
+  CHECK(out == "id: 9223372036854775807\ndata: {}\n\n");
 }
 
 }  // namespace

@@ -80,8 +80,9 @@ TEST_CASE("Client dialects: the same send in every encoding") {
 TEST_CASE("Client dialects: REST puts ids into paths so that no id becomes another path") {
   const auto v1_rest = client_dialect(Generation::v1_0, Binding::rest, "a/b");
   const task::TaskId evil{"a/../b:cancel?x"};
-  CHECK(v1_rest->write_get({evil, 3, {}}).path == "/a%2Fb/tasks/a%2F..%2Fb%3Acancel%3Fx?historyLength=3");
-  CHECK(v1_rest->write_get({evil, 3, {}}).method == "GET");
+  CHECK(v1_rest->write_get({evil, 3, true, {}, {}}).path ==
+        "/a%2Fb/tasks/a%2F..%2Fb%3Acancel%3Fx?historyLength=3");
+  CHECK(v1_rest->write_get({evil, 3, true, {}, {}}).method == "GET");
   CHECK(v1_rest->write_cancel(evil).path == "/a%2Fb/tasks/a%2F..%2Fb%3Acancel%3Fx:cancel");
   CHECK(v1_rest->write_subscribe({"t"}).path == "/a%2Fb/tasks/t:subscribe");
   CHECK(v1_rest->write_delete_push({{"t"}, {"p/q"}})->method == "DELETE");
@@ -92,16 +93,17 @@ TEST_CASE("Client dialects: REST puts ids into paths so that no id becomes anoth
   query.page_size = 5;
   CHECK(v1_rest->write_list(query)->path ==
         "/a%2Fb/tasks?contextId=c%26d&status=TASK_STATE_WORKING&pageSize=5&historyLength=0");
-  CHECK(rest_v0_3().write_get({{"t"}, 0, {}}).path == "/v1/tasks/t");
+  CHECK(rest_v0_3().write_get({{"t"}, 0, true, {}, {}}).path == "/v1/tasks/t");
   CHECK(rest_v0_3().write_subscribe({"t"}).path == "/v1/tasks/t:subscribe");
 }
 
 TEST_CASE("Client dialects: the tenant of an interface is in every request of 1.0") {
   const auto rpc = client_dialect(Generation::v1_0, Binding::json_rpc, "acme");
   for (const ClientRequest& request :
-       {rpc->write_send(text_send(), true), rpc->write_get({{"t"}, 0, {}}), rpc->write_cancel({"t"}),
-        rpc->write_subscribe({"t"}), *rpc->write_list({}), rpc->write_get_push({{"t"}, {"p"}}),
-        rpc->write_set_push({}), *rpc->write_list_push({"t"}), *rpc->write_delete_push({{"t"}, {"p"}})}) {
+       {rpc->write_send(text_send(), true), rpc->write_get({{"t"}, 0, true, {}, {}}),
+        rpc->write_cancel({"t"}), rpc->write_subscribe({"t"}), *rpc->write_list({}),
+        rpc->write_get_push({{"t"}, {"p"}}), rpc->write_set_push({}), *rpc->write_list_push({"t"}),
+        *rpc->write_delete_push({{"t"}, {"p"}})}) {
     CAPTURE(request.body);
     CHECK(parsed(request.body).root()["params"]["tenant"].string() == "acme");
   }
@@ -139,7 +141,8 @@ TEST_CASE("Client dialects: REST errors of every server are understood") {
       {R"({"error":{"code":400,"status":"FAILED_PRECONDITION","message":"no","details":[5,{"@type":
           "type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_CANCELABLE"}]}})",
        kTaskNotCancelable},
-      {R"({"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"no","details":7}})", 0},
+      {R"({"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"no","details":7}})", 429},
+      {R"({"error":{"code":418,"status":"TEAPOT","message":"no","details":7}})", 0},
   };
   for (const auto& [text, code] : table) {
     CAPTURE(text);

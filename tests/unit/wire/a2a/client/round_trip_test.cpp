@@ -80,7 +80,7 @@ TEST_CASE("Client dialects: a status event reads back with message, metadata and
     const task::Status status = task_for(pair, State::input_required).status;
     const task::Event event{{5}, {}, task::StatusChanged{status, {R"({"progress":0.5})"}}};
     const auto read = update_as<StatusUpdate>(pair, [&](Writer& out) {
-      pair.server.write_event(out, {{"t1"}, {"c1"}}, event, true);
+      pair.server.write_event(out, {{"t1"}, {"c1"}}, event, {true});
     });
     CHECK(read.task.value == "t1");
     CHECK(read.context.value == (pair.is_v0_1 ? "" : "c1"));
@@ -100,7 +100,7 @@ TEST_CASE("Client dialects: artifacts and streamed text read back with their fla
     for (const bool flag : {false, true}) {
       const task::Event event{{5}, {}, task::ArtifactChunk{artifact, flag, !flag}};
       const auto read = update_as<ArtifactUpdate>(pair, [&](Writer& out) {
-        pair.server.write_event(out, {{"t1"}, {"c1"}}, event, false);
+        pair.server.write_event(out, {{"t1"}, {"c1"}}, event, {});
       });
       CHECK(read.task.value == "t1");
       CHECK(read.artifact == carried(artifact, pair));
@@ -109,7 +109,7 @@ TEST_CASE("Client dialects: artifacts and streamed text read back with their fla
     }
     const task::Event text{{6}, {}, task::TextDelta{{"r1"}, 2, "hel", false, true}};
     const auto read = update_as<ArtifactUpdate>(pair, [&](Writer& out) {
-      pair.server.write_event(out, {{"t1"}, {"c1"}}, text, false);
+      pair.server.write_event(out, {{"t1"}, {"c1"}}, text, {});
     });
     REQUIRE(read.artifact.parts.size() == 1);
     CHECK(read.artifact.parts[0].content == "hel");
@@ -190,12 +190,12 @@ TEST_CASE("Client dialects: requests about tasks and webhooks are read as they w
     check_same(read.config, push.config);
     if (pair.is_rest) continue;
     for (const ClientRequest& request :
-         {pair.client->write_get({{"t1"}, 2, {}}), pair.client->write_cancel({"t1"}),
+         {pair.client->write_get({{"t1"}, 2, true, {}, {}}), pair.client->write_cancel({"t1"}),
           pair.client->write_subscribe({"t1"})}) {
       const auto params = params_of(request, pair);
       CHECK(value_of(pair.server.read_task_request(params.root())).id.value == "t1");
     }
-    const auto get = params_of(pair.client->write_get({{"t1"}, 2, {}}), pair);
+    const auto get = params_of(pair.client->write_get({{"t1"}, 2, true, {}, {}}), pair);
     CHECK(value_of(pair.server.read_task_request(get.root())).history_length == 2);
     const auto ref = params_of(pair.client->write_get_push({{"t1"}, {"p1"}}), pair);
     CHECK(value_of(pair.server.read_push_ref(ref.root())).task.value == "t1");
@@ -257,7 +257,7 @@ TEST_CASE("Client dialects: errors read back with their number and what exactly 
     const auto shown = [&](const base::Error& error) {
       std::string body;
       if (pair.is_rest && pair.is_v1_0) {
-        write_rest_error_v1(body, error, {"t1"});
+        write_rest_error_v1(body, error, {"t1"}, rest_status(error));
       } else if (pair.is_rest) {
         write_rest_error_v0_3(body, error);
       } else if (pair.is_v1_0) {
@@ -279,6 +279,9 @@ TEST_CASE("Client dialects: errors read back with their number and what exactly 
     CHECK(shown({ErrorCode::version_not_supported, "", {}}).code == -32009);
     CHECK(shown({ErrorCode::extension_required, "", {}}).code == -32008);
     CHECK(shown({ErrorCode::internal, "", {}}).code == -32603);
+    CHECK(shown({ErrorCode::overloaded, "", {}}).code == 429);
+    CHECK(shown({ErrorCode::unavailable, "", {}}).code == 503);
+    CHECK(shown({ErrorCode::unauthenticated, "", {}}).code == 401);
   }
 }
 

@@ -1,0 +1,35 @@
+// UsedIds: the ids that the tool calls and questions of one context have taken. Turns that run side by side
+// in a context share one, so that neither takes an id that the other has just taken.
+//
+// Threads: any.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "base/guarded.h"
+
+namespace baton::agents {
+
+class UsedIds {
+ public:
+  UsedIds() = default;
+  explicit UsedIds(const std::vector<std::string>& ids) { add(ids); }
+
+  void add(const std::vector<std::string>& ids) {
+    ids_.with([&](auto& used) { used.insert(ids.begin(), ids.end()); });
+  }
+  // False: it was taken before.
+  bool take(const std::string& id) {
+    return ids_.with([&](auto& used) { return used.insert(id).second; });
+  }
+  bool has(const std::string& id) const {
+    return ids_.with([&](const auto& used) { return used.contains(id); });
+  }
+
+ private:
+  base::Guarded<std::unordered_set<std::string>> ids_;
+};
+
+}  // namespace baton::agents

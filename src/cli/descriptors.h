@@ -1,0 +1,20 @@
+// How many descriptors the program may have, and what they are shared between.
+#pragma once
+
+#include <cstddef>
+
+#include "agents/catalogue.h"
+#include "cli/config.h"
+#include "server/http/http_server.h"
+
+namespace baton::cli {
+
+// Raises the limit on open files as far as the system allows, and returns it.
+std::size_t raise_descriptor_limit();
+
+// The limits of the connection layer, with no more connections than there are descriptors for. Says in the
+// log when that is fewer than were asked for.
+server::http::Limits http_limits(const Config& config, const agents::Catalogue& catalogue,
+                                 std::size_t descriptors);
+
+}  // namespace baton::cli

@@ -1,0 +1,20 @@
+// What a message must meet before it joins a task.
+//
+// Threads: any; pure.
+#pragma once
+
+#include "base/error.h"
+#include "engine/options.h"
+#include "store/task_store.h"
+#include "task/task.h"
+
+namespace baton::engine {
+
+// Fails with too_large unless the message fits into a task whose log holds `bytes` already.
+base::Result<void> check_size(const task::Submission& submission, std::size_t bytes, std::size_t bytes_max);
+
+// Whether an existing task takes the message: its context, its state, the question it answers, its size.
+base::Result<void> check_going_on(const task::Submission& submission, const store::TaskHead& head,
+                                  const EngineOptions& options);
+
+}  // namespace baton::engine

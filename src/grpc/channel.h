@@ -1,0 +1,67 @@
+// Channel: calls of A2A over gRPC as a client makes them, the counterpart of the server's front: a request of
+// the REST binding goes out as the gRPC call that it stands for, and what comes back is said in REST's JSON.
+//
+// Threads: any; each call blocks until it is over. No proxy is used. In a program built without gRPC every
+// call fails, and says so.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "task/task.h"
+#include "wire/a2a/client/client_dialect.h"
+
+namespace baton::grpc {
+
+struct ChannelTarget {
+  std::string url;  // host:port, with https:// before it for TLS; http:// is taken for plain text
+  task::Generation generation = task::Generation::v1_0;  // v0_3 or v1_0
+  std::string tenant;                                    // of 1.0; said in every message
+};
+
+struct ChannelCall {
+  wire::a2a::ClientRequest request;  // of the generation's REST dialect, without the tenant
+  std::vector<std::pair<std::string, std::string>> metadata;
+  // Zero: none. A stream has no deadline, but ends where the connection is found dead.
+  std::chrono::milliseconds timeout{0};
+  // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
+  int stop_fd = -1;
+};
+
+// As REST answers: a message in ProtoJSON, or an error in the form of google.rpc.Status.
+struct ChannelAnswer {
+  int http_status = 200;
+  std::string body;
+};
+
+class Channel {
+ public:
+  explicit Channel(ChannelTarget target);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  // Whether this program was built with gRPC.
+  static bool available();
+
+  // Fails with unavailable (no connection, or a lost one), deadline_exceeded, unsupported (no such method
+  // over gRPC) or invalid_argument.
+  base::Result<ChannelAnswer> call(const ChannelCall& call) const;
+
+  // The same for a stream: `on_message` gets each message and answers whether to go on. The answer's body is
+  // empty unless the status is not 200.
+  base::Result<ChannelAnswer> stream(const ChannelCall& call,
+                                     const std::function<bool(std::string_view json)>& on_message) const;
+
+ private:
+  class Impl;
+  const std::unique_ptr<const Impl> impl_;
+};
+
+}  // namespace baton::grpc

@@ -1,0 +1,86 @@
+// The operations that answer with the bytes of a task's parts.
+#include "server/a2a/operations.h"
+#include "server/download.h"
+#include "task/fold.h"
+
+namespace baton::server::a2a {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+constexpr int kPage = 128;
+// What a search through a log holds at once: a page of a MiB, or one event, twice over.
+constexpr std::size_t kSearchBytesMax = 32 << 20;
+
+base::Result<Download> download_of(std::vector<task::Part> parts, std::optional<std::size_t> only) {
+  if (!only) return server::download_of(parts);
+  if (*only >= parts.size()) return fail(ErrorCode::not_found, "there is no such part");
+  return server::download_of({std::move(parts[*only])});
+}
+
+void reply_download(const CallPtr& call, base::Result<Download> download, task::EventNumber version,
+                    AnswerBudget::SharePtr share) {
+  if (!download) return call->refuse(download.error(), call->task);
+  http::Reply reply =
+      download_reply(call->exchange->request(), std::move(*download), std::to_string(version.value));
+  if (share) share->shrink(reply.body.capacity());
+  reply.held = std::move(share);
+  call->reply(std::move(reply));
+}
+
+// The newest message of this id in the task's log.
+base::Result<std::vector<task::Part>> find_message(const engine::TaskService& tasks,
+                                                   const store::TaskHead& head, const std::string& id) {
+  std::optional<std::vector<task::Part>> found;
+  for (task::EventNumber position; position < head.last_event;) {
+    auto events = tasks.events(head.key, position, kPage);
+    if (!events) return fail(std::move(events.error()));
+    if (events->empty()) break;
+    position = events->back().number;
+    for (task::Event& event : *events) {
+      const task::StatusChanged* changed = task::status_in(event);
+      const task::Message* message =
+          changed && changed->status.message ? &*changed->status.message : task::message_in(event.body);
+      if (message != nullptr && message->id.value == id) found = message->parts;
+    }
+  }
+  if (!found) return fail(ErrorCode::not_found, "the task has no such message");
+  return std::move(*found);
+}
+
+}  // namespace
+
+void artifact_bytes(const CallPtr& call) {
+  TaskToRead wanted{std::nullopt, call->ref(call->task), {0, true}};
+  wanted.links = false;
+  read_task(call, wanted, [call](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+    if (!task) return call->refuse(task.error(), call->task);
+    for (task::Artifact& artifact : task->artifacts) {
+      if (artifact.id.value != call->content) continue;
+      return reply_download(call, download_of(std::move(artifact.parts), call->part), task->last_event,
+                            std::move(share));
+    }
+    call->refuse({ErrorCode::not_found, "the task has no such artifact", {}}, call->task);
+  });
+}
+
+void message_bytes(const CallPtr& call) {
+  const engine::TaskService& tasks = call->services.engine.tasks();
+  const auto head = tasks.find(call->ref(call->task));
+  if (!head) return call->refuse(head.error(), call->task);
+  const auto answer = [call, &tasks, head = *head](AnswerBudget::SharePtr share) {
+    auto parts = find_message(tasks, head, call->content);
+    if (!parts) return call->refuse(parts.error(), call->task);
+    // A message never changes.
+    reply_download(call, download_of(std::move(*parts), call->part), {0}, std::move(share));
+  };
+  const std::size_t bytes = std::min(2 * head->bytes, kSearchBytesMax);
+  if (call->services.answers == nullptr) return answer(nullptr);
+  call->services.answers->enter(call->identity.value, bytes, [call, answer](AnswerBudget::SharePtr share) {
+    if (share) return answer(std::move(share));
+    call->refuse({ErrorCode::overloaded, "too many large answers are on their way; try again later", {}});
+  });
+}
+
+}  // namespace baton::server::a2a

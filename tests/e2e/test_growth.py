@@ -1,0 +1,62 @@
+"""What a caller sends costs no more than in proportion to its size: the program's CPU time for a request with a body of
+1, 2 and 4 MiB less than triples each time. The unit tests hold each decoder to the same (decoder_time_test.cpp)."""
+import json
+import time
+
+import harness
+
+MIB = 1 << 20
+TRIES = 20  # others on the machine may disturb a measurement; what is not linear fails all of them
+
+
+class Growth(harness.ServerCase):
+    AGENTS = ["mirror"]
+
+    def cpu_time(self):
+        """Of all threads of the program: the clock that clock_getcpuclockid gives for it."""
+        return time.clock_gettime((~self.server.pid << 3) | 2)
+
+    def cost(self, path, body, headers):
+        begin = self.cpu_time()
+        answer = self.server.http("POST", path, body, headers)
+        self.assertIn(answer.status, (200, 400, 404, 413), answer.raw[:300])
+        return self.cpu_time() - begin
+
+    def assert_grows_linearly(self, path, body_of, headers=None):
+        bodies = [body_of(size * MIB) for size in (1, 2, 4)]
+        best = [float("inf")] * 3
+        for _ in range(TRIES):
+            best = [min(old, self.cost(path, body, headers or {})) for old, body in zip(best, bodies)]
+            if best[1] < 3 * best[0] and best[2] < 3 * best[1]:
+                return
+        self.fail(f"{path}: {best} s")
+
+    @staticmethod
+    def listed(before, element, after):
+        """Makes a body of about so many bytes: the element, with its index for each #, as often as fits."""
+        def make(size):
+            count = size // (len(element) + 5)
+            return (before + ",".join(element.replace("#", f"{n:05}") for n in range(count)) + after).encode()
+        return make
+
+    def test_a_query_and_the_members_of_a_body(self):
+        """A thousand query members beside a body of 4 MiB cost no more than three times as much as one."""
+        body, headers = self.listed("{", '"m#":1', "}")(4 * MIB), {"Content-Type": "application/json"}
+        for path in ("/v1/tasks/nothing:cancel", "/tasks/nothing:cancel"):
+            with self.subTest(path):
+                one = many = float("inf")
+                for _ in range(TRIES):
+                    one = min(one, self.cost(f"{path}?q=", body, headers))
+                    many = min(many, self.cost(path + "?" + "&".join(f"q{n}=" for n in range(1000)), body, headers))
+                    if many < 3 * one:
+                        break
+                self.assertLess(many, 3 * one)
+
+    def test_answers(self):
+        run = json.dumps({"threadId": "t", "runId": "r", "messages": []})[:-1] + ', "resume": ['
+        entry = '{"interruptId":"i#","status":"resolved"}'
+        self.assert_grows_linearly("/ag-ui", self.listed(run, entry, "]}"), {"Content-Type": "application/json"})
+
+    def test_items_of_the_agent_s(self):
+        self.assert_grows_linearly("/process", self.listed('{"input":[', '{"role":"assistant","content":[]}', "]}"),
+                                   {"Content-Type": "application/json"})

@@ -1,0 +1,198 @@
+"""Kills the server while clients of A2A 1.0 over JSON-RPC, REST and gRPC and of AG-UI keep sending, each repeating what
+was not answered. Every send that was answered, in whole or in part, is one task, completed, with the whole reply.
+
+BATON_DOOR_KILLS and BATON_DOOR_CLIENTS (of each kind) set how often and how many; scripts/soak sets both high.
+"""
+import http.client
+import os
+import pathlib
+import random
+import socket
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+
+import chat_client
+import client
+import generation_list
+import generations
+import harness
+import new_generations
+
+KILLS = int(os.environ.get("BATON_DOOR_KILLS", "4"))
+CLIENTS = int(os.environ.get("BATON_DOOR_CLIENTS", "4"))
+SEED = int(os.environ.get("BATON_SEED", str(random.randrange(1 << 32))))
+# A connection that is refused or breaks; a stream that ends inside a block; a server that is not there yet.
+LOST = (OSError, http.client.HTTPException, AssertionError)
+
+
+def say(text):
+    print(f"   kill test of all doors: {text}", flush=True)
+
+
+class Send:
+    """One message, and the task that an answer named for it."""
+
+    def __init__(self, door, text):
+        self.door, self.text = door, text
+        self.id = client.new_id()
+        self.task = None
+        self.tries = 0
+
+
+class A2aDoor:
+    """Sends by a generation's client, every other message over a stream."""
+
+    def __init__(self, server, generation):
+        self.server, self.generation, self.name = server, generation, generation.name
+
+    def send(self, message, streams):
+        # A new one each time: a channel of gRPC waits ever longer for a server that was away.
+        speaker = self.generation(self.server, "echo")
+        how = {"message_id": message.id, "metadata": {"delay_ms": 5}}
+        try:
+            if not streams:
+                message.task = speaker.send(message.text, **how).id
+                return
+            following = speaker.stream(message.text, **how)
+            try:
+                for item in following:
+                    if item.kind in ("task", "status", "artifact"):
+                        message.task = item.raw.get("taskId") or item.raw["id"]
+                    if item.kind == "status" and item.state in generations.ENDED:
+                        return
+                raise ConnectionError("the stream ended before the task")
+            finally:
+                following.close()
+        except generations.Refused as refused:
+            if "UNAVAILABLE" in str(refused) or refused.answer.status in (503, "UNAVAILABLE"):
+                raise ConnectionError(str(refused)) from refused
+            raise RuntimeError(f"{self.name}: {refused}") from refused
+        finally:
+            if "channel" in vars(speaker):
+                speaker.channel.close()
+
+
+class AgUiDoor:
+    """Runs; one whose stream is lost is asked for again, after the last block that was seen."""
+    name = "AG-UI"
+
+    def __init__(self, server):
+        self.server = server
+
+    def send(self, message, _):
+        body = {"threadId": f"thread-{message.id}", "runId": f"run-{message.id}", "tools": [], "context": [],
+                "state": {}, "forwardedProps": {"delay_ms": 5},
+                "messages": [{"id": message.id, "role": "user", "content": message.text}]}
+        stream = chat_client.post(self.server, "/agents/echo/ag-ui", body, last=getattr(message, "last", None))
+        if isinstance(stream, client.Answer):
+            if stream.status == 503:
+                raise ConnectionError("draining or too busy")
+            raise RuntimeError(f"AG-UI: HTTP {stream.status} {stream.raw[:300]}")
+        try:
+            for frame in stream:
+                if frame.place:
+                    message.task, message.last = frame.task, frame.place
+                if frame.body and frame.body["type"] in ("RUN_FINISHED", "RUN_ERROR"):
+                    return
+            raise ConnectionError("the stream ended before the run")
+        finally:
+            stream.close()
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+class KillDoorsTest(unittest.TestCase):
+    def test_no_door_loses_an_acknowledged_task_by_kills(self):
+        say(f"{CLIENTS} clients at each, {KILLS} kills, seed {SEED}")
+        self.random = random.Random(SEED)
+        has_grpc = bool(generation_list.OPTIONS)
+        options = ["--grpc-port", str(free_port())] if has_grpc else []
+        self.server = harness.Server(["echo"], {"log": {"level": "warn"}}, options)
+        self.addCleanup(self.server.discard)
+        self.server.start()
+        spoken = [generation for generation in generation_list.GENERATIONS if generation.version == "1.0"]
+        self.assertEqual(len(spoken), 3 if has_grpc else 2)
+        doors = [*(A2aDoor(self.server, generation) for generation in spoken), AgUiDoor(self.server)]
+        self.sends, self.broken, self.going = [], [], True
+        clients = [threading.Thread(target=self.keep_sending, args=(door,), daemon=True)
+                   for door in doors for _ in range(CLIENTS)]
+        for one in clients:
+            one.start()
+        for _ in range(KILLS):
+            time.sleep(client.scaled(self.random.uniform(0.3, 1.5)))
+            # The harness closes the clients' connections too.
+            self.server.kill()
+            time.sleep(self.random.uniform(0, 0.3))
+            self.server.start()
+        time.sleep(client.scaled(1))
+        self.going = False
+        for one in clients:
+            one.join(client.scaled(60))
+        self.assertFalse([one for one in clients if one.is_alive()], "a client came to no end")
+        self.assertEqual(self.broken, [])
+        self.check(doors)
+
+    def keep_sending(self, door):
+        try:
+            while self.going:
+                message = Send(door, f"message {client.new_id()} to be said again")
+                self.sends.append(message)
+                self.send(door, message, streams=len(self.sends) % 2 == 0)
+        except Exception as problem:  # a thread's end is not seen otherwise
+            self.broken.append(f"{door.name}: {problem!r}")
+
+    @staticmethod
+    def send(door, message, streams):
+        deadline = time.monotonic() + client.scaled(60)
+        while True:
+            message.tries += 1
+            try:
+                return door.send(message, streams)
+            except LOST as problem:
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"no answer to {message.id}") from problem
+                time.sleep(0.05)
+
+    def check(self, doors):
+        """Of every message that a door acknowledged there is one task, and it is complete."""
+        judge = new_generations.Rpc10(self.server, "echo")
+        found = {}
+        page = {"pageSize": 100, "includeArtifacts": True}
+        while True:
+            listed = judge.list(**page)
+            for raw in listed.get("tasks", []):
+                task = generations.Task(raw)
+                found[task.id] = task
+            if not listed.get("nextPageToken"):
+                break
+            page["pageToken"] = listed["nextPageToken"]
+        texts = ["".join(task.texts) for task in found.values()]
+        for message in (message for message in self.sends if message.task):
+            label = f"{message.door.name}, {message.tries} tries, {message.task}"
+            self.assertIn(message.task, found, f"{label}: acknowledged and not there")
+            task = harness.wait_for(lambda: self.ended(judge, message.task), what=f"the end of {label}")
+            self.assertEqual(task.state, "completed", f"{label}: {task}")
+            self.assertEqual("".join(task.texts), message.text, label)
+            self.assertEqual(texts.count(message.text), 1, f"{label}: more than one task")
+        for door in doors:
+            mine = [message for message in self.sends if message.door is door]
+            again = sum(message.tries > 1 for message in mine)
+            say(f"{door.name}: {len(mine)} messages, {again} sent again")
+            self.assertGreaterEqual(len([m for m in mine if m.task]), CLIENTS * 2, f"{door.name}: too few got through")
+            self.assertGreaterEqual(again, 1, f"{door.name}: the kills hit nothing")
+
+    @staticmethod
+    def ended(judge, name):
+        task = judge.get(name)
+        return task if task.state in generations.ENDED else None
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,169 @@
+"""The project's own scripts: a check whose tool is missing fails, test counts name tests and checks apart, the README's
+table of figures is written between its markers, its promises name their tests, and a program that is not hardened is found out."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/bench/lib"))
+
+import readme
+
+FIGURES = [readme.Figure("gets", "no agent", "64", "2/s", "1/s", "2x"), readme.Figure("a task on disk", "echo", "", "9 bytes")]
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="baton-scripts-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_script(self, *command, **how):
+        return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                              **how)
+
+
+class MissingTools(Case):
+    def path_without(self, tool):
+        """All commands of the system but this one."""
+        tools = self.folder / "bin"
+        tools.mkdir()
+        for place in ("/usr/bin", "/bin"):
+            for command in pathlib.Path(place).iterdir():
+                if command.name != tool and not (tools / command.name).exists():
+                    (tools / command.name).symlink_to(command)
+        return str(tools)
+
+    def check_without(self, tool, *arguments):
+        done = self.run_script("scripts/check", *arguments, env={**os.environ, "PATH": self.path_without(tool)})
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        self.assertIn(f"{tool} is missing", done.stdout)
+        self.assertTrue(done.stdout.endswith("0 passed, 1 failed\n"), done.stdout)
+
+    def test_the_scripts_are_not_checked_without_shellcheck(self):
+        self.check_without("shellcheck", "--only", "scripts")
+
+    def test_the_format_is_not_checked_without_clang_format(self):
+        self.check_without("clang-format-14", "--only", "format")
+
+    def test_tidy_fails_without_clang_tidy(self):
+        self.check_without("clang-tidy-14", "--tidy", "src/main.cpp")
+
+    def test_scripts_test_installs_what_the_checks_need(self):
+        listed = (ROOT / "scripts/packages").read_text(encoding="utf-8").split("[test]")[1].split("[")[0].split()
+        for package in ("shellcheck", "clang-tidy-14", "clang-format-14", "binutils"):
+            self.assertIn(package, listed)
+
+
+class Counts(Case):
+    """The functions of scripts/test that count, on steps that are made up."""
+
+    def count(self, steps):
+        text = (ROOT / "scripts/test").read_text(encoding="utf-8")
+        functions = text[:text.index("# A step that hangs")].replace('"${BASH_SOURCE[0]}"', str(ROOT / "scripts/test"))
+        script = self.folder / "test"
+        script.write_text(functions + steps + "\nfinish || true\n", encoding="utf-8")
+        return self.run_script("bash", str(script)).stdout.splitlines()[-2:]
+
+    def test_tests_and_checks_are_named_apart_and_repeated_runs_are_counted_once(self):
+        lines = self.count("step tests contract echo '5 passed, 0 failed'\n"
+                           "step again 'contract from disk' echo '5 passed, 0 failed'\n"
+                           "step checks format echo '3 passed, 0 failed'\n")
+        self.assertEqual(lines, ["tests: 5 passed, 0 failed; checks: 3 passed, 0 failed", "8 passed, 0 failed"])
+
+    def test_a_repeated_run_that_fails_is_a_failure(self):
+        lines = self.count("step tests contract echo '5 passed, 0 failed'\n"
+                           "step again 'contract from disk' echo '4 passed, 1 failed'\n")
+        self.assertEqual(lines, ["tests: 5 passed, 1 failed; checks: 0 passed, 0 failed", "5 passed, 1 failed"])
+
+    def test_a_step_without_tests_is_a_failure(self):
+        lines = self.count("step checks nothing true\n")
+        self.assertEqual(lines, ["tests: 0 passed, 0 failed; checks: 0 passed, 1 failed", "0 passed, 1 failed"])
+
+
+class Table(Case):
+    def test_the_table_replaces_what_stands_between_the_markers(self):
+        text = f"before\n{readme.BEGIN}old\n{readme.END}after\n"
+        written = readme.replaced(text, ["2 cores"], FIGURES)
+        self.assertTrue(written.startswith(f"before\n{readme.BEGIN}\n- 2 cores\n\n| what | what ran | connections |"))
+        self.assertIn("| gets | no agent | 64 | 2/s | 1/s | 2x |\n| a task on disk | echo |  | 9 bytes |  |  |\n", written)
+        self.assertTrue(written.endswith(f"\n{readme.END}after\n"))
+        self.assertNotIn("old", written)
+        self.assertEqual(readme.replaced(written, ["2 cores"], FIGURES), written)
+
+    def test_a_page_without_its_markers_is_an_error(self):
+        for text in ("", readme.BEGIN, readme.END + readme.BEGIN, readme.BEGIN + readme.END + readme.BEGIN + readme.END):
+            with self.assertRaises(ValueError):
+                readme.replaced(text, [], FIGURES)
+
+    def test_the_readme_has_the_markers_and_says_for_each_row_what_ran(self):
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        self.assertNotEqual(readme.replaced(text, [], FIGURES), text)
+        between = text.split(readme.BEGIN)[1].split(readme.END)[0]
+        rows = [line for line in between.splitlines() if line.startswith("| ")]
+        self.assertEqual([cell.strip() for cell in rows[0].strip("|").split("|")], [head.strip() for head in readme.HEAD])
+        for row in rows[1:]:
+            self.assertTrue(row.split("|")[2].strip(), f"nothing says what ran: {row}")
+
+    def test_figures_of_a_part_or_of_a_quick_run_do_not_get_into_the_readme(self):
+        for option in ("--quick", "--only=get"):
+            done = self.run_script(sys.executable, "-B", "tests/bench/run.py", "--readme", option)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn("--readme needs all measurements", done.stdout)
+
+
+class Promises(Case):
+    def test_the_readme_makes_ten_promises_and_names_tests_for_each(self):
+        text = (ROOT / "README.md").read_text(encoding="utf-8")
+        section = text.split("## What it promises\n")[1].split("\n## ")[0]
+        promises = re.split(r"(?m)^\d+\. ", section)[1:]
+        self.assertEqual(len(promises), 10)
+        for promise in promises:
+            tests = re.findall(r"tests/[\w/]+\.(?:py|cpp)", promise)
+            self.assertTrue(tests, f"no test: {promise}")
+            for test in tests:
+                self.assertTrue((ROOT / test).is_file(), f"there is no {test}")
+
+
+class Hardening(Case):
+    def test_a_hardened_program_passes_and_fails_without_any_one_of_its_flags(self):
+        source = self.folder / "many.c"
+        functions = "".join(f"int f{n}(const char *text) {{ char copy[64]; return sprintf(copy, text, {n}) + puts(copy); }}\n"
+                            for n in range(150))
+        source.write_text(f"#include <stdio.h>\n{functions}int main(void) {{ return 0; }}\n", encoding="ascii")
+        flags = {"position-independent": ("-fPIE -pie", "-no-pie"),
+                 "GNU_RELRO": ("-Wl,-z,relro", "-Wl,-z,norelro"),
+                 "symbols bound at start": ("-Wl,-z,now", "-Wl,-z,lazy"),
+                 "stack not executable": ("-Wl,-z,noexecstack", "-Wl,-z,execstack"),
+                 "stack protector": ("-fstack-protector-strong", "-fno-stack-protector"),
+                 "_FORTIFY_SOURCE": ("-D_FORTIFY_SOURCE=2", "-U_FORTIFY_SOURCE")}
+        if "x86_64" in os.uname().machine:
+            flags["indirect branch targets"] = ("-fcf-protection", "-fcf-protection=none")
+        for without in (None, *flags):
+            with self.subTest(without=without):
+                program = self.folder / "many"
+                chosen = " ".join(good if what != without else bad for what, (good, bad) in flags.items())
+                subprocess.run(["gcc", "-O1", "-w", "-U_FORTIFY_SOURCE", *chosen.split(), "-o", program, source], check=True,
+                               stderr=subprocess.DEVNULL)
+                done = self.run_script("scripts/check_hardening", str(program))
+                missing = re.findall(r"not so: (.*)", done.stdout)
+                self.assertEqual(missing, [without] if without else [], done.stdout)
+
+    def test_a_program_that_is_not_hardened_is_found_out(self):
+        source = self.folder / "plain.c"
+        source.write_text("int main(void) { return 0; }\n", encoding="ascii")
+        program = self.folder / "plain"
+        subprocess.run(["gcc", "-no-pie", "-fno-stack-protector", "-fcf-protection=none", "-Wl,-z,norelro,-z,lazy,-z,execstack",
+                        "-o", program, source], check=True, stderr=subprocess.DEVNULL)
+        done = self.run_script("scripts/check_hardening", str(program))
+        self.assertEqual(done.returncode, 1, done.stdout)
+        total = len(re.findall("not so:", done.stdout))
+        self.assertTrue(done.stdout.endswith(f"0 passed, {total} failed\n"), done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

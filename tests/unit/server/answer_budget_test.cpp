@@ -1,0 +1,100 @@
+#include "server/answer_budget.h"
+
+#include <doctest/doctest.h>
+
+#include <future>
+
+using namespace baton;
+using server::AnswerBudget;
+using SharePtr = AnswerBudget::SharePtr;
+using std::chrono::milliseconds;
+
+namespace {
+
+struct Bench {
+  explicit Bench(milliseconds wait_max = std::chrono::minutes(1))
+      : budget(100, 10, wait_max, pool, (timers.start(), timers)) {}
+
+  std::future<SharePtr> enter(const std::string& caller, std::size_t bytes) {
+    auto promise = std::make_shared<std::promise<SharePtr>>();
+    budget.enter(caller, bytes, [promise](SharePtr share) { promise->set_value(std::move(share)); });
+    return promise->get_future();
+  }
+
+  base::EventLoop timers{"test-time"};
+  base::WorkerPool pool{"test", 1, 100};
+  AnswerBudget budget;
+};
+
+bool is_ready(const std::future<SharePtr>& share) {
+  return share.wait_for(milliseconds(0)) == std::future_status::ready;
+}
+
+}  // namespace
+
+TEST_CASE("AnswerBudget: an answer without room waits until enough was given back") {
+  Bench bench;
+  SharePtr first = bench.enter("a", 50).get(), second = bench.enter("b", 50).get();
+  auto third = bench.enter("c", 40);
+  CHECK_FALSE(is_ready(third));
+  first->shrink(20);
+  CHECK_FALSE(is_ready(third));
+  second.reset();
+  CHECK(third.get() != nullptr);
+}
+
+TEST_CASE("AnswerBudget: one caller gets half, and others need not wait behind it") {
+  Bench bench;
+  const SharePtr first = bench.enter("a", 45).get();
+  auto second = bench.enter("a", 10);
+  CHECK_FALSE(is_ready(second));
+  CHECK(bench.enter("b", 50).get() != nullptr);
+  CHECK_FALSE(is_ready(second));
+}
+
+TEST_CASE("AnswerBudget: an answer larger than the budget goes alone, and those behind it wait") {
+  Bench bench;
+  SharePtr first = bench.enter("a", 10).get();
+  auto huge = bench.enter("b", 500);
+  auto after = bench.enter("c", 10);
+  CHECK_FALSE(is_ready(huge));
+  first.reset();
+  SharePtr alone = huge.get();
+  CHECK(alone != nullptr);
+  alone.reset();
+  CHECK(after.get() != nullptr);
+}
+
+TEST_CASE("AnswerBudget: whoever waits too long is told so") {
+  Bench bench(milliseconds(1));
+  const SharePtr all = bench.enter("a", 100).get();
+  CHECK(bench.enter("b", 10).get() == nullptr);
+}
+
+TEST_CASE("AnswerBudget: when one gives up, those behind it get the room, and the next gets its own") {
+  Bench bench(milliseconds(200));
+  SharePtr first = bench.enter("a", 50).get();
+  auto too_large = bench.enter("b", 90);
+  auto behind = bench.enter("c", 10);
+  CHECK(too_large.get() == nullptr);
+  SharePtr small = behind.get();
+  CHECK(small != nullptr);
+  auto next = bench.enter("d", 90);
+  CHECK_FALSE(is_ready(next));
+  first.reset();
+  small.reset();
+  SharePtr large = next.get();
+  CHECK(large != nullptr);
+  CHECK_FALSE(is_ready(bench.enter("e", 20)));
+  large.reset();
+  CHECK(bench.enter("f", 100).get() != nullptr);
+}
+
+TEST_CASE("AnswerBudget: shares may outlive it") {
+  SharePtr share;
+  {
+    Bench bench;
+    share = bench.enter("a", 100).get();
+  }
+  share.reset();
+}

@@ -1,0 +1,35 @@
+#include "server/chat/run_claims.h"
+
+#include <doctest/doctest.h>
+
+using baton::server::chat::RunClaims;
+
+TEST_CASE("RunClaims: a conversation is claimed by one at a time, until the claim goes") {
+  RunClaims runs;
+  auto claim = runs.claim("a", "");
+  REQUIRE(claim);
+  CHECK_FALSE(runs.claim("a", ""));
+  CHECK(runs.claim("b", ""));
+  const auto copy = claim;
+  claim.reset();
+  CHECK_FALSE(runs.claim("a", ""));
+}
+
+TEST_CASE("RunClaims: a claim that is given back can be had again, and may outlive the rest") {
+  RunClaims::Claim last;
+  {
+    RunClaims runs;
+    CHECK(runs.claim("a", ""));
+    last = runs.claim("a", "");
+    REQUIRE(last);
+  }
+  last.reset();
+}
+
+TEST_CASE("RunClaims: the same run may be begun by several at once, another one not") {
+  RunClaims runs;
+  const auto first = runs.claim("a", "r1");
+  CHECK(runs.claim("a", "r1"));
+  CHECK_FALSE(runs.claim("a", "r2"));
+  CHECK_FALSE(runs.claim("a", ""));
+}

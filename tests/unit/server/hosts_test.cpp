@@ -1,0 +1,91 @@
+#include "server/hosts.h"
+
+#include <doctest/doctest.h>
+
+using namespace baton;
+
+namespace {
+
+server::http::Request from(std::string address, std::vector<std::pair<std::string, std::string>> headers) {
+  server::http::Request request;
+  request.headers = std::move(headers);
+  request.remote_address = std::move(address);
+  return request;
+}
+
+server::ServerOptions on_loopback() {
+  server::ServerOptions options;
+  options.any_host = false;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("Hosts: loopback names and addresses, and nothing that looks like them") {
+  for (const char* host : {"localhost", "LocalHost:80", "localhost.", "a.localhost", "127.0.0.1",
+                           "127.9.9.9:1", "[::1]", "[::1]:80", "::1"}) {
+    CAPTURE(host);
+    CHECK(server::is_loopback_host(host));
+  }
+  for (const char* host : {"", "localhost.example", "xlocalhost", "127.0.0.1.example", "128.0.0.1", "0.0.0.0",
+                           "[::2]", "127.1", "::", "1::1"}) {
+    CAPTURE(host);
+    CHECK_FALSE(server::is_loopback_host(host));
+  }
+}
+
+TEST_CASE("Hosts: a request names loopback, the public URL's host or one that is listed") {
+  server::ServerOptions options = on_loopback();
+  options.public_url = "https://agents.example/base";
+  options.hosts = {"b.example", "c.example:81"};
+  for (const char* host : {"localhost:8080", "agents.example", "Agents.Example:443", "agents.example.",
+                           "b.example:9", "c.example:81", ""}) {
+    CAPTURE(host);
+    CHECK(server::host_is_served(options, from("127.0.0.1", {{"Host", host}})));
+  }
+  for (const char* host : {"evil.example", "c.example", "c.example:82", "x.b.example", "agents.example/x",
+                           "a b", "localhost@evil.example", "[::1", "b.example:80:80"}) {
+    CAPTURE(host);
+    CHECK_FALSE(server::host_is_served(options, from("127.0.0.1", {{"Host", host}})));
+    // As gRPC says it.
+    CHECK_FALSE(server::host_is_served(options, from("127.0.0.1", {{":authority", host}})));
+  }
+  options.hosts = {"*"};
+  CHECK(server::host_is_served(options, from("127.0.0.1", {{"Host", "any.example"}})));
+  CHECK(server::host_is_served(server::ServerOptions(), from("127.0.0.1", {{"Host", "any.example"}})));
+}
+
+TEST_CASE("Hosts: X-Forwarded-* is believed of configured proxies alone") {
+  server::ServerOptions options = on_loopback();
+  options.proxies = {"10.0.0.0/8", "2001:db8::7"};
+  options.hosts = {"agents.example"};
+  const std::vector<std::pair<std::string, std::string>> headers{
+      {"Host", "localhost"},
+      {"X-Forwarded-Host", "agents.example"},
+      {"X-Forwarded-Proto", "https"},
+      {"X-Forwarded-For", "198.51.100.1, 203.0.113.9, 10.2.2.2"}};
+  for (const char* proxy : {"10.1.2.3", "2001:db8::7"}) {
+    const auto request = from(proxy, headers);
+    CHECK(server::named_host(options, request) == "agents.example");
+    CHECK(server::named_scheme(options, request) == "https");
+    // The first address is what the client itself may have made up.
+    CHECK(server::client_address(options, request) == "203.0.113.9");
+  }
+  for (const char* other : {"11.0.0.1", "2001:db8::8", "", "nonsense"}) {
+    const auto request = from(other, headers);
+    CHECK(server::named_host(options, request) == "localhost");
+    CHECK(server::named_scheme(options, request) == "http");
+    CHECK(server::client_address(options, request) == other);
+  }
+}
+
+TEST_CASE(
+    "Hosts: a proxy's word opens no host, and a page that reaches the server itself cannot speak as one") {
+  server::ServerOptions options = on_loopback();
+  options.proxies = {"127.0.0.1"};
+  CHECK_FALSE(server::host_is_served(options, from("127.0.0.1", {{"X-Forwarded-Host", "evil.example"}})));
+  CHECK_FALSE(server::host_is_served(
+      options, from("127.0.0.1", {{"Host", "evil.example"}, {"X-Forwarded-Host", "localhost"}})));
+  CHECK(server::host_is_served(
+      options, from("127.0.0.1", {{"Host", "localhost"}, {"X-Forwarded-Host", "localhost"}})));
+}
