@@ -5,12 +5,12 @@ namespace {
 
 std::string escaped(std::string_view text, unsigned char first_shown) {
   constexpr std::size_t kMax = 200;
-  constexpr char kHex[] = "0123456789ABCDEF";
+  constexpr char kDigits[] = "0123456789ABCDEF";
   std::string result;
   for (const char byte : text.substr(0, kMax)) {
     const auto c = static_cast<unsigned char>(byte);
     if (c < first_shown || c == 0x7f) {
-      result += {'\\', 'x', kHex[c >> 4], kHex[c & 0x0f]};
+      result += {'\\', 'x', kDigits[c >> 4], kDigits[c & 0x0f]};
     } else {
       result += byte;
     }

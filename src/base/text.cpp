@@ -37,8 +37,14 @@ bool same_word(std::string_view a, std::string_view b) {
          std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
 }
 
+std::string comma_separated(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
 std::string percent_encoded(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string out;
   out.reserve(text.size());
   for (const char c : text) {
@@ -46,7 +52,7 @@ std::string percent_encoded(std::string_view text) {
     if (kUnreserved[byte]) {
       out += c;
     } else {
-      out += {'%', kHex[byte >> 4], kHex[byte & 15]};
+      out += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
     }
   }
   return out;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace baton::base {
 
@@ -13,6 +14,9 @@ bool is_token(std::string_view text);
 
 // Equal without regard to the case of ASCII letters.
 bool same_word(std::string_view a, std::string_view b);
+
+// "a, b, c".
+std::string comma_separated(const std::vector<std::string>& words);
 
 // As one segment of a path, or a value in a query: all but letters, digits and -._~ is encoded.
 std::string percent_encoded(std::string_view text);

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/text.h"
 #include "cli/printable.h"
 #include "wire/card/card.h"
 #include "wire/card/remote_card.h"
@@ -23,12 +24,6 @@ void append_line(std::string& out, std::string_view name, std::string_view value
 void append_word(std::string& list, std::string_view word) {
   if (!list.empty()) list += ", ";
   list += word;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) append_word(text, word);
-  return text;
 }
 
 std::string capabilities_of(const wire::RemoteCard& read) {
@@ -53,8 +48,8 @@ void append_skill(std::string& out, const task::Skill& skill) {
   std::string text = skill.name;
   if (!skill.description.empty()) text += ": " + skill.description;
   append_line(out, "skill " + skill.id, text);
-  append_line(out, "  tags", joined(skill.tags));
-  append_line(out, "  examples", joined(skill.examples));
+  append_line(out, "  tags", base::comma_separated(skill.tags));
+  append_line(out, "  examples", base::comma_separated(skill.examples));
 }
 
 }  // namespace
@@ -89,8 +84,8 @@ std::string show_card(Value card) {
     append_line(out, "extension", extension.uri + (extension.required ? " (required)" : ""));
   }
   append_line(out, "authentication", authentication_of(read.card, card));
-  append_line(out, "input", joined(read.card.default_input_modes));
-  append_line(out, "output", joined(read.card.default_output_modes));
+  append_line(out, "input", base::comma_separated(read.card.default_input_modes));
+  append_line(out, "output", base::comma_separated(read.card.default_output_modes));
   for (const task::Skill& skill : read.card.skills) append_skill(out, skill);
   return out;
 }

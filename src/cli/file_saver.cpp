@@ -25,7 +25,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-auto failed(const std::string& path) {
+auto not_written(const std::string& path) {
   return base::fail(base::ErrorCode::unavailable, "cannot write " + path + ": " + std::strerror(errno));
 }
 
@@ -105,14 +105,14 @@ std::string FileSaver::free_path(const std::string& name) const {
 }
 
 base::Result<void> FileSaver::write(const std::string& path, std::string_view bytes, bool replace) {
-  if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) return failed(folder_);
+  if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) return not_written(folder_);
   // Without O_TRUNC only a file that is not there is made; a link is followed in neither case.
   const int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replace ? O_TRUNC : O_EXCL);
   const base::UniqueFd file(::open(path.c_str(), how, 0666));
   if (!file.valid() && errno == EEXIST) {
     return base::fail(base::ErrorCode::already_exists, path + " is there already; --force replaces it");
   }
-  if (!file.valid() || !write_all(file.get(), bytes)) return failed(path);
+  if (!file.valid() || !write_all(file.get(), bytes)) return not_written(path);
   return {};
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 using wire::a2a::ListQuery;
 
-constexpr std::chrono::seconds kTimeout{30};
+constexpr std::chrono::seconds kPageTimeout{30};
 constexpr int kPageMax = 100;
 // Rows of a table that have their widths in common.
 constexpr std::size_t kRowsMax = 100;
@@ -109,7 +109,7 @@ class AgentTasks {
       query_.page_size = page_size;
       const auto request = endpoint_.dialect().write_list(query_);
       if (!request) return request.error().for_caller;
-      const auto result = endpoint_.call(*request, kTimeout);
+      const auto result = endpoint_.call(*request, kPageTimeout);
       if (!result) return describe(result.error(), endpoint_.remote().url);
       const auto document = wire::Document::parse_view(result->text);
       auto page = document ? endpoint_.dialect().read_list(document->root()) : base::fail(document.error());

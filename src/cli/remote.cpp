@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "cli/nearest.h"
 #include "cli/printable.h"
 #include "net/http_client.h"
@@ -110,21 +111,17 @@ void give_token(const ClientOptions& client, Remote& remote) {
   }
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 // Where a server has several agents but not this one, or no default one: what it has. Empty: it does not say.
 std::string no_such_agent(const ClientOptions& client, int stop_fd) {
   const auto names = agent_names(client, stop_fd);
   if (!names || names->empty()) return {};
-  if (client.agent.empty()) return "the server has no default agent; --agent names one of " + joined(*names);
+  if (client.agent.empty())
+    return "the server has no default agent; --agent names one of " + base::comma_separated(*names);
   if (std::ranges::find(*names, client.agent) != names->end()) return {};
   const std::string near = nearest_name(client.agent, *names);
   const std::string text = "there is no agent \"" + client.agent + "\"; ";
-  return text + (near.empty() ? "the server has " + joined(*names) : "did you mean " + near + "?");
+  return text +
+         (near.empty() ? "the server has " + base::comma_separated(*names) : "did you mean " + near + "?");
 }
 
 }  // namespace

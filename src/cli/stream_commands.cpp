@@ -17,26 +17,25 @@ namespace baton::cli {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using wire::a2a::ClientRequest;
 using wire::a2a::Update;
 
 // A little more than the ten minutes that a server lets a send wait.
-constexpr seconds kPlainSendTimeout{660};
-constexpr seconds kGetTimeout{30};
+constexpr std::chrono::seconds kPlainSendTimeout{660};
+constexpr std::chrono::seconds kGetTimeout{30};
 // For a server that has answered only that it is busy, and for one that was not there: as a restart takes a
 // moment, but people do not wait for a dead address.
-constexpr seconds kFirstContact{5};
+constexpr std::chrono::seconds kFirstAnswer{5};
 constexpr milliseconds kNobodyThere{150};
-constexpr seconds kGiveUpAfter{60};
-constexpr milliseconds kDelayFirst{100}, kDelayMax{5'000};
+constexpr std::chrono::seconds kGiveUpAfter{60};
+constexpr milliseconds kRetryFirst{100}, kRetryMax{5'000};
 
 // What `send` and `watch` do with a stream, and what they say at its end.
 class Session {
  public:
   Session(const ClientOptions& client, const SaveOptions& save, std::optional<int> give_up_after_s)
       : client_(client), console_(client.json) {
-    if (give_up_after_s) patience_ = seconds(*give_up_after_s);
+    if (give_up_after_s) patience_ = std::chrono::seconds(*give_up_after_s);
     if (!save.folder.empty()) saver_ = std::make_unique<FileSaver>(save.folder, save.force);
   }
 
@@ -59,7 +58,7 @@ class Session {
   std::string watch_line(const FollowEnd& end) const;
 
   const ClientOptions& client_;
-  std::optional<seconds> patience_;  // as given
+  std::optional<std::chrono::seconds> patience_;  // as given
   Interrupt interrupt_;
   Console console_;
   std::unique_ptr<FileSaver> saver_;
@@ -70,7 +69,7 @@ std::vector<Remote> Session::find(int& exit_code) {
   const std::string url = endpoint_url(client_.card_url(), client_.agent);
   const SlowNotice notice("waiting for " + url);
   const auto begun = Clock::now();
-  for (milliseconds delay = kDelayFirst;; delay = std::min(delay * 2, kDelayMax)) {
+  for (milliseconds delay = kRetryFirst;; delay = std::min(delay * 2, kRetryMax)) {
     auto remotes = find_remotes(client_, Purpose::tasks, interrupt_.fd());
     if (remotes && !remotes->front().note.empty()) console_.error(remotes->front().note);
     if (remotes) return std::move(*remotes);
@@ -78,14 +77,14 @@ std::vector<Remote> Session::find(int& exit_code) {
     exit_code = kExitInterrupted;
     if (interrupt_.pending()) return {};
     const milliseconds without_answer = patience_ ? milliseconds(*patience_) : kNobodyThere;
-    const milliseconds patience = error.status == 0 ? without_answer : patience_.value_or(kFirstContact);
+    const milliseconds patience = error.status == 0 ? without_answer : patience_.value_or(kFirstAnswer);
     const bool again = error.lost && Clock::now() + delay < begun + patience;
     if (!again) {
       console_.error(describe(error, url));
       exit_code = kExitNoAnswer;
       return {};
     }
-    if (delay == kDelayFirst && patience > kNobodyThere)
+    if (delay == kRetryFirst && patience > kNobodyThere)
       console_.error(describe(error, url) + "; trying again");
     if (interrupt_.wait(delay)) return {};
   }
@@ -119,7 +118,7 @@ FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request
   FollowEnd end;
   end.task = task;
   std::optional<Clock::time_point> silent_since;
-  for (milliseconds delay = kDelayFirst;; delay = std::min(delay * 2, kDelayMax)) {
+  for (milliseconds delay = kRetryFirst;; delay = std::min(delay * 2, kRetryMax)) {
     const auto result = endpoint.call(request, kPlainSendTimeout);
     end.stopped = interrupt_.pending();
     if (end.stopped) return end;
@@ -131,7 +130,7 @@ FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request
     end.error = result.error();
     const bool patient = Clock::now() - *silent_since + delay < patience_.value_or(kGiveUpAfter);
     if (!result.error().lost || endpoint.dialect().names_tasks() || !patient) return end;
-    if (delay == kDelayFirst) console_.error(result.error().text + "; trying again");
+    if (delay == kRetryFirst) console_.error(result.error().text + "; trying again");
     end.stopped = interrupt_.wait(delay);
     if (end.stopped) return end;
   }

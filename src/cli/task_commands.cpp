@@ -15,7 +15,7 @@
 namespace baton::cli {
 namespace {
 
-constexpr std::chrono::seconds kTimeout{30};
+constexpr std::chrono::seconds kCallTimeout{30};
 
 // Asks for a task and shows it; its state, or the exit code of what went wrong. `write`: the request in a
 // dialect.
@@ -31,7 +31,7 @@ tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& writ
   }
   if (!remotes->front().note.empty()) console.error(remotes->front().note);
   const Endpoint endpoint(remotes->front());
-  const auto result = endpoint.call(write(endpoint.dialect()), kTimeout);
+  const auto result = endpoint.call(write(endpoint.dialect()), kCallTimeout);
   if (!result) {
     console.error(describe(result.error(), endpoint.remote().url));
     return tl::unexpected<int>(kExitNoAnswer);

@@ -11,7 +11,7 @@ using base::ErrorCode;
 using base::fail;
 
 // Losing a race means deciding again; whoever loses this often has met something else.
-constexpr int kTriesMax = 32;
+constexpr int kCancelTriesMax = 32;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void Cancels::cancel_head(const store::TaskHead& head, const std::string& reason
   ledger_.commit(std::move(change), [this, head, reason, tries,
                                      done = std::move(done)](base::Result<Ledger::Written> result) mutable {
     if (result) return stored(head, reason, std::move(*result), std::move(done));
-    if (result.error().code != ErrorCode::conflict || tries >= kTriesMax) {
+    if (result.error().code != ErrorCode::conflict || tries >= kCancelTriesMax) {
       return done(fail(std::move(result.error())));
     }
     background_.run([this, key = head.key, reason, tries, done = std::move(done)]() mutable {

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "grpc/base64_files.h"
+#include "grpc/bytes.h"
 #include "grpc/call_status.h"
 #include "grpc/rest_exchange.h"
 
@@ -21,17 +22,6 @@ using ::grpc::ByteBuffer;
 using server::http::StreamSource;
 
 constexpr std::size_t kRoom = 64 << 10;  // of one pull
-
-std::string bytes_of(const ByteBuffer& buffer) {
-  std::vector<::grpc::Slice> slices;
-  std::string bytes;
-  if (!buffer.Dump(&slices).ok()) return bytes;
-  bytes.reserve(buffer.Length());
-  for (const ::grpc::Slice& slice : slices) {
-    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  }
-  return bytes;
-}
 
 }  // namespace
 

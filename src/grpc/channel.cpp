@@ -10,6 +10,7 @@
 
 #include <array>
 
+#include "grpc/bytes.h"
 #include "grpc/methods.h"
 #include "grpc/proto_json.h"
 #include "wire/json/document.h"
@@ -23,7 +24,7 @@ using ::grpc::ByteBuffer;
 
 constexpr int kMessageMax = 256 << 20;
 // A connection on which nothing comes back for so long is dead.
-constexpr int kPingInterval = 20'000, kPingTimeout = 20'000;
+constexpr int kKeepaliveInterval = 20'000, kKeepaliveTimeout = 20'000;
 // How often a call that waits looks at its stop descriptor.
 constexpr std::chrono::milliseconds kLook{50};
 
@@ -47,15 +48,6 @@ constexpr std::array kStatuses{
     StatusName{::grpc::StatusCode::UNAUTHENTICATED, "UNAUTHENTICATED", 401},
 };
 
-std::string bytes_of(const ByteBuffer& buffer) {
-  std::vector<::grpc::Slice> slices;
-  std::string bytes;
-  if (!buffer.Dump(&slices).ok()) return bytes;
-  for (const ::grpc::Slice& slice : slices)
-    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-  return bytes;
-}
-
 bool is_readable(int fd) {
   pollfd one{fd, POLLIN, 0};
   return fd >= 0 && ::poll(&one, 1, 0) > 0;
@@ -68,8 +60,8 @@ std::shared_ptr<::grpc::Channel> open(const std::string& url) {
   ::grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(kMessageMax);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kPingInterval);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kPingTimeout);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveInterval);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeout);
   return ::grpc::CreateCustomChannel(
       target, secure ? ::grpc::SslCredentials({}) : ::grpc::InsecureChannelCredentials(), arguments);
 }
@@ -179,11 +171,11 @@ class Channel::Impl {
 
  private:
   base::Result<ChannelAnswer> answer_of(const ::grpc::Status& status) const {
-    using Code = ::grpc::StatusCode;
+    using Status = ::grpc::StatusCode;
     if (status.ok()) return ChannelAnswer{};
-    if (status.error_code() == Code::UNAVAILABLE)
+    if (status.error_code() == Status::UNAVAILABLE)
       return base::fail(ErrorCode::unavailable, "no gRPC connection: " + status.error_message());
-    if (status.error_code() == Code::DEADLINE_EXCEEDED)
+    if (status.error_code() == Status::DEADLINE_EXCEEDED)
       return base::fail(ErrorCode::deadline_exceeded, "there was no answer in time");
     StatusName known{status.error_code(), "INTERNAL", 500};
     for (const StatusName& row : kStatuses) {

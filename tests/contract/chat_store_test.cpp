@@ -2,6 +2,8 @@
 // the conversation was, and the kinds of events only they show.
 #include "contract/store_bench.h"
 
+namespace chat_store_test {
+
 using namespace baton;
 using namespace baton::test;
 using base::ErrorCode;
@@ -208,3 +210,5 @@ TEST_CASE(
     bench.reopen();
   }
 }
+
+}  // namespace chat_store_test

@@ -1,6 +1,8 @@
 // What every DeliveryStore promises, and the push configs behind it.
 #include "contract/store_bench.h"
 
+namespace delivery_store_test {
+
 using namespace baton;
 using namespace baton::test;
 using base::Duration;
@@ -378,3 +380,5 @@ TEST_CASE("DeliveryStore: a clock that was a year ahead in an earlier run delays
   for (const store::Delivery& delivery : now_due) CHECK(delivery.created_at <= bench.clock.now());
   CHECK(tried.task == before.key);
 }
+
+}  // namespace delivery_store_test

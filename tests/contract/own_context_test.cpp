@@ -7,6 +7,8 @@
 #include "store/own_context.h"
 #include "store/sqlite/connection.h"
 
+namespace own_context_test {
+
 using namespace baton;
 using namespace baton::test;
 using task::State;
@@ -149,3 +151,5 @@ TEST_CASE("own_context: it leads back to its task, and no other id does") {
   CHECK_FALSE(store::task_of_own_context({id.value}));
   CHECK_FALSE(store::task_of_own_context({}));
 }
+
+}  // namespace own_context_test

@@ -1,6 +1,8 @@
 // That a store says the same of a task from its memory as from the disk, whatever has become of the task.
 #include "store_bench.h"
 
+namespace contract_recent_tasks_test {
+
 using namespace baton;
 using namespace baton::test;
 using task::State;
@@ -147,3 +149,5 @@ TEST_CASE("Store: the conversation of a context with an earlier task is read, of
   succeed(also);
   CHECK(texts(*also) == Texts{"hello"});
 }
+
+}  // namespace contract_recent_tasks_test

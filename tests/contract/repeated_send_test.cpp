@@ -5,6 +5,8 @@
 
 #include "contract/store_bench.h"
 
+namespace repeated_send_test {
+
 using namespace baton;
 using namespace baton::test;
 using base::Duration;
@@ -174,3 +176,5 @@ TEST_CASE("TaskStore: a clock that was a year ahead in an earlier run makes no s
   bench.clock.advance(std::chrono::hours(25));
   CHECK(bench.store->earlier_send({1, 1}).error().code == ErrorCode::not_found);
 }
+
+}  // namespace repeated_send_test

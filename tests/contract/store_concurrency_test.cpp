@@ -8,6 +8,8 @@
 
 #include "contract/store_bench.h"
 
+namespace store_concurrency_test {
+
 using namespace baton;
 using namespace baton::test;
 using base::ErrorCode;
@@ -192,3 +194,5 @@ TEST_CASE("TaskStore: a reader never sees a task apart from its log") {
   }
   CHECK(wrong == 0);
 }
+
+}  // namespace store_concurrency_test

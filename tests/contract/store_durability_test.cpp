@@ -21,6 +21,8 @@
 #include "base/unique_fd.h"
 #include "contract/store_bench.h"
 
+namespace store_durability_test {
+
 using namespace baton;
 using namespace baton::test;
 using base::ErrorCode;
@@ -248,3 +250,5 @@ TEST_CASE("TaskStore: a disk that cannot be flushed ends the program before anyb
   bench.open();
   CHECK(bench.log(head).size() >= 2);
 }
+
+}  // namespace store_durability_test

@@ -6,6 +6,8 @@
 
 #include "contract/store_bench.h"
 
+namespace contract_task_list_test {
+
 using namespace baton;
 using namespace baton::test;
 using base::Duration;
@@ -292,3 +294,5 @@ TEST_CASE("TaskStore: a context that is said to be new is found as any other") {
   const store::TaskHead third = bench.create("t3", "fresh");
   CHECK(third.context_key == first.context_key);
 }
+
+}  // namespace contract_task_list_test

@@ -1,6 +1,8 @@
 // What every TaskStore promises of reading: artifacts, history, conversations, and all of it as of an event.
 #include "contract/store_bench.h"
 
+namespace task_store_read_test {
+
 using namespace baton;
 using namespace baton::test;
 using task::State;
@@ -178,3 +180,5 @@ TEST_CASE("TaskStore: a conversation shows no reply that was withdrawn or replac
   CHECK(said(bench, head, 9) == Texts{"q", "whole", "new"});
   CHECK(said(bench, head, 9, 1) == Texts{"new"});
 }
+
+}  // namespace task_store_read_test

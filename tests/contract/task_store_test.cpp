@@ -1,6 +1,8 @@
 // What every TaskStore promises of writing: store/task_store.h, sentence by sentence.
 #include "contract/store_bench.h"
 
+namespace task_store_test {
+
 using namespace baton;
 using namespace baton::test;
 using base::ErrorCode;
@@ -392,3 +394,5 @@ TEST_CASE("TaskStore: opening the store again finds everything") {
   CHECK(texts(after.artifacts[0]) == Texts{"Hello!"});
   CHECK(texts(after.artifacts[1]) == Texts{"one", "two"});
 }
+
+}  // namespace task_store_test

@@ -12,17 +12,17 @@ namespace {
 using base::fail;
 using wire::chat::Transcript;
 
-constexpr int kTasksMax = 50;
+constexpr int kReplayedTasksMax = 50;
 constexpr std::int64_t kEventsMax = 20'000;  // of a task, the newest
 constexpr std::size_t kBytesMax = 4 << 20;
-constexpr int kPage = 128;
+constexpr int kReplayPage = 128;
 
 base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService& tasks,
                                                        const store::TaskHead& head) {
   Transcript transcript(head.id);
   task::EventNumber position{std::max<std::int64_t>(head.last_event.value - kEventsMax, 0)};
   while (position < head.last_event) {
-    const auto events = tasks.events(head.key, position, kPage);
+    const auto events = tasks.events(head.key, position, kReplayPage);
     if (!events) return fail(events.error());
     if (events->empty()) break;
     for (const task::Event& event : *events) transcript.add(event);
@@ -59,7 +59,7 @@ base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller&
   newest.caller = caller;
   newest.agent = agent;
   newest.context = context;
-  newest.limit = kTasksMax;
+  newest.limit = kReplayedTasksMax;
   auto page = tasks.heads(newest);
   if (!page) return fail(page.error());
   Said said;

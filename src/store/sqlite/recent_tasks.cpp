@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kLogEventsMax = 64;
 constexpr std::size_t kLargestShare = 2;
 // Of an entry beside its content.
-constexpr std::size_t kEntryBytes = 1'024;
+constexpr std::size_t kTaskBytes = 1'024;
 // Of those in the order, before they are looked through.
 constexpr std::size_t kGoneMax = 1'024;
 
@@ -57,7 +57,7 @@ bool RecentTasks::is_kept(std::size_t bytes, std::size_t events) const {
 void RecentTasks::created(const Committed& committed, task::Json metadata,
                           std::optional<TurnRequest> request) {
   const TaskHead& head = committed.head;
-  const std::size_t bytes = weight_of(committed) + metadata.text.size() + weight_of(request) + kEntryBytes;
+  const std::size_t bytes = weight_of(committed) + metadata.text.size() + weight_of(request) + kTaskBytes;
   auto log = std::make_shared<Log>();
   log->head = head;
   log->metadata = std::move(metadata);

@@ -62,7 +62,7 @@ Result<std::optional<task::ListPosition>> read_page_token(Value value) {
   return position;
 }
 
-Result<std::optional<task::State>> read_state(Value value) {
+Result<std::optional<task::State>> read_state_filter(Value value) {
   using States = std::optional<task::State>;
   if (value.absent() || (value.is_string() && value.string().empty())) return States();
   std::optional<std::int64_t> number = value.integer();
@@ -103,7 +103,7 @@ Result<ListRequest> read_list_request(Value params) {
     return first_of(params, {camel, snake});
   };
   if ((bad = take(read_id(member("contextId", "context_id"), "contextId"), read.filter.context.value)) ||
-      (bad = take(read_state(params["status"]), read.filter.state)) ||
+      (bad = take(read_state_filter(params["status"]), read.filter.state)) ||
       (bad = take(read_page_size(member("pageSize", "page_size")), read.filter.limit)) ||
       (bad = take(read_page_token(member("pageToken", "page_token")), read.filter.after)) ||
       (bad = take(read_history(member("historyLength", "history_length"), "historyLength", std::nullopt,

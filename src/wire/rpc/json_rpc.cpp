@@ -37,7 +37,7 @@ constexpr std::array kErrors{
     Row{ErrorCode::deadline_exceeded, {504, "Deadline exceeded"}},
 };
 // Bytes of a request's id: it comes back in every event of a stream.
-constexpr std::size_t kIdMax = 1024;
+constexpr std::size_t kRpcIdMax = 1024;
 constexpr RpcCode kInternal{-32603, "Internal error"};
 
 tl::unexpected<RpcRefusal> refuse(std::string id, ErrorCode code, std::string detail) {
@@ -64,7 +64,7 @@ tl::expected<RpcRequest, RpcRefusal> read_rpc_request(Value root) {
 
   RpcRequest request;
   const Value id = root["id"];
-  if ((id.is_string() || id.is_number()) && id.raw().size() > kIdMax) {
+  if ((id.is_string() || id.is_number()) && id.raw().size() > kRpcIdMax) {
     return refuse("null", ErrorCode::invalid_request, "id: is too long");
   }
   if (id.is_string() || id.is_number()) {

@@ -9,6 +9,8 @@
 #include "support/recording_sink.h"
 #include "support/temp_folder.h"
 
+namespace catalogue_test {
+
 using namespace baton;
 using agents::AgentSettings;
 using agents::Catalogue;
@@ -329,3 +331,5 @@ TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays a
   CHECK_FALSE(catalogue->reload(bench.folder.path(), bench.host));
   CHECK(catalogue->find({"two"}) != nullptr);
 }
+
+}  // namespace catalogue_test

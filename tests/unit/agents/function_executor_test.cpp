@@ -8,6 +8,8 @@
 #include "support/agent_bench.h"
 #include "support/patience.h"
 
+namespace function_executor_test {
+
 using namespace baton;
 using agents::FunctionExecutor;
 using agents::TurnContext;
@@ -119,3 +121,5 @@ TEST_CASE("FunctionExecutor: a function waits while its sink has no room") {
   REQUIRE(sink->wait_finished());
   CHECK(sink->all_text() == "ab");
 }
+
+}  // namespace function_executor_test

@@ -7,6 +7,8 @@
 
 #include "support/agent_bench.h"
 
+namespace process_host_test {
+
 using namespace baton;
 using baton::test::AgentBench;
 
@@ -73,3 +75,5 @@ TEST_CASE("ProcessHost: its end kills and reaps the processes of turns that stil
   }
   CHECK_FALSE(has_zombie());
 }
+
+}  // namespace process_host_test

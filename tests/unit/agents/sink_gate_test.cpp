@@ -6,6 +6,8 @@
 
 #include "support/recording_sink.h"
 
+namespace sink_gate_test {
+
 using namespace baton;
 
 TEST_CASE("SinkGate: closing waits for the call under way and refuses later ones") {
@@ -45,3 +47,5 @@ TEST_CASE("SinkGate: a call may close its own gate") {
   CHECK(sink.use_count() == 1);
   CHECK_FALSE(gate.use([](agents::TurnSink&) {}));
 }
+
+}  // namespace sink_gate_test

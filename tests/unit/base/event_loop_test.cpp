@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+namespace event_loop_test {
+
 using baton::base::EventLoop;
 using baton::base::UniqueFd;
 using namespace std::chrono_literals;
@@ -90,3 +92,5 @@ TEST_CASE("EventLoop: stop drops what has not run") {
   loop.stop();
   CHECK_FALSE(fired);
 }
+
+}  // namespace event_loop_test

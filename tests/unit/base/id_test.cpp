@@ -7,6 +7,8 @@
 
 #include "base/clock.h"
 
+namespace id_test {
+
 using namespace baton::base;
 
 TEST_CASE("make_uuid: gives distinct version 7 ids") {
@@ -24,3 +26,5 @@ TEST_CASE("to_rfc3339: writes UTC with milliseconds") {
   CHECK(to_rfc3339(from_ms(1'795'254'000'123)) == "2026-11-21T09:40:00.123Z");
   CHECK(to_rfc3339(from_ms(-1)) == "1969-12-31T23:59:59.999Z");
 }
+
+}  // namespace id_test

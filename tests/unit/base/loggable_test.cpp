@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace loggable_test {
+
 using namespace baton::base;
 
 TEST_CASE("loggable: control characters cannot begin a line and length is bounded") {
@@ -13,3 +15,5 @@ TEST_CASE("loggable: control characters cannot begin a line and length is bounde
 TEST_CASE("loggable_word: what a caller chose cannot look like another fact") {
   CHECK(loggable_word("t1 task=t2") == "t1\\x20task=t2");
 }
+
+}  // namespace loggable_test

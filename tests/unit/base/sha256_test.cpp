@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace sha256_test {
+
 using baton::base::Sha256;
 
 namespace {
@@ -38,3 +40,5 @@ TEST_CASE("Sha256: it is the same in however many pieces short and long texts co
   const std::array<std::uint64_t, 2> expected{0xee915834f149a3f7, 0x81e5fe28676ef468};
   CHECK(digest_of(texts) == expected);
 }
+
+}  // namespace sha256_test

@@ -4,6 +4,8 @@
 
 #include "support/manual_clock.h"
 
+namespace steady_clock_test {
+
 using namespace std::chrono_literals;
 using baton::base::SteadyClock;
 using baton::test::ManualClock;
@@ -24,3 +26,5 @@ TEST_CASE("SteadyClock: begins with the clock it is made from and goes on when t
   }
   CHECK(steady.now() > earlier);
 }
+
+}  // namespace steady_clock_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace base_text_test {
+
 using namespace baton::base;
 
 TEST_CASE("Text: what a token is made of") {
@@ -31,3 +33,5 @@ TEST_CASE("Text: percent-encoding keeps letters, digits and four marks, and read
     CHECK_FALSE(percent_decoded(broken));
   }
 }
+
+}  // namespace base_text_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace utf8_test {
+
 using baton::base::is_utf8;
 
 TEST_CASE("Printable: only whole UTF-8 is UTF-8") {
@@ -11,3 +13,5 @@ TEST_CASE("Printable: only whole UTF-8 is UTF-8") {
   CHECK_FALSE(is_utf8("\xF4\x90\x80\x80"));
   CHECK_FALSE(is_utf8("abc\xE2\x82"));
 }
+
+}  // namespace utf8_test

@@ -10,6 +10,8 @@
 
 #include "base/exception_report.h"
 
+namespace worker_pool_test {
+
 using baton::base::WorkerPool;
 
 TEST_CASE("WorkerPool: a full queue refuses and what was taken still runs") {
@@ -100,3 +102,5 @@ TEST_CASE("WorkerPool: an exception ends its function alone and is reported") {
   CHECK(ran == 3);
   CHECK(reported == 3);
 }
+
+}  // namespace worker_pool_test

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-namespace baton::cli {
+namespace baton::cli::card_check_test {
 namespace {
 
 constexpr std::string_view kGood = R"({"name":"Echo","url":"http://127.0.0.1:8080/","version":"1.0.0",
@@ -75,4 +75,4 @@ TEST_CASE("Card: what a card says cannot command the terminal") {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::card_check_test

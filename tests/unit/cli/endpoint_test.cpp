@@ -7,7 +7,7 @@
 #include "cli/load_config.h"
 #include "cli/version.h"
 
-namespace baton::cli {
+namespace baton::cli::endpoint_test {
 namespace {
 
 TEST_CASE("Endpoint: an agent's URL is its place under the server's, whatever its name") {
@@ -47,4 +47,4 @@ TEST_CASE("Version: the program says what the build says") {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::endpoint_test

@@ -9,7 +9,7 @@
 #include "cli/load_config.h"
 #include "wire/base64.h"
 
-namespace baton::cli {
+namespace baton::cli::file_saver_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -145,4 +145,4 @@ TEST_CASE("FileSaver: artifacts with ids are told apart by these, files of a rep
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::file_saver_test

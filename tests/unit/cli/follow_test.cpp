@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace baton::cli {
+namespace baton::cli::follow_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -386,4 +386,4 @@ TEST_CASE("Follow: of a task that has ended and has no stream, the task is shown
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::follow_test

@@ -6,7 +6,7 @@
 
 #include "support/patience.h"
 
-namespace baton::cli {
+namespace baton::cli::interrupt_test {
 namespace {
 
 TEST_CASE("Interrupt: Ctrl-C is something to wait for while one exists, and stays there to be seen") {
@@ -18,4 +18,4 @@ TEST_CASE("Interrupt: Ctrl-C is something to wait for while one exists, and stay
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::interrupt_test

@@ -13,7 +13,7 @@
 #include "support/temp_folder.h"
 #include "wire/json/document.h"
 
-namespace baton::cli {
+namespace baton::cli::load_config_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -339,4 +339,4 @@ TEST_CASE("Configuration: a file with a token that every user can read is refuse
   CHECK(load_config({config, inside, {}, {}}).problems.empty());
 }
 
-}  // namespace baton::cli
+}  // namespace baton::cli::load_config_test

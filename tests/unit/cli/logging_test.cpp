@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace logging_test {
+
 using baton::cli::json_log_line;
 
 TEST_CASE("Log line: leading facts become members, the rest is the message") {
@@ -24,3 +26,5 @@ TEST_CASE("Log line: whatever the message holds, it is one line of JSON") {
   CHECK(json_log_line("now", "warn", "a\nb\"c\\") ==
         "{\"time\":\"now\",\"level\":\"warn\",\"message\":\"a\\nb\\\"c\\\\\"}\n");
 }
+
+}  // namespace logging_test

@@ -8,7 +8,7 @@
 
 #include "wire/base64.h"
 
-namespace baton::cli {
+namespace baton::cli::outgoing_test {
 namespace {
 
 using Kind = task::Part::Kind;
@@ -76,4 +76,4 @@ TEST_CASE("Outgoing message: the type of a file comes from its extension, in any
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::outgoing_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace baton::cli {
+namespace baton::cli::printable_test {
 namespace {
 
 TEST_CASE("Printable: text keeps what is harmless and shows what is not") {
@@ -84,4 +84,4 @@ TEST_CASE("Printable: a shell reads a word back as it was") {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::printable_test

@@ -8,7 +8,7 @@
 
 #include "grpc/channel.h"
 
-namespace baton::cli {
+namespace baton::cli::remote_test {
 namespace {
 
 using task::Generation;
@@ -101,4 +101,4 @@ TEST_CASE("Remote: streams only where the card has them") {
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::remote_test

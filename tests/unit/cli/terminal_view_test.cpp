@@ -7,7 +7,7 @@
 #include "wire/a2a/client/client_dialect.h"
 #include "wire/json/document.h"
 
-namespace baton::cli {
+namespace baton::cli::terminal_view_test {
 namespace {
 
 wire::a2a::Update update(std::string_view json) {
@@ -167,4 +167,4 @@ TEST_CASE("TerminalView: nothing an agent says reaches the terminal as a command
 }
 
 }  // namespace
-}  // namespace baton::cli
+}  // namespace baton::cli::terminal_view_test

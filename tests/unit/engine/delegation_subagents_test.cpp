@@ -6,6 +6,8 @@
 #include "engine/delegation.h"
 #include "support/engine_bench.h"
 
+namespace delegation_subagents_test {
+
 using namespace baton;
 using task::State;
 using test::EngineBench;
@@ -203,3 +205,5 @@ TEST_CASE("Delegation: a canceled parent's open subagent is closed before the ta
   REQUIRE(bench.helper().wait_for([&] { return child->canceled; }));
   child->sink->finish(agents::Canceled{});
 }
+
+}  // namespace delegation_subagents_test

@@ -6,6 +6,8 @@
 
 #include "support/engine_bench.h"
 
+namespace delegation_test {
+
 using namespace baton;
 using task::State;
 using test::EngineBench;
@@ -141,3 +143,5 @@ TEST_CASE("Delegation: a child that was asked for with the turn's last word does
   }
   CHECK(bench.store().orphans()->empty());
 }
+
+}  // namespace delegation_test

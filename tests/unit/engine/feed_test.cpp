@@ -4,6 +4,8 @@
 
 #include <thread>
 
+namespace feed_test {
+
 using namespace baton;
 using engine::Feed;
 using task::State;
@@ -167,3 +169,5 @@ TEST_CASE("Feed: a task is followed while there is a reader or a wait, and not b
   }
   CHECK_FALSE(feed.is_followed(kTask));
 }
+
+}  // namespace feed_test

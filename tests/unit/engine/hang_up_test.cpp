@@ -7,6 +7,8 @@
 #include "support/engine_bench.h"
 #include "support/patience.h"
 
+namespace hang_up_test {
+
 using namespace baton;
 using task::State;
 using test::EngineBench;
@@ -160,3 +162,5 @@ TEST_CASE("TaskService: a grace that has not passed at the end is dropped") {
   again->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
+
+}  // namespace hang_up_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace open_subagents_test {
+
 using namespace baton;
 using Phase = task::Subagent::Phase;
 
@@ -41,3 +43,5 @@ TEST_CASE("OpenSubagents: what is undone has not been") {
   open.undo({"a", "x", Phase::started, {}});
   CHECK_FALSE(open.is_open("a"));
 }
+
+}  // namespace open_subagents_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace pending_output_test {
+
 using namespace baton;
 using engine::PendingOutput;
 
@@ -228,3 +230,5 @@ TEST_CASE("PendingOutput: of subagents whose events are dropped, those are open 
   CHECK(subagent_at(events, 0).id == "stored");
   CHECK(subagent_at(events, 1).id == "ended");
 }
+
+}  // namespace pending_output_test

@@ -8,6 +8,8 @@
 
 #include "support/engine_bench.h"
 
+namespace push_configs_test {
+
 using namespace baton;
 using base::ErrorCode;
 using test::EngineBench;
@@ -163,3 +165,5 @@ TEST_CASE("PushConfigs: where webhooks are switched off every method says so") {
   with_config.push = config_of(task::Generation::v1_0);
   CHECK(bench.submit(with_config).error().code == ErrorCode::push_not_supported);
 }
+
+}  // namespace push_configs_test

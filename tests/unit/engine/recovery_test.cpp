@@ -6,6 +6,8 @@
 
 #include "support/engine_bench.h"
 
+namespace recovery_test {
+
 using namespace baton;
 using task::State;
 using test::EngineBench;
@@ -136,3 +138,5 @@ TEST_CASE("Recovery: a parent's broken turn runs again with new children, the ol
   again->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
+
+}  // namespace recovery_test

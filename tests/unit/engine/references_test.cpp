@@ -4,6 +4,8 @@
 
 #include "support/engine_bench.h"
 
+namespace references_test {
+
 using namespace baton;
 using test::EngineBench;
 
@@ -116,3 +118,5 @@ TEST_CASE("references: what is too large is left out, the history first") {
   CHECK(none[0].history.empty());
   CHECK(none[0].status.state == task::State::completed);
 }
+
+}  // namespace references_test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace scheduler_test {
+
 using namespace baton;
 using engine::Scheduler;
 using Room = engine::Scheduler::Room;
@@ -221,3 +223,5 @@ TEST_CASE("Scheduler: every queued turn begins once, whatever callers, agents an
   CHECK(bench.scheduler.counts().queued == 0);
   CHECK(bench.scheduler.counts().running == 0);
 }
+
+}  // namespace scheduler_test

@@ -4,6 +4,8 @@
 
 #include "support/engine_bench.h"
 
+namespace engine_task_list_test {
+
 using namespace baton;
 using test::EngineBench;
 
@@ -94,3 +96,5 @@ TEST_CASE("list_tasks: another caller's list is empty") {
   CHECK(list->total == 0);
   CHECK_FALSE(list->next);
 }
+
+}  // namespace engine_task_list_test

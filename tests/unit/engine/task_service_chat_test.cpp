@@ -8,6 +8,8 @@
 #include "engine/task_service.h"
 #include "support/engine_bench.h"
 
+namespace task_service_chat_test {
+
 using namespace baton;
 using base::ErrorCode;
 using task::State;
@@ -279,3 +281,5 @@ TEST_CASE("TaskService: an answer to another ask than the one that is open is a 
   REQUIRE(bench.wait(asked->key));
   CHECK(bench.submit(answer).error().code == base::ErrorCode::conflict);
 }
+
+}  // namespace task_service_chat_test

@@ -5,6 +5,8 @@
 #include "engine/task_service.h"
 #include "support/engine_bench.h"
 
+namespace task_service_repeats_test {
+
 using namespace baton;
 using base::ErrorCode;
 using task::State;
@@ -246,3 +248,5 @@ TEST_CASE("TaskService: a context that is not the task's is refused or ignored, 
   answer.context = begun->context;
   CHECK(bench.submit(answer));
 }
+
+}  // namespace task_service_repeats_test

@@ -7,6 +7,8 @@
 
 #include "support/engine_bench.h"
 
+namespace task_service_test {
+
 using namespace baton;
 using base::ErrorCode;
 using task::State;
@@ -362,3 +364,5 @@ TEST_CASE("TaskService: many tasks with much output side by side keep their logs
     CHECK(task->artifacts[0].parts[0].content == expected);
   }
 }
+
+}  // namespace task_service_test

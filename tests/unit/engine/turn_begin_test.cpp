@@ -8,6 +8,8 @@
 #include "support/engine_bench.h"
 #include "support/patience.h"
 
+namespace turn_begin_test {
+
 using namespace baton;
 using task::State;
 using test::EngineBench;
@@ -148,3 +150,5 @@ TEST_CASE("Turn: its end is stored with what is held, and does not wait for the 
   CHECK(outputs_in(log) == 1);
   CHECK(log.size() == 5);
 }
+
+}  // namespace turn_begin_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace turn_ending_test {
+
 using namespace baton;
 using engine::TurnEnding;
 using task::State;
@@ -126,3 +128,5 @@ TEST_CASE("Turn ending: a message that waits does not save a task that failed or
   more.cancel_requested = true;
   CHECK(last_state(ended_with(agents::Done{}, more)) == State::completed);
 }
+
+}  // namespace turn_ending_test

@@ -4,7 +4,7 @@
 
 #include "wire/base64.h"
 
-namespace baton::grpc {
+namespace baton::grpc::base64_files_test {
 namespace {
 
 std::string request_with(const std::string& field) {
@@ -41,4 +41,4 @@ TEST_CASE("gRPC files: only the languages whose SDKs send text are suspected of 
 }
 
 }  // namespace
-}  // namespace baton::grpc
+}  // namespace baton::grpc::base64_files_test

@@ -4,7 +4,7 @@
 
 #include "wire/json/document.h"
 
-namespace baton::grpc {
+namespace baton::grpc::call_status_test {
 namespace {
 
 using base::ErrorCode;
@@ -105,4 +105,4 @@ TEST_CASE("gRPC status: an answer of the router itself, and one that is no JSON"
 }
 
 }  // namespace
-}  // namespace baton::grpc
+}  // namespace baton::grpc::call_status_test

@@ -13,7 +13,7 @@
 #include "support/patience.h"
 #include "unit/grpc/client_call.h"
 
-namespace baton::grpc {
+namespace baton::grpc::grpc_server_test {
 namespace {
 
 using server::http::Exchange;
@@ -361,4 +361,4 @@ TEST_CASE("gRPC server: a port that is taken is an error") {
 }
 
 }  // namespace
-}  // namespace baton::grpc
+}  // namespace baton::grpc::grpc_server_test

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace baton::grpc {
+namespace baton::grpc::methods_test {
 namespace {
 
 using server::http::Request;
@@ -147,4 +147,4 @@ TEST_CASE("gRPC methods: what the REST client of a version writes becomes the ca
 }
 
 }  // namespace
-}  // namespace baton::grpc
+}  // namespace baton::grpc::methods_test

@@ -4,7 +4,7 @@
 
 #include "wire/json/document.h"
 
-namespace baton::grpc {
+namespace baton::grpc::proto_json_test {
 namespace {
 
 // The JSON that comes back after a way through bytes.
@@ -83,4 +83,4 @@ TEST_CASE("ProtoJSON: the details of a status are messages of their own type") {
 }
 
 }  // namespace
-}  // namespace baton::grpc
+}  // namespace baton::grpc::proto_json_test

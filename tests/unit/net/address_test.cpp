@@ -8,6 +8,8 @@
 #include "net/http_client.h"
 #include "net/socket.h"
 
+namespace address_test {
+
 using baton::base::ErrorCode;
 using baton::net::AddressPolicy;
 using baton::net::check_target;
@@ -185,3 +187,5 @@ TEST_CASE("check_target: what is forbidden without a look-up is refused, and say
   }
   CHECK(refusal("http://127.0.0.1:8080/", {true, false, false}) == "");
 }
+
+}  // namespace address_test

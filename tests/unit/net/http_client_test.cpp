@@ -7,6 +7,8 @@
 #include "support/webhook_receiver.h"
 #include "unit/net/raw_server.h"
 
+namespace http_client_test {
+
 using namespace std::chrono_literals;
 using baton::base::ErrorCode;
 using baton::net::http_request;
@@ -360,3 +362,5 @@ TEST_CASE("http_stream: an error answer is returned with its body and not shown 
   CHECK(answer->body == "{}");
   CHECK_FALSE(shown);
 }
+
+}  // namespace http_client_test

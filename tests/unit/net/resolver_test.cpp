@@ -10,6 +10,8 @@
 
 #include "support/patience.h"
 
+namespace resolver_test {
+
 using namespace std::chrono_literals;
 using baton::base::ErrorCode;
 using baton::net::Addresses;
@@ -128,3 +130,5 @@ TEST_CASE("literal_address: gives every spelling of an address its usual form, a
   CHECK_FALSE(literal_address("localhost").has_value());
   CHECK_FALSE(literal_address("example.com").has_value());
 }
+
+}  // namespace resolver_test

@@ -14,6 +14,8 @@
 #include "base/id.h"
 #include "net/http_client.h"
 
+namespace tls_test {
+
 using baton::base::ErrorCode;
 using baton::net::http_request;
 using baton::net::HttpRequest;
@@ -125,3 +127,5 @@ TEST_CASE("TlsChannel: a certificate that nobody vouches for is not accepted") {
   REQUIRE_FALSE(answer.has_value());
   CHECK(answer.error().code == ErrorCode::unavailable);
 }
+
+}  // namespace tls_test

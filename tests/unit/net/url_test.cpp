@@ -4,6 +4,8 @@
 
 #include "net/http_client.h"
 
+namespace url_test {
+
 using baton::base::ErrorCode;
 using baton::net::parse_url;
 
@@ -86,3 +88,5 @@ TEST_CASE("parse_url: what is not an absolute http or https URL is refused") {
     CHECK(url.error().code == ErrorCode::invalid_argument);
   }
 }
+
+}  // namespace url_test

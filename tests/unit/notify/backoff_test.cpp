@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace backoff_test {
+
 using namespace std::chrono_literals;
 using baton::base::Timestamp;
 using baton::notify::Backoff;
@@ -44,3 +46,5 @@ TEST_CASE("retry_after: seconds and dates are read, anything else is absent") {
   CHECK_FALSE(retry_after("12 s", now).has_value());
   CHECK_FALSE(retry_after("Tue, 14 Nov 2023 22:14:20 GMT+1", now).has_value());
 }
+
+}  // namespace backoff_test

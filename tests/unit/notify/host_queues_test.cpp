@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace host_queues_test {
+
 using baton::notify::HostQueues;
 using baton::notify::payer_of;
 using baton::notify::receiver_of;
@@ -176,3 +178,5 @@ TEST_CASE("payer_of: a tenant does not make another caller") {
   CHECK(payer_of({"some tenant\x1f"
                   "alice"}) == "alice");
 }
+
+}  // namespace host_queues_test

@@ -14,6 +14,8 @@
 #include "support/webhook_receiver.h"
 #include "unit/net/raw_server.h"
 
+namespace notifier_test {
+
 using namespace std::chrono_literals;
 using baton::notify::Notifier;
 using baton::notify::NotifierOptions;
@@ -382,3 +384,5 @@ TEST_CASE("Notifier: what becomes due with time alone is sent without a wake") {
   REQUIRE(store.wait_until_settled());
   CHECK(receiver.received().size() == 2);
 }
+
+}  // namespace notifier_test

@@ -5,6 +5,8 @@
 #include "support/memory_delivery_store.h"
 #include "wire/json/document.h"
 
+namespace webhook_body_test {
+
 using namespace baton;
 using task::Generation;
 
@@ -94,3 +96,5 @@ TEST_CASE("render_a2a: an event that is gone is not found") {
   REQUIRE_FALSE(gone);
   CHECK(gone.error().code == base::ErrorCode::not_found);
 }
+
+}  // namespace webhook_body_test

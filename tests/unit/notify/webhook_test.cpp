@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace webhook_test {
+
 using namespace std::chrono_literals;
 using baton::base::Duration;
 using baton::base::ErrorCode;
@@ -126,3 +128,5 @@ TEST_CASE("settle: what failed when its time is over is given up with the reason
   delivery.created_at = kNow - 24h + 1ms;
   CHECK(settle(delivery, judge_status(500), kNow, Backoff{}, 24h, 0.5).kind == Kind::retry);
 }
+
+}  // namespace webhook_test

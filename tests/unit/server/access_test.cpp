@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace access_test {
+
 using namespace baton;
 using base::ErrorCode;
 
@@ -145,3 +147,5 @@ TEST_CASE("Access: tokens may be replaced while they are used") {
   CHECK_FALSE(
       server::authenticate(copy, request_with({{"Authorization", "Bearer alice-secret"}}), {"tools"}));
 }
+
+}  // namespace access_test

@@ -4,6 +4,8 @@
 
 #include <future>
 
+namespace answer_budget_test {
+
 using namespace baton;
 using server::AnswerBudget;
 using SharePtr = AnswerBudget::SharePtr;
@@ -98,3 +100,5 @@ TEST_CASE("AnswerBudget: shares may outlive it") {
   }
   share.reset();
 }
+
+}  // namespace answer_budget_test

@@ -6,6 +6,8 @@
 #include "support/engine_bench.h"
 #include "wire/card/remote_card.h"
 
+namespace cards_test {
+
 using namespace baton;
 using base::ErrorCode;
 using task::Generation;
@@ -130,3 +132,5 @@ TEST_CASE("Extended card: where there is one it is for callers with a name, in e
   }
   CHECK(bench.get({}).body.find("For you") == std::string::npos);
 }
+
+}  // namespace cards_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace conditional_test {
+
 using namespace baton;
 using server::conditional_reply;
 using server::HttpTime;
@@ -73,3 +75,5 @@ TEST_CASE("Conditional reply: where the date is not known none is sent or looked
   CHECK(status_for({{"If-Modified-Since", kDate}}, HttpTime{}) == 200);
   CHECK(header_of(conditional_reply(asking({}), "body", HttpTime{}), "Last-Modified").empty());
 }
+
+}  // namespace conditional_test

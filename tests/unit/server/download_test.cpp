@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace download_test {
+
 using namespace baton;
 
 TEST_CASE("safe_media_type: what a browser may execute is bytes") {
@@ -21,3 +23,5 @@ TEST_CASE("download_of: a link is not followed, and no part is not found") {
   CHECK(server::download_of({link}).error().code == base::ErrorCode::not_found);
   CHECK(server::download_of({}).error().code == base::ErrorCode::not_found);
 }
+
+}  // namespace download_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace hosts_test {
+
 using namespace baton;
 
 namespace {
@@ -89,3 +91,5 @@ TEST_CASE(
   CHECK(server::host_is_served(
       options, from("127.0.0.1", {{"Host", "localhost"}, {"X-Forwarded-Host", "localhost"}})));
 }
+
+}  // namespace hosts_test

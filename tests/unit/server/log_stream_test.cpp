@@ -9,6 +9,8 @@
 #include "support/engine_bench.h"
 #include "support/patience.h"
 
+namespace log_stream_test {
+
 using namespace baton;
 using server::LogStream;
 using test::EngineBench;
@@ -307,3 +309,5 @@ TEST_CASE("LogStream: a stream whose end was read already is one text, the same 
   subscribed.ends_at = nullptr;
   CHECK_FALSE(LogStream::whole(subscribed));
 }
+
+}  // namespace log_stream_test

@@ -5,6 +5,8 @@
 #include "base/worker_pool.h"
 #include "support/engine_bench.h"
 
+namespace router_test {
+
 using namespace baton;
 using server::http::Reply;
 using server::http::Request;
@@ -66,3 +68,5 @@ TEST_CASE("Router: until it is open there are no calls and no cards, only what o
   CHECK(bench.ask("GET", "/agents/none/").status == 404);
   CHECK(bench.ask("GET", "/readyz").status == 503);
 }
+
+}  // namespace router_test

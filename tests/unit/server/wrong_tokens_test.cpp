@@ -4,6 +4,8 @@
 
 #include "server/caller_shares.h"
 
+namespace wrong_tokens_test {
+
 using namespace baton;
 using server::CallerShares;
 using server::WrongTokens;
@@ -68,3 +70,5 @@ TEST_CASE("CallerShares: a hold ends with the stream it is for") {
   source.reset();
   CHECK(shares.take(ann));
 }
+
+}  // namespace wrong_tokens_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace event_test {
+
 using namespace baton;
 using task::EventBody;
 using task::weight_of;
@@ -32,3 +34,5 @@ TEST_CASE("weight_of: what an event holds counts, whatever kind it is") {
     CHECK(weight_of(body) < sizeof(EventBody) + 2 * big.size());
   }
 }
+
+}  // namespace event_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace fold_test {
+
 using namespace baton::task;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("Fold: artifacts come by their ordinals, chunks one after the other, w
   CHECK(task.artifacts[1].parts.size() == 2);
   CHECK(folded(log, {0, false}).artifacts.empty());
 }
+
+}  // namespace fold_test

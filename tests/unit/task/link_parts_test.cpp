@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace link_parts_test {
+
 using namespace baton;
 
 namespace {
@@ -50,3 +52,5 @@ TEST_CASE("link_large_parts: small parts stay, however many there are") {
   task::link_large_parts({&task, 1}, 100 * kKib, "http://h");
   for (const task::Part& part : task.artifacts[0].parts) CHECK(part.kind == task::Part::Kind::text);
 }
+
+}  // namespace link_parts_test

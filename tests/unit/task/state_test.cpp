@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace state_test {
+
 using namespace baton::task;
 
 namespace {
@@ -36,3 +38,5 @@ TEST_CASE("State: names go there and back") {
   for (const State state : kAll) CHECK(state_named(name_of(state)) == state);
   CHECK_FALSE(state_named("unknown"));
 }
+
+}  // namespace state_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace task_test {
+
 using namespace baton;
 using task::Generation;
 using task::webhook_hears;
@@ -25,3 +27,5 @@ TEST_CASE("Webhooks: what no A2A shows is heard in no generation") {
     for (const task::EventBody& body : silent) CHECK_FALSE(webhook_hears(generation, body));
   }
 }
+
+}  // namespace task_test

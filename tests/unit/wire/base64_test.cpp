@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace base64_test {
+
 using namespace baton::wire;
 
 TEST_CASE("Base64: what was encoded is decoded") {
@@ -26,3 +28,5 @@ TEST_CASE("Base64: anything else is refused") {
     CHECK_FALSE(normalize_base64(text));
   }
 }
+
+}  // namespace base64_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace baton_extension_test {
+
 using namespace baton;
 
 namespace {
@@ -77,3 +79,5 @@ TEST_CASE("Baton's extension: a shown event says what it covers, whatever the ag
   CHECK(wire::with_from({R"({"urn:baton:a2a:1":{"from":1},"a":2})"}, {7}).text ==
         R"({"a":2,"urn:baton:a2a:1":{"from":7}})");
 }
+
+}  // namespace baton_extension_test

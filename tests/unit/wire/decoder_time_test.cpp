@@ -21,6 +21,8 @@
 #include "wire/rpc/json_rpc.h"
 #include "wire/sse/sse_reader.h"
 
+namespace decoder_time_test {
+
 using namespace baton;
 
 namespace {
@@ -31,6 +33,7 @@ constexpr std::size_t kSize = 1 << 17;
 #else
 constexpr std::size_t kSize = 1 << 20;
 #endif
+
 constexpr int kTries = 20;  // of a measurement that others on the machine may have disturbed
 
 // A text of about `size` bytes: `element`, with its index for each #, as often as fits.
@@ -348,3 +351,5 @@ TEST_CASE("Decoders: no list in an agent's line takes more than in proportion to
 TEST_CASE("Decoders: neither envelopes, cards nor SSE take more than in proportion to their length") {
   check_all(the_rest());
 }
+
+}  // namespace decoder_time_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace rfc3339_test {
+
 using namespace baton;
 
 namespace {
@@ -36,3 +38,5 @@ TEST_CASE("RFC 3339: what is no timestamp is refused") {
     CHECK_FALSE(wire::parse_rfc3339(text));
   }
 }
+
+}  // namespace rfc3339_test

@@ -15,7 +15,7 @@ using base::fail;
 using base::Result;
 
 // Bytes of an id that a server made.
-constexpr std::size_t kIdMax = 1024;
+constexpr std::size_t kReadIdMax = 1024;
 constexpr std::int64_t kIndexMax = 1'000'000;
 
 task::Json object_or_absent(Value value) {
@@ -34,7 +34,7 @@ std::vector<std::string> texts_in(Value list) {
 // Ids are texts; some servers of 0.1 wrote numbers.
 Result<std::string> read_server_id(Value id, const char* name) {
   std::string text(id.is_number() ? id.raw() : id.string());
-  if (text.size() > kIdMax) return wrong(std::string(name) + ": is too long");
+  if (text.size() > kReadIdMax) return wrong(std::string(name) + ": is too long");
   return text;
 }
 

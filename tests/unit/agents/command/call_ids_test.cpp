@@ -4,6 +4,8 @@
 
 #include "support/agent_bench.h"
 
+namespace call_ids_test {
+
 using namespace baton;
 using agents::CallIds;
 using test::AgentBench;
@@ -108,3 +110,5 @@ echo '{"type":"ask","id":"q","message":"sure?"}')SH");
   REQUIRE(asked != nullptr);
   CHECK(asked->id == "q~2");
 }
+
+}  // namespace call_ids_test

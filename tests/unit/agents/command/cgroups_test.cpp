@@ -6,7 +6,7 @@
 #include "agents/command/spawn.h"
 #include "support/temp_folder.h"
 
-namespace baton::agents {
+namespace baton::agents::cgroups_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -58,4 +58,4 @@ TEST_CASE("spawn: a process joins its control group before it runs, or does not 
 }
 
 }  // namespace
-}  // namespace baton::agents
+}  // namespace baton::agents::cgroups_test

@@ -7,6 +7,8 @@
 
 #include "support/agent_bench.h"
 
+namespace line_turn_test {
+
 using namespace baton;
 using baton::test::AgentBench;
 
@@ -375,3 +377,5 @@ TEST_CASE("LineTurn: an agent that does not read its input fails once too much w
   CHECK(running.sink->ending() == "the agent does not read its input");
   CHECK(bench.wait_processes(0));
 }
+
+}  // namespace line_turn_test

@@ -5,6 +5,8 @@
 #include "agents/command/error_output.h"
 #include "agents/command/line_splitter.h"
 
+namespace command_text_test {
+
 using namespace baton::agents;
 
 TEST_CASE("Utf8Stream: split at every place, text arrives whole") {
@@ -80,3 +82,5 @@ TEST_CASE("ErrorOutput: the last line with text is kept") {
   output.take(std::string(100000, 'x'));
   CHECK(output.last_line().size() < 400);
 }
+
+}  // namespace command_text_test

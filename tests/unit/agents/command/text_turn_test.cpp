@@ -2,6 +2,8 @@
 
 #include "support/agent_bench.h"
 
+namespace text_turn_test {
+
 using namespace baton;
 using baton::test::AgentBench;
 
@@ -145,3 +147,5 @@ TEST_CASE("TextTurn: a flood is ended") {
   CHECK(bench.run("x")->ending() == "the agent printed more than 1 MiB");
   CHECK(bench.wait_processes(0));
 }
+
+}  // namespace text_turn_test

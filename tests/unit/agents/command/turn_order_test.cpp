@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace turn_order_test {
+
 using namespace baton;
 using agents::TurnOrder;
 using task::Step;
@@ -79,3 +81,5 @@ TEST_CASE("TurnOrder: a client's call stays open, and the agent has no result fo
   CHECK_FALSE(order.take(result("c")).empty());
   CHECK(order.close().empty());
 }
+
+}  // namespace turn_order_test

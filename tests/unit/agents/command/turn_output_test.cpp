@@ -4,6 +4,8 @@
 
 #include "support/recording_sink.h"
 
+namespace turn_output_test {
+
 using namespace baton;
 
 namespace {
@@ -116,3 +118,5 @@ TEST_CASE("TurnOutput: what comes out of order fails the turn and is not told") 
     CHECK(bench.sink->events().size() == 2);
   }
 }
+
+}  // namespace turn_output_test

@@ -9,6 +9,8 @@
 #include "base/unique_fd.h"
 #include "support/agent_bench.h"
 
+namespace worker_test {
+
 using namespace baton;
 using baton::test::AgentBench;
 
@@ -386,3 +388,5 @@ TEST_CASE("Worker: the executor's end ends its workers") {
   while (host.process_count() > 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
   CHECK(host.process_count() == 0);
 }
+
+}  // namespace worker_test

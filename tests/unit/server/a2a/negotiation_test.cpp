@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace negotiation_test {
+
 using namespace baton;
 using server::a2a::caller_in;
 using server::a2a::extensions_of;
@@ -86,3 +88,5 @@ TEST_CASE("caller_in: tenants do not share a caller, and no name runs into a ten
   CHECK_FALSE(server::a2a::check_tenant(std::string(257, 'x')));
   CHECK(server::a2a::check_tenant("Firma Müller"));
 }
+
+}  // namespace negotiation_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace rest_test {
+
 using namespace baton;
 using server::a2a::Form;
 using server::a2a::match_rest;
@@ -77,3 +79,5 @@ TEST_CASE("match_rest: other paths are not its own") {
     CHECK_FALSE(match_rest("GET", path));
   }
 }
+
+}  // namespace rest_test

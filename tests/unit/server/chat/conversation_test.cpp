@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace conversation_test {
+
 using namespace baton;
 using base::ErrorCode;
 using server::chat::submissions_for;
@@ -178,3 +180,5 @@ TEST_CASE("Submissions: a result nobody waits for is refused, unless something i
 TEST_CASE("Submissions: a request that says nothing new submits nothing") {
   CHECK(good(RunRequest{}, {asking("t1", "a1")}).empty());
 }
+
+}  // namespace conversation_test

@@ -6,6 +6,8 @@
 
 #include "support/engine_bench.h"
 
+namespace restore_test {
+
 using namespace baton;
 using test::EngineBench;
 
@@ -79,3 +81,5 @@ TEST_CASE("Restore: of more than can be shown the newest remains") {
   CHECK(lines[1] == "4" + much);
   CHECK(lines.back() == "6" + much);
 }
+
+}  // namespace restore_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace run_claims_test {
+
 using baton::server::chat::RunClaims;
 
 TEST_CASE("RunClaims: a conversation is claimed by one at a time, until the claim goes") {
@@ -33,3 +35,5 @@ TEST_CASE("RunClaims: the same run may be begun by several at once, another one 
   CHECK_FALSE(runs.claim("a", "r2"));
   CHECK_FALSE(runs.claim("a", ""));
 }
+
+}  // namespace run_claims_test

@@ -8,6 +8,8 @@
 #include "support/engine_bench.h"
 #include "support/patience.h"
 
+namespace run_stream_test {
+
 using namespace baton;
 using server::chat::RunPosition;
 using server::chat::RunStream;
@@ -184,3 +186,5 @@ TEST_CASE("RunStream: a client that goes before the end has left") {
   reader.go();
   CHECK(reader.left == 1);
 }
+
+}  // namespace run_stream_test

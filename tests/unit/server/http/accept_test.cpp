@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+namespace accept_test {
+
 using namespace baton::server::http;
 
 namespace {
@@ -76,3 +78,5 @@ TEST_CASE("Accept: a type is named by itself alone and with a weight above 0") {
   CHECK_FALSE(names_type(request_with({"application/json;q=0"}), kJson));
   CHECK_FALSE(names_type(request_with({}), kJson));
 }
+
+}  // namespace accept_test

@@ -9,6 +9,8 @@
 #include "server/http/http_server.h"
 #include "unit/server/http/loopback.h"
 
+namespace http_server_limits_test {
+
 using namespace baton::server::http;
 using namespace baton::server::http::loopback;
 using std::chrono::milliseconds;
@@ -175,3 +177,5 @@ TEST_CASE("HttpServer: past the queue of complete requests the answer is 503 wit
   CHECK(queued.read_answer().status == 200);
   CHECK(over.ask(get("/")).status == 200);
 }
+
+}  // namespace http_server_limits_test

@@ -9,6 +9,8 @@
 #include "server/http/http_server.h"
 #include "unit/server/http/loopback.h"
 
+namespace http_server_stop_test {
+
 using namespace baton::server::http;
 using namespace baton::server::http::loopback;
 using std::chrono::milliseconds;
@@ -190,3 +192,5 @@ TEST_CASE("HttpServer: health is answered while every worker is busy and while t
   server.stop(kLong);
   CHECK(refuses_connections(port));
 }
+
+}  // namespace http_server_stop_test

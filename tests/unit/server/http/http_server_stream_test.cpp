@@ -12,6 +12,8 @@
 #include "server/http/http_server.h"
 #include "unit/server/http/loopback.h"
 
+namespace http_server_stream_test {
+
 using namespace baton::server::http;
 using namespace baton::server::http::loopback;
 using baton::base::Guarded;
@@ -347,3 +349,5 @@ TEST_CASE("HttpServer: a stream opened late, for a client that has left, costs n
   CHECK(eventually([&] { return test.server.counts().connections == 0; }));
   CHECK(eventually([&] { return test.server.counts().streams == 0; }));
 }
+
+}  // namespace http_server_stream_test

@@ -17,6 +17,8 @@
 #include "base/guarded.h"
 #include "unit/server/http/loopback.h"
 
+namespace http_server_test {
+
 using namespace baton::server::http;
 using namespace baton::server::http::loopback;
 using baton::base::Guarded;
@@ -295,3 +297,5 @@ TEST_CASE("HttpServer: running out of descriptors delays a connection and loses 
   CHECK(late.read_answer().body == "GET /late ");
   CHECK(Client(test.port).ask(get("/")).status == 200);
 }
+
+}  // namespace http_server_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace http_text_test {
+
 using namespace baton::server::http;
 
 TEST_CASE("is_token: letters, digits and the marks of RFC 9110, and nothing else") {
@@ -23,3 +25,5 @@ TEST_CASE("list_has: members are trimmed and compared whole") {
   CHECK_FALSE(list_has("closed, not-close", "close"));
   CHECK_FALSE(list_has("", "close"));
 }
+
+}  // namespace http_text_test

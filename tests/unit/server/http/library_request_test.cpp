@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+namespace library_request_test {
+
 using baton::server::http::cleaned_head;
 using baton::server::http::LibraryRequest;
 using baton::server::http::Request;
@@ -106,3 +108,5 @@ TEST_CASE("LibraryRequest: methods and targets the library does not know are ref
   CHECK_FALSE(decode("GET nowhere HTTP/1.1\r\nHost: h\r\n"));
   CHECK(decode("OPTIONS * HTTP/1.1\r\nHost: h\r\n"));
 }
+
+}  // namespace library_request_test

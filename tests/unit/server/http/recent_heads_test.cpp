@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace recent_heads_test {
+
 using baton::server::http::RecentHeads;
 using baton::server::http::Request;
 
@@ -37,3 +39,5 @@ TEST_CASE("RecentHeads: however many come, only some are kept, and none that is 
   heads.add(longer, request_to("/long"));
   CHECK(heads.find(longer) == nullptr);
 }
+
+}  // namespace recent_heads_test

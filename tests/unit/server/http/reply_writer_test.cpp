@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace reply_writer_test {
+
 using namespace baton::server::http;
 
 namespace {
@@ -87,3 +89,5 @@ TEST_CASE("write_events: a chunk has its size in hexadecimal") {
   write_events("data", false, out);
   CHECK(out == "data");
 }
+
+}  // namespace reply_writer_test

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+namespace request_gatherer_test {
+
 using baton::server::http::Gathered;
 using baton::server::http::Limits;
 using baton::server::http::RequestGatherer;
@@ -283,3 +285,5 @@ TEST_CASE("RequestGatherer: what others on the way may read otherwise is refused
   }
   check_complete(request("Content-Encoding: Identity\r\n"));
 }
+
+}  // namespace request_gatherer_test

@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+namespace turn_test {
+
 using baton::server::http::Turn;
 
 TEST_CASE("Turn: a knock while somebody else has it comes out when it is given back") {
@@ -66,3 +68,5 @@ TEST_CASE("Turn: of many that claim or withdraw at the same time exactly one suc
     CHECK(guarded_by_turn == 1);
   }
 }
+
+}  // namespace turn_test

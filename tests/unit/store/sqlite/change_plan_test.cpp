@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace change_plan_test {
+
 using namespace baton;
 using base::ErrorCode;
 using store::Change;
@@ -138,3 +140,5 @@ TEST_CASE("ChangePlan: what an agent says cannot fill a log so far that its turn
   CHECK(planned_at(kPlaces - 1, ending).has_value());
   CHECK(planned_at(kPlaces, ending).error().code == ErrorCode::too_large);
 }
+
+}  // namespace change_plan_test

@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace changes_under_way_test {
+
 using namespace baton;
 using store::sqlite::ChangesUnderWay;
 
@@ -36,3 +38,5 @@ TEST_CASE("ChangesUnderWay: whoever comes while there is none is told so, and ne
   CHECK(changes.end({1}).empty());
   CHECK_FALSE(changes.after({1}, never));
 }
+
+}  // namespace changes_under_way_test

@@ -13,6 +13,8 @@
 #include "support/manual_clock.h"
 #include "support/temp_folder.h"
 
+namespace committer_test {
+
 using namespace baton;
 using base::ErrorCode;
 using store::sqlite::Committer;
@@ -306,3 +308,5 @@ TEST_CASE("Committer: what is pushed by those who are told of the last group is 
   }
   CHECK(bench.finished.size() == 6);
 }
+
+}  // namespace committer_test

@@ -4,6 +4,8 @@
 
 #include <string>
 
+namespace lru_test {
+
 using baton::store::sqlite::Lru;
 
 TEST_CASE("Lru: past its size the entry used longest ago is dropped") {
@@ -29,3 +31,5 @@ TEST_CASE("Lru: a found entry can be changed, a cleared one is gone") {
   CHECK(lru.find(1) == nullptr);
   CHECK(lru.put(1, "again") == "again");
 }
+
+}  // namespace lru_test

@@ -8,6 +8,8 @@
 #include "store/sqlite/errors.h"
 #include "support/temp_folder.h"
 
+namespace migrations_test {
+
 using namespace baton;
 using base::EmbeddedFile;
 using base::ErrorCode;
@@ -81,3 +83,5 @@ TEST_CASE("Migrations: the shipped ones make every table, and foreign keys hold"
   bench.connection.database().exec("PRAGMA foreign_keys=ON");
   CHECK_THROWS_AS(bench.connection.run("INSERT INTO stops VALUES (1, 1)"), SQLite::Exception);
 }
+
+}  // namespace migrations_test

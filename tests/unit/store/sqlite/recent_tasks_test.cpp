@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace sqlite_recent_tasks_test {
+
 using namespace baton;
 using store::Committed;
 using store::sqlite::RecentTasks;
@@ -132,3 +134,5 @@ TEST_CASE("RecentTasks: a context's conversation is known only while one task is
   CHECK_FALSE(recent.conversation({1}, {1}, {1}));
   CHECK_FALSE(recent.call_ids({1}));
 }
+
+}  // namespace sqlite_recent_tasks_test

@@ -10,6 +10,8 @@
 #include "store/sqlite/migrations.h"
 #include "support/temp_folder.h"
 
+namespace send_index_test {
+
 using namespace baton;
 using base::Duration;
 using store::SendDigest;
@@ -181,3 +183,5 @@ TEST_CASE("DigestFilter: what was added may be there, of the rest hardly anythin
   }
   CHECK(wrong < 30);  // of 11,808
 }
+
+}  // namespace send_index_test

@@ -10,6 +10,8 @@
 #include "support/manual_clock.h"
 #include "support/temp_folder.h"
 
+namespace sqlite_store_test {
+
 using namespace baton;
 using base::ErrorCode;
 using store::SqliteStore;
@@ -158,3 +160,5 @@ TEST_CASE("SqliteStore: a database behind a link has its log beside itself") {
   CHECK(std::filesystem::exists(bench.folder.path() / "test.db-wal"));
   CHECK_FALSE(std::filesystem::exists(bench.folder.path() / "link.db-wal"));
 }
+
+}  // namespace sqlite_store_test

@@ -13,6 +13,8 @@
 #include "support/temp_folder.h"
 #include "wire/stored/event_codec.h"
 
+namespace upgrade_test {
+
 using namespace baton;
 using store::sqlite::Connection;
 using task::State;
@@ -211,3 +213,5 @@ TEST_CASE("Upgrade: a database that the disk has no room to copy is refused and 
   }
   CHECK(open(old.path(), clock)->head(task::TaskKey{1}).has_value());
 }
+
+}  // namespace upgrade_test

@@ -8,6 +8,8 @@
 
 #include "support/temp_folder.h"
 
+namespace wal_file_test {
+
 using namespace baton;
 using store::sqlite::WalFile;
 
@@ -34,3 +36,5 @@ TEST_CASE("WalFile: a log that can be flushed is, one that is not there cannot b
   REQUIRE(wal.has_value());
   CHECK(wal->flush().has_value());
 }
+
+}  // namespace wal_file_test

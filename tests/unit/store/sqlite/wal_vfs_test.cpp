@@ -8,6 +8,8 @@
 #include "store/sqlite/connection.h"
 #include "support/temp_folder.h"
 
+namespace wal_vfs_test {
+
 using namespace baton;
 using store::sqlite::Connection;
 
@@ -74,3 +76,5 @@ TEST_CASE(
     CHECK(bench.stored(round * 20 + 19) == 10'000);
   }
 }
+
+}  // namespace wal_vfs_test

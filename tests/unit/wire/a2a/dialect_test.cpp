@@ -4,6 +4,8 @@
 
 #include "unit/wire/a2a/dialect_bench.h"
 
+namespace dialect_test {
+
 using namespace baton;
 using test::shown;
 using wire::a2a::dialect_of;
@@ -41,3 +43,5 @@ TEST_CASE("A2A dialects: the id of what is asked is not shown") {
     CHECK_FALSE(without.empty());
   }
 }
+
+}  // namespace dialect_test

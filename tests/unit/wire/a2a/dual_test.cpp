@@ -1,5 +1,7 @@
 #include "dialect_bench.h"
 
+namespace dual_test {
+
 using namespace baton;
 using namespace baton::test;
 
@@ -70,3 +72,5 @@ TEST_CASE("A2A dual get: an absent historyLength means all, none is asked for wi
   CHECK(length(R"({"id":"t1","historyLength":0})") == 0);
   CHECK(length(R"({"id":7,"historyLength":2})") == 2);
 }
+
+}  // namespace dual_test

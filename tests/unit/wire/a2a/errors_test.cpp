@@ -4,6 +4,8 @@
 
 #include "wire/rpc/json_rpc.h"
 
+namespace errors_test {
+
 using namespace baton;
 using base::Error;
 using base::ErrorCode;
@@ -121,3 +123,5 @@ TEST_CASE("trap 34: REST errors of 1.0 are a google.rpc.Status, those of 0.3 a c
   CHECK(rest_v0_3({ErrorCode::invalid_argument, "message: must be an object", {}}) ==
         R"({"code":-32602,"message":"Invalid parameters","data":{"detail":"message: must be an object"}})");
 }
+
+}  // namespace errors_test

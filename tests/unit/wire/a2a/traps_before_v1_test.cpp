@@ -1,6 +1,8 @@
 // The traps of VERSIONS.md section 10 that concern the JSON-RPC objects before 1.0.
 #include "dialect_bench.h"
 
+namespace traps_before_v1_test {
+
 using namespace baton;
 using namespace baton::test;
 using wire::a2a::dual;
@@ -235,3 +237,5 @@ TEST_CASE("trap 61: a request's metadata becomes the task's") {
     CHECK(submission.message.metadata.text == R"({"in":"message"})");
   }
 }
+
+}  // namespace traps_before_v1_test

@@ -1,5 +1,7 @@
 #include "dialect_bench.h"
 
+namespace v0_1_test {
+
 using namespace baton;
 using namespace baton::test;
 
@@ -182,3 +184,5 @@ TEST_CASE("A2A 0.1 list: there is none") {
   REQUIRE_FALSE(read);
   CHECK(read.error().code == base::ErrorCode::unsupported);
 }
+
+}  // namespace v0_1_test

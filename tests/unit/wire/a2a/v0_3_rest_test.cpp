@@ -1,5 +1,7 @@
 #include "dialect_bench.h"
 
+namespace v0_3_rest_test {
+
 using namespace baton;
 using namespace baton::test;
 using wire::a2a::v0_3;
@@ -291,3 +293,5 @@ TEST_CASE("trap 46: data that is no object travels wrapped and marked in the RES
 TEST_CASE("trap 48: base64 of either alphabet is read in the REST of 0.3, standard base64 is written") {
   CHECK(part_of(R"({"file":{"fileWithBytes":"-_8"}})").content == "+/8=");
 }
+
+}  // namespace v0_3_rest_test

@@ -1,5 +1,7 @@
 #include "dialect_bench.h"
 
+namespace v0_3_test {
+
 using namespace baton;
 using namespace baton::test;
 
@@ -194,3 +196,5 @@ TEST_CASE("A2A 0.3 push config: without an id it has the task's") {
   CHECK(inline_config("t1")->id.value == "t1");
   CHECK(inline_config("")->id.empty());  // the new task's, as soon as it has one
 }
+
+}  // namespace v0_3_test

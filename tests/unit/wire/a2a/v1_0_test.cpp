@@ -1,5 +1,7 @@
 #include "dialect_bench.h"
 
+namespace v1_0_test {
+
 using namespace baton;
 using namespace baton::test;
 using wire::a2a::v1_0;
@@ -309,3 +311,5 @@ TEST_CASE("trap 48: base64 of either alphabet is read in 1.0, standard base64 is
       send(v1_0(), R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"-_8"}]}})");
   CHECK(request.submission.message.parts.at(0).content == "+/8=");
 }
+
+}  // namespace v1_0_test

@@ -2,6 +2,8 @@
 
 #include "dialect_bench.h"
 
+namespace v1_list_test {
+
 using namespace baton;
 using namespace baton::test;
 using wire::a2a::v1_0;
@@ -140,3 +142,5 @@ TEST_CASE("A2A 1.0 list: page tokens that were changed or are not ours are refus
   CHECK(list_error(R"({"pageToken":")" + token + R"(="})") == refusal);
   CHECK(list_error(R"({"pageToken":5})") == "pageToken: must be a string");
 }
+
+}  // namespace v1_list_test

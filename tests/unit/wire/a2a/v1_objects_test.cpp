@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace v1_objects_test {
+
 using namespace baton;
 using wire::Document;
 
@@ -47,3 +49,5 @@ TEST_CASE("A2A 1.0 message: what is wrong is named") {
         "message.role: must be ROLE_USER or ROLE_AGENT");
   CHECK(rewritten(R"({"parts":[{"text":"a","metadata":3}]})") == "parts[0]: metadata: must be an object");
 }
+
+}  // namespace v1_objects_test

@@ -2,6 +2,8 @@
 
 #include "agent_api_bench.h"
 
+namespace agent_api_content_test {
+
 using namespace baton;
 using namespace baton::test::agent_api;
 using wire::agent_api::read_content;
@@ -151,3 +153,5 @@ TEST_CASE("Agent API content: what is written is read as the same part") {
     CHECK(read(written(part)) == part);
   }
 }
+
+}  // namespace agent_api_content_test

@@ -4,6 +4,8 @@
 #include "agent_api_bench.h"
 #include "stream_checker.h"
 
+namespace agent_api_random_runs_test {
+
 using namespace baton;
 using namespace baton::test::agent_api;
 
@@ -157,3 +159,5 @@ TEST_CASE("Agent API view: a run shown again has the same frames, event by event
     CHECK(again == once);
   }
 }
+
+}  // namespace agent_api_random_runs_test

@@ -2,6 +2,8 @@
 
 #include "agent_api_bench.h"
 
+namespace agent_api_request_test {
+
 using namespace baton;
 using namespace baton::test::agent_api;
 using wire::chat::RunRequest;
@@ -225,3 +227,5 @@ TEST_CASE("Agent API: its rules") {
   protocol.show_conversation(facts(), &messages, {}, frames);
   CHECK(frames.empty());
 }
+
+}  // namespace agent_api_request_test

@@ -3,6 +3,8 @@
 #include "agent_api_bench.h"
 #include "stream_checker.h"
 
+namespace agent_api_view_test {
+
 using namespace baton;
 using namespace baton::test::agent_api;
 
@@ -298,3 +300,5 @@ TEST_CASE("Agent API view: usage is added up where everybody says how much") {
         R"("output_tokens":5,"total_tokens":15,"reasoning_tokens":2,"input_cached_tokens":3},)"
         R"({"input_tokens":1,"output_tokens":1}]})");
 }
+
+}  // namespace agent_api_view_test

@@ -2,6 +2,8 @@
 
 #include "wire/agent_server/agent_server.h"
 
+namespace agent_server_request_test {
+
 using namespace baton;
 using task::Part;
 
@@ -102,3 +104,5 @@ TEST_CASE("Agent Server request: what is wrong is named") {
   CHECK(problem(who + R"("input":[{"role":"user","content":[{"type":"text","text":1}]}]})")
             .starts_with("input[0].content[0].text"));
 }
+
+}  // namespace agent_server_request_test

@@ -3,6 +3,8 @@
 #include "unit/wire/agent_server/stream_reader.h"
 #include "wire/agent_server/agent_server.h"
 
+namespace agent_server_view_test {
+
 using namespace baton;
 using task::Part;
 using task::State;
@@ -309,3 +311,5 @@ TEST_CASE("Agent Server: its rules") {
   protocol->show_conversation(test::run_facts(), nullptr, {}, frames);
   CHECK(frames.empty());
 }
+
+}  // namespace agent_server_view_test

@@ -2,6 +2,8 @@
 
 #include "wire/agkit/agkit.h"
 
+namespace agkit_request_test {
+
 using namespace baton;
 
 namespace {
@@ -165,3 +167,5 @@ TEST_CASE("AG-Kit request: what is wrong is named") {
   CHECK(problem(R"({"messages":[],"conversationId":"x)" + longest + R"("})") ==
         "conversationId: must not be longer than 256 bytes");
 }
+
+}  // namespace agkit_request_test

@@ -5,6 +5,8 @@
 #include "unit/wire/agkit/run_log.h"
 #include "wire/agkit/agkit.h"
 
+namespace agkit_view_test {
+
 using namespace baton;
 using task::Part;
 using task::State;
@@ -371,3 +373,5 @@ TEST_CASE("AG-Kit: a client that says nothing is asked again what is open, but n
   facts.tools = {R"([{"name":"confirm"}])"};
   CHECK(shown() == Lines{lines[2], lines[3], lines[4]});
 }
+
+}  // namespace agkit_view_test

@@ -5,6 +5,8 @@
 #include "client_rules.h"
 #include "run.h"
 
+namespace agui_test {
+
 using namespace baton;
 using task::Part;
 using test::facts_of;
@@ -111,3 +113,5 @@ TEST_CASE("AG-UI: a question that is a call of the client's tool is one in the s
   CHECK(lines[2] == R"({"type":"RUN_FINISHED","threadId":"thread-1","runId":"run-1",)"
                     R"("outcome":{"type":"success","pendingToolCallIds":["q"]}})");
 }
+
+}  // namespace agui_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace agui_content_test {
+
 using namespace baton;
 using task::Part;
 using wire::agui::read_content;
@@ -98,3 +100,5 @@ TEST_CASE("AG-UI content: written as text, or in parts that the client's generat
         R"({"type":"binary","mimeType":"application/octet-stream","url":"https://example.org/a"},)"
         R"({"type":"binary","mimeType":"text/csv","id":"f1"}])");
 }
+
+}  // namespace agui_content_test

@@ -7,6 +7,8 @@
 #include "client_rules.h"
 #include "run.h"
 
+namespace agui_random_runs_test {
+
 using namespace baton;
 using task::EventBody;
 using task::Part;
@@ -205,3 +207,5 @@ TEST_CASE("AG-UI view: a run shown again is the same, frame by frame") {
     }
   }
 }
+
+}  // namespace agui_random_runs_test

@@ -4,6 +4,8 @@
 
 #include "wire/agui/agui.h"
 
+namespace read_input_test {
+
 using namespace baton;
 using task::Part;
 using task::Role;
@@ -227,3 +229,5 @@ TEST_CASE("AG-UI: its rules") {
   CHECK_FALSE(wire::agui::protocol().one_run_at_a_time());
   CHECK(wire::agui::protocol().leaving_cancels());
 }
+
+}  // namespace read_input_test

@@ -4,6 +4,8 @@
 
 #include <initializer_list>
 
+namespace usage_sum_test {
+
 using baton::wire::Writer;
 using baton::wire::agui::UsageSum;
 
@@ -34,3 +36,5 @@ TEST_CASE("UsageSum: what clients would refuse is left out") {
   CHECK(sum_of({R"({"inputTokens":9007199254740991})", R"({"inputTokens":9223372036854775807,"cost":1})"}) ==
         R"({"usage":[{"inputTokens":9007199254740991}]})");
 }
+
+}  // namespace usage_sum_test

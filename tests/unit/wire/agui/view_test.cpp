@@ -5,6 +5,8 @@
 #include "run.h"
 #include "wire/json/document.h"
 
+namespace agui_view_test {
+
 using namespace baton;
 using task::EventBody;
 using task::Part;
@@ -380,3 +382,5 @@ TEST_CASE("AG-UI view: nothing comes after the end of the run") {
                                 status_of(State::submitted), status_of(State::failed)}) ==
         Lines{kStart, kFinish});
 }
+
+}  // namespace agui_view_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace card_test {
+
 using namespace baton;
 
 namespace {
@@ -109,3 +111,5 @@ TEST_CASE("Card: members that no version knows are found, where the schema lets 
             {"/skills/1/tag", "is unknown; did you mean \"tags\"?"},
         });
 }
+
+}  // namespace card_test

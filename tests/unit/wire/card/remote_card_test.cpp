@@ -4,6 +4,8 @@
 
 #include "wire/card/remote_check.h"
 
+namespace remote_card_test {
+
 using namespace baton;
 using task::Generation;
 using wire::Binding;
@@ -161,3 +163,5 @@ TEST_CASE("Remote card: the check finds conflicting transports, wrong URLs and u
             "/security/1: must be of type \"object\"",
             "/skills/0/security/0/no: securitySchemes has no scheme of this name"});
 }
+
+}  // namespace remote_card_test

@@ -7,6 +7,8 @@
 #include "wire/card/remote_card.h"
 #include "wire/card/remote_check.h"
 
+namespace views_test {
+
 using namespace baton;
 using wire::CardView;
 using wire::ServedCard;
@@ -266,3 +268,5 @@ TEST_CASE("Card view: a view that is read again gives the same card") {
     }
   }
 }
+
+}  // namespace views_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace run_view_test {
+
 using namespace baton;
 using task::Part;
 using task::State;
@@ -49,3 +51,5 @@ TEST_CASE("Run view: a call of the client's tool is no question in words") {
   CHECK(question.id == "c");
   CHECK(question.prompt.empty());
 }
+
+}  // namespace run_view_test

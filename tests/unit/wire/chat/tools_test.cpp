@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace tools_test {
+
 using namespace baton;
 using wire::chat::Question;
 
@@ -47,3 +49,5 @@ TEST_CASE("Tools: a question without words has some") {
   question.prompt = "Log in";
   CHECK(wire::chat::prompt_of(question) == "Log in");
 }
+
+}  // namespace tools_test

@@ -8,6 +8,8 @@
 #include "wire/agui/agui.h"
 #include "wire/json/document.h"
 
+namespace transcript_test {
+
 using namespace baton;
 using task::Part;
 using task::State;
@@ -193,3 +195,5 @@ TEST_CASE("Transcript: taken once, it goes on with what is new") {
   CHECK(transcript.take().size() == 1);
   CHECK(transcript.take().empty());
 }
+
+}  // namespace transcript_test

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace document_test {
+
 using baton::base::ErrorCode;
 using baton::wire::Document;
 using baton::wire::ParseOptions;
@@ -241,3 +243,5 @@ TEST_CASE("Document: a lack of memory is an exception, not a crash") {
 }
 
 #endif
+
+}  // namespace document_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace json_patch_test {
+
 using baton::wire::Document;
 using baton::wire::is_patch;
 using baton::wire::patch_problem;
@@ -35,3 +37,5 @@ TEST_CASE("JSON Patch: what is wrong is said with the place of the operation") {
   CHECK(problem(R"([{"op":"drop","path":"/a"}])") ==
         "has a broken operation 0: \"op\" must be add, remove, replace, move, copy or test");
 }
+
+}  // namespace json_patch_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace schema_test {
+
 using namespace baton;
 using wire::SchemaProblem;
 
@@ -84,3 +86,5 @@ TEST_CASE("nearest_name: near names only") {
   CHECK(wire::nearest_name("x", {"mode", "io"}).empty());
   CHECK(wire::nearest_name("", {"mode"}).empty());
 }
+
+}  // namespace schema_test

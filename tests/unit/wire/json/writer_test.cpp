@@ -6,6 +6,8 @@
 
 #include "wire/json/document.h"
 
+namespace writer_test {
+
 using baton::wire::Document;
 using baton::wire::Writer;
 
@@ -56,3 +58,5 @@ TEST_CASE("Writer: numbers that JSON cannot say become null") {
   w.array([&] { w.real(0.4).real(std::numeric_limits<double>::infinity()).real(1e300); });
   CHECK(out == "[0.4,null,1e+300]");
 }
+
+}  // namespace writer_test

@@ -4,6 +4,8 @@
 #include "wire/line/from_agent.h"
 #include "wire/line/to_agent.h"
 
+namespace line_test {
+
 using namespace baton;
 namespace line = wire::line;
 
@@ -309,3 +311,5 @@ TEST_CASE("line: a state delta holds complete JSON Patch operations or is refuse
           broken + "0: \"value\" is missing");
   }
 }
+
+}  // namespace line_test

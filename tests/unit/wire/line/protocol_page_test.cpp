@@ -11,6 +11,8 @@
 #include "wire/line/from_agent.h"
 #include "wire/line/to_agent.h"
 
+namespace protocol_page_test {
+
 using namespace baton;
 namespace line = wire::line;
 
@@ -199,3 +201,5 @@ TEST_CASE("Line protocol: a turn line begins with type, protocol and turn, befor
                                               {}});
   CHECK(text.starts_with(R"({"type":"turn","protocol":1,"turn":"t17-1-99",)"));
 }
+
+}  // namespace protocol_page_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace json_rpc_test {
+
 using namespace baton;
 using base::ErrorCode;
 using wire::Document;
@@ -86,3 +88,5 @@ TEST_CASE("JSON-RPC: errors carry the canonical text and the detail apart") {
   CHECK(out == R"({"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"Invalid parameters",)"
                R"("data":{"detail":"params.id: must be a string"}}})");
 }
+
+}  // namespace json_rpc_test

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace baton::wire {
+namespace baton::wire::sse_reader_test {
 namespace {
 
 struct Case {
@@ -123,4 +123,4 @@ TEST_CASE("SseReader: takes nothing more once the receiver has had enough") {
 }
 
 }  // namespace
-}  // namespace baton::wire
+}  // namespace baton::wire::sse_reader_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-namespace baton::wire {
+namespace baton::wire::sse_writer_test {
 namespace {
 
 TEST_CASE("SSE writer: an event carries its number before its data and ends with an empty line") {
@@ -28,4 +28,4 @@ TEST_CASE("SSE writer: the largest number is written whole") {
 }
 
 }  // namespace
-}  // namespace baton::wire
+}  // namespace baton::wire::sse_writer_test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace event_codec_test {
+
 using namespace baton;
 using task::EventBody;
 using task::Part;
@@ -260,3 +262,5 @@ TEST_CASE("Event codec: lists of strings come back") {
   for (const char* wrong : {"", "{}", "[1]", "[\"a\""})
     CHECK_FALSE(wire::stored::decode_strings(wrong).has_value());
 }
+
+}  // namespace event_codec_test

@@ -7,7 +7,7 @@
 
 #include "unit/wire/a2a/dialect_bench.h"
 
-namespace baton::wire::a2a {
+namespace baton::wire::a2a::client_dialect_test {
 namespace {
 
 using task::Generation;
@@ -289,4 +289,4 @@ TEST_CASE("Client dialects: values of the wrong type where nothing depends on th
 }
 
 }  // namespace
-}  // namespace baton::wire::a2a
+}  // namespace baton::wire::a2a::client_dialect_test

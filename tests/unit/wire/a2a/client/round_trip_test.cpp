@@ -6,7 +6,7 @@
 #include "wire/a2a/errors.h"
 #include "wire/rpc/json_rpc.h"
 
-namespace baton::test {
+namespace baton::test::round_trip_test {
 namespace {
 
 using namespace wire::a2a;
@@ -286,4 +286,4 @@ TEST_CASE("Client dialects: errors read back with their number and what exactly 
 }
 
 }  // namespace
-}  // namespace baton::test
+}  // namespace baton::test::round_trip_test
