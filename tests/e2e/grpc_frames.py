@@ -82,8 +82,17 @@ class Connection:
 
     def end_of(self, stream):
         """Reads up to the end of that stream; what its headers say comes as the server's bytes."""
+        self.read_until(lambda: stream in self.ended)
+        return self.said.get(stream, b"")
+
+    def first_end(self):
+        """The same for the stream that ends first."""
+        self.read_until(lambda: self.ended)
+        return self.said.get(min(self.ended), b"")
+
+    def read_until(self, done):
         frames = self.frames()
-        while stream not in self.ended:
+        while not done():
             kind, flags, number, payload = next(frames, (None,) * 4)
             if kind is None:
                 raise AssertionError("the connection was closed")
@@ -91,4 +100,3 @@ class Connection:
                 self.said[number] = self.said.get(number, b"") + payload
             if kind == RST_STREAM or flags & END_STREAM and kind in (DATA, HEADERS):
                 self.ended.add(number)
-        return self.said.get(stream, b"")
