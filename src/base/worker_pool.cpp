@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -58,16 +59,22 @@ bool WorkerPool::try_submit(std::function<void()>&& work) {
       }
     }
   }
-  if (wakes && Burst::depth_ > 0) {
-    Burst::to_wake_.push_back(wakeup_);
-  } else if (wakes) {
-    wakeup_->notify_one();
-  }
+  if (wakes && !Burst::wakes_later(wakeup_)) wakeup_->notify_one();
   return true;
 }
 
 thread_local int WorkerPool::Burst::depth_ = 0;
 thread_local std::vector<std::shared_ptr<std::condition_variable>> WorkerPool::Burst::to_wake_;
+
+bool WorkerPool::Burst::wakes_later(const std::shared_ptr<std::condition_variable>& wakeup) {
+  if (depth_ == 0) return false;
+  try {
+    to_wake_.push_back(wakeup);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;  // woken at once, as what was submitted is in the queue
+  }
+}
 
 WorkerPool::Burst::~Burst() {
   if (--depth_ > 0) return;

@@ -42,6 +42,8 @@ class WorkerPool {
 
    private:
     friend WorkerPool;
+    // Whether the end of this thread's burst will wake it.
+    static bool wakes_later(const std::shared_ptr<std::condition_variable>& wakeup);
     static thread_local int depth_;
     static thread_local std::vector<std::shared_ptr<std::condition_variable>> to_wake_;
   };

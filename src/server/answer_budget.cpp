@@ -2,30 +2,34 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
+#include <exception>
+#include <list>
+#include <new>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
+#include "base/exception_report.h"
 #include "base/guarded.h"
 
 namespace baton::server {
 namespace {
 
+// All that letting it in needs is made when it comes to wait: whoever gives memory back may have none.
 struct Waiting {
   std::uint64_t id;
-  std::string caller;
-  std::size_t bytes;
   AnswerBudget::Ready ready;
+  AnswerBudget::Share* share;
+  std::function<void()> work;  // owns the share, and calls `ready` with it
 };
 
 }  // namespace
 
 struct AnswerBudget::State : std::enable_shared_from_this<State> {
+  using Line = std::list<Waiting>;
   struct Books {
     std::size_t held = 0;
     std::unordered_map<std::string, std::size_t> by_caller;
-    std::deque<Waiting> waiting;
+    Line waiting;
     std::uint64_t last_id = 0;
     bool closed = false;
   };
@@ -41,77 +45,88 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     const auto own = books.by_caller.find(caller);
     return own == books.by_caller.end() || own->second + bytes <= bytes_max / 2;
   }
-  static void take(Books& books, const std::string& caller, std::size_t bytes) {
-    books.held += bytes;
-    books.by_caller[caller] += bytes;
+  static void take(Books& books, Share& share) {
+    books.by_caller[share.caller_] += share.bytes_;
+    books.held += share.bytes_;
+    share.is_held_ = true;
+  }
+  static void drop(Books& books, const std::string& caller, std::size_t bytes) noexcept {
+    books.held -= bytes;
+    const auto own = books.by_caller.find(caller);
+    if ((own->second -= bytes) == 0) books.by_caller.erase(own);
+  }
+
+  static void undo(Books& books, Share& share) noexcept {
+    share.is_held_ = false;
+    drop(books, share.caller_, share.bytes_);
   }
 
   // Gives memory back and lets in those who have waited longest, as far as there is room.
-  void give_back(const std::string& caller, std::size_t bytes) {
-    std::vector<Waiting> admitted = state.with([&](Books& books) {
-      books.held -= bytes;
-      const auto own = books.by_caller.find(caller);
-      if ((own->second -= bytes) == 0) books.by_caller.erase(own);
-      return admit(books);
-    });
-    let_in(admitted);
+  void give_back(const std::string& caller, std::size_t bytes) noexcept {
+    state.with([&](Books& books) { drop(books, caller, bytes); });
+    let_in();
   }
 
   // Those behind it may have room now.
   void give_up(std::uint64_t id) {
-    Ready ready;
-    std::vector<Waiting> admitted = state.with([&](Books& books) {
+    Line given_up;
+    state.with([&](Books& books) {
       const auto found = std::ranges::find(books.waiting, id, &Waiting::id);
-      if (found == books.waiting.end()) return std::vector<Waiting>();
-      ready = std::move(found->ready);
-      books.waiting.erase(found);
-      return admit(books);
+      if (found != books.waiting.end()) given_up.splice(given_up.end(), books.waiting, found);
     });
-    if (ready) run(std::move(ready), nullptr);
-    let_in(admitted);
+    if (given_up.empty()) return;
+    let_in();
+    const Ready& ready = given_up.front().ready;
+    if (!pool.try_submit([ready] { ready(nullptr); })) ready(nullptr);
   }
 
-  void let_in(std::vector<Waiting>& admitted) {
-    for (Waiting& one : admitted) {
-      auto share = std::make_shared<Share>(shared_from_this(), one.caller, one.bytes);
-      run(std::move(one.ready), std::move(share));
-    }
-  }
-
-  // Those who may go in now. It is asked after every change, so that what is not in has to wait for room or
-  // for its caller's share.
-  std::vector<Waiting> admit(Books& books) {
-    std::vector<Waiting> admitted;
-    for (auto one = books.waiting.begin(); one != books.waiting.end() && has_room(books, one->bytes);) {
-      if (!is_within_share(books, one->caller, one->bytes)) {
-        ++one;
-        continue;
+  // Lets in those who may go in now. It is done after every change, so that what is not in has to wait for
+  // room or for its caller's share. Whoever cannot be let in for lack of memory waits on.
+  void let_in() noexcept {
+    Line admitted;
+    try {
+      while (true) {
+        state.with([&](Books& books) { admit(books, admitted); });
+        if (admitted.empty()) return;
+        // Whoever gives back may be the server's loop, which must not read.
+        if (!pool.try_submit(std::move(admitted.front().work))) {
+          state.with([&](Books& books) { undo(books, *admitted.front().share); });
+          admitted.front().ready(nullptr);
+        }
+        admitted.clear();
       }
-      take(books, one->caller, one->bytes);
-      admitted.push_back(std::move(*one));
-      one = books.waiting.erase(one);
+    } catch (const std::exception& error) {
+      base::report_exception("answers", error.what());
     }
-    return admitted;
+    state.with([&](Books& books) {
+      if (admitted.empty()) return;
+      if (admitted.front().share->is_held_) undo(books, *admitted.front().share);
+      books.waiting.splice(books.waiting.begin(), admitted);
+    });
+  }
+
+  // Moves the first that may go in to `admitted`, if there is one.
+  void admit(Books& books, Line& admitted) {
+    for (auto one = books.waiting.begin(); one != books.waiting.end(); ++one) {
+      const Share& share = *one->share;
+      if (!has_room(books, share.bytes_)) return;
+      if (!is_within_share(books, share.caller_, share.bytes_)) continue;
+      take(books, *one->share);
+      return admitted.splice(admitted.end(), books.waiting, one);
+    }
   }
 
   const std::size_t bytes_max;
   const std::size_t waiting_max;
   base::WorkerPool& pool;
   base::Guarded<Books> state;
-
- private:
-  // Whoever gives back may be the server's loop, which must not read.
-  void run(Ready ready, SharePtr share) {
-    std::function<void()> work = [ready, share = std::move(share)]() mutable { ready(std::move(share)); };
-    if (!pool.try_submit(std::move(work))) ready(nullptr);
-  }
 };
 
 AnswerBudget::Share::Share(std::shared_ptr<State> state, std::string caller, std::size_t bytes)
     : state_(std::move(state)), caller_(std::move(caller)), bytes_(bytes) {}
 
 AnswerBudget::Share::~Share() {
-  state_->give_back(caller_, bytes_);
+  if (is_held_) state_->give_back(caller_, bytes_);
 }
 
 void AnswerBudget::Share::shrink(std::size_t bytes) {
@@ -125,7 +140,7 @@ AnswerBudget::AnswerBudget(std::size_t bytes_max, std::size_t waiting_max, std::
     : wait_max_(wait_max), timers_(timers), state_(std::make_shared<State>(bytes_max, waiting_max, pool)) {}
 
 AnswerBudget::~AnswerBudget() {
-  std::deque<Waiting> dropped;
+  State::Line dropped;
   state_->state.with([&](State::Books& books) {
     books.closed = true;
     dropped.swap(books.waiting);
@@ -133,22 +148,31 @@ AnswerBudget::~AnswerBudget() {
 }
 
 void AnswerBudget::enter(const std::string& caller, std::size_t bytes, Ready ready) {
+  auto share = std::make_shared<Share>(state_, caller, std::max<std::size_t>(bytes, 1));
+  State::Line one;
+  one.push_back({0, ready, share.get(), [ready, share] { ready(share); }});
   std::uint64_t id = 0;
-  bool refused = false;
-  // At the end of the line, and in at once if nobody before it waits for room.
-  std::vector<Waiting> admitted = state_->state.with([&](State::Books& books) {
-    refused = books.closed || books.waiting.size() >= state_->waiting_max;
-    if (refused) return std::vector<Waiting>();
-    id = ++books.last_id;
-    books.waiting.push_back({id, caller, std::max<std::size_t>(bytes, 1), ready});
-    return state_->admit(books);
+  State::Line admitted;
+  const bool refused = state_->state.with([&](State::Books& books) {
+    if (books.closed || books.waiting.size() >= state_->waiting_max) return true;
+    one.front().id = id = ++books.last_id;
+    books.waiting.splice(books.waiting.end(), one);
+    // Nobody else goes in: whoever had room was let in by the change that made it.
+    state_->admit(books, admitted);
+    return false;
   });
   if (refused) return ready(nullptr);
-  // Nobody else: whoever had room was let in by the change that made it.
-  if (!admitted.empty()) return ready(std::make_shared<Share>(state_, caller, admitted.front().bytes));
-  timers_.after(wait_max_, [weak = std::weak_ptr<State>(state_), id] {
-    if (const auto state = weak.lock()) state->give_up(id);
-  });
+  if (!admitted.empty()) {
+    admitted.clear();
+    return ready(std::move(share));
+  }
+  try {
+    timers_.after(wait_max_, [weak = std::weak_ptr<State>(state_), id] {
+      if (const auto state = weak.lock()) state->give_up(id);
+    });
+  } catch (const std::bad_alloc&) {
+    state_->give_up(id);
+  }
 }
 
 }  // namespace baton::server

@@ -33,9 +33,11 @@ class AnswerBudget {
     void shrink(std::size_t bytes);
 
    private:
+    friend State;
     const std::shared_ptr<State> state_;  // shared with the budget
     const std::string caller_;
     std::size_t bytes_;
+    bool is_held_ = false;  // else it waits for them; under the lock of the budget until it is let in
   };
   using SharePtr = std::shared_ptr<Share>;  // held by whatever the memory goes through
   // Null: there was no room for `wait_max`, or too many are waiting.

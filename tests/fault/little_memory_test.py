@@ -64,7 +64,7 @@ class LittleMemory(unittest.TestCase):
                 self.limit(None)
                 harness.wait_for(lambda: len(receiver.refused) > tried or not self.server.running(), 60,
                                  what="webhooks to go on")
-                self.assertTrue(self.server.running(), f"ended with {self.server.process.poll()}")
+                self.assertTrue(self.server.running(), f"ended with {self.server.process.poll()}: {self.server.log_text()[-600:]}")
             stop.set()
             for reader in readers:
                 reader.join(client.scaled(60))

@@ -67,7 +67,8 @@ void ConnectionLoop::run() {
       } else if (event.data.ptr == &listener_) {
         accept_some();
       } else {
-        on_event(*static_cast<Connection*>(event.data.ptr), event.events);
+        Connection& connection = *static_cast<Connection*>(event.data.ptr);
+        guarded(connection, [&] { on_event(connection, event.events); });
       }
     }
     run_queued();
@@ -107,28 +108,30 @@ void ConnectionLoop::on_event(Connection& connection, std::uint32_t events) {
 void ConnectionLoop::read_mail() {
   for (Letter& letter : core_->mailbox->take()) {
     if (!letter.connection || !letter.connection->open) continue;
-    Connection& connection = *letter.connection;
-    switch (letter.kind) {
-      case Letter::Kind::look:
-        break;
-      case Letter::Kind::resume:
-        // The next request may be under way already, by an event that came before this letter.
-        if (!connection.turn.is_loops()) break;
-        connection.readable = true;
-        advance(connection);
-        break;
-      case Letter::Kind::open_stream:
-        if (const auto knocked = connection.turn.take_from_exchange()) {
-          connection.readable = connection.readable || *knocked;
-          open_stream(connection, *letter.start);
-        }
-        break;
-      case Letter::Kind::wake:
-        if (!connection.stream) break;
-        connection.stream->hungry = true;
-        advance(connection);
-        break;
-    }
+    guarded(*letter.connection, [&] { read(letter); });
+  }
+}
+
+void ConnectionLoop::read(const Letter& letter) {
+  Connection& connection = *letter.connection;
+  switch (letter.kind) {
+    case Letter::Kind::look:
+      return;
+    case Letter::Kind::resume:
+      // The next request may be under way already, by an event that came before this letter.
+      if (!connection.turn.is_loops()) return;
+      connection.readable = true;
+      return advance(connection);
+    case Letter::Kind::open_stream:
+      if (const auto knocked = connection.turn.take_from_exchange()) {
+        connection.readable = connection.readable || *knocked;
+        open_stream(connection, *letter.start);
+      }
+      return;
+    case Letter::Kind::wake:
+      if (!connection.stream) return;
+      connection.stream->hungry = true;
+      return advance(connection);
   }
 }
 
@@ -137,7 +140,7 @@ void ConnectionLoop::run_queued() {
   queued.swap(queued_);
   for (const auto& connection : queued) {
     connection->queued_again = false;
-    advance(*connection);
+    guarded(*connection, [&] { advance(*connection); });
   }
 }
 
@@ -151,21 +154,32 @@ void ConnectionLoop::accept_some() {
       accepting_ = false;
       return;
     }
-    if (accepted.outcome == Accepted::Outcome::connection) add(std::move(accepted));
+    if (accepted.outcome != Accepted::Outcome::connection) continue;
+    try {
+      add(std::move(accepted));
+    } catch (const std::exception& error) {
+      base::report_exception("http-loop", error.what());
+    }
   }
 }
 
 void ConnectionLoop::add(Accepted accepted) {
   const Limits& limits = core_->limits;
+  auto connection = std::make_shared<Connection>(std::move(accepted.fd), std::move(accepted.address), limits,
+                                                 core_->hooks.may_send_body);
+  if (connections_.size() == connections_.capacity()) {
+    // Closing a connection must not need memory.
+    const std::size_t room = std::max<std::size_t>(64, 2 * connections_.size());
+    closed_.reserve(room);
+    connections_.reserve(room);
+  }
   bool too_many = static_cast<int>(connections_.size()) - surplus_ >= limits.connections_max;
   if (!too_many && limits.connections_per_address_max > 0) {
-    int& open = per_address_[accepted.address];
+    int& open = per_address_[connection->remote_address];
     too_many = open >= limits.connections_per_address_max;
     if (!too_many) ++open;
   }
   if (too_many && surplus_ >= std::clamp(limits.connections_max / 8, kSurplusMin, kSurplusMax)) return;
-  auto connection = std::make_shared<Connection>(std::move(accepted.fd), std::move(accepted.address), limits,
-                                                 core_->hooks.may_send_body);
   connection->index = connections_.size();
   connection->surplus = too_many;
   connection->since = now_;
@@ -176,8 +190,10 @@ void ConnectionLoop::add(Accepted accepted) {
     return;
   }
   ++surplus_;
-  refuse(*connection, {503, "too many connections"});
-  advance(*connection);
+  guarded(*connection, [&] {
+    refuse(*connection, {503, "too many connections"});
+    advance(*connection);
+  });
 }
 
 void ConnectionLoop::close(Connection& connection) {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/exception_report.h"
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
 #include "server/http/connection.h"
@@ -42,12 +44,17 @@ class ConnectionLoop {
   int milliseconds_to_wait() const;
   void on_event(Connection& connection, std::uint32_t events);
   void read_mail();
+  void read(const Letter& letter);
   void run_queued();
   void accept_some();
   void add(Accepted accepted);
   void close(Connection& connection);
   void close_all();
   void watch(int fd, std::uint32_t events, void* tag);
+
+  // What breaks with an exception, most likely for lack of memory, costs its connection and no other.
+  template <class Work>
+  void guarded(Connection& connection, const Work& work);
 
   // connection_steps.cpp: one connection's way through a request.
   void advance(Connection& connection);
@@ -93,5 +100,16 @@ class ConnectionLoop {
   std::atomic<SteadyTime> drain_until_{SteadyTime::max()};
   std::thread thread_;
 };
+
+template <class Work>
+void ConnectionLoop::guarded(Connection& connection, const Work& work) {
+  try {
+    work();
+  } catch (const std::exception& error) {
+    base::report_exception("http-loop", error.what());
+    // Whoever else has the turn answers, and gives it back.
+    if (connection.turn.is_loops() || connection.turn.withdraw()) close(connection);
+  }
+}
 
 }  // namespace baton::server::http

@@ -29,7 +29,10 @@ void ConnectionLoop::sweep() {
   // Backwards: closing one puts the last, which has been looked at, into its place. A stream that is gone on
   // with may close others.
   for (std::size_t i = connections_.size(); i-- > 0;) {
-    if (i < connections_.size() && connections_[i]->turn.is_loops()) check_time(*connections_[i]);
+    if (i < connections_.size() && connections_[i]->turn.is_loops()) {
+      Connection& connection = *connections_[i];
+      guarded(connection, [&] { check_time(connection); });
+    }
   }
   bound_bodies();
   if (!accepting_ && listener_.fd() >= 0) {

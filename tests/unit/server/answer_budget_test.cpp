@@ -4,6 +4,8 @@
 
 #include <future>
 
+#include "support/lack_of_memory.h"
+
 namespace answer_budget_test {
 
 using namespace baton;
@@ -90,6 +92,19 @@ TEST_CASE("AnswerBudget: when one gives up, those behind it get the room, and th
   CHECK_FALSE(is_ready(bench.enter("e", 20)));
   large.reset();
   CHECK(bench.enter("f", 100).get() != nullptr);
+}
+
+TEST_CASE("AnswerBudget: who cannot be let in for lack of memory waits on, and the program goes on") {
+  Bench bench;
+  SharePtr first = bench.enter("a", 60).get(), second = bench.enter("b", 40).get();
+  auto third = bench.enter("c", 50);
+  {
+    const test::LackOfMemory none;
+    first.reset();
+  }
+  CHECK_FALSE(is_ready(third));
+  second.reset();
+  CHECK(third.get() != nullptr);
 }
 
 TEST_CASE("AnswerBudget: shares may outlive it") {

@@ -1,0 +1,34 @@
+#include "support/lack_of_memory.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+thread_local bool lacking = false;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  void* const memory = lacking ? nullptr : std::malloc(size == 0 ? 1 : size);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+namespace baton::test {
+
+LackOfMemory::LackOfMemory() {
+  lacking = true;
+}
+
+LackOfMemory::~LackOfMemory() {
+  lacking = false;
+}
+
+}  // namespace baton::test
