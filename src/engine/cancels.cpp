@@ -27,17 +27,17 @@ void Cancels::cancel(task::TaskKey key, Done done, const std::string& reason) {
   cancel_head(*head, reason, 0, std::move(done));
 }
 
-void Cancels::cancel_head(const store::TaskHead& head, const std::string& reason, int tries, Done done) {
+void Cancels::cancel_head(const task::TaskHead& head, const std::string& reason, int tries, Done done) {
   if (task::is_terminal(head.state)) return done(fail(ErrorCode::not_cancelable, "the task has ended"));
-  const bool running = head.turn_state == store::TurnState::running;
+  const bool running = head.turn_state == task::TurnState::running;
   if (running && head.cancel_requested) return await_cancel(head.key, head.last_event, std::move(done));
-  store::Change change;
+  task::Change change;
   change.task = head.key;
   change.expected = head.version;
   change.turn.emplace();
   change.turn->cancel_requested = true;
   if (!running) {
-    change.turn->state = store::TurnState::none;
+    change.turn->state = task::TurnState::none;
     change.turn->waiting_messages = 0;
     change.events.push_back(status_with_text(task::State::canceled, reason, clock_.now()));
   }
@@ -55,10 +55,10 @@ void Cancels::cancel_head(const store::TaskHead& head, const std::string& reason
   });
 }
 
-void Cancels::stored(const store::TaskHead& before, const std::string& reason, Ledger::Written written,
+void Cancels::stored(const task::TaskHead& before, const std::string& reason, Ledger::Written written,
                      Done done) {
   if (task::is_terminal(written.head.state)) {
-    if (before.turn_state == store::TurnState::queued) {
+    if (before.turn_state == task::TurnState::queued) {
       turns_.scheduler().remove(before.key, before.agent, std::string(task::account_of(before.caller)));
     }
     cancel_children(before.key);
@@ -70,12 +70,12 @@ void Cancels::stored(const store::TaskHead& before, const std::string& reason, L
   await_cancel(before.key, written.head.last_event, std::move(done));
   if (turns_.cancel(before.key, reason)) return;
   // No turn of it is at work here, whatever its head says: nobody else will end it.
-  store::Change end;
+  task::Change end;
   end.task = before.key;
   end.expected = written.head.version;
   end.events.push_back(status_with_text(task::State::canceled, reason, clock_.now()));
   end.turn.emplace();
-  end.turn->state = store::TurnState::none;
+  end.turn->state = task::TurnState::none;
   ledger_.commit(std::move(end), [](const base::Result<Ledger::Written>&) {});
 }
 
@@ -97,7 +97,7 @@ void Cancels::cancel_children(task::TaskKey parent) {
   background_.run([this, parent] {
     const auto children = store_.open_children(parent);
     if (!children) return;
-    for (const store::TaskHead& child : *children) {
+    for (const task::TaskHead& child : *children) {
       cancel_head(child, {}, 0, [](const base::Result<task::TaskKey>&) {});
     }
   });

@@ -33,9 +33,9 @@ class Cancels {
   void cancel_children(task::TaskKey parent);
 
  private:
-  void cancel_head(const store::TaskHead& head, const std::string& reason, int tries, Done done);
+  void cancel_head(const task::TaskHead& head, const std::string& reason, int tries, Done done);
   void await_cancel(task::TaskKey key, task::EventNumber after, Done done);
-  void stored(const store::TaskHead& before, const std::string& reason, Ledger::Written written, Done done);
+  void stored(const task::TaskHead& before, const std::string& reason, Ledger::Written written, Done done);
 
   store::TaskStore& store_;
   Ledger& ledger_;

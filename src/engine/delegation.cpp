@@ -41,7 +41,7 @@ struct Delegation::Delegated {
   }
 };
 
-bool Delegation::too_deep(const store::TaskHead& head) const {
+bool Delegation::too_deep(const task::TaskHead& head) const {
   task::TaskKey parent = head.parent;
   for (int depth = 1; parent; ++depth) {
     if (depth >= options_.delegation_depth_max) return true;
@@ -54,7 +54,7 @@ bool Delegation::too_deep(const store::TaskHead& head) const {
 
 void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
   background_.run([this, run = std::move(run), request = std::move(request)]() mutable {
-    const store::TaskHead head = run->head();
+    const task::TaskHead head = run->head();
     if (too_deep(head)) {
       return deliver_error(
           run, std::move(request.id),
@@ -109,9 +109,9 @@ void Delegation::follow(const DelegatedPtr& delegated, const Accepted& child) {
       });
 }
 
-void Delegation::parent_turn_ended(const store::TaskHead& head) {
+void Delegation::parent_turn_ended(const task::TaskHead& head) {
   // A turn that was broken off makes children of its own when it runs again.
-  const bool broken_off = head.turn_state == store::TurnState::queued && head.state == task::State::working;
+  const bool broken_off = head.turn_state == task::TurnState::queued && head.state == task::State::working;
   if (task::is_terminal(head.state) || broken_off) service_.cancel_children(head.key);
 }
 

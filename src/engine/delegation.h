@@ -20,13 +20,13 @@ class Delegation {
   // Never fails: what goes wrong is delivered to the turn as the result's error.
   void start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request);
 
-  void parent_turn_ended(const store::TaskHead& head);
+  void parent_turn_ended(const task::TaskHead& head);
 
  private:
   struct Delegated;
   using DelegatedPtr = std::shared_ptr<Delegated>;
 
-  bool too_deep(const store::TaskHead& head) const;
+  bool too_deep(const task::TaskHead& head) const;
   void stored(const DelegatedPtr& delegated, const Accepted& child);
   void cancel_late(task::TaskKey child);
   void follow(const DelegatedPtr& delegated, const Accepted& child);

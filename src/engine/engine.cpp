@@ -14,7 +14,7 @@ Engine::Engine(store::TaskStore& store, const agents::Catalogue& catalogue, cons
   turns_.set_hooks({[this](std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
                       delegation_.start(std::move(run), std::move(request));
                     },
-                    [this](const store::TaskHead& head) { delegation_.parent_turn_ended(head); }});
+                    [this](const task::TaskHead& head) { delegation_.parent_turn_ended(head); }});
 }
 
 Engine::~Engine() {
@@ -25,7 +25,7 @@ base::Result<int> Engine::start() {
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
   // Whoever followed a run before the program stopped has to come back for it, as after any lost connection.
-  for (const store::TaskHead& head : *found) {
+  for (const task::TaskHead& head : *found) {
     if (head.origin != task::Generation::none || head.parent) continue;
     const auto before = store_.last_stop(head.key, head.last_event);
     if (before) tasks_.client_left(head.key, head.agent, *before);

@@ -134,7 +134,7 @@ void Feed::erase(State& state, Entries::iterator entry) {
   state.tasks.erase(entry);
 }
 
-void Feed::publish(const store::TaskHead& head, const std::vector<task::EventPtr>& events) {
+void Feed::publish(const task::TaskHead& head, const std::vector<task::EventPtr>& events) {
   if (events.empty()) return;
   std::vector<std::shared_ptr<News>> news;
   std::vector<std::pair<std::shared_ptr<OnStop>, Stop>> stops;

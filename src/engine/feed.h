@@ -63,7 +63,7 @@ class Feed {
 
   Tail after(task::TaskKey task, task::EventNumber number, std::size_t max) const;
 
-  void publish(const store::TaskHead& head, const std::vector<task::EventPtr>& events);
+  void publish(const task::TaskHead& head, const std::vector<task::EventPtr>& events);
 
   // Whether anybody is subscribed: a stream, or a reply that waits for the task to stop.
   bool is_followed(task::TaskKey task) const;

@@ -36,7 +36,7 @@ void Ledger::one_less() {
   under_way_.notify_all();
 }
 
-void Ledger::commit(store::Change change, Done done, Early early) {
+void Ledger::commit(task::Change change, Done done, Early early) {
   auto answer = [this, done = std::move(done)](base::Result<store::Committed> result) {
     if (result) {
       done(published(std::move(*result)));

@@ -19,7 +19,7 @@ class Ledger {
  public:
   // A change as stored. Its events have gone to the readers.
   struct Written {
-    store::TaskHead head;
+    task::TaskHead head;
     task::EventNumber before;  // the last number before this change's events
   };
   using Done = std::function<void(base::Result<Written>)>;
@@ -28,7 +28,7 @@ class Ledger {
   // `deliveries_written` is called after a commit that wrote webhook deliveries; it must not block.
   Ledger(store::TaskStore& store, Feed& feed, std::function<void()> deliveries_written);
 
-  void commit(store::Change change, Done done, Early early = nullptr);
+  void commit(task::Change change, Done done, Early early = nullptr);
 
   // A task's webhooks, as in store::TaskStore. Nobody is woken.
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,

@@ -13,7 +13,7 @@ base::Result<void> check_size(const task::Submission& submission, std::size_t by
                                         " bytes at most: send this message to a new one");
 }
 
-base::Result<void> check_going_on(const task::Submission& submission, const store::TaskHead& head,
+base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
                                   const EngineOptions& options) {
   const bool other_context = !submission.context.empty() && submission.context != head.context;
   if (other_context && submission.when_context_differs == task::WhenContextDiffers::refuse) {

@@ -14,7 +14,7 @@ namespace baton::engine {
 base::Result<void> check_size(const task::Submission& submission, std::size_t bytes, std::size_t bytes_max);
 
 // Whether an existing task takes the message: its context, its state, the question it answers, its size.
-base::Result<void> check_going_on(const task::Submission& submission, const store::TaskHead& head,
+base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
                                   const EngineOptions& options);
 
 }  // namespace baton::engine

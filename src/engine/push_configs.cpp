@@ -20,7 +20,7 @@ base::Result<void> PushConfigs::check(const task::PushConfig& config) const {
   return {};
 }
 
-base::Result<store::TaskHead> PushConfigs::task_of(const task::TaskRef& ref) const {
+base::Result<task::TaskHead> PushConfigs::task_of(const task::TaskRef& ref) const {
   if (auto checked = offered(); !checked) return fail(std::move(checked.error()));
   return store_.head(ref);
 }

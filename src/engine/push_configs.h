@@ -32,7 +32,7 @@ class PushConfigs {
   void remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done);
 
  private:
-  base::Result<store::TaskHead> task_of(const task::TaskRef& ref) const;
+  base::Result<task::TaskHead> task_of(const task::TaskRef& ref) const;
 
   const store::TaskStore& store_;
   Ledger& ledger_;

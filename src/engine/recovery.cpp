@@ -19,7 +19,7 @@ void note(std::vector<task::ArtifactId>& begun, const task::ArtifactId& id) {
 }
 
 // The second attempt has children of its own.
-void close_subagents(store::Change& change, OpenSubagents& open) {
+void close_subagents(task::Change& change, OpenSubagents& open) {
   for (task::Subagent& left : open.close_all("interrupted by a restart")) {
     change.events.push_back(std::move(left));
   }
@@ -31,11 +31,11 @@ Recovery::Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler
                    const agents::Catalogue& catalogue, const base::Clock& clock)
     : store_(store), ledger_(ledger), scheduler_(scheduler), catalogue_(catalogue), clock_(clock) {}
 
-base::Result<std::vector<store::TaskHead>> Recovery::run() {
+base::Result<std::vector<task::TaskHead>> Recovery::run() {
   auto found = all_unfinished();
   if (!found) return base::fail(std::move(found.error()));
-  std::vector<const store::TaskHead*> queued;
-  for (const store::TaskHead& head : *found) {
+  std::vector<const task::TaskHead*> queued;
+  for (const task::TaskHead& head : *found) {
     // Its card is wrong for now: its tasks wait for a start at which it is not.
     if (catalogue_.is_left_out(head.agent)) {
       spdlog::warn("task={} agent={} its turn waits: the agent's card is wrong",
@@ -48,14 +48,14 @@ base::Result<std::vector<store::TaskHead>> Recovery::run() {
   }
   if (auto ended = end_orphans(); !ended) return base::fail(std::move(ended.error()));
   // Only now: a turn that begins may make tasks that must not be taken for broken ones.
-  for (const store::TaskHead* head : queued) {
+  for (const task::TaskHead* head : queued) {
     scheduler_.enqueue_again(head->key, head->agent, std::string(task::account_of(head->caller)));
   }
   return found;
 }
 
-base::Result<std::vector<store::TaskHead>> Recovery::all_unfinished() const {
-  std::vector<store::TaskHead> all;
+base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
+  std::vector<task::TaskHead> all;
   while (true) {
     auto page = store_.unfinished(all.empty() ? task::TaskKey{} : all.back().key, kPage);
     if (!page) return page;
@@ -65,21 +65,21 @@ base::Result<std::vector<store::TaskHead>> Recovery::all_unfinished() const {
 }
 
 // Whether the task has a turn to be queued.
-base::Result<bool> Recovery::recover(const store::TaskHead& found) {
+base::Result<bool> Recovery::recover(const task::TaskHead& found) {
   // As it is now: as a child it may have been ended with its parent's broken turn.
   const auto head = store_.head(found.key);
   if (!head) return base::fail(head.error());
-  if (head->turn_state != store::TurnState::running) return head->turn_state == store::TurnState::queued;
+  if (head->turn_state != task::TurnState::running) return head->turn_state == task::TurnState::queued;
   // The turn that waited for these is gone; run again, it makes its own.
   if (auto ended = end_children(head->key); !ended) return base::fail(std::move(ended.error()));
   auto change = change_for(*head);
   if (!change) return base::fail(std::move(change.error()));
-  const bool queued = change->turn->state == store::TurnState::queued;
+  const bool queued = change->turn->state == task::TurnState::queued;
   if (auto done = commit(std::move(*change)); !done) return base::fail(std::move(done.error()));
   return queued;
 }
 
-base::Result<void> Recovery::commit(store::Change change) {
+base::Result<void> Recovery::commit(task::Change change) {
   std::promise<base::Result<Ledger::Written>> written;
   ledger_.commit(std::move(change),
                  [&](base::Result<Ledger::Written> result) { written.set_value(std::move(result)); });
@@ -90,7 +90,7 @@ base::Result<void> Recovery::commit(store::Change change) {
 base::Result<void> Recovery::end_children(task::TaskKey parent) {
   const auto children = store_.open_children(parent);
   if (!children) return base::fail(children.error());
-  for (const store::TaskHead& child : *children) {
+  for (const task::TaskHead& child : *children) {
     if (auto ended = end_children(child.key); !ended) return ended;
     if (auto ended = end(child, task::State::canceled, {}); !ended) return ended;
   }
@@ -101,33 +101,33 @@ base::Result<void> Recovery::end_children(task::TaskKey parent) {
 base::Result<void> Recovery::end_orphans() {
   const auto orphans = store_.orphans();
   if (!orphans) return base::fail(orphans.error());
-  for (const store::TaskHead& orphan : *orphans) {
+  for (const task::TaskHead& orphan : *orphans) {
     if (auto ended = end_children(orphan.key); !ended) return ended;
     if (auto ended = end(orphan, task::State::canceled, {}); !ended) return ended;
   }
   return {};
 }
 
-base::Result<void> Recovery::end(const store::TaskHead& head, task::State state, const std::string& reason) {
+base::Result<void> Recovery::end(const task::TaskHead& head, task::State state, const std::string& reason) {
   auto shown = shown_by_broken_turn(head);
   if (!shown) return base::fail(std::move(shown.error()));
   return commit(end_of(head, std::move(*shown), state, reason));
 }
 
-store::Change Recovery::end_of(const store::TaskHead& head, Shown shown, task::State state,
-                               const std::string& reason) const {
-  store::Change change;
+task::Change Recovery::end_of(const task::TaskHead& head, Shown shown, task::State state,
+                              const std::string& reason) const {
+  task::Change change;
   change.task = head.key;
   change.expected = head.version;
   change.turn.emplace();
-  change.turn->state = store::TurnState::none;
+  change.turn->state = task::TurnState::none;
   change.turn->waiting_messages = 0;
   close_subagents(change, shown.subagents);
   change.events.push_back(status_with_text(state, reason, clock_.now()));
   return change;
 }
 
-base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) const {
+base::Result<task::Change> Recovery::change_for(const task::TaskHead& head) const {
   auto shown = shown_by_broken_turn(head);
   if (!shown) return base::fail(std::move(shown.error()));
   const auto ends = [&](task::State state, const std::string& reason) {
@@ -143,11 +143,11 @@ base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) co
   if (agent->settings.recovery == agents::AgentSettings::Recovery::fail) {
     return ends(task::State::failed, "the agent was interrupted by a restart");
   }
-  store::Change change;
+  task::Change change;
   change.task = head.key;
   change.expected = head.version;
   change.turn.emplace();
-  change.turn->state = store::TurnState::queued;
+  change.turn->state = task::TurnState::queued;
   close_subagents(change, shown->subagents);
   if (!shown->artifacts.empty()) change.events.push_back(task::Withdrawn{std::move(shown->artifacts)});
   spdlog::log(head.attempt < kSuspicious ? spdlog::level::info : spdlog::level::warn,
@@ -156,9 +156,9 @@ base::Result<store::Change> Recovery::change_for(const store::TaskHead& head) co
   return change;
 }
 
-base::Result<Recovery::Shown> Recovery::shown_by_broken_turn(const store::TaskHead& head) const {
+base::Result<Recovery::Shown> Recovery::shown_by_broken_turn(const task::TaskHead& head) const {
   Shown shown;
-  if (head.turn_state != store::TurnState::running) return shown;
+  if (head.turn_state != task::TurnState::running) return shown;
   task::EventNumber after = head.turn_message;
   while (true) {
     const auto events = store_.events(head.key, after, kPage);

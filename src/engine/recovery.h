@@ -22,12 +22,12 @@ class Recovery {
            const base::Clock& clock);
 
   // The tasks whose turns were found.
-  base::Result<std::vector<store::TaskHead>> run();
+  base::Result<std::vector<task::TaskHead>> run();
 
  private:
-  base::Result<std::vector<store::TaskHead>> all_unfinished() const;
-  base::Result<bool> recover(const store::TaskHead& found);
-  base::Result<void> commit(store::Change change);
+  base::Result<std::vector<task::TaskHead>> all_unfinished() const;
+  base::Result<bool> recover(const task::TaskHead& found);
+  base::Result<void> commit(task::Change change);
   base::Result<void> end_children(task::TaskKey parent);
   base::Result<void> end_orphans();
   // What a broken attempt has left in the log.
@@ -35,11 +35,11 @@ class Recovery {
     std::vector<task::ArtifactId> artifacts;  // and replies, that began after the message of the turn
     OpenSubagents subagents;
   };
-  base::Result<void> end(const store::TaskHead& head, task::State state, const std::string& reason);
-  store::Change end_of(const store::TaskHead& head, Shown shown, task::State state,
-                       const std::string& reason) const;
-  base::Result<store::Change> change_for(const store::TaskHead& head) const;
-  base::Result<Shown> shown_by_broken_turn(const store::TaskHead& head) const;
+  base::Result<void> end(const task::TaskHead& head, task::State state, const std::string& reason);
+  task::Change end_of(const task::TaskHead& head, Shown shown, task::State state,
+                      const std::string& reason) const;
+  base::Result<task::Change> change_for(const task::TaskHead& head) const;
+  base::Result<Shown> shown_by_broken_turn(const task::TaskHead& head) const;
 
   store::TaskStore& store_;
   Ledger& ledger_;

@@ -29,7 +29,7 @@ void cut_to(task::Task& task, std::size_t& room) {
 }  // namespace
 
 base::Result<std::vector<task::Task>> referenced_tasks(const store::TaskStore& store,
-                                                       const store::TaskHead& head,
+                                                       const task::TaskHead& head,
                                                        const task::Message& message,
                                                        const ReferenceBounds& bounds) {
   std::vector<task::Task> found;

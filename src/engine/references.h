@@ -17,7 +17,7 @@ struct ReferenceBounds {
 // are named; others, and the task itself, are left out. What is over a bound is left out too: of a task
 // first its oldest messages, then its last artifacts.
 base::Result<std::vector<task::Task>> referenced_tasks(const store::TaskStore& store,
-                                                       const store::TaskHead& head,
+                                                       const task::TaskHead& head,
                                                        const task::Message& message,
                                                        const ReferenceBounds& bounds);
 

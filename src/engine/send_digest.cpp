@@ -27,14 +27,14 @@ void add_message(base::Sha256& sha, const task::Message& message) {
   for (const task::TaskId& task : message.reference_tasks) sha.add(task.value);
 }
 
-store::SendDigest result_of(base::Sha256& sha) {
+task::SendDigest result_of(base::Sha256& sha) {
   const auto [high, low] = sha.first_128_bits();
   return {high, low};
 }
 
 }  // namespace
 
-store::SendDigest digest_of(const task::Submission& submission) {
+task::SendDigest digest_of(const task::Submission& submission) {
   base::Sha256 sha;
   sha.add(submission.caller.value);
   sha.add(submission.agent.value);
@@ -44,8 +44,8 @@ store::SendDigest digest_of(const task::Submission& submission) {
   return result_of(sha);
 }
 
-store::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
-                                 const task::ContextId& context, const std::string& name) {
+task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
+                                const task::ContextId& context, const std::string& name) {
   base::Sha256 sha;
   // Where the digest of a message has the length of its caller's name.
   sha.add(std::numeric_limits<std::uint64_t>::max());

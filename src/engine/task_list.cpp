@@ -20,7 +20,7 @@ base::Result<TaskList> list_tasks(const store::TaskStore& store, const task::Lis
   TaskList list;
   list.total = page->total;
   std::size_t bytes = 0;
-  for (const store::TaskHead& head : page->heads) {
+  for (const task::TaskHead& head : page->heads) {
     if (list.tasks.size() == limit || bytes >= kPageBytesMax) return list;
     auto task = store.read(head.key, depth);
     if (!task) return base::fail(std::move(task.error()));

@@ -34,16 +34,16 @@ bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<
   });
 }
 
-store::TurnRequest request_of(const task::Submission& submission) {
+task::TurnRequest request_of(const task::Submission& submission) {
   return {submission.metadata, submission.tools, submission.state, submission.extensions, submission.history};
 }
 
-task::ContextId new_context(const store::NewTask& task) {
+task::ContextId new_context(const task::NewTask& task) {
   if (task.fresh_id) return store::own_context(task.id);
   return {base::make_uuid()};
 }
 
-void put_push(store::Change& change, const task::Submission& submission, const task::TaskId& task,
+void put_push(task::Change& change, const task::Submission& submission, const task::TaskId& task,
               int configs_max) {
   change.push = submission.push;
   change.push_configs_max = configs_max;
@@ -51,7 +51,7 @@ void put_push(store::Change& change, const task::Submission& submission, const t
 }
 
 // By what a repetition of this submission is known, if it is.
-std::optional<store::SendDigest> digest_for(const task::Submission& submission) {
+std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
   if (!submission.name.empty() && !submission.context.empty()) {
     return digest_of_name(submission.caller, submission.agent, submission.context, submission.name);
   }
@@ -60,7 +60,7 @@ std::optional<store::SendDigest> digest_for(const task::Submission& submission) 
 }
 
 // What was answered to the earlier send of this digest; not_found if there was none.
-base::Result<Accepted> earlier_send(const store::TaskStore& store, const store::SendDigest& digest) {
+base::Result<Accepted> earlier_send(const store::TaskStore& store, const task::SendDigest& digest) {
   const auto send = store.earlier_send(digest);
   if (!send) return fail(send.error());
   const auto head = store.head(send->task);
@@ -82,7 +82,7 @@ struct TaskService::Pending {
   task::Submission submission;
   task::TaskKey parent;
   Scheduler::Claim claim;
-  std::optional<store::SendDigest> digest;  // none: it repeats nothing
+  std::optional<task::SendDigest> digest;  // none: it repeats nothing
   Submitted done;
   int tries = 0;
   bool begun = false;  // its turn
@@ -127,7 +127,7 @@ void TaskService::submit(task::Submission submission, Submitted done) {
 void TaskService::submit_child(task::TaskKey parent, task::Submission submission, Submitted done) {
   if (auto checked = check(submission); !checked) return done(fail(std::move(checked.error())));
   submission.message.role = task::Role::user;
-  std::optional<store::SendDigest> digest;
+  std::optional<task::SendDigest> digest;
   if (!parent) digest = digest_for(submission);
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
   // Whoever waits for children must get them: no share refuses those.
@@ -142,7 +142,7 @@ void TaskService::attempt(const PendingPtr& pending) {
   auto decision = decide(*pending);
   Scheduler::Room room = Scheduler::Room::none;
   if (decision && decision->has_turn) {
-    store::Change& change = decision->change;
+    task::Change& change = decision->change;
     room = turns_.scheduler().reserve(pending->claim, !change.task || !turns_.has(change.task));
     if (room == Scheduler::Room::slot) begin_turn(change);
     if (room == Scheduler::Room::none) {
@@ -173,7 +173,7 @@ void TaskService::attempt(const PendingPtr& pending) {
 
 // If the machine's power fails at that moment, the task is gone and its caller sends it again: an agent whose
 // work must not be done twice waits for the disk.
-bool TaskService::may_begin_early(const store::Change& change) const {
+bool TaskService::may_begin_early(const task::Change& change) const {
   if (!change.create) return false;
   const agents::Agent* agent = catalogue_.find(change.create->agent);
   return agent != nullptr && agent->settings.recovery != agents::AgentSettings::Recovery::fail;
@@ -194,9 +194,9 @@ void TaskService::begin_early(Pending& pending, const store::Committed& committe
 }
 
 // A turn that has a slot already begins with its message, in one change.
-void TaskService::begin_turn(store::Change& change) const {
+void TaskService::begin_turn(task::Change& change) const {
   change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
-  change.turn->state = store::TurnState::running;
+  change.turn->state = task::TurnState::running;
   change.turn->attempt = 1;
 }
 
@@ -225,7 +225,7 @@ base::Result<TaskService::Decision> TaskService::decide(const Pending& pending) 
 }
 
 // The task that a message answers without naming it.
-base::Result<std::optional<store::TaskHead>> TaskService::waiting_in_context(
+base::Result<std::optional<task::TaskHead>> TaskService::waiting_in_context(
     const task::Submission& submission) const {
   if (!submission.answers_context || submission.context.empty()) return std::nullopt;
   task::ListFilter filter;
@@ -247,7 +247,7 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
   }
   Decision decision;
   decision.has_turn = true;
-  store::NewTask fresh;
+  task::NewTask fresh;
   fresh.fresh_id = submission.task.empty();
   fresh.fresh_context = submission.context.empty();
   fresh.id = fresh.fresh_id ? task::TaskId{base::make_uuid()} : submission.task;
@@ -260,7 +260,7 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
   const agents::Agent* agent = catalogue_.find(submission.agent);
   fresh.hidden = submission.may_be_message && agent != nullptr &&
                  agent->settings.reply_as == agents::AgentSettings::ReplyAs::message;
-  store::Change& change = decision.change;
+  task::Change& change = decision.change;
   change.create = std::move(fresh);
   put_push(change, submission, change.create->id, options_.push_configs_max);
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
@@ -268,25 +268,25 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
   change.request = request_of(submission);
   change.turn.emplace();
   change.turn->turn = task::TurnNumber{1};
-  change.turn->state = store::TurnState::queued;
+  change.turn->state = task::TurnState::queued;
   change.turn->message_is_new = true;
   return decision;
 }
 
 base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
-                                                       const store::TaskHead& head) const {
+                                                       const task::TaskHead& head) const {
   const task::Submission& submission = pending.submission;
   if (auto checked = check_going_on(submission, head, options_); !checked) {
     return fail(std::move(checked.error()));
   }
   Decision decision;
-  store::Change& change = decision.change;
+  task::Change& change = decision.change;
   change.task = head.key;
   change.expected = head.version;
   put_push(change, submission, head.id, options_.push_configs_max);
   change.request = request_of(submission);
   change.turn.emplace();
-  if (head.turn_state != store::TurnState::none) {
+  if (head.turn_state != task::TurnState::none) {
     if (head.waiting_messages >= kWaitingMessagesMax) {
       return fail(ErrorCode::overloaded, "too many messages are waiting for this task");
     }
@@ -300,7 +300,7 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
   change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
   change.turn->turn = task::TurnNumber{head.turn.value + 1};
-  change.turn->state = store::TurnState::queued;
+  change.turn->state = task::TurnState::queued;
   change.turn->attempt = 0;
   change.turn->message_is_new = true;
   change.turn->waiting_messages = 0;
@@ -311,7 +311,7 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
 void TaskService::stored(const PendingPtr& pending, Scheduler::Room room,
                          base::Result<Ledger::Written> result) {
   if (result) {
-    const store::TaskHead& head = result->head;
+    const task::TaskHead& head = result->head;
     task::EventNumber after = head.last_event;
     if (room == Scheduler::Room::queue) turns_.scheduler().enqueue(head.key, pending->claim);
     if (room == Scheduler::Room::slot) {

@@ -51,7 +51,7 @@ class TaskService {
   void wait(const Accepted& accepted, std::chrono::milliseconds bound, Waits::Done done);
   void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Waits::Done done);
 
-  base::Result<store::TaskHead> find(const task::TaskRef& ref) const { return store_.head(ref); }
+  base::Result<task::TaskHead> find(const task::TaskRef& ref) const { return store_.head(ref); }
   // As it is now, or as it was just after `as_of`.
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of = {}) const {
@@ -119,7 +119,7 @@ class TaskService {
  private:
   struct Pending;
   struct Decision {
-    store::Change change;
+    task::Change change;
     bool has_turn = false;  // the message does not wait for the end of another one's turn
   };
   using PendingPtr = std::shared_ptr<Pending>;
@@ -128,11 +128,11 @@ class TaskService {
   void attempt(const PendingPtr& pending);
   bool answer_repeated(const Pending& pending) const;
   base::Result<Decision> decide(const Pending& pending) const;
-  base::Result<std::optional<store::TaskHead>> waiting_in_context(const task::Submission& submission) const;
+  base::Result<std::optional<task::TaskHead>> waiting_in_context(const task::Submission& submission) const;
   base::Result<Decision> create(const Pending& pending) const;
-  base::Result<Decision> go_on(const Pending& pending, const store::TaskHead& head) const;
-  void begin_turn(store::Change& change) const;
-  bool may_begin_early(const store::Change& change) const;
+  base::Result<Decision> go_on(const Pending& pending, const task::TaskHead& head) const;
+  void begin_turn(task::Change& change) const;
+  bool may_begin_early(const task::Change& change) const;
   void begin_early(Pending& pending, const store::Committed& committed);
   void stored(const PendingPtr& pending, Scheduler::Room room, base::Result<Ledger::Written> result);
   bool is_abandoned(task::TaskKey key, task::EventNumber before) const;

@@ -46,8 +46,7 @@ void repeat_reply(task::Status& status, const std::vector<task::Part>& reply) {
 }
 
 // The task was done or asks, but its caller has already said more: it goes on with that.
-void go_on(store::Change& change, const store::TaskHead& head, StatusChanged status,
-           const TurnEnding& ending) {
+void go_on(task::Change& change, const task::TaskHead& head, StatusChanged status, const TurnEnding& ending) {
   if (status.status.state == State::completed) {
     if (status.status.message)
       change.events.push_back(
@@ -58,7 +57,7 @@ void go_on(store::Change& change, const store::TaskHead& head, StatusChanged sta
   change.events.push_back(StatusChanged{{State::submitted, std::nullopt, ending.now}, {}});
   // What was said before the question was asked does not answer it.
   change.turn->ask.emplace();
-  change.turn->state = store::TurnState::queued;
+  change.turn->state = task::TurnState::queued;
   change.turn->turn = task::TurnNumber{head.turn.value + 1};
   change.turn->attempt = 0;
   change.turn->message = *ending.next_message;
@@ -66,10 +65,10 @@ void go_on(store::Change& change, const store::TaskHead& head, StatusChanged sta
 }
 
 // The turn is queued again, as if it had not begun. Its next beginning counts this attempt anew.
-void run_again(store::Change& change, const store::TaskHead& head, const TurnEnding& ending) {
+void run_again(task::Change& change, const task::TaskHead& head, const TurnEnding& ending) {
   if (!ending.shown.empty()) change.events.push_back(task::Withdrawn{ending.shown});
   change.turn.emplace();
-  change.turn->state = store::TurnState::queued;
+  change.turn->state = task::TurnState::queued;
   change.turn->attempt = head.attempt - 1;
 }
 
@@ -82,7 +81,7 @@ StatusChanged status_with_text(State state, const std::string& text, base::Times
   return status_of(state, std::move(message), now);
 }
 
-void add_ending(store::Change& change, const store::TaskHead& head, const agents::Outcome& outcome,
+void add_ending(task::Change& change, const task::TaskHead& head, const agents::Outcome& outcome,
                 const TurnEnding& ending) {
   if (std::holds_alternative<agents::BrokenOff>(outcome) && !ending.cancel_requested) {
     return run_again(change, head, ending);
@@ -91,7 +90,7 @@ void add_ending(store::Change& change, const store::TaskHead& head, const agents
   repeat_reply(status.status, ending.reply);
   const State state = status.status.state;
   change.turn.emplace();
-  change.turn->state = store::TurnState::none;
+  change.turn->state = task::TurnState::none;
   const auto* asked = std::get_if<agents::Asked>(&outcome);
   change.turn->ask = task::is_waiting(state) && asked ? asked->id : std::string();
 

@@ -24,7 +24,7 @@ struct TurnEnding {
 };
 
 // Adds to `change` the events and the turn update with which a turn of `head` ends.
-void add_ending(store::Change& change, const store::TaskHead& head, const agents::Outcome& outcome,
+void add_ending(task::Change& change, const task::TaskHead& head, const agents::Outcome& outcome,
                 const TurnEnding& ending);
 
 // A status with a short text from the agent's side.

@@ -19,14 +19,14 @@ const task::Message* message_of(const agents::Outcome& outcome) {
 
 }  // namespace
 
-TurnRun::TurnRun(const Services& services, store::TaskHead head, const agents::AgentSettings& settings)
+TurnRun::TurnRun(const Services& services, task::TaskHead head, const agents::AgentSettings& settings)
     : services_(services),
       reply_as_(settings.reply_as),
       time_max_(settings.turn_timeout),
       cancel_grace_(settings.cancel_grace),
       state_(std::in_place, std::move(head), services.options, settings.reply_as) {}
 
-store::TaskHead TurnRun::head() const {
+task::TaskHead TurnRun::head() const {
   return state_.with([](const State& state) { return state.head; });
 }
 
@@ -53,7 +53,7 @@ bool TurnRun::has_subagent(const std::string& id) const {
   return state_.with([&](const State& state) { return state.output.is_open(id); });
 }
 
-void TurnRun::started(std::optional<store::TaskHead> after) {
+void TurnRun::started(std::optional<task::TaskHead> after) {
   const auto deadline = services_.background.timers().after(time_max_, [self = shared_from_this()] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
     self->force(agents::Failed{"the agent did not finish within " + std::to_string(seconds) + " seconds"});
@@ -228,9 +228,9 @@ void TurnRun::abandon() {
   if (!was_over) end();
 }
 
-store::Change TurnRun::ending_change(State& state) {
+task::Change TurnRun::ending_change(State& state) {
   state.output.close_all();
-  store::Change change;
+  task::Change change;
   change.events = state.output.take();
   change.expected = state.head.version;
   TurnEnding ending;
@@ -253,11 +253,11 @@ store::Change TurnRun::ending_change(State& state) {
 }
 
 // What is to be stored next, if anything, and may be now.
-std::optional<store::Change> TurnRun::next_change(State& state, bool& look_for_message) {
+std::optional<task::Change> TurnRun::next_change(State& state, bool& look_for_message) {
   if (state.phase != Phase::running || state.in_flight) return std::nullopt;
   if ((state.output.empty() || state.held) && !state.outcome) return std::nullopt;
   state.in_flight = true;
-  store::Change change;
+  task::Change change;
   if (!state.outcome) {
     change.events = state.output.take();
     change.shows = !state.output.is_reply_alone();
@@ -286,7 +286,7 @@ void TurnRun::flush() {
 
 void TurnRun::look_for_message() {
   services_.background.run([self = shared_from_this()] {
-    const store::TaskHead head = self->head();
+    const task::TaskHead head = self->head();
     const auto found = self->services_.store.next_message(head.key, head.turn_message);
     self->state_.with([&](State& state) {
       state.in_flight = false;
@@ -346,11 +346,11 @@ void TurnRun::refused(const base::Error& error) {
 
 // Somebody else wrote first: a message arrived, a cancel was asked for, or the turn was ended.
 void TurnRun::decide_again() {
-  const store::TaskHead before = head();
+  const task::TaskHead before = head();
   const auto now = services_.store.head(before.key);
   if (!now && now.error().code == base::ErrorCode::unavailable)
     return store_again(services_.options.disk_retry);
-  const bool ours = now && now->turn == before.turn && now->turn_state == store::TurnState::running;
+  const bool ours = now && now->turn == before.turn && now->turn_state == task::TurnState::running;
   const bool over = state_.with([&](State& state) {
     if (!ours) return std::exchange(state.phase, Phase::over) != Phase::over;
     state.head = *now;

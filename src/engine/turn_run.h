@@ -47,11 +47,11 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     std::function<void(const task::AgentName&)> resume;
   };
 
-  TurnRun(const Services& services, store::TaskHead head, const agents::AgentSettings& settings);
+  TurnRun(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
 
   // The turn's beginning is stored; `after` is the task after it, unless the turn was made with that. Output
   // is taken from here on, and held until `attach`.
-  void started(std::optional<store::TaskHead> after = {});
+  void started(std::optional<task::TaskHead> after = {});
   // The executor is at work.
   void attach(std::unique_ptr<agents::RunningTurn> running);
 
@@ -62,7 +62,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   void abandon();
   void deliver(agents::DelegateResult result);
 
-  store::TaskHead head() const;
+  task::TaskHead head() const;
   bool is_over() const;
   // Why the turn ended in failure or refusal; empty: it did not, or not yet.
   std::string failure() const;
@@ -83,12 +83,12 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
  private:
   enum class Phase { starting, running, over };
   struct State {
-    State(store::TaskHead now, const EngineOptions& options, agents::AgentSettings::ReplyAs reply_as)
+    State(task::TaskHead now, const EngineOptions& options, agents::AgentSettings::ReplyAs reply_as)
         : head(std::move(now)),
           output(head.id.value, head.turn.value, options.artifact_bytes_max, reply_as) {}
 
     Phase phase = Phase::starting;
-    store::TaskHead head;
+    task::TaskHead head;
     PendingOutput output;
     bool held = false;  // more of the same is about to come
     bool in_flight = false;
@@ -112,9 +112,9 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   void flush();
-  std::optional<store::Change> next_change(State& state, bool& look_for_message);
+  std::optional<task::Change> next_change(State& state, bool& look_for_message);
   void look_for_message();
-  store::Change ending_change(State& state);
+  task::Change ending_change(State& state);
   void written(base::Result<Ledger::Written> result);
   void refused(const base::Error& error);
   void decide_again();

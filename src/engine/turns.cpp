@@ -31,7 +31,7 @@ std::size_t room_beside(const std::vector<task::Message>& conversation) {
 }
 
 base::Result<std::vector<task::Artifact>> artifacts_of(const store::TaskStore& store,
-                                                       const store::TaskHead& head) {
+                                                       const task::TaskHead& head) {
   if (head.artifact_count == 0) return std::vector<task::Artifact>();
   task::Depth depth;
   depth.artifacts = true;
@@ -41,13 +41,13 @@ base::Result<std::vector<task::Artifact>> artifacts_of(const store::TaskStore& s
 }
 
 // The key alone may be given again: an agent can have begun on a task that a power failure took away.
-std::string id_of_turn(const store::TaskHead& head) {
+std::string id_of_turn(const task::TaskHead& head) {
   return "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value) + "-" +
          std::to_string(std::hash<std::string>()(head.id.value));
 }
 
 // What every line of the log about a task begins with.
-std::string facts_of(const store::TaskHead& head) {
+std::string facts_of(const task::TaskHead& head) {
   return "task=" + base::loggable_word(head.id.value) +
          " context=" + base::loggable_word(head.context.value) + " agent=" + head.agent.value +
          " attempt=" + std::to_string(head.attempt);
@@ -92,7 +92,7 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
   const auto head = store_.head(task);
   if (!head) return refused(task, agent_name, head.error());
   // Cancelled or ended while it was queued.
-  if (head->turn_state != store::TurnState::queued) return scheduler_.finished(agent_name);
+  if (head->turn_state != task::TurnState::queued) return scheduler_.finished(agent_name);
   const agents::Agent* agent = catalogue_.find(head->agent);
   if (!agent) return fail_unknown_agent(*head);
 
@@ -103,16 +103,16 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
     return;
   }
 
-  store::Change change;
+  task::Change change;
   change.task = task;
   change.expected = head->version;
   change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
   change.turn.emplace();
-  change.turn->state = store::TurnState::running;
+  change.turn->state = task::TurnState::running;
   change.turn->attempt = head->attempt + 1;
   ledger_.commit(std::move(change), [this, run, agent](base::Result<Ledger::Written> result) {
     if (!result) {
-      const store::TaskHead old = run->head();
+      const task::TaskHead old = run->head();
       forget(run);
       return refused(old.key, old.agent, result.error());
     }
@@ -124,13 +124,13 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
 }
 
 // Null: the turn before it is just being let go.
-std::shared_ptr<TurnRun> Turns::enroll(const store::TaskHead& head, const agents::Agent& agent) {
+std::shared_ptr<TurnRun> Turns::enroll(const task::TaskHead& head, const agents::Agent& agent) {
   auto run = std::make_shared<TurnRun>(services_, head, agent.settings);
   const bool alone = running_.with([&](auto& running) { return running.try_emplace(head.key, run).second; });
   return alone ? run : nullptr;
 }
 
-void Turns::begun(const store::TaskHead& head, std::optional<store::TurnInput> first) {
+void Turns::begun(const task::TaskHead& head, std::optional<store::TurnInput> first) {
   const agents::Agent* agent = catalogue_.find(head.agent);
   const auto run = agent ? enroll(head, *agent) : nullptr;
   if (!run) return begun_again(head.key, head.turn, head.agent);
@@ -147,7 +147,7 @@ void Turns::begun_again(task::TaskKey task, task::TurnNumber turn, const task::A
     background_.run([this, task, turn, agent] {
       const auto head = store_.head(task);
       if (!head && head.error().code == base::ErrorCode::unavailable) return begun_again(task, turn, agent);
-      const bool goes_on = head && head->turn == turn && head->turn_state == store::TurnState::running;
+      const bool goes_on = head && head->turn == turn && head->turn_state == task::TurnState::running;
       if (goes_on) return begun(*head);
       scheduler_.finished(agent);
     });
@@ -162,15 +162,15 @@ void Turns::refused(task::TaskKey task, const task::AgentName& agent, const base
   background_.timers().after(options_.disk_retry, [this, task, agent] { begin(task, agent); });
 }
 
-void Turns::fail_unknown_agent(const store::TaskHead& head) {
+void Turns::fail_unknown_agent(const task::TaskHead& head) {
   spdlog::warn("{} the task failed: this agent is no longer served", facts_of(head));
-  store::Change change;
+  task::Change change;
   change.task = head.key;
   change.expected = head.version;
   change.events.push_back(
       status_with_text(task::State::failed, "this agent is no longer served", clock_.now()));
   change.turn.emplace();
-  change.turn->state = store::TurnState::none;
+  change.turn->state = task::TurnState::none;
   ledger_.commit(std::move(change), [this, head](base::Result<Ledger::Written> result) {
     if (!result) return refused(head.key, head.agent, result.error());
     scheduler_.finished(head.agent);
@@ -179,7 +179,7 @@ void Turns::fail_unknown_agent(const store::TaskHead& head) {
 
 void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent,
                     std::optional<store::TurnInput> first) {
-  const store::TaskHead head = run->head();
+  const task::TaskHead head = run->head();
   if (spdlog::should_log(spdlog::level::debug)) {
     spdlog::debug("{} turn {} begins", facts_of(head), head.turn.value);
   }
@@ -198,13 +198,13 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& ag
 }
 
 // What the caller keeps itself, or else what is stored.
-base::Result<std::vector<task::Message>> Turns::conversation(const store::TaskHead& head,
-                                                             store::TurnRequest& request) const {
+base::Result<std::vector<task::Message>> Turns::conversation(const task::TaskHead& head,
+                                                             task::TurnRequest& request) const {
   if (request.history) return std::move(*request.history);
   return store_.conversation(head.context_key, head.key, head.turn_message, options_.conversation_max);
 }
 
-base::Result<agents::Turn> Turns::describe(const store::TaskHead& head,
+base::Result<agents::Turn> Turns::describe(const task::TaskHead& head,
                                            std::optional<store::TurnInput> first) const {
   using Messages = std::vector<task::Message>;
   const bool is_first = first.has_value();
@@ -288,7 +288,7 @@ void Turns::forget(const std::shared_ptr<TurnRun>& run) {
 
 void Turns::over(const std::shared_ptr<TurnRun>& run, bool slot_held) {
   forget(run);
-  const store::TaskHead head = run->head();
+  const task::TaskHead head = run->head();
   // Of a busy server a line for each task that went well would be most of the log, and of the work.
   const bool went_well = head.state == task::State::completed || task::is_waiting(head.state);
   const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
@@ -299,7 +299,7 @@ void Turns::over(const std::shared_ptr<TurnRun>& run, bool slot_held) {
                 task::name_of(head.state), reason.empty() ? "" : ": ", reason);
   }
   if (run->may_have_children()) hooks_.ended(head);
-  if (head.turn_state == store::TurnState::queued) {
+  if (head.turn_state == task::TurnState::queued) {
     scheduler_.enqueue_again(head.key, head.agent, std::string(task::account_of(head.caller)));
   }
   if (slot_held) {

@@ -20,7 +20,7 @@ class Turns {
   struct Hooks {
     std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
     // A turn of this task is over: its open children are of no use any more if it has ended.
-    std::function<void(const store::TaskHead&)> ended;
+    std::function<void(const task::TaskHead&)> ended;
   };
 
   Turns(store::TaskStore& store, Ledger& ledger, const agents::Catalogue& catalogue, Background& background,
@@ -38,7 +38,7 @@ class Turns {
   // A turn whose beginning was committed with its message, in a slot that was reserved for it. From one of
   // the commit's callbacks: no later change can come before it. `first`: what it is about, where it is the
   // first thing that is said in its context.
-  void begun(const store::TaskHead& head, std::optional<store::TurnInput> first = {});
+  void begun(const task::TaskHead& head, std::optional<store::TurnInput> first = {});
 
   // The wish to cancel is stored; `reason` is told if the task ends as canceled. False: no turn of it runs
   // here.
@@ -57,16 +57,16 @@ class Turns {
   void begin(task::TaskKey task, const task::AgentName& agent);
   void begin_now(task::TaskKey task, const task::AgentName& agent);
   void begun_again(task::TaskKey task, task::TurnNumber turn, const task::AgentName& agent);
-  std::shared_ptr<TurnRun> enroll(const store::TaskHead& head, const agents::Agent& agent);
+  std::shared_ptr<TurnRun> enroll(const task::TaskHead& head, const agents::Agent& agent);
   void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
-  void fail_unknown_agent(const store::TaskHead& head);
+  void fail_unknown_agent(const task::TaskHead& head);
   void execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent,
                std::optional<store::TurnInput> first = {});
-  base::Result<agents::Turn> describe(const store::TaskHead& head,
+  base::Result<agents::Turn> describe(const task::TaskHead& head,
                                       std::optional<store::TurnInput> first) const;
   std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
-  base::Result<std::vector<task::Message>> conversation(const store::TaskHead& head,
-                                                        store::TurnRequest& request) const;
+  base::Result<std::vector<task::Message>> conversation(const task::TaskHead& head,
+                                                        task::TurnRequest& request) const;
   void over(const std::shared_ptr<TurnRun>& run, bool slot_held);
   void forget(const std::shared_ptr<TurnRun>& run);
   bool pause(const task::AgentName& agent);

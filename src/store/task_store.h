@@ -17,87 +17,14 @@
 #include <vector>
 
 #include "base/error.h"
+#include "task/change.h"
 #include "task/event.h"
+#include "task/head.h"
 #include "task/ids.h"
 #include "task/task.h"
 
 namespace baton::store {
 
-// Whether a task's next turn is waiting to run, running, or not wanted.
-enum class TurnState { none, queued, running };
-
-// What decisions about a task are made from.
-struct TaskHead {
-  task::TaskKey key;
-  task::TaskId id;
-  task::AgentName agent;
-  task::Caller caller;
-  task::ContextKey context_key;
-  task::ContextId context;
-  task::TaskKey parent;  // the task that delegated this one, or none
-  task::Version version;
-  task::Generation origin = task::Generation::v1_0;  // of the client that made it
-  task::State state = task::State::submitted;
-  base::Timestamp status_at{};
-  task::EventNumber last_event;
-  task::TurnNumber turn;  // the last turn that began or is to begin
-  TurnState turn_state = TurnState::none;
-  int attempt = 0;                 // of that turn
-  task::EventNumber turn_message;  // the event with the message that turn is about
-  int waiting_messages = 0;        // user messages that no turn has been given yet
-  bool cancel_requested = false;
-  std::string ask;  // the ask the task waits on, or empty
-  int artifact_count = 0;
-  int message_count = 0;  // of its history
-  std::size_t bytes = 0;  // of its log, as it is stored
-  bool hidden = false;    // callers see no task: it is answered by a message alone
-};
-
-// A task to be made by a change.
-struct NewTask {
-  task::TaskId id;
-  task::AgentName agent;
-  task::Caller caller;
-  task::ContextId context;  // made if this agent and caller have none of this id
-  // Ids that were just made here and cannot be known to the store: it need not look. With both, the context
-  // should be the task's own (own_context.h): it costs least.
-  bool fresh_id = false, fresh_context = false;
-  task::TaskKey parent;
-  task::Json metadata;
-  task::Generation origin = task::Generation::v1_0;
-  std::string trace;
-  bool hidden = false;  // until a change says `shows`: not found by a TaskRef, in no list, told to no webhook
-};
-
-// What the turn fields of the head become. Absent fields stay.
-struct TurnUpdate {
-  std::optional<task::TurnNumber> turn;
-  std::optional<TurnState> state;
-  std::optional<int> attempt;
-  std::optional<task::EventNumber> message;
-  // The turn is about the last MessageAdded of this very change.
-  bool message_is_new = false;
-  std::optional<int> waiting_messages;
-  std::optional<bool> cancel_requested;
-  std::optional<std::string> ask;
-};
-
-// What a caller asked for in one request beside its message; kept with the message's turn.
-struct TurnRequest {
-  task::Json metadata;
-  task::Json tools;
-  task::Json client_state;
-  std::vector<std::string> extensions;  // switched on for the request
-  // The client's own; told instead of the stored one, and forgotten once the turn has ended.
-  std::optional<std::vector<task::Message>> history = {};
-};
-
-// What tells a repeated send from a new one: a digest of caller, agent and message. Equal digests are taken
-// for equal sends, so it must be of a cryptographic hash.
-struct SendDigest {
-  std::uint64_t high = 0, low = 0;
-  friend bool operator==(const SendDigest&, const SendDigest&) = default;
-};
 // The send a repeated one is the repetition of.
 struct EarlierSend {
   task::TaskKey task;
@@ -106,40 +33,13 @@ struct EarlierSend {
 
 // One page of a list, and how many tasks there are on all pages.
 struct ListPage {
-  std::vector<TaskHead> heads;
+  std::vector<task::TaskHead> heads;
   std::int64_t total = 0;
-};
-
-// One step of a task: everything in it is stored, or nothing.
-struct Change {
-  // Exactly one of `create` and `task`.
-  std::optional<NewTask> create;
-  task::TaskKey task;
-
-  // Refused with `conflict` unless the head has this version. Decisions set it; output does not.
-  std::optional<task::Version> expected;
-  // Refused with `conflict` unless this turn is the one running. The fence for an executor's output.
-  std::optional<task::TurnNumber> fence;
-
-  // Get the next numbers, in order. A status must be a legal move from the one before (task::may_move), or,
-  // with `reopen`, leave a terminal state.
-  std::vector<task::EventBody> events;
-  bool reopen = false;
-  bool shows = false;  // a hidden task is hidden no more; nor is it once it stops without being completed
-
-  std::optional<TurnUpdate> turn;      // raises the version
-  std::optional<TurnRequest> request;  // belongs to the MessageAdded of this change
-  // Remembered with the change; refused with `already_exists` if the store remembers the same one.
-  std::optional<SendDigest> send;
-  // Set before the events: it hears of them. As with set_push, refused with `too_large` if the task would
-  // then have more than `push_configs_max`.
-  std::optional<task::PushConfig> push;
-  int push_configs_max = 0;
 };
 
 // A change as stored: the head after it and its events with their numbers.
 struct Committed {
-  TaskHead head;
+  task::TaskHead head;
   std::vector<task::EventPtr> events;
   int deliveries = 0;        // how many webhook deliveries were written with it
   bool new_context = false;  // the context was made for the task
@@ -156,7 +56,7 @@ using EarlyCallback = std::function<void(const Committed&)>;
 struct TurnInput {
   task::Json task_metadata;  // the task's own
   task::Message message;
-  TurnRequest request;
+  task::TurnRequest request;
 };
 
 class TaskStore {
@@ -165,12 +65,14 @@ class TaskStore {
 
   // Fails with: already_exists (the new task's id is taken), conflict, task_not_found, invalid_argument (an
   // illegal move), too_large, unavailable (the disk).
-  virtual void commit(Change change, CommitCallback done, EarlyCallback early) = 0;
-  void commit(Change change, CommitCallback done) { commit(std::move(change), std::move(done), nullptr); }
+  virtual void commit(task::Change change, CommitCallback done, EarlyCallback early) = 0;
+  void commit(task::Change change, CommitCallback done) {
+    commit(std::move(change), std::move(done), nullptr);
+  }
 
   // task_not_found if the caller has no such task at this agent, or it is hidden.
-  virtual base::Result<TaskHead> head(const task::TaskRef& ref) const = 0;
-  virtual base::Result<TaskHead> head(task::TaskKey key) const = 0;
+  virtual base::Result<task::TaskHead> head(const task::TaskRef& ref) const = 0;
+  virtual base::Result<task::TaskHead> head(task::TaskKey key) const = 0;
 
   // The task as it is now, or as it was just after event `as_of`. Fails with too_large past depth.bytes_max.
   virtual base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
@@ -203,14 +105,14 @@ class TaskStore {
                                                                 int limit) const = 0;
 
   // Tasks whose turn is queued or running, oldest first, at most `limit` with a key above `after`.
-  virtual base::Result<std::vector<TaskHead>> unfinished(task::TaskKey after, int limit) const = 0;
+  virtual base::Result<std::vector<task::TaskHead>> unfinished(task::TaskKey after, int limit) const = 0;
   // Tasks delegated by this one that have not ended.
-  virtual base::Result<std::vector<TaskHead>> open_children(task::TaskKey parent) const = 0;
+  virtual base::Result<std::vector<task::TaskHead>> open_children(task::TaskKey parent) const = 0;
   // Delegated tasks that have not ended though their parent has.
-  virtual base::Result<std::vector<TaskHead>> orphans() const = 0;
+  virtual base::Result<std::vector<task::TaskHead>> orphans() const = 0;
 
   // The earlier send of this digest, if the store remembers one, or not_found.
-  virtual base::Result<EarlierSend> earlier_send(const SendDigest& digest) const = 0;
+  virtual base::Result<EarlierSend> earlier_send(const task::SendDigest& digest) const = 0;
   // The first status after `after` with which the task stops (task::is_stopped), or not_found.
   virtual base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const = 0;
   // The number of the last one before `before`, or 0.

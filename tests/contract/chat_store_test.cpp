@@ -12,35 +12,34 @@ using task::State;
 namespace {
 
 // A submitted task whose turn is queued, with a history of the client's own.
-store::Change with_history(const std::string& id, std::vector<task::Message> history) {
-  store::Change change = StoreBench::creation(id, {status(State::submitted), user("m1")});
+task::Change with_history(const std::string& id, std::vector<task::Message> history) {
+  task::Change change = StoreBench::creation(id, {status(State::submitted), user("m1")});
   change.request.emplace();
   change.request->history = std::move(history);
   change.turn.emplace();
   change.turn->turn = task::TurnNumber{1};
-  change.turn->state = store::TurnState::queued;
+  change.turn->state = task::TurnState::queued;
   change.turn->message_is_new = true;
   return change;
 }
 
-store::Change of_turn(const store::TaskHead& head, store::TurnState state,
-                      std::vector<task::EventBody> events) {
-  store::Change change = StoreBench::change(head, std::move(events));
+task::Change of_turn(const task::TaskHead& head, task::TurnState state, std::vector<task::EventBody> events) {
+  task::Change change = StoreBench::change(head, std::move(events));
   change.turn.emplace();
   change.turn->state = state;
   return change;
 }
 
 // A further message with the history that came with it, waiting for its turn.
-store::Change further(const store::TaskHead& head, const std::string& id) {
-  store::Change change = StoreBench::change(head, {user(id)});
+task::Change further(const task::TaskHead& head, const std::string& id) {
+  task::Change change = StoreBench::change(head, {user(id)});
   change.request.emplace();
   change.request->history.emplace();
   change.request->history->push_back(message(task::Role::user, "h", "of " + id));
   return change;
 }
 
-bool has_history(StoreBench& bench, const store::TaskHead& head, std::int64_t number) {
+bool has_history(StoreBench& bench, const task::TaskHead& head, std::int64_t number) {
   const auto input = bench.store->turn_input(head.key, {number});
   REQUIRE(input.has_value());
   return input->request.history.has_value();
@@ -50,7 +49,7 @@ bool has_history(StoreBench& bench, const store::TaskHead& head, std::int64_t nu
 
 TEST_CASE("TaskStore: the last stop before an event is the end of the run before it") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   const auto last = [&](std::int64_t before) { return bench.store->last_stop(head.key, {before})->value; };
   CHECK(last(1) == 0);
   CHECK(last(100) == 0);
@@ -75,7 +74,7 @@ TEST_CASE("TaskStore: the last stop before an event is the end of the run before
 
 TEST_CASE("TaskStore: a refused status is no stop") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   CHECK_FALSE(bench.commit(StoreBench::change(head, {status(State::completed), user("late")})).has_value());
   CHECK(bench.store->last_stop(head.key, {100})->value == 0);
 }
@@ -84,7 +83,7 @@ TEST_CASE("TaskStore: a client's history is kept with its message until the turn
   StoreBench bench;
   task::Message silent = message(task::Role::agent, "h2", "");
   silent.parts.clear();
-  store::TaskHead head =
+  task::TaskHead head =
       bench.must(with_history("t1", {message(task::Role::user, "h1", "mine"), silent})).head;
   bench.reopen();
   auto input = bench.store->turn_input(head.key, {2});
@@ -93,19 +92,19 @@ TEST_CASE("TaskStore: a client's history is kept with its message until the turn
   CHECK(input->request.history->at(0).id.value == "h1");
   CHECK(input->request.history->at(1).role == task::Role::agent);
   CHECK(input->request.history->at(1).parts.empty());
-  head = bench.must(of_turn(head, store::TurnState::running, {status(State::working)})).head;
+  head = bench.must(of_turn(head, task::TurnState::running, {status(State::working)})).head;
   bench.must(head, {delta("r", "output")});
   // A restart: the same turn, once more.
-  head = bench.must(of_turn(head, store::TurnState::queued, {})).head;
-  head = bench.must(of_turn(head, store::TurnState::running, {status(State::working)})).head;
+  head = bench.must(of_turn(head, task::TurnState::queued, {})).head;
+  head = bench.must(of_turn(head, task::TurnState::running, {status(State::working)})).head;
   CHECK(has_history(bench, head, 2));
-  bench.must(of_turn(head, store::TurnState::none, {status(State::completed)}));
+  bench.must(of_turn(head, task::TurnState::none, {status(State::completed)}));
   CHECK_FALSE(has_history(bench, head, 2));
 }
 
 TEST_CASE("TaskStore: an empty history is one, and none is none") {
   StoreBench bench;
-  const store::TaskHead empty = bench.must(with_history("t1", {})).head;
+  const task::TaskHead empty = bench.must(with_history("t1", {})).head;
   const auto input = bench.store->turn_input(empty.key, {2});
   REQUIRE(input->request.history);
   CHECK(input->request.history->empty());
@@ -114,11 +113,11 @@ TEST_CASE("TaskStore: an empty history is one, and none is none") {
 
 TEST_CASE("TaskStore: what came with a message beside its history stays") {
   StoreBench bench;
-  store::Change change = with_history("t1", {});
+  task::Change change = with_history("t1", {});
   change.request->tools = {"[1]"};
   change.request->extensions = {"x"};
-  const store::TaskHead head = bench.must(std::move(change)).head;
-  bench.must(of_turn(head, store::TurnState::none, {status(State::canceled)}));
+  const task::TaskHead head = bench.must(std::move(change)).head;
+  bench.must(of_turn(head, task::TurnState::none, {status(State::canceled)}));
   const auto input = bench.store->turn_input(head.key, {2});
   CHECK_FALSE(input->request.history);
   CHECK(input->request.tools.text == "[1]");
@@ -127,11 +126,11 @@ TEST_CASE("TaskStore: what came with a message beside its history stays") {
 
 TEST_CASE("TaskStore: a history that waits with its message goes with the turn of that message") {
   StoreBench bench;
-  store::TaskHead head = bench.must(with_history("t1", {})).head;
-  head = bench.must(of_turn(head, store::TurnState::running, {status(State::working)})).head;  // 3
-  head = bench.must(further(head, "m2")).head;                                                 // 4
-  head = bench.must(further(head, "m3")).head;                                                 // 5
-  store::Change next = of_turn(head, store::TurnState::queued, {status(State::submitted)});
+  task::TaskHead head = bench.must(with_history("t1", {})).head;
+  head = bench.must(of_turn(head, task::TurnState::running, {status(State::working)})).head;  // 3
+  head = bench.must(further(head, "m2")).head;                                                // 4
+  head = bench.must(further(head, "m3")).head;                                                // 5
+  task::Change next = of_turn(head, task::TurnState::queued, {status(State::submitted)});
   next.turn->turn = task::TurnNumber{2};
   next.turn->message = task::EventNumber{4};
   head = bench.must(std::move(next)).head;
@@ -139,16 +138,16 @@ TEST_CASE("TaskStore: a history that waits with its message goes with the turn o
   CHECK(has_history(bench, head, 4));
   CHECK(has_history(bench, head, 5));
   // It ends for good: the message that waited will have no turn.
-  head = bench.must(of_turn(head, store::TurnState::none, {status(State::canceled)})).head;
+  head = bench.must(of_turn(head, task::TurnState::none, {status(State::canceled)})).head;
   CHECK_FALSE(has_history(bench, head, 4));
   CHECK_FALSE(has_history(bench, head, 5));
 }
 
 TEST_CASE("TaskStore: a task of a client that speaks no A2A says so") {
   StoreBench bench;
-  store::Change change = StoreBench::creation("t1", {status(State::submitted)});
+  task::Change change = StoreBench::creation("t1", {status(State::submitted)});
   change.create->origin = task::Generation::none;
-  const store::TaskHead head = bench.must(std::move(change)).head;
+  const task::TaskHead head = bench.must(std::move(change)).head;
   bench.reopen();
   CHECK(bench.store->head(head.key)->origin == task::Generation::none);
   CHECK(bench.read(head).origin == task::Generation::none);
@@ -156,7 +155,7 @@ TEST_CASE("TaskStore: a task of a client that speaks no A2A says so") {
 
 TEST_CASE("TaskStore: what only chat protocols show is in the log and nowhere else") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   task::StatusChanged asks = status(State::input_required);
   asks.ask = "ask-1";
   bench.must(head,
@@ -182,9 +181,9 @@ TEST_CASE("TaskStore: what only chat protocols show is in the log and nowhere el
 
 TEST_CASE("TaskStore: the ids of a context's tool calls are those of all its tasks, each once") {
   StoreBench bench;
-  const store::TaskHead first = bench.create("t1");
-  const store::TaskHead second = bench.create("t2");
-  const store::TaskHead other = bench.create("t3", "c2");
+  const task::TaskHead first = bench.create("t1");
+  const task::TaskHead second = bench.create("t2");
+  const task::TaskHead other = bench.create("t3", "c2");
   CHECK(bench.store->call_ids(first.context_key)->empty());
   bench.must(first, {task::ToolCall{"b", "x", {}, false}, task::ToolCall{"a", "x", {}, true}});
   bench.must(second, {task::ToolCall{"a", "x", {}, false}, task::ToolResult{"z", {}, {}}});
@@ -199,7 +198,7 @@ TEST_CASE(
     "TaskStore: the ids of questions are taken in their context as those of calls are, also after a "
     "restart") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   task::EventBody asks = status(State::input_required);
   std::get<task::StatusChanged>(asks).ask = "q1";
   bench.must(head, {status(State::working), task::ToolCall{"c1", "look", {}, false}, asks});

@@ -59,8 +59,8 @@ base::Result<void> delete_push(StoreBench& bench, task::TaskKey key, const std::
   return await(std::move(future));
 }
 
-store::TaskHead with_push(StoreBench& bench, const std::string& id, const std::string& config_id = "p1") {
-  store::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
+task::TaskHead with_push(StoreBench& bench, const std::string& id, const std::string& config_id = "p1") {
+  task::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
   change.push = config(config_id);
   change.push_configs_max = 1;
   store::Committed made = bench.must(std::move(change));
@@ -72,7 +72,7 @@ store::TaskHead with_push(StoreBench& bench, const std::string& id, const std::s
 
 TEST_CASE("TaskStore: push configs come back whole, in the order they were made") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   CHECK(bench.set_push(head.key, config("p2"), 2).has_value());
   CHECK(bench.set_push(head.key, config("p1"), 2).has_value());
   bench.reopen();
@@ -92,7 +92,7 @@ TEST_CASE("TaskStore: push configs come back whole, in the order they were made"
 
 TEST_CASE("TaskStore: one config too many is refused, replacing one is not") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   CHECK(bench.set_push(head.key, config("p1"), 1).has_value());
   CHECK(bench.set_push(head.key, config("p2"), 1).error().code == ErrorCode::too_large);
   CHECK(bench.set_push(head.key, config("p1", "http://example.org/new"), 1)->url == "http://example.org/new");
@@ -104,10 +104,10 @@ TEST_CASE("TaskStore: one config too many is refused, replacing one is not") {
 TEST_CASE(
     "TaskStore: a change with one config too many leaves no trace, one that replaces a config is stored") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   const auto said = [&](const std::string& message, const task::PushConfig& with) {
-    store::Change change = StoreBench::change(head, {status(State::working), user(message)});
-    change.send = store::SendDigest{7, 7};
+    task::Change change = StoreBench::change(head, {status(State::working), user(message)});
+    change.send = task::SendDigest{7, 7};
     change.push = with;
     change.push_configs_max = 1;
     change.turn.emplace();
@@ -135,7 +135,7 @@ TEST_CASE(
 
 TEST_CASE("TaskStore: a new task with a config is refused where none is allowed") {
   StoreBench bench;
-  store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m")});
+  task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m")});
   change.push = config("p1");
   change.push_configs_max = 0;
   CHECK(bench.commit(std::move(change)).error().code == ErrorCode::too_large);
@@ -145,18 +145,18 @@ TEST_CASE("TaskStore: a new task with a config is refused where none is allowed"
 
 TEST_CASE("DeliveryStore: configs of before 1.0 hear of each status, and of statuses only") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   succeed(bench.set_push(head.key, config("p2"), 10));
   CHECK(bench.must(head, {delta("r", "x"), user("m2")}).deliveries == 0);
   CHECK(bench.must(head, {status(State::working), status(State::completed)}).deliveries == 4);
   CHECK(bench.store->delivery_counts()->waiting == 5);
-  const store::TaskHead silent = bench.create("t2");
+  const task::TaskHead silent = bench.create("t2");
   CHECK(bench.must(silent, {status(State::working)}).deliveries == 0);
 }
 
 TEST_CASE("DeliveryStore: a 1.0 config hears of every event that a stream shows, in the log's order") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   task::PushConfig newer = config("p2");
   newer.generation = task::Generation::v1_0;
   succeed(bench.set_push(head.key, newer, 10));
@@ -174,7 +174,7 @@ TEST_CASE("DeliveryStore: a 1.0 config hears of every event that a stream shows,
 
 TEST_CASE("DeliveryStore: a delivery tells what it is about") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   const base::Timestamp then = bench.clock.now();
   bench.clock.advance(Duration(50));
   const std::vector<store::Delivery> found = due(bench);
@@ -191,7 +191,7 @@ TEST_CASE("DeliveryStore: a delivery tells what it is about") {
 
 TEST_CASE("DeliveryStore: only the first of each config is due, and the next when it is done") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working), status(State::completed)});
   with_push(bench, "t2");
   std::vector<std::int64_t> order;
@@ -210,7 +210,7 @@ TEST_CASE("DeliveryStore: only the first of each config is due, and the next whe
 
 TEST_CASE("DeliveryStore: a retry waits for its time and holds back what follows, but no other config") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   succeed(bench.set_push(head.key, config("p2"), 10));
   const store::Delivery first = due(bench).at(0);
@@ -233,7 +233,7 @@ TEST_CASE("DeliveryStore: a retry waits for its time and holds back what follows
 
 TEST_CASE("DeliveryStore: what is given up is counted and lets the next go") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   const store::Delivery first = due(bench).at(0);
   CHECK(bench.record(outcome(first, DeliveryResult::Kind::given_up)).has_value());
@@ -260,7 +260,7 @@ TEST_CASE("DeliveryStore: the next due time follows the deliveries") {
 TEST_CASE(
     "DeliveryStore: deliveries wait through a restart, in order, for the address their config has then") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   bench.reopen();
   bench.must(head, {status(State::completed)});
@@ -277,7 +277,7 @@ TEST_CASE(
 
 TEST_CASE("DeliveryStore: a deleted config hears nothing more, the others hear what they did") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   succeed(bench.set_push(head.key, config("p2"), 10));
   bench.must(head, {status(State::working)});
   CHECK(bench.store->delivery_counts()->waiting == 3);
@@ -293,8 +293,8 @@ TEST_CASE("DeliveryStore: a deleted config hears nothing more, the others hear w
 
 TEST_CASE("DeliveryStore: a config that is not there can be deleted, of a task that is") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
-  const store::TaskHead other = with_push(bench, "t2");
+  const task::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead other = with_push(bench, "t2");
   CHECK(delete_push(bench, head.key, "none").has_value());
   CHECK(delete_push(bench, head.key, "p1").has_value());
   CHECK(delete_push(bench, head.key, "p1").has_value());
@@ -305,7 +305,7 @@ TEST_CASE("DeliveryStore: a config that is not there can be deleted, of a task t
 
 TEST_CASE("DeliveryStore: what becomes of a delivery under way to a deleted config touches no other") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   const store::Delivery under_way = due(bench).at(0);
   succeed(delete_push(bench, head.key, "p1"));
   succeed(bench.set_push(head.key, config("p1"), 10));
@@ -325,7 +325,7 @@ TEST_CASE("DeliveryStore: what becomes of a delivery under way to a deleted conf
 
 TEST_CASE("DeliveryStore: the last error of a config is that of the last attempt") {
   StoreBench bench;
-  const store::TaskHead head = with_push(bench, "t1");
+  const task::TaskHead head = with_push(bench, "t1");
   const auto last_error = [&] { return bench.store->push_configs(head.key)->at(0).last_error; };
   CHECK(last_error() == "");
   bench.must(head, {status(State::working)});
@@ -342,7 +342,7 @@ TEST_CASE("DeliveryStore: the last error of a config is that of the last attempt
 TEST_CASE("DeliveryStore: where more is due than is asked for, callers share the places") {
   StoreBench bench;
   const auto add = [&](const std::string& caller, const std::string& id) {
-    store::Change change = StoreBench::creation(id, {status(State::submitted)});
+    task::Change change = StoreBench::creation(id, {status(State::submitted)});
     change.create->caller = {caller};
     change.push = config(id);
     change.push_configs_max = 1;
@@ -365,7 +365,7 @@ TEST_CASE("DeliveryStore: where more is due than is asked for, callers share the
 TEST_CASE("DeliveryStore: a clock that was a year ahead in an earlier run delays nothing") {
   StoreBench bench;
   const Duration year = std::chrono::hours(24 * 365);
-  const store::TaskHead before = with_push(bench, "t1");
+  const task::TaskHead before = with_push(bench, "t1");
   bench.close();
   bench.clock.advance(year);
   bench.open();

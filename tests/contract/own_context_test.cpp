@@ -15,14 +15,14 @@ using task::State;
 
 namespace {
 
-store::Change fresh(const std::string& text) {
-  store::Change made = StoreBench::creation(base::make_uuid(), {status(State::submitted), user("m", text)});
+task::Change fresh(const std::string& text) {
+  task::Change made = StoreBench::creation(base::make_uuid(), {status(State::submitted), user("m", text)});
   made.create->fresh_id = made.create->fresh_context = true;
   made.create->context = store::own_context(made.create->id);
   return made;
 }
 
-store::Change joining(const store::TaskHead& first, const std::string& id, const std::string& text) {
+task::Change joining(const task::TaskHead& first, const std::string& id, const std::string& text) {
   return StoreBench::creation(id, {status(State::submitted), user("m", text)}, first.context.value);
 }
 
@@ -33,14 +33,14 @@ task::ToolCall call(const std::string& id) {
   return made;
 }
 
-Texts said_in(const StoreBench& bench, const store::TaskHead& head) {
+Texts said_in(const StoreBench& bench, const task::TaskHead& head) {
   // All of it: a task that is not there leaves nothing out.
   auto said = bench.store->conversation(head.context_key, {}, {}, 100);
   REQUIRE(said.has_value());
   return texts(*said);
 }
 
-std::vector<std::string> listed(const StoreBench& bench, const store::TaskHead& head) {
+std::vector<std::string> listed(const StoreBench& bench, const task::TaskHead& head) {
   task::ListFilter filter;
   filter.caller = head.caller;
   filter.agent = head.agent;
@@ -48,7 +48,7 @@ std::vector<std::string> listed(const StoreBench& bench, const store::TaskHead& 
   const auto page = bench.store->list(filter);
   REQUIRE(page.has_value());
   std::vector<std::string> ids;
-  for (const store::TaskHead& one : page->heads) ids.push_back(one.id.value);
+  for (const task::TaskHead& one : page->heads) ids.push_back(one.id.value);
   CHECK(page->total == static_cast<std::int64_t>(ids.size()));
   return ids;
 }
@@ -57,7 +57,7 @@ std::vector<std::string> listed(const StoreBench& bench, const store::TaskHead& 
 
 TEST_CASE("TaskStore: a task alone in its context tells of it, also after a restart") {
   StoreBench bench;
-  const store::TaskHead head = bench.must(fresh("hello")).head;
+  const task::TaskHead head = bench.must(fresh("hello")).head;
   bench.must(head, {delta("r", "good day"), call("c1"), status(State::completed)});
   for (int pass = 0; pass < 2; ++pass) {
     const auto found = bench.store->head(head.key);
@@ -73,13 +73,13 @@ TEST_CASE("TaskStore: a task alone in its context tells of it, also after a rest
 
 TEST_CASE("TaskStore: the own context of a task is no other caller's or agent's") {
   StoreBench bench;
-  const store::TaskHead head = bench.must(fresh("hello")).head;
-  store::TaskHead other = head;
+  const task::TaskHead head = bench.must(fresh("hello")).head;
+  task::TaskHead other = head;
   other.caller = {"bob"};
   CHECK(listed(bench, other).empty());
-  store::Change theirs = joining(head, "t2", "hi");
+  task::Change theirs = joining(head, "t2", "hi");
   theirs.create->caller = {"bob"};
-  const store::TaskHead second = bench.must(std::move(theirs)).head;
+  const task::TaskHead second = bench.must(std::move(theirs)).head;
   CHECK(second.context_key != head.context_key);
   CHECK(said_in(bench, second) == Texts{"hi"});
   CHECK(said_in(bench, head) == Texts{"hello"});
@@ -89,16 +89,16 @@ TEST_CASE("TaskStore: a second task comes into the context of the first, with al
   for (const bool after_restart : {false, true}) {
     CAPTURE(after_restart);
     StoreBench bench;
-    const store::TaskHead first = bench.must(fresh("one")).head;
+    const task::TaskHead first = bench.must(fresh("one")).head;
     bench.must(first, {delta("r", "reply"), call("c1")});
     if (after_restart) bench.reopen();
     bench.clock.advance(std::chrono::seconds(1));
-    const store::TaskHead second = bench.must(joining(first, "t2", "two")).head;
+    const task::TaskHead second = bench.must(joining(first, "t2", "two")).head;
     CHECK(second.context_key == first.context_key);
     CHECK(second.context == first.context);
     bench.clock.advance(std::chrono::seconds(1));
     bench.must(first, {user("m", "three"), call("c2")});
-    const store::TaskHead third = bench.must(joining(first, "t3", "four")).head;
+    const task::TaskHead third = bench.must(joining(first, "t3", "four")).head;
     CHECK(third.context_key == first.context_key);
     for (int pass = 0; pass < 2; ++pass) {
       CHECK(said_in(bench, first) == Texts{"one", "reply", "two", "three", "four"});
@@ -112,7 +112,7 @@ TEST_CASE("TaskStore: a second task comes into the context of the first, with al
 
 TEST_CASE("TaskStore: a task that is alone and grows long keeps its conversation") {
   StoreBench bench;
-  const store::TaskHead head = bench.must(fresh("0")).head;
+  const task::TaskHead head = bench.must(fresh("0")).head;
   Texts expected{"0"};
   for (int i = 1; i <= 60; ++i) {
     bench.must(head, {user("m", std::to_string(i))});
@@ -123,13 +123,13 @@ TEST_CASE("TaskStore: a task that is alone and grows long keeps its conversation
     CHECK(listed(bench, head) == Texts{head.id.value});
     bench.reopen();
   }
-  const store::TaskHead second = bench.must(joining(head, "t2", "two")).head;
+  const task::TaskHead second = bench.must(joining(head, "t2", "two")).head;
   CHECK(second.context_key == head.context_key);
 }
 
 TEST_CASE("TaskStore: a task alone in its context has no rows about it until another comes") {
   StoreBench bench;
-  const store::TaskHead first = bench.must(fresh("one")).head;
+  const task::TaskHead first = bench.must(fresh("one")).head;
   const auto rows = [&](const std::string& table) {
     store::sqlite::Connection connection(bench.path(), store::sqlite::Connection::Mode::read);
     return connection.database().execAndGet("SELECT count(*) FROM " + table).getInt();

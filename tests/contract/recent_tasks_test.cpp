@@ -10,7 +10,7 @@ using task::State;
 namespace {
 
 // All that can be asked about a task, of a store that has it in memory and of one that has just been opened.
-void same_from_disk(StoreBench& bench, const store::TaskHead& head) {
+void same_from_disk(StoreBench& bench, const task::TaskHead& head) {
   const auto look = [&] {
     std::vector<task::Task> tasks;
     for (std::int64_t as_of = 1; as_of <= head.last_event.value; ++as_of) {
@@ -88,7 +88,7 @@ void same_from_disk(StoreBench& bench, const store::TaskHead& head) {
 
 TEST_CASE("Store: a new task is the same from memory as from the disk") {
   StoreBench bench;
-  store::Change creation = StoreBench::creation("t1", {status(State::submitted), user("m1")});
+  task::Change creation = StoreBench::creation("t1", {status(State::submitted), user("m1")});
   creation.create->origin = task::Generation::none;
   creation.create->parent = bench.create("t0").key;
   auto head = bench.must(std::move(creation)).head;
@@ -97,7 +97,7 @@ TEST_CASE("Store: a new task is the same from memory as from the disk") {
       bench.must(head, {status(State::working), delta("r", "He"), delta("r", "llo"), chunk("a", "1", false)})
           .head;
   head = bench.must(head, {chunk("a", "2", true), task::Withdrawn{{{"r"}}}, delta("r", "again")}).head;
-  store::Change asks =
+  task::Change asks =
       StoreBench::change(head, {status(State::input_required, message(task::Role::agent, "q", "?"))});
   asks.turn.emplace();
   asks.turn->ask = "a1";
@@ -116,7 +116,7 @@ TEST_CASE("Store: a task that has outgrown the memory is the same from the disk"
 
 TEST_CASE("Store: what is asked about a turn is the same from memory as from the disk") {
   StoreBench bench;
-  store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
+  task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
   change.create->metadata = {R"({"k":1})"};
   change.request.emplace();
   change.request->tools = {R"([{"name":"x"}])"};

@@ -11,7 +11,7 @@ using namespace baton;
 using namespace baton::test;
 using base::Duration;
 using base::ErrorCode;
-using store::SendDigest;
+using task::SendDigest;
 using task::State;
 
 namespace {
@@ -19,8 +19,8 @@ namespace {
 // The halves with their highest bits set are the ones that do not fit a signed column as they are.
 constexpr SendDigest kSend{0xfedcba9876543210, 0x8000000000000001};
 
-store::Change sent(const std::string& id, const SendDigest& digest = kSend) {
-  store::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
+task::Change sent(const std::string& id, const SendDigest& digest = kSend) {
+  task::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
   change.send = digest;
   return change;
 }
@@ -30,8 +30,8 @@ store::Change sent(const std::string& id, const SendDigest& digest = kSend) {
 TEST_CASE("TaskStore: an earlier send is found with its task and its place, also after a restart") {
   StoreBench bench;
   CHECK(bench.store->earlier_send(kSend).error().code == ErrorCode::not_found);
-  const store::TaskHead head = bench.must(sent("t1")).head;
-  store::Change more = StoreBench::change(head, {user("m2")});
+  const task::TaskHead head = bench.must(sent("t1")).head;
+  task::Change more = StoreBench::change(head, {user("m2")});
   more.send = SendDigest{kSend.high, 7};
   bench.must(std::move(more));
   for (int pass = 0; pass < 2; ++pass) {
@@ -51,11 +51,11 @@ TEST_CASE("TaskStore: an earlier send is found with its task and its place, also
 
 TEST_CASE("TaskStore: a repeated send leaves no trace, whatever has become of the task") {
   StoreBench bench;
-  const store::TaskHead head = bench.must(sent("t1")).head;
+  const task::TaskHead head = bench.must(sent("t1")).head;
   bench.must(head, {status(State::working), status(State::completed)});
   CHECK(bench.commit(sent("t2")).error().code == ErrorCode::already_exists);
   CHECK(bench.store->head({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
-  store::Change again = StoreBench::change(head, {user("m2")});
+  task::Change again = StoreBench::change(head, {user("m2")});
   again.send = kSend;
   again.expected = head.version;
   CHECK(bench.commit(std::move(again)).error().code == ErrorCode::already_exists);
@@ -64,9 +64,9 @@ TEST_CASE("TaskStore: a repeated send leaves no trace, whatever has become of th
 
 TEST_CASE("TaskStore: a send that was refused is not remembered") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   CHECK(bench.commit(sent("t1")).error().code == ErrorCode::already_exists);
-  store::Change stale = StoreBench::change(head, {user("m2")});
+  task::Change stale = StoreBench::change(head, {user("m2")});
   stale.expected = task::Version{99};
   stale.send = kSend;
   CHECK(bench.commit(std::move(stale)).error().code == ErrorCode::conflict);
@@ -78,13 +78,13 @@ TEST_CASE("TaskStore: a send is remembered for the retention and no longer") {
   StoreBench bench;
   bench.settings.send_retention = Duration(1000);
   bench.reopen();
-  const store::TaskHead first = bench.must(sent("t1")).head;
+  const task::TaskHead first = bench.must(sent("t1")).head;
   bench.clock.advance(Duration(999));
   CHECK(bench.store->earlier_send(kSend)->task == first.key);
   CHECK(bench.commit(sent("t2")).error().code == ErrorCode::already_exists);
   bench.clock.advance(Duration(1));
   CHECK(bench.store->earlier_send(kSend).error().code == ErrorCode::not_found);
-  const store::TaskHead second = bench.must(sent("t2")).head;
+  const task::TaskHead second = bench.must(sent("t2")).head;
   CHECK(bench.store->earlier_send(kSend)->task == second.key);
   CHECK(bench.commit(sent("t3")).error().code == ErrorCode::already_exists);
 }
@@ -140,7 +140,7 @@ TEST_CASE("TaskStore: of equal sends from many threads exactly one makes its tas
 
 TEST_CASE("TaskStore: the first stop after an event is the status with which the task waited or ended") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   const auto stop = [&](std::int64_t after) { return bench.store->first_stop(head.key, {after}); };
   CHECK(stop(0).error().code == ErrorCode::not_found);
   bench.must(head, {status(State::working), delta("r", "x")});

@@ -96,7 +96,7 @@ class StoreBench {
   }
   std::string path() const { return (folder.path() / "test.db").string(); }
 
-  base::Result<store::Committed> commit(store::Change change) {
+  base::Result<store::Committed> commit(task::Change change) {
     auto promise = std::make_shared<std::promise<base::Result<store::Committed>>>();
     auto future = promise->get_future();
     store->commit(std::move(change), [promise](auto result) { promise->set_value(std::move(result)); });
@@ -104,25 +104,25 @@ class StoreBench {
   }
 
   // For what must succeed.
-  store::Committed must(store::Change change) {
+  store::Committed must(task::Change change) {
     auto result = commit(std::move(change));
     succeed(result);
     return std::move(*result);
   }
-  store::Committed must(const store::TaskHead& head, std::vector<task::EventBody> events) {
+  store::Committed must(const task::TaskHead& head, std::vector<task::EventBody> events) {
     return must(change(head, std::move(events)));
   }
 
-  static store::Change change(const store::TaskHead& head, std::vector<task::EventBody> events) {
-    store::Change made;
+  static task::Change change(const task::TaskHead& head, std::vector<task::EventBody> events) {
+    task::Change made;
     made.task = head.key;
     made.events = std::move(events);
     return made;
   }
 
-  static store::Change creation(const std::string& id, std::vector<task::EventBody> events,
-                                const std::string& context = "c1") {
-    store::Change made;
+  static task::Change creation(const std::string& id, std::vector<task::EventBody> events,
+                               const std::string& context = "c1") {
+    task::Change made;
     made.create.emplace();
     made.create->id = {id};
     made.create->agent = {"echo"};
@@ -132,7 +132,7 @@ class StoreBench {
     return made;
   }
   // A submitted task with one message: events 1 and 2.
-  store::TaskHead create(const std::string& id, const std::string& context = "c1") {
+  task::TaskHead create(const std::string& id, const std::string& context = "c1") {
     return must(creation(id, {status(task::State::submitted), user("m-" + id)}, context)).head;
   }
 
@@ -151,7 +151,7 @@ class StoreBench {
   }
 
   // What `read` gives, which must succeed.
-  task::Task read(const store::TaskHead& head, std::optional<int> history = std::nullopt,
+  task::Task read(const task::TaskHead& head, std::optional<int> history = std::nullopt,
                   std::optional<std::int64_t> as_of = {}) {
     std::optional<task::EventNumber> number;
     if (as_of) number = task::EventNumber{*as_of};
@@ -159,7 +159,7 @@ class StoreBench {
     succeed(task);
     return std::move(*task);
   }
-  std::vector<task::Event> log(const store::TaskHead& head) {
+  std::vector<task::Event> log(const task::TaskHead& head) {
     auto events = store->events(head.key, {}, 1'000'000);
     REQUIRE(events.has_value());
     return std::move(*events);

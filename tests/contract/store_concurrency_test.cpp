@@ -25,7 +25,7 @@ std::string numbered(std::string name, int number) {
 
 TEST_CASE("TaskStore: numbers are consecutive under commits from many threads") {
   StoreBench bench;
-  std::vector<store::TaskHead> heads;
+  std::vector<task::TaskHead> heads;
   for (int i = 0; i < 4; ++i) heads.push_back(bench.create(numbered("t", i)));
   constexpr int kThreads = 8, kEach = 100;
   std::latch all_stored(kThreads * kEach);
@@ -48,7 +48,7 @@ TEST_CASE("TaskStore: numbers are consecutive under commits from many threads") 
   threads.clear();
   all_stored.wait();
   CHECK(failed == 0);
-  for (const store::TaskHead& head : heads) {
+  for (const task::TaskHead& head : heads) {
     const std::vector<task::Event> log = bench.log(head);
     CHECK(consecutive(log));
     CHECK(log.size() == 2 + kThreads * kEach / heads.size());
@@ -63,13 +63,13 @@ TEST_CASE("TaskStore: numbers are consecutive under commits from many threads") 
 
 TEST_CASE("TaskStore: callbacks come in the order of the commits, on one thread") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   constexpr int kCount = 500;
   std::vector<int> order;  // the flushing thread only, until the latch opens
   std::set<std::thread::id> threads;
   std::latch done(kCount);
   for (int i = 0; i < kCount; ++i) {
-    store::Change change = StoreBench::change(head, {delta("r", "x")});
+    task::Change change = StoreBench::change(head, {delta("r", "x")});
     if (i % 7 == 0) change.expected = task::Version{99};  // refused
     bench.store->commit(std::move(change), [&, i](auto) {
       order.push_back(i);
@@ -87,10 +87,10 @@ TEST_CASE("TaskStore: callbacks come in the order of the commits, on one thread"
 TEST_CASE(
     "TaskStore: whoever asks while a change is under way is called after its callback, refused or not") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   for (const bool refused : {false, true}) {
     CAPTURE(refused);
-    store::Change change = StoreBench::change(head, {delta("r", "x")});
+    task::Change change = StoreBench::change(head, {delta("r", "x")});
     if (refused) change.expected = task::Version{99};
     std::promise<std::string> called;
     std::string order;  // the flushing thread only
@@ -110,8 +110,8 @@ TEST_CASE(
 
 TEST_CASE("TaskStore: a refused change does not disturb the others in its transaction") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
-  const store::TaskHead other = bench.create("t2");
+  const task::TaskHead head = bench.create("t1");
+  const task::TaskHead other = bench.create("t2");
   constexpr int kRounds = 200;
   std::latch done(kRounds * 4);
   std::map<ErrorCode, int> refused;  // the flushing thread only, until the latch opens
@@ -148,11 +148,11 @@ TEST_CASE("TaskStore: of two that decide on the same version one wins") {
   constexpr int kTasks = 50;
   std::atomic<int> won{0}, lost{0};
   std::latch done(kTasks * 2);
-  std::vector<store::TaskHead> heads;
+  std::vector<task::TaskHead> heads;
   for (int i = 0; i < kTasks; ++i) heads.push_back(bench.create(numbered("t", i)));
   const auto decide = [&](State state) {
-    for (const store::TaskHead& head : heads) {
-      store::Change change = StoreBench::change(head, {status(state)});
+    for (const task::TaskHead& head : heads) {
+      task::Change change = StoreBench::change(head, {status(state)});
       change.expected = head.version;
       bench.store->commit(std::move(change), [&](auto result) {
         if (result) ++won;
@@ -168,12 +168,12 @@ TEST_CASE("TaskStore: of two that decide on the same version one wins") {
   done.wait();
   CHECK(won == kTasks);
   CHECK(lost == kTasks);
-  for (const store::TaskHead& head : heads) CHECK(bench.log(head).size() == 3);
+  for (const task::TaskHead& head : heads) CHECK(bench.log(head).size() == 3);
 }
 
 TEST_CASE("TaskStore: a reader never sees a task apart from its log") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   std::atomic<bool> finished{false};
   std::atomic<int> wrong{0}, reads{0};
   {

@@ -47,7 +47,7 @@ struct Acknowledged {
     threads.emplace_back([&store, pipe, t] {
       task::TaskKey key;
       for (int i = 0;; ++i) {
-        store::Change change;
+        task::Change change;
         if (i % 50 == 0) {
           change = StoreBench::creation(
               std::to_string(getpid()) + "-" + std::to_string(t) + "-" + std::to_string(i),
@@ -152,7 +152,7 @@ TEST_CASE("TaskStore: what was acknowledged before a kill is there after it") {
 
 TEST_CASE("TaskStore: a full disk loses nothing acknowledged, and the store recovers") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   int acknowledged = 0;
   const auto append = [&] {
     return bench.commit(StoreBench::change(head, {chunk("a", std::string(9'000, 'x'), true)}));
@@ -189,7 +189,7 @@ TEST_CASE("TaskStore: a full disk loses nothing acknowledged, and the store reco
 
 TEST_CASE("TaskStore: a probe tells whether the disk takes writes, and changes nothing") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   const auto probe = [&] {
     std::promise<base::Result<void>> told;
     bench.store->probe([&](base::Result<void> result) { told.set_value(std::move(result)); });
@@ -209,7 +209,7 @@ TEST_CASE("TaskStore: a probe tells whether the disk takes writes, and changes n
 
 TEST_CASE("TaskStore: closing commits what was handed over") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   std::atomic<int> stored{0};
   for (int i = 0; i < 300; ++i) {
     bench.store->commit(StoreBench::change(head, {delta("r", "x")}),
@@ -222,7 +222,7 @@ TEST_CASE("TaskStore: closing commits what was handed over") {
 
 TEST_CASE("TaskStore: a disk that cannot be flushed ends the program before anybody is told") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   bench.close();
   int ends[2];
   REQUIRE(::pipe(ends) == 0);

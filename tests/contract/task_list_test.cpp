@@ -33,14 +33,14 @@ store::ListPage list(const StoreBench& bench, const task::ListFilter& filter) {
 
 Texts ids(const store::ListPage& page) {
   Texts found;
-  for (const store::TaskHead& head : page.heads) found.push_back(head.id.value);
+  for (const task::TaskHead& head : page.heads) found.push_back(head.id.value);
   return found;
 }
 Texts ids(const StoreBench& bench, const task::ListFilter& filter) {
   return ids(list(bench, filter));
 }
 
-task::ListPosition position(const store::TaskHead& head) {
+task::ListPosition position(const task::TaskHead& head) {
   return {head.status_at, head.id};
 }
 
@@ -60,7 +60,7 @@ Texts in_pages(const StoreBench& bench, task::ListFilter filter) {
 
 TEST_CASE("TaskStore: a list has the newest status first, and of equal times the last id") {
   StoreBench bench;
-  const store::TaskHead first = bench.create("first");
+  const task::TaskHead first = bench.create("first");
   bench.clock.advance(Duration(5));
   for (const char* id : {"b", "d", "a", "c"}) bench.create(id);
   CHECK(ids(bench, all()) == Texts{"d", "c", "b", "a", "first"});
@@ -68,7 +68,7 @@ TEST_CASE("TaskStore: a list has the newest status first, and of equal times the
   bench.clock.advance(Duration(5));
   bench.must(first, {status(State::working)});
   CHECK(ids(bench, all()) == Texts{"first", "d", "c", "b", "a"});
-  const store::TaskHead shown = list(bench, all()).heads.at(0);
+  const task::TaskHead shown = list(bench, all()).heads.at(0);
   CHECK(shown.status_at == bench.clock.now());
   CHECK(shown.state == State::working);
   CHECK(shown.context.value == "c1");
@@ -77,7 +77,7 @@ TEST_CASE("TaskStore: a list has the newest status first, and of equal times the
 TEST_CASE("TaskStore: the time of a status is the one the status tells, and output does not change it") {
   StoreBench bench;
   const base::Timestamp made = bench.clock.now();
-  store::TaskHead head = bench.create("t1");
+  task::TaskHead head = bench.create("t1");
   CHECK(head.status_at == made);
   bench.clock.advance(Duration(100));
   head = bench.must(head, {delta("r", "x"), user("m2")}).head;
@@ -87,7 +87,7 @@ TEST_CASE("TaskStore: the time of a status is the one the status tells, and outp
   progress.status.at = made + Duration(40);
   head = bench.must(head, {progress}).head;
   CHECK(head.status_at == made + Duration(40));
-  store::Change turn = StoreBench::change(head, {});
+  task::Change turn = StoreBench::change(head, {});
   turn.turn.emplace();
   turn.turn->attempt = 2;
   bench.must(std::move(turn));
@@ -96,17 +96,17 @@ TEST_CASE("TaskStore: the time of a status is the one the status tells, and outp
   CHECK(bench.store->head({{"ann"}, {"echo"}, {"t1"}})->status_at == made + Duration(40));
   CHECK(bench.read(head).status.at == made + Duration(40));
 
-  const store::TaskHead silent = bench.must(StoreBench::creation("t2", {user("m")})).head;
+  const task::TaskHead silent = bench.must(StoreBench::creation("t2", {user("m")})).head;
   CHECK(silent.status_at == bench.clock.now());
 }
 
 TEST_CASE("TaskStore: a list shows the tasks of this caller at this agent only") {
   StoreBench bench;
   bench.create("mine");
-  store::Change other_caller = StoreBench::creation("theirs", {status(kSubmitted)});
+  task::Change other_caller = StoreBench::creation("theirs", {status(kSubmitted)});
   other_caller.create->caller = {"bob"};
   bench.must(std::move(other_caller));
-  store::Change other_agent = StoreBench::creation("elsewhere", {status(kSubmitted)});
+  task::Change other_agent = StoreBench::creation("elsewhere", {status(kSubmitted)});
   other_agent.create->agent = {"maps"};
   bench.must(std::move(other_agent));
   CHECK(ids(bench, all()) == Texts{"mine"});
@@ -119,11 +119,11 @@ TEST_CASE("TaskStore: a list shows the tasks of this caller at this agent only")
 
 TEST_CASE("TaskStore: a list is filtered by context, state and the time of the status, inclusive") {
   StoreBench bench;
-  const store::TaskHead old = bench.create("old", "c1");
+  const task::TaskHead old = bench.create("old", "c1");
   bench.clock.advance(Duration(10));
-  const store::TaskHead working = bench.create("working", "c1");
+  const task::TaskHead working = bench.create("working", "c1");
   bench.must(working, {status(State::working)});
-  const store::TaskHead done = bench.create("done", "c2");
+  const task::TaskHead done = bench.create("done", "c2");
   bench.must(done, {status(State::working), status(State::completed)});
 
   task::ListFilter filter = all();
@@ -151,7 +151,7 @@ TEST_CASE("TaskStore: a list is filtered by context, state and the time of the s
 TEST_CASE("TaskStore: a context of the same name is another caller's own") {
   StoreBench bench;
   bench.create("mine", "shared name");
-  store::Change other = StoreBench::creation("theirs", {status(kSubmitted)}, "shared name");
+  task::Change other = StoreBench::creation("theirs", {status(kSubmitted)}, "shared name");
   other.create->caller = {"bob"};
   bench.must(std::move(other));
   task::ListFilter filter = all();
@@ -165,7 +165,7 @@ TEST_CASE("TaskStore: pages of a list give every task once, and each tells the t
   StoreBench bench;
   for (int i = 0; i < 23; ++i) {
     if (i % 4 == 0) bench.clock.advance(Duration(1));
-    const store::TaskHead head = bench.create("t" + std::to_string(i), i % 2 == 0 ? "even" : "odd");
+    const task::TaskHead head = bench.create("t" + std::to_string(i), i % 2 == 0 ? "even" : "odd");
     if (i % 3 == 0) bench.must(head, {status(State::working)});
   }
   const Texts whole = ids(bench, all(100));
@@ -203,11 +203,11 @@ namespace {
 
 // What a list must be, said by looking at every task.
 struct Model {
-  std::vector<store::TaskHead> heads;
+  std::vector<task::TaskHead> heads;
 
-  std::vector<store::TaskHead> chosen(const task::ListFilter& filter) const {
-    std::vector<store::TaskHead> found;
-    for (const store::TaskHead& head : heads) {
+  std::vector<task::TaskHead> chosen(const task::ListFilter& filter) const {
+    std::vector<task::TaskHead> found;
+    for (const task::TaskHead& head : heads) {
       const bool fits = (filter.context.empty() || head.context == filter.context) &&
                         (!filter.state || head.state == *filter.state) &&
                         (!filter.status_since || head.status_at >= *filter.status_since);
@@ -222,7 +222,7 @@ struct Model {
 
 void check_lists(const StoreBench& bench, const Model& model, task::ListFilter filter) {
   Texts expected;
-  for (const store::TaskHead& head : model.chosen(filter)) expected.push_back(head.id.value);
+  for (const task::TaskHead& head : model.chosen(filter)) expected.push_back(head.id.value);
   CHECK(in_pages(bench, filter) == expected);
   CHECK(list(bench, filter).total == static_cast<std::int64_t>(expected.size()));
 }
@@ -248,14 +248,14 @@ TEST_CASE("TaskStore: tasks that have a turn and tasks at rest are one list with
   StoreBench bench;
   std::mt19937 random(5);
   const auto below = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
-  constexpr std::array kTurns{store::TurnState::none, store::TurnState::queued, store::TurnState::running};
+  constexpr std::array kTurns{task::TurnState::none, task::TurnState::queued, task::TurnState::running};
   constexpr std::array kStates{State::working, State::input_required, State::completed};
   Model model;
   const base::Timestamp begun = bench.clock.now();
   for (int i = 0; i < 120; ++i) {
     if (below(3) > 0) bench.clock.advance(Duration(below(20)));
-    store::Change change;
-    store::TaskHead* old = nullptr;
+    task::Change change;
+    task::TaskHead* old = nullptr;
     if (i < 40) {
       change = StoreBench::creation("t" + std::to_string(below(1000)) + "-" + std::to_string(i),
                                     {status(kSubmitted), user("m")}, below(2) == 0 ? "c1" : "c2");
@@ -268,7 +268,7 @@ TEST_CASE("TaskStore: tasks that have a turn and tasks at rest are one list with
     }
     change.turn.emplace();
     change.turn->state = kTurns[static_cast<std::size_t>(below(3))];
-    const store::TaskHead now = bench.must(std::move(change)).head;
+    const task::TaskHead now = bench.must(std::move(change)).head;
     (old != nullptr ? *old : model.heads.emplace_back()) = now;
     if (i % 20 == 19) check_all_lists(bench, model, begun + Duration(300));
   }
@@ -278,9 +278,9 @@ TEST_CASE("TaskStore: tasks that have a turn and tasks at rest are one list with
 
 TEST_CASE("TaskStore: a task that is refused or rolled back is not counted") {
   StoreBench bench;
-  const store::TaskHead first = bench.create("t1");
+  const task::TaskHead first = bench.create("t1");
   CHECK_FALSE(bench.commit(StoreBench::creation("t1", {status(kSubmitted), user("m")})).has_value());
-  store::Change late = StoreBench::change(first, {status(State::working)});
+  task::Change late = StoreBench::change(first, {status(State::working)});
   late.expected = task::Version{99};
   CHECK_FALSE(bench.commit(std::move(late)).has_value());
   CHECK(list(bench, all()).total == 1);
@@ -288,10 +288,10 @@ TEST_CASE("TaskStore: a task that is refused or rolled back is not counted") {
 
 TEST_CASE("TaskStore: a context that is said to be new is found as any other") {
   StoreBench bench;
-  store::Change change = StoreBench::creation("t1", {status(kSubmitted), user("m")}, "fresh");
+  task::Change change = StoreBench::creation("t1", {status(kSubmitted), user("m")}, "fresh");
   change.create->fresh_id = change.create->fresh_context = true;
-  const store::TaskHead first = bench.must(std::move(change)).head;
-  const store::TaskHead third = bench.create("t3", "fresh");
+  const task::TaskHead first = bench.must(std::move(change)).head;
+  const task::TaskHead third = bench.create("t3", "fresh");
   CHECK(third.context_key == first.context_key);
 }
 

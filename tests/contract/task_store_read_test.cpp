@@ -9,7 +9,7 @@ using task::State;
 
 TEST_CASE("TaskStore: pieces of a reply read as one text part") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   const store::Committed first = bench.must(head, {delta("r1", "one "), delta("r1", "two ")});
   CHECK(std::get<task::TextDelta>(first.events[0]->body).first);
   CHECK_FALSE(std::get<task::TextDelta>(first.events[1]->body).first);
@@ -22,7 +22,7 @@ TEST_CASE("TaskStore: pieces of a reply read as one text part") {
 
 TEST_CASE("TaskStore: artifacts get ordinals in the order in which they appear") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(
       head, {chunk("a", "1", false), delta("r", "x"), chunk("b", "2", false), chunk("a", "3", true)});
   CHECK(std::get<task::ArtifactChunk>(stored.events[0]->body).artifact.ordinal == 0);
@@ -40,7 +40,7 @@ TEST_CASE("TaskStore: artifacts get ordinals in the order in which they appear")
 
 TEST_CASE("TaskStore: chunks are appended, a chunk without append begins anew") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   task::ArtifactChunk begin = chunk("a", "1", false);
   begin.artifact.name = "report";
   task::ArtifactChunk more = chunk("a", "2", true);
@@ -63,17 +63,17 @@ TEST_CASE("TaskStore: chunks are appended, a chunk without append begins anew") 
 
 TEST_CASE("TaskStore: an appended chunk of an unknown artifact begins it, and says so") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(head, {chunk("a", "1", true)});
   CHECK_FALSE(std::get<task::ArtifactChunk>(stored.events[0]->body).append);
   CHECK(texts(bench.read(head).artifacts.at(0)) == Texts{"1"});
-  store::Change nameless = StoreBench::change(head, {chunk("", "1", true)});
+  task::Change nameless = StoreBench::change(head, {chunk("", "1", true)});
   CHECK(bench.commit(std::move(nameless)).error().code == base::ErrorCode::invalid_argument);
 }
 
 TEST_CASE("TaskStore: withdrawn artifacts are gone, and begin anew when they come again") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   bench.must(head, {chunk("a", "1", false), chunk("b", "2", false), delta("r", "broken")});  // 3, 4, 5
   bench.must(head, {task::Withdrawn{{{"a"}, {"r"}, {"unknown"}, {"a"}}}});                   // 6
   CHECK(bench.read(head).artifacts.size() == 1);
@@ -94,7 +94,7 @@ TEST_CASE("TaskStore: withdrawn artifacts are gone, and begin anew when they com
 
 TEST_CASE("TaskStore: a task reads as it was after each of its events") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   bench.must(head,
              {status(State::working), delta("r", "a"), delta("r", "b"), chunk("x", "1", false),
               status(State::input_required, message(task::Role::agent, "ask", "which?")), user("m2", "that"),
@@ -122,7 +122,7 @@ TEST_CASE("TaskStore: a task reads as it was after each of its events") {
 TEST_CASE(
     "TaskStore: history is the last messages, oldest first, questions and answers but no progress notes") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   const auto agent = [](const std::string& text) { return message(task::Role::agent, "x", text); };
   bench.must(head, {status(State::working, agent("note")), status(State::input_required, agent("which?")),
                     user("m2", "that"), status(State::submitted, agent("queued")),
@@ -141,7 +141,7 @@ TEST_CASE(
 
 namespace {
 
-Texts said(StoreBench& bench, const store::TaskHead& before, std::int64_t number, int limit = 100) {
+Texts said(StoreBench& bench, const task::TaskHead& before, std::int64_t number, int limit = 100) {
   const auto found = bench.store->conversation(before.context_key, before.key, {number}, limit);
   REQUIRE(found.has_value());
   return texts(*found);
@@ -151,12 +151,12 @@ Texts said(StoreBench& bench, const store::TaskHead& before, std::int64_t number
 
 TEST_CASE("TaskStore: a conversation is the messages and replies of all tasks of the context in time order") {
   StoreBench bench;
-  const store::TaskHead one = bench.must(StoreBench::creation("t1", {user("m1", "q1")})).head;
+  const task::TaskHead one = bench.must(StoreBench::creation("t1", {user("m1", "q1")})).head;
   bench.clock.advance(base::Duration(5));
   bench.must(one, {delta("r1", "a"), delta("r1", "1")});
   bench.clock.advance(base::Duration(5));
-  const store::TaskHead two = bench.must(StoreBench::creation("t2", {user("m2", "q2")})).head;
-  const store::TaskHead elsewhere = bench.must(StoreBench::creation("t3", {user("m3", "q3")}, "c2")).head;
+  const task::TaskHead two = bench.must(StoreBench::creation("t2", {user("m2", "q2")})).head;
+  const task::TaskHead elsewhere = bench.must(StoreBench::creation("t3", {user("m3", "q3")}, "c2")).head;
   bench.clock.advance(base::Duration(5));
   bench.must(one, {user("m4", "q4")});
   bench.must(two, {delta("r2", "a2"), status(State::completed, message(task::Role::agent, "d", "done"))});
@@ -173,7 +173,7 @@ TEST_CASE("TaskStore: a conversation is the messages and replies of all tasks of
 
 TEST_CASE("TaskStore: a conversation shows no reply that was withdrawn or replaced") {
   StoreBench bench;
-  const store::TaskHead head = bench.must(StoreBench::creation("t1", {user("m1", "q")})).head;
+  const task::TaskHead head = bench.must(StoreBench::creation("t1", {user("m1", "q")})).head;
   bench.must(head, {delta("r1", "broken"), delta("r2", "kept"), task::Withdrawn{{{"r1"}}}});  // 2, 3, 4
   CHECK(said(bench, head, 9) == Texts{"q", "kept"});
   bench.must(head, {delta("r1", "whole"), task::TextDelta{{"r2"}, 0, "new", true, false}});  // 5, 6

@@ -10,7 +10,7 @@ using task::State;
 
 TEST_CASE("TaskStore: who asks for it hears of a change before its callback, and of a refused one never") {
   StoreBench bench;
-  const auto heard = [&](store::Change change) {
+  const auto heard = [&](task::Change change) {
     std::vector<std::string> order;
     std::promise<void> done;
     bench.store->commit(
@@ -34,12 +34,12 @@ TEST_CASE("TaskStore: who asks for it hears of a change before its callback, and
 
 TEST_CASE("TaskStore: a new task has what it was made with") {
   StoreBench bench;
-  store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
+  task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
   change.create->metadata = {R"({ "a" :1})"};
   change.create->trace = "00-trace";
   change.turn.emplace();
   change.turn->turn = task::TurnNumber{1};
-  change.turn->state = store::TurnState::queued;
+  change.turn->state = task::TurnState::queued;
   change.turn->message_is_new = true;
   const store::Committed made = bench.must(std::move(change));
 
@@ -47,7 +47,7 @@ TEST_CASE("TaskStore: a new task has what it was made with") {
   CHECK(made.head.context_key.value > 0);
   CHECK(made.head.version.value == 1);
   CHECK(made.head.last_event.value == 2);
-  CHECK(made.head.turn_state == store::TurnState::queued);
+  CHECK(made.head.turn_state == task::TurnState::queued);
   CHECK(made.head.turn_message.value == 2);
   REQUIRE(made.events.size() == 2);
   CHECK(made.events[0]->number.value == 1);
@@ -67,11 +67,11 @@ TEST_CASE("TaskStore: a new task has what it was made with") {
 
 TEST_CASE("TaskStore: the head read by id and by key is the head that was committed") {
   StoreBench bench;
-  store::TaskHead head = bench.create("t1");
-  store::Change change = StoreBench::change(head, {status(State::working)});
+  task::TaskHead head = bench.create("t1");
+  task::Change change = StoreBench::change(head, {status(State::working)});
   change.turn.emplace();
   change.turn->turn = task::TurnNumber{3};
-  change.turn->state = store::TurnState::running;
+  change.turn->state = task::TurnState::running;
   change.turn->attempt = 2;
   change.turn->message = task::EventNumber{2};
   change.turn->waiting_messages = 4;
@@ -83,7 +83,7 @@ TEST_CASE("TaskStore: the head read by id and by key is the head that was commit
   const auto by_key = bench.store->head(head.key);
   REQUIRE(by_id.has_value());
   REQUIRE(by_key.has_value());
-  for (const store::TaskHead& read : {head, *by_id, *by_key}) {
+  for (const task::TaskHead& read : {head, *by_id, *by_key}) {
     CHECK(read.key == head.key);
     CHECK(read.id.value == "t1");
     CHECK(read.agent.value == "echo");
@@ -95,7 +95,7 @@ TEST_CASE("TaskStore: the head read by id and by key is the head that was commit
     CHECK(read.state == State::working);
     CHECK(read.last_event.value == 3);
     CHECK(read.turn.value == 3);
-    CHECK(read.turn_state == store::TurnState::running);
+    CHECK(read.turn_state == task::TurnState::running);
     CHECK(read.attempt == 2);
     CHECK(read.turn_message.value == 2);
     CHECK(read.waiting_messages == 4);
@@ -120,13 +120,13 @@ TEST_CASE("TaskStore: a task of another caller or agent is not found") {
 
 TEST_CASE("TaskStore: a taken id is refused for its caller and agent and free for others") {
   StoreBench bench;
-  const store::TaskHead first = bench.create("t1");
+  const task::TaskHead first = bench.create("t1");
   auto again = bench.commit(StoreBench::creation("t1", {user("m2")}, "another context"));
   CHECK(again.error().code == ErrorCode::already_exists);
 
-  store::Change other = StoreBench::creation("t1", {status(State::submitted)});
+  task::Change other = StoreBench::creation("t1", {status(State::submitted)});
   other.create->caller = {"bob"};
-  const store::TaskHead of_bob = bench.must(std::move(other)).head;
+  const task::TaskHead of_bob = bench.must(std::move(other)).head;
   CHECK(of_bob.key != first.key);
   CHECK(of_bob.context_key != first.context_key);
   CHECK(bench.log(first).size() == 2);
@@ -134,9 +134,9 @@ TEST_CASE("TaskStore: a taken id is refused for its caller and agent and free fo
 
 TEST_CASE("TaskStore: two tasks of one context share its key") {
   StoreBench bench;
-  const store::TaskHead first = bench.create("t1", "c1");
-  const store::TaskHead second = bench.create("t2", "c1");
-  const store::TaskHead third = bench.create("t3", "c2");
+  const task::TaskHead first = bench.create("t1", "c1");
+  const task::TaskHead second = bench.create("t2", "c1");
+  const task::TaskHead third = bench.create("t3", "c2");
   CHECK(first.context_key == second.context_key);
   CHECK(first.context_key != third.context_key);
   bench.reopen();
@@ -145,15 +145,15 @@ TEST_CASE("TaskStore: two tasks of one context share its key") {
 
 TEST_CASE("TaskStore: a change must be about exactly one task that exists") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   CHECK(bench.commit({}).error().code == ErrorCode::invalid_argument);
-  store::Change both = StoreBench::creation("t2", {});
+  task::Change both = StoreBench::creation("t2", {});
   both.task = head.key;
   CHECK(bench.commit(std::move(both)).error().code == ErrorCode::invalid_argument);
-  store::Change nowhere;
+  task::Change nowhere;
   nowhere.task = {999};
   CHECK(bench.commit(std::move(nowhere)).error().code == ErrorCode::task_not_found);
-  store::Change orphan = StoreBench::creation("t3", {});
+  task::Change orphan = StoreBench::creation("t3", {});
   orphan.create->parent = {999};
   CHECK(bench.commit(std::move(orphan)).error().code == ErrorCode::task_not_found);
   CHECK(bench.store->head({{"ann"}, {"echo"}, {"t3"}}).error().code == ErrorCode::task_not_found);
@@ -161,12 +161,12 @@ TEST_CASE("TaskStore: a change must be about exactly one task that exists") {
 
 TEST_CASE("TaskStore: a stale version changes nothing") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
-  store::Change change = StoreBench::change(head, {status(State::working)});
+  const task::TaskHead head = bench.create("t1");
+  task::Change change = StoreBench::change(head, {status(State::working)});
   change.expected = head.version;
   CHECK(bench.must(std::move(change)).head.version.value == head.version.value + 1);
 
-  store::Change stale = StoreBench::change(head, {status(State::completed), user("m2")});
+  task::Change stale = StoreBench::change(head, {status(State::completed), user("m2")});
   stale.expected = head.version;
   stale.push.emplace();
   stale.push_configs_max = 1;
@@ -181,8 +181,8 @@ TEST_CASE("TaskStore: a stale version changes nothing") {
 
 TEST_CASE("TaskStore: decisions raise the version, output does not") {
   StoreBench bench;
-  store::TaskHead head = bench.create("t1");
-  const auto version_after = [&](store::Change change) {
+  task::TaskHead head = bench.create("t1");
+  const auto version_after = [&](task::Change change) {
     return bench.must(std::move(change)).head.version.value;
   };
   const std::int64_t before = head.version.value;
@@ -192,42 +192,42 @@ TEST_CASE("TaskStore: decisions raise the version, output does not") {
   CHECK(version_after(StoreBench::change(head, {status(State::working), status(State::working)})) ==
         before + 1);
   CHECK(version_after(StoreBench::change(head, {user("m2")})) == before + 2);
-  store::Change turn = StoreBench::change(head, {});
+  task::Change turn = StoreBench::change(head, {});
   turn.turn.emplace();
   CHECK(version_after(std::move(turn)) == before + 3);
 }
 
 TEST_CASE("TaskStore: the fence lets only the running turn write") {
   StoreBench bench;
-  store::TaskHead head = bench.create("t1");
+  task::TaskHead head = bench.create("t1");
   const auto write_as = [&](std::int64_t turn) {
-    store::Change change = StoreBench::change(head, {delta("r1", "x")});
+    task::Change change = StoreBench::change(head, {delta("r1", "x")});
     change.fence = task::TurnNumber{turn};
     return bench.commit(std::move(change));
   };
-  const auto set_turn = [&](std::int64_t number, store::TurnState state) {
-    store::Change change = StoreBench::change(head, {});
+  const auto set_turn = [&](std::int64_t number, task::TurnState state) {
+    task::Change change = StoreBench::change(head, {});
     change.turn.emplace();
     change.turn->turn = task::TurnNumber{number};
     change.turn->state = state;
     bench.must(std::move(change));
   };
   CHECK(write_as(0).error().code == ErrorCode::conflict);
-  set_turn(1, store::TurnState::queued);
+  set_turn(1, task::TurnState::queued);
   CHECK(write_as(1).error().code == ErrorCode::conflict);
-  set_turn(1, store::TurnState::running);
+  set_turn(1, task::TurnState::running);
   CHECK(write_as(1).has_value());
   CHECK(write_as(2).error().code == ErrorCode::conflict);
-  set_turn(2, store::TurnState::running);
+  set_turn(2, task::TurnState::running);
   CHECK(write_as(1).error().code == ErrorCode::conflict);
-  set_turn(2, store::TurnState::none);
+  set_turn(2, task::TurnState::none);
   CHECK(write_as(2).error().code == ErrorCode::conflict);
   CHECK(bench.log(head).size() == 3);
 }
 
 TEST_CASE("TaskStore: an illegal move is refused with all its change") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   bench.must(head, {status(State::input_required)});
   auto refused = bench.commit(StoreBench::change(head, {user("m2"), status(State::auth_required)}));
   CHECK(refused.error().code == ErrorCode::invalid_argument);
@@ -240,7 +240,7 @@ TEST_CASE("TaskStore: an illegal move is refused with all its change") {
 
 TEST_CASE("TaskStore: a task that has ended takes no further event") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   auto refused = bench.commit(StoreBench::change(head, {status(State::completed), delta("r1", "late")}));
   CHECK(refused.error().code == ErrorCode::conflict);
   bench.must(head, {status(State::completed)});
@@ -250,18 +250,18 @@ TEST_CASE("TaskStore: a task that has ended takes no further event") {
     CHECK(bench.commit(StoreBench::change(head, {body})).error().code == ErrorCode::conflict);
   }
   CHECK(bench.log(head).size() == 3);
-  store::Change turn = StoreBench::change(head, {});
+  task::Change turn = StoreBench::change(head, {});
   turn.turn.emplace();
-  turn.turn->state = store::TurnState::none;
+  turn.turn->state = task::TurnState::none;
   CHECK(bench.commit(std::move(turn)).has_value());
 }
 
 TEST_CASE("TaskStore: reopening leads from an end to submitted and nowhere else") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   bench.must(head, {status(State::failed)});
   const auto reopen = [&](std::vector<task::EventBody> events) {
-    store::Change change = StoreBench::change(head, std::move(events));
+    task::Change change = StoreBench::change(head, std::move(events));
     change.reopen = true;
     return bench.commit(std::move(change));
   };
@@ -278,9 +278,9 @@ TEST_CASE("TaskStore: reopening leads from an end to submitted and nowhere else"
 
 TEST_CASE("TaskStore: a turn's input is its message and what came with it") {
   StoreBench bench;
-  store::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "first")});
-  change.request = store::TurnRequest{{R"({"k": 1})"}, {"[ ]"}, {"null"}, {"urn:a", "urn:\"b\""}};
-  const store::TaskHead head = bench.must(std::move(change)).head;
+  task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "first")});
+  change.request = task::TurnRequest{{R"({"k": 1})"}, {"[ ]"}, {"null"}, {"urn:a", "urn:\"b\""}};
+  const task::TaskHead head = bench.must(std::move(change)).head;
   bench.must(head, {user("m2", "second")});
 
   const auto first = bench.store->turn_input(head.key, {2});
@@ -298,10 +298,10 @@ TEST_CASE("TaskStore: a turn's input is its message and what came with it") {
   CHECK(bench.store->turn_input(head.key, {1}).error().code == ErrorCode::not_found);
   CHECK(bench.store->turn_input(head.key, {9}).error().code == ErrorCode::not_found);
 
-  store::Change bare = StoreBench::change(head, {});
+  task::Change bare = StoreBench::change(head, {});
   bare.request.emplace();
   CHECK(bench.commit(std::move(bare)).error().code == ErrorCode::invalid_argument);
-  store::Change no_message = StoreBench::change(head, {});
+  task::Change no_message = StoreBench::change(head, {});
   no_message.turn.emplace();
   no_message.turn->message_is_new = true;
   CHECK(bench.commit(std::move(no_message)).error().code == ErrorCode::invalid_argument);
@@ -309,7 +309,7 @@ TEST_CASE("TaskStore: a turn's input is its message and what came with it") {
 
 TEST_CASE("TaskStore: the next message is the first user message after a number") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   bench.must(head, {task::MessageAdded{message(task::Role::agent, "a1", "agent")}, user("m2"), user("m3")});
   CHECK(bench.store->next_message(head.key, {0})->value == 2);
   CHECK(bench.store->next_message(head.key, {2})->value == 4);
@@ -319,17 +319,17 @@ TEST_CASE("TaskStore: the next message is the first user message after a number"
 
 TEST_CASE("TaskStore: unfinished tasks are those whose turn is queued or running, oldest first") {
   StoreBench bench;
-  std::vector<store::TaskHead> heads;
+  std::vector<task::TaskHead> heads;
   for (int i = 0; i < 6; ++i) {
     heads.push_back(bench.create("t" + std::to_string(i)));
-    store::Change change = StoreBench::change(heads.back(), {});
+    task::Change change = StoreBench::change(heads.back(), {});
     change.turn.emplace();
-    change.turn->state = static_cast<store::TurnState>(i % 3);
+    change.turn->state = static_cast<task::TurnState>(i % 3);
     bench.must(std::move(change));
   }
-  const auto ids = [](const base::Result<std::vector<store::TaskHead>>& found) {
+  const auto ids = [](const base::Result<std::vector<task::TaskHead>>& found) {
     Texts names;
-    for (const store::TaskHead& head : found.value()) names.push_back(head.id.value);
+    for (const task::TaskHead& head : found.value()) names.push_back(head.id.value);
     return names;
   };
   CHECK(ids(bench.store->unfinished({}, 10)) == Texts{"t1", "t2", "t4", "t5"});
@@ -341,11 +341,11 @@ TEST_CASE("TaskStore: unfinished tasks are those whose turn is queued or running
 
 TEST_CASE("TaskStore: open children are those of the parent that have not ended") {
   StoreBench bench;
-  const store::TaskHead parent = bench.create("parent");
-  const store::TaskHead stranger = bench.create("stranger");
-  std::vector<store::TaskHead> children;
+  const task::TaskHead parent = bench.create("parent");
+  const task::TaskHead stranger = bench.create("stranger");
+  std::vector<task::TaskHead> children;
   for (const char* id : {"a", "b", "c"}) {
-    store::Change change = StoreBench::creation(id, {status(State::submitted)});
+    task::Change change = StoreBench::creation(id, {status(State::submitted)});
     change.create->parent = parent.key;
     children.push_back(bench.must(std::move(change)).head);
   }
@@ -367,7 +367,7 @@ TEST_CASE("TaskStore: open children are those of the parent that have not ended"
 
 TEST_CASE("TaskStore: events come in order, above a number, as many as asked for") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   for (int i = 0; i < 10; ++i) bench.must(head, {delta("r1", std::to_string(i))});
   CHECK(consecutive(bench.log(head)));
   CHECK(bench.log(head).size() == 12);
@@ -381,7 +381,7 @@ TEST_CASE("TaskStore: events come in order, above a number, as many as asked for
 
 TEST_CASE("TaskStore: opening the store again finds everything") {
   StoreBench bench;
-  const store::TaskHead head = bench.create("t1");
+  const task::TaskHead head = bench.create("t1");
   bench.must(head,
              {status(State::working), delta("r1", "Hel"), delta("r1", "lo"), chunk("a1", "one", false)});
   bench.reopen();

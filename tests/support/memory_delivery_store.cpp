@@ -133,14 +133,14 @@ base::Result<task::Task> MemoryTasks::read(task::TaskKey key, const task::Depth&
 base::Result<task::Task> MemoryTasks::read(const task::TaskRef&, const task::Depth&) const {
   return not_here();
 }
-void MemoryTasks::commit(store::Change, store::CommitCallback done, store::EarlyCallback) {
+void MemoryTasks::commit(task::Change, store::CommitCallback done, store::EarlyCallback) {
   done(not_here());
 }
-base::Result<store::TaskHead> MemoryTasks::head(const task::TaskRef&) const {
+base::Result<task::TaskHead> MemoryTasks::head(const task::TaskRef&) const {
   return not_here();
 }
-base::Result<store::TaskHead> MemoryTasks::head(task::TaskKey key) const {
-  store::TaskHead head;
+base::Result<task::TaskHead> MemoryTasks::head(task::TaskKey key) const {
+  task::TaskHead head;
   head.key = key;
   head.caller = key.value >= alices_from.value ? task::Caller{"alice"} : task::Caller{"mallory"};
   return head;
@@ -158,17 +158,17 @@ base::Result<std::vector<task::Message>> MemoryTasks::conversation(task::Context
                                                                    task::EventNumber, int) const {
   return not_here();
 }
-base::Result<std::vector<store::TaskHead>> MemoryTasks::unfinished(task::TaskKey, int) const {
+base::Result<std::vector<task::TaskHead>> MemoryTasks::unfinished(task::TaskKey, int) const {
   return not_here();
 }
-base::Result<std::vector<store::TaskHead>> MemoryTasks::open_children(task::TaskKey) const {
+base::Result<std::vector<task::TaskHead>> MemoryTasks::open_children(task::TaskKey) const {
   return not_here();
 }
 
-base::Result<std::vector<store::TaskHead>> MemoryTasks::orphans() const {
+base::Result<std::vector<task::TaskHead>> MemoryTasks::orphans() const {
   return not_here();
 }
-base::Result<store::EarlierSend> MemoryTasks::earlier_send(const store::SendDigest&) const {
+base::Result<store::EarlierSend> MemoryTasks::earlier_send(const task::SendDigest&) const {
   return not_here();
 }
 base::Result<task::Event> MemoryTasks::first_stop(task::TaskKey, task::EventNumber) const {

@@ -65,9 +65,9 @@ class MemoryTasks : public store::TaskStore {
   base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const override;
 
   using TaskStore::commit;
-  void commit(store::Change change, store::CommitCallback done, store::EarlyCallback early) override;
-  base::Result<store::TaskHead> head(const task::TaskRef& ref) const override;
-  base::Result<store::TaskHead> head(task::TaskKey key) const override;
+  void commit(task::Change change, store::CommitCallback done, store::EarlyCallback early) override;
+  base::Result<task::TaskHead> head(const task::TaskRef& ref) const override;
+  base::Result<task::TaskHead> head(task::TaskKey key) const override;
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
                                                 int limit) const override;
   bool after_change(task::TaskKey, std::function<void()>) override { return false; }
@@ -75,10 +75,10 @@ class MemoryTasks : public store::TaskStore {
   base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const override;
   base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey before_task,
                                                         task::EventNumber before, int limit) const override;
-  base::Result<std::vector<store::TaskHead>> unfinished(task::TaskKey after, int limit) const override;
-  base::Result<std::vector<store::TaskHead>> open_children(task::TaskKey parent) const override;
-  base::Result<std::vector<store::TaskHead>> orphans() const override;
-  base::Result<store::EarlierSend> earlier_send(const store::SendDigest& digest) const override;
+  base::Result<std::vector<task::TaskHead>> unfinished(task::TaskKey after, int limit) const override;
+  base::Result<std::vector<task::TaskHead>> open_children(task::TaskKey parent) const override;
+  base::Result<std::vector<task::TaskHead>> orphans() const override;
+  base::Result<store::EarlierSend> earlier_send(const task::SendDigest& digest) const override;
   base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const override;
   base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const override;
   base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const override;

@@ -31,7 +31,7 @@ void reply_download(const CallPtr& call, base::Result<Download> download, task::
 
 // The newest message of this id in the task's log.
 base::Result<std::vector<task::Part>> find_message(const engine::TaskService& tasks,
-                                                   const store::TaskHead& head, const std::string& id) {
+                                                   const task::TaskHead& head, const std::string& id) {
   std::optional<std::vector<task::Part>> found;
   for (task::EventNumber position; position < head.last_event;) {
     auto events = tasks.events(head.key, position, kPage);

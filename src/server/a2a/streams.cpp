@@ -215,7 +215,7 @@ void open_message(const CallPtr& call, const engine::Accepted& accepted, const S
 }
 
 // From a number on: events only.
-base::Result<void> begin_after(const store::TaskHead& head, task::EventNumber last, LogStream::Start& start) {
+base::Result<void> begin_after(const task::TaskHead& head, task::EventNumber last, LogStream::Start& start) {
   if (last > head.last_event) {
     return base::fail(ErrorCode::invalid_argument, "there is no such event: the task's log ends at " +
                                                        std::to_string(head.last_event.value));
@@ -226,7 +226,7 @@ base::Result<void> begin_after(const store::TaskHead& head, task::EventNumber la
 }
 
 // From now on: the Task first.
-void open_now(const CallPtr& call, const store::TaskHead& head, std::optional<int> history,
+void open_now(const CallPtr& call, const task::TaskHead& head, std::optional<int> history,
               LogStream::Start start) {
   if (task::is_terminal(head.state) && !call->dialect.subscribes_to_ended()) {
     return refuse_stream(call, {ErrorCode::unsupported, "the task has ended", {}}, head.id);

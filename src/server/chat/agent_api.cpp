@@ -18,7 +18,7 @@ base::Result<std::string> read_text(const Call& call, const std::string& name) {
                     name + ": must be a string of at most " + std::to_string(wire::chat::kIdMax) + " bytes");
 }
 
-base::Result<std::vector<store::TaskHead>> running_in_session(const Call& call) {
+base::Result<std::vector<task::TaskHead>> running_in_session(const Call& call) {
   const auto session = read_text(call, "session_id");
   if (!session) return base::fail(session.error());
   if (session->empty()) return base::fail(base::ErrorCode::invalid_argument, "session_id: must not be empty");
@@ -35,7 +35,7 @@ void process(const CallPtr& call) {
 void stop(const CallPtr& call) {
   const auto running = running_in_session(*call);
   if (!running) return call->refuse(running.error());
-  for (const store::TaskHead& head : *running) {
+  for (const task::TaskHead& head : *running) {
     call->tasks().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
   }
   std::string body;

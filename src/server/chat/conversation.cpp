@@ -21,9 +21,9 @@ constexpr int kTasksMax = 50;  // of one conversation that run or wait
 
 using Waiting = std::vector<WaitingTask>;
 
-base::Result<std::vector<store::TaskHead>> heads_in(const Call& call, const task::ContextId& context,
-                                                    std::array<task::State, 2> states) {
-  std::vector<store::TaskHead> heads;
+base::Result<std::vector<task::TaskHead>> heads_in(const Call& call, const task::ContextId& context,
+                                                   std::array<task::State, 2> states) {
+  std::vector<task::TaskHead> heads;
   for (const task::State state : states) {
     task::ListFilter filter;
     filter.caller = call.caller;
@@ -33,9 +33,9 @@ base::Result<std::vector<store::TaskHead>> heads_in(const Call& call, const task
     filter.limit = kTasksMax;
     auto page = call.tasks().heads(filter);
     if (!page) return fail(page.error());
-    for (store::TaskHead& head : page->heads) heads.push_back(std::move(head));
+    for (task::TaskHead& head : page->heads) heads.push_back(std::move(head));
   }
-  std::ranges::stable_sort(heads, std::ranges::greater(), &store::TaskHead::status_at);
+  std::ranges::stable_sort(heads, std::ranges::greater(), &task::TaskHead::status_at);
   return heads;
 }
 
@@ -135,7 +135,7 @@ base::Result<Waiting> waiting_tasks(const Call& call, const task::ContextId& con
   const auto heads = heads_in(call, context, {task::State::input_required, task::State::auth_required});
   if (!heads) return fail(heads.error());
   Waiting waiting;
-  for (const store::TaskHead& head : *heads) {
+  for (const task::TaskHead& head : *heads) {
     auto task = call.tasks().read(head.key, {0, false});
     if (!task) return fail(task.error());
     task::StatusChanged status{std::move(task->status), {}, head.ask};
@@ -153,7 +153,7 @@ bool answers_what_is_open(const RunRequest& request, const Waiting& waiting) {
   });
 }
 
-base::Result<std::vector<store::TaskHead>> running_tasks(const Call& call, const task::ContextId& context) {
+base::Result<std::vector<task::TaskHead>> running_tasks(const Call& call, const task::ContextId& context) {
   return heads_in(call, context, {task::State::submitted, task::State::working});
 }
 

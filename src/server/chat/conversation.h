@@ -12,7 +12,7 @@ namespace baton::server::chat {
 
 // A task that waits for its caller, and for what.
 struct WaitingTask {
-  store::TaskHead head;
+  task::TaskHead head;
   wire::chat::Question question;
   task::Message message;  // that asks
 };
@@ -20,7 +20,7 @@ struct WaitingTask {
 // Newest first.
 base::Result<std::vector<WaitingTask>> waiting_tasks(const Call& call, const task::ContextId& context);
 // Submitted or working, newest first.
-base::Result<std::vector<store::TaskHead>> running_tasks(const Call& call, const task::ContextId& context);
+base::Result<std::vector<task::TaskHead>> running_tasks(const Call& call, const task::ContextId& context);
 
 bool answers_what_is_open(const wire::chat::RunRequest& request, const std::vector<WaitingTask>& waiting);
 

@@ -18,7 +18,7 @@ constexpr std::size_t kBytesMax = 4 << 20;
 constexpr int kReplayPage = 128;
 
 base::Result<std::vector<Transcript::Entry>> read_task(const engine::TaskService& tasks,
-                                                       const store::TaskHead& head) {
+                                                       const task::TaskHead& head) {
   Transcript transcript(head.id);
   task::EventNumber position{std::max<std::int64_t>(head.last_event.value - kEventsMax, 0)};
   while (position < head.last_event) {
@@ -64,7 +64,7 @@ base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller&
   if (!page) return fail(page.error());
   Said said;
   std::size_t all = 0, largest = 0;
-  for (store::TaskHead& head : page->heads) {
+  for (task::TaskHead& head : page->heads) {
     if (head.parent) continue;  // what the agent delegated to itself was said to nobody
     all += head.bytes;
     largest = std::max(largest, head.bytes);
@@ -78,7 +78,7 @@ base::Result<std::vector<task::Message>> messages_of(const engine::TaskService& 
                                                      const Said& read_from) {
   std::map<task::TaskKey, std::vector<Transcript::Entry>> by_task;
   std::size_t weight = 0;
-  for (const store::TaskHead& head : read_from.tasks) {
+  for (const task::TaskHead& head : read_from.tasks) {
     if (weight > kBytesMax) break;
     auto read = read_task(tasks, head);
     if (!read) return fail(read.error());

@@ -11,7 +11,7 @@ namespace baton::server::chat {
 
 // The tasks a conversation is read from, newest first.
 struct Said {
-  std::vector<store::TaskHead> tasks;
+  std::vector<task::TaskHead> tasks;
   std::size_t bytes = 0;  // of logs that are in memory at once while it is read
 };
 base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller& caller,

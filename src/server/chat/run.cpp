@@ -16,7 +16,7 @@ using base::fail;
 using wire::chat::RunRequest;
 
 // The task that an id of a response ("response_<task>", "response_<task>-<n>") names.
-base::Result<store::TaskHead> task_of_response(const Call& call, std::string_view response) {
+base::Result<task::TaskHead> task_of_response(const Call& call, std::string_view response) {
   constexpr std::string_view kPrefix = "response_";
   if (response.starts_with(kPrefix)) response.remove_prefix(kPrefix.size());
   auto head = call.tasks().find({call.caller, call.agent.name, {std::string(response)}});
@@ -87,7 +87,7 @@ bool repeat(const RunAnswerPtr& answer) {
 }
 
 // Whether the client that began what runs there has hung up.
-base::Result<bool> is_abandoned(const Call& call, const store::TaskHead& head) {
+base::Result<bool> is_abandoned(const Call& call, const task::TaskHead& head) {
   const auto before = call.tasks().run_begin(head.key, head.last_event);
   if (!before) return fail(before.error());
   const auto leaving = call.tasks().leaving(head.key, *before);
@@ -105,7 +105,7 @@ base::Result<void> make_room(RunAnswer& answer) {
   if (!answer.claim) return fail(busy);
   const auto running = running_tasks(call, answer.conversation);
   if (!running) return fail(running.error());
-  for (const store::TaskHead& head : *running) {
+  for (const task::TaskHead& head : *running) {
     const auto abandoned = is_abandoned(call, head);
     if (!abandoned) return fail(abandoned.error());
     if (!*abandoned) return fail(busy);
@@ -151,7 +151,7 @@ base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vec
   const auto running = running_tasks(call, answer->conversation);
   if (!running) return fail(running.error());
   if (running->empty()) return answer->show_conversation(waiting);
-  const store::TaskHead& head = running->front();
+  const task::TaskHead& head = running->front();
   const auto before = call.tasks().run_begin(head.key, head.last_event);
   if (!before) return fail(before.error());
   answer->show({head.key, head.id, head.context}, *before, std::nullopt, false);

@@ -23,6 +23,13 @@ constexpr std::size_t kKnownArtifactsMax = 64;
 // Well under what SQLite takes in one row (1 GB).
 constexpr std::size_t kBodyMax = 512u << 20;
 
+// A change that may be made, and is not written yet.
+struct Step {
+  HeadRow row;            // after it
+  task::Applied applied;  // its head is in the row
+  std::vector<std::string> encoded;
+};
+
 // The most common changes have two or three events: each statement costs more than a row.
 void insert_events(Connection& connection, task::TaskKey key, task::EventNumber before,
                    const std::vector<task::EventBody>& bodies, const std::vector<std::string>& encoded,
@@ -55,19 +62,20 @@ void insert_events(Connection& connection, task::TaskKey key, task::EventNumber 
   }
 }
 
-void write_events(Connection& connection, const TaskHead& head, task::EventNumber before,
-                  const ChangePlan& plan, const std::vector<task::EventBody>& bodies,
-                  const std::vector<std::string>& encoded, base::Timestamp at) {
-  insert_events(connection, head.key, before, bodies, encoded, at);
+void write_events(Connection& connection, task::EventNumber before, const Step& step,
+                  const std::vector<task::EventBody>& bodies, base::Timestamp at) {
+  const task::TaskHead& head = step.row.head;
+  insert_events(connection, head.key, before, bodies, step.encoded, at);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
-    if (plan.row.indexed) insert_event_rows(connection, head.key, number, plan.events[i]);
-    if (!plan.row.alone) insert_in_context(connection, head, number, at, plan.events[i], bodies[i]);
+    const task::EventEffect& effect = step.applied.effects[i];
+    if (step.row.indexed) insert_event_rows(connection, head.key, number, effect);
+    if (!step.row.alone) insert_in_context(connection, head, number, at, effect, bodies[i]);
   }
 }
 
 void write_request(Connection& connection, task::TaskKey key, task::EventNumber message,
-                   const TurnRequest& request) {
+                   const task::TurnRequest& request) {
   const std::string extensions =
       request.extensions.empty() ? "" : wire::stored::encode_strings(request.extensions);
   const std::string history = request.history ? wire::stored::encode_messages(*request.history) : "";
@@ -84,9 +92,9 @@ void write_request(Connection& connection, task::TaskKey key, task::EventNumber 
 
 // A client that keeps the conversation itself sends all of it with each message: kept, a long one would need
 // the square of its length.
-void forget_history(Connection& connection, const TaskHead& before, const TaskHead& after) {
-  if (before.turn_state == TurnState::none) return;
-  if (after.turn_state == TurnState::none) {
+void forget_history(Connection& connection, const task::TaskHead& before, const task::TaskHead& after) {
+  if (before.turn_state == task::TurnState::none) return;
+  if (after.turn_state == task::TurnState::none) {
     // With it go those of messages that will have no turn.
     connection.run(
         "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number >= ? AND history <> ''",
@@ -99,7 +107,7 @@ void forget_history(Connection& connection, const TaskHead& before, const TaskHe
 }
 
 // Whether the task is the only one in a context that needs no rows so far.
-bool is_alone(const NewTask& task, bool indexed) {
+bool is_alone(const task::NewTask& task, bool indexed) {
   return task.fresh_id && task.fresh_context && !indexed && task.context == own_context(task.id);
 }
 
@@ -113,7 +121,8 @@ Result<void> write_down_context(WriteState& state, HeadRow& row) {
 }
 
 // Whether it is a new one.
-Result<bool> enter_context(WriteState& state, TaskHead& head, const NewTask& task, base::Timestamp now) {
+Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::NewTask& task,
+                           base::Timestamp now) {
   if (task.fresh_context) {
     // Not remembered: most such contexts are never used again.
     head.context_key = insert_context(state.connection(), head, now);
@@ -132,20 +141,20 @@ Result<bool> enter_context(WriteState& state, TaskHead& head, const NewTask& tas
   return fresh;
 }
 
-// Everything of the plan but the task's own row.
-int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, const ChangePlan& plan,
-               const Change& change, const std::vector<std::string>& encoded, base::Timestamp now) {
+// Everything but the task's own row.
+int write_step(WriteState& state, KnownTask& task, task::EventNumber before, const Step& step,
+               const task::Change& change, base::Timestamp now) {
   Connection& connection = state.connection();
-  const TaskHead& head = plan.row.head;
+  const task::TaskKey key = step.row.head.key;
   if (change.push) put_config(state, task, *change.push);
-  if (plan.row.indexed) {
-    for (const task::ArtifactId& id : plan.new_artifacts) {
-      insert_artifact(connection, head.key, plan.artifacts.at(id).ordinal, id);
+  if (step.row.indexed) {
+    for (const task::ArtifactId& id : step.applied.new_artifacts) {
+      insert_artifact(connection, key, step.applied.artifacts.at(id).ordinal, id);
     }
   }
-  write_events(connection, head, before, plan, change.events, encoded, now);
-  if (change.request) write_request(connection, head.key, plan.message, *change.request);
-  if (change.send) state.sends().add(connection, *change.send, {head.key, before}, now);
+  write_events(connection, before, step, change.events, now);
+  if (change.request) write_request(connection, key, step.applied.message, *change.request);
+  if (change.send) state.sends().add(connection, *change.send, {key, before}, now);
   int deliveries = 0;
   for (std::size_t i = 0; i < change.events.size(); ++i) {
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
@@ -154,7 +163,7 @@ int write_plan(WriteState& state, KnownTask& task, task::EventNumber before, con
   return deliveries;
 }
 
-Committed committed(const TaskHead& head, std::vector<task::EventBody>&& bodies, int deliveries,
+Committed committed(const task::TaskHead& head, std::vector<task::EventBody>&& bodies, int deliveries,
                     base::Timestamp now) {
   Committed result{head, {}, deliveries, false};
   std::int64_t number = head.last_event.value - static_cast<std::int64_t>(bodies.size());
@@ -177,7 +186,7 @@ Result<std::vector<std::string>> encode(const std::vector<task::EventBody>& bodi
   return encoded;
 }
 
-Result<void> check_push(WriteState& state, KnownTask& task, const Change& change) {
+Result<void> check_push(WriteState& state, KnownTask& task, const task::Change& change) {
   return change.push ? check_room(state, task, change.push->id, change.push_configs_max) : Result<void>();
 }
 
@@ -187,16 +196,27 @@ std::size_t bytes_of(const std::vector<std::string>& encoded) {
   return bytes;
 }
 
-void remember(KnownTask& task, ChangePlan&& plan) {
-  task.row = std::move(plan.row);
-  if (task.artifacts.size() + plan.artifacts.size() > kKnownArtifactsMax) task.artifacts.clear();
-  for (const auto& [id, known] : plan.artifacts) task.artifacts.insert_or_assign(id, known);
+// What the rules say, and what would be written. Refuses before anything is.
+Result<Step> plan(WriteState& state, KnownTask& task, task::Change& change, base::Timestamp now) {
+  auto applied = task::apply(task.row.head, change, now, state.artifacts(task, change));
+  if (!applied) return fail(applied.error());
+  auto encoded = encode(change.events);
+  if (!encoded) return fail(encoded.error());
+  if (auto checked = check_push(state, task, change); !checked) return fail(checked.error());
+  Step step{task.row, std::move(*applied), std::move(*encoded)};
+  step.row.head = std::move(step.applied.head);
+  step.row.head.bytes += bytes_of(step.encoded);
+  return step;
 }
 
-Result<void> check_new(WriteState& state, const NewTask& task) {
-  if (task.id.empty() || task.context.empty()) {
-    return fail(ErrorCode::invalid_argument, "a task needs an id and a context");
-  }
+void remember(KnownTask& task, Step&& step) {
+  task.row = std::move(step.row);
+  task::ArtifactPlaces& touched = step.applied.artifacts;
+  if (task.artifacts.size() + touched.size() > kKnownArtifactsMax) task.artifacts.clear();
+  for (const auto& [id, place] : touched) task.artifacts.insert_or_assign(id, place);
+}
+
+Result<void> check_new(WriteState& state, const task::NewTask& task) {
   Connection& connection = state.connection();
   if (!task.fresh_id && find_head(connection, {task.caller, task.agent, task.id})) {
     return fail(ErrorCode::already_exists, "the task id is taken");
@@ -207,102 +227,77 @@ Result<void> check_new(WriteState& state, const NewTask& task) {
   return {};
 }
 
-Result<Committed> create(WriteState& state, Change& change) {
-  const NewTask& task = *change.create;
+Result<Committed> create(WriteState& state, task::Change& change) {
+  const task::NewTask& task = *change.create;
   if (auto checked = check_new(state, task); !checked) return fail(checked.error());
-  HeadRow empty;
-  empty.head.id = task.id;
-  empty.head.agent = task.agent;
-  empty.head.caller = task.caller;
-  empty.head.context = task.context;
-  empty.head.parent = task.parent;
-  empty.head.origin = task.origin;
-  empty.head.hidden = task.hidden;
   const base::Timestamp now = state.now();
-  auto plan = plan_change(empty, change, now, [](const task::ArtifactId&) { return std::nullopt; });
-  if (!plan) return fail(plan.error());
-  const auto encoded = encode(change.events);
-  if (!encoded) return fail(encoded.error());
-  KnownTask known{HeadRow{}, {}, std::vector<KnownConfig>{}};
-  if (auto checked = check_push(state, known, change); !checked) return fail(checked.error());
+  KnownTask known{HeadRow{task::new_head(task)}, {}, std::vector<KnownConfig>{}};
+  auto step = plan(state, known, change, now);
+  if (!step) return fail(step.error());
 
-  TaskHead& head = plan->row.head;
-  head.bytes = bytes_of(*encoded);
-  plan->row.indexed = outgrows(head.last_event, *encoded, state.short_events_max());
-  plan->row.alone = is_alone(task, plan->row.indexed);
-  const auto new_context = plan->row.alone ? true : enter_context(state, head, task, now);
+  task::TaskHead& head = step->row.head;
+  step->row.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
+  step->row.alone = is_alone(task, step->row.indexed);
+  const auto new_context = step->row.alone ? true : enter_context(state, head, task, now);
   if (!new_context) return fail(new_context.error());
-  head.key = insert_task(state.connection(), plan->row, task, now);
-  if (plan->row.alone) head.context_key = own_context_key(head.key);
+  head.key = insert_task(state.connection(), step->row, task, now);
+  if (step->row.alone) head.context_key = own_context_key(head.key);
   state.count(head, 1);
-  known.row = plan->row;
-  const int deliveries = write_plan(state, known, {}, *plan, change, *encoded, now);
+  known.row = step->row;
+  const int deliveries = write_step(state, known, {}, *step, change, now);
   auto result = committed(head, std::move(change.events), deliveries, now);
   result.new_context = *new_context;
-  remember(known, std::move(*plan));
+  remember(known, std::move(*step));
   state.remember(std::move(known));
   return result;
 }
 
 // The rows of what a task had until now, once it is no longer short.
-Result<void> index_if_long(WriteState& state, const TaskHead& before, ChangePlan& plan,
-                           const std::vector<std::string>& encoded) {
-  if (plan.row.indexed || !outgrows(plan.row.head.last_event, encoded, state.short_events_max())) return {};
+Result<void> index_if_long(WriteState& state, const task::TaskHead& before, Step& step) {
+  HeadRow& row = step.row;
+  if (row.indexed || !outgrows(row.head.last_event, step.encoded, state.short_events_max())) return {};
   const auto log = read_short_log(state.connection(), before.key, before.last_event);
   if (!log) return fail(log.error());
-  if (plan.row.alone) write_down_context(state.connection(), plan.row.head, *log);
-  plan.row.alone = false;
+  if (row.alone) write_down_context(state.connection(), row.head, *log);
+  row.alone = false;
   index_log(state.connection(), before.key, *log);
   set_indexed(state.connection(), before.key);
-  plan.row.indexed = true;
+  row.indexed = true;
   return {};
 }
 
-Result<Committed> advance(WriteState& state, Change& change) {
+Result<Committed> advance(WriteState& state, task::Change& change) {
   KnownTask* task = state.task(change.task);
   if (task == nullptr) return fail(ErrorCode::task_not_found, "task not found");
   const base::Timestamp now = state.now();
-  auto plan = plan_change(task->row, change, now,
-                          [&](const task::ArtifactId& id) { return state.artifact(*task, id); });
-  if (!plan) return fail(plan.error());
-  const auto encoded = encode(change.events);
-  if (!encoded) return fail(encoded.error());
-  if (auto checked = check_push(state, *task, change); !checked) return fail(checked.error());
+  auto step = plan(state, *task, change, now);
+  if (!step) return fail(step.error());
 
-  plan->row.head.bytes += bytes_of(*encoded);
-  // What stops in any other way than by completing is no answer by a message.
-  const task::State state_after = plan->row.head.state;
-  const bool stays_hidden =
-      !change.shows && (!task::is_stopped(state_after) || state_after == task::State::completed);
-  const bool shows = !stays_hidden && std::exchange(plan->row.head.hidden, false);
+  const task::TaskHead& head = step->row.head;
   const task::EventNumber before = task->row.head.last_event;
-  if (auto indexed = index_if_long(state, task->row.head, *plan, *encoded); !indexed) {
-    return fail(indexed.error());
-  }
+  if (auto indexed = index_if_long(state, task->row.head, *step); !indexed) return fail(indexed.error());
   state.count(task->row.head, -1);
-  task->row.head.hidden = plan->row.head.hidden;  // webhooks hear of the change that shows the task
-  const int deliveries = write_plan(state, *task, before, *plan, change, *encoded, now);
-  if (plan->decides) {
-    const bool new_status = plan->row.status_event != task->row.status_event;
-    (new_status ? update_head_and_status : update_head)(state.connection(), plan->row, now);
+  task->row.head.hidden = head.hidden;  // webhooks hear of the change that shows the task
+  const int deliveries = write_step(state, *task, before, *step, change, now);
+  if (step->applied.decides) {
+    const bool new_status = head.status_event != task->row.head.status_event;
+    (new_status ? update_head_and_status : update_head)(state.connection(), step->row, now);
   } else if (!change.events.empty()) {
-    update_head_ends(state.connection(), plan->row, now);
+    update_head_ends(state.connection(), step->row, now);
   }
-  if (shows) show_head(state.connection(), change.task);
-  forget_history(state.connection(), task->row.head, plan->row.head);
-  state.count(plan->row.head, 1);
-  auto result = committed(plan->row.head, std::move(change.events), deliveries, now);
-  remember(*task, std::move(*plan));
+  if (step->applied.shows) show_head(state.connection(), change.task);
+  forget_history(state.connection(), task->row.head, head);
+  state.count(head, 1);
+  auto result = committed(head, std::move(change.events), deliveries, now);
+  remember(*task, std::move(*step));
   return result;
 }
 
 }  // namespace
 
-Result<Committed> apply_change(WriteState& state, Change& change) {
-  if (change.create.has_value() == static_cast<bool>(change.task)) {
-    return fail(ErrorCode::invalid_argument, "a change is about one task: a new one or an old one");
-  }
-  // Before anything else: a repeated send is one whatever has become of the task since.
+Result<Committed> apply_change(WriteState& state, task::Change& change) {
+  if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
+  // Before all that is about the task: a repeated send is one whatever has become of the task since.
   if (change.send && state.sends().find(state.connection(), *change.send, state.now())) {
     return fail(ErrorCode::already_exists, "the message was sent before");
   }

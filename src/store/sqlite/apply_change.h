@@ -9,6 +9,6 @@ namespace baton::store::sqlite {
 
 // A refused change has written nothing and keeps its events; an applied one has given them to the result.
 // Throws SQLite::Exception: then the transaction must be rolled back.
-base::Result<Committed> apply_change(WriteState& state, Change& change);
+base::Result<Committed> apply_change(WriteState& state, task::Change& change);
 
 }  // namespace baton::store::sqlite

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "store/sqlite/change_plan.h"
 #include "store/sqlite/event_rows.h"
 #include "store/sqlite/index_rows.h"
+#include "task/apply.h"
 #include "task/fold.h"
 
 namespace baton::store::sqlite {
@@ -18,7 +18,7 @@ task::EventNumber begin_of(Connection& connection, task::TaskKey key, int ordina
       "0 "
       "ORDER BY number DESC LIMIT 1",
       key, ordinal, as_of);
-  if (!query.step() || query.small(1) == static_cast<int>(Mark::withdrawn)) return {};
+  if (!query.step() || query.small(1) == static_cast<int>(task::EventEffect::Mark::withdrawn)) return {};
   return {query.integer(0)};
 }
 
@@ -46,15 +46,15 @@ base::Result<task::Artifact> read_artifact(Connection& connection, task::TaskKey
 
 base::Result<std::optional<task::Artifact>> read_artifact_if_begun(Connection& connection, task::TaskKey key,
                                                                    int ordinal, task::EventNumber begin) {
-  if (begin_of(connection, key, ordinal, kLogEnd) != begin) return std::nullopt;
-  auto artifact = read_artifact(connection, key, ordinal, begin, kLogEnd);
+  if (begin_of(connection, key, ordinal, task::kLogEnd) != begin) return std::nullopt;
+  auto artifact = read_artifact(connection, key, ordinal, begin, task::kLogEnd);
   if (!artifact) return base::fail(artifact.error());
   return std::optional(std::move(*artifact));
 }
 
 base::Result<std::optional<task::Artifact>> short_artifact_if_begun(Connection& connection, task::TaskKey key,
                                                                     int ordinal, task::EventNumber begin) {
-  const auto log = read_short_log(connection, key, kLogEnd);
+  const auto log = read_short_log(connection, key, task::kLogEnd);
   if (!log) return base::fail(log.error());
   if (begin_in(*log, ordinal) != begin) return std::nullopt;
   return task::fold_artifact(*log, ordinal);

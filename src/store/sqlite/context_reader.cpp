@@ -103,14 +103,14 @@ Result<void> gather(Connection& connection, task::ContextKey context, Conversati
 }
 
 Result<void> gather_alone(Connection& connection, task::TaskKey key, Conversation& conversation) {
-  const auto log = read_short_log(connection, key, kLogEnd);
+  const auto log = read_short_log(connection, key, task::kLogEnd);
   if (!log) return fail(log.error());
-  const std::vector<EventPlan> plans = plans_of(*log);
+  const std::vector<task::EventEffect> effects = effects_of(*log);
   for (std::size_t i = log->size(); i-- > 0 && !conversation.is_full();) {
     const task::Event& event = *(*log)[i];
     Result<void> added;
-    if (plans[i].said) added = conversation.add_message(key, task::Event(event));
-    if (plans[i].reply_begins) added = conversation.add_reply(key, false, *plans[i].reply_begins, event);
+    if (effects[i].said) added = conversation.add_message(key, task::Event(event));
+    if (effects[i].reply_begins) added = conversation.add_reply(key, false, *effects[i].reply_begins, event);
     if (!added) return added;
   }
   return {};
@@ -121,7 +121,7 @@ Result<void> gather_alone(Connection& connection, task::TaskKey key, Conversatio
 Result<std::vector<std::string>> call_ids(Connection& connection, task::ContextKey context) {
   std::vector<std::string> ids;
   if (const task::TaskKey alone = find_alone(connection, context)) {
-    const auto log = read_short_log(connection, alone, kLogEnd);
+    const auto log = read_short_log(connection, alone, task::kLogEnd);
     if (!log) return fail(log.error());
     for (const task::EventPtr& event : *log) {
       if (const std::string* id = task::taken_id_in(event->body)) ids.push_back(*id);

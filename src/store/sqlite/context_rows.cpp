@@ -28,7 +28,7 @@ ContextRow find_context(Connection& connection, const task::AgentName& agent, co
   return alone.step() ? ContextRow{own_context_key({alone.integer(0)}), false} : ContextRow{};
 }
 
-task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now) {
+task::ContextKey insert_context(Connection& connection, const task::TaskHead& head, base::Timestamp now) {
   connection.run(
       "INSERT INTO contexts (context_key, agent, caller, public_id, created_ms) "
       "VALUES (nullif(?, 0), ?, ?, ?, ?)",
@@ -36,25 +36,26 @@ task::ContextKey insert_context(Connection& connection, const TaskHead& head, ba
   return {connection.last_key()};
 }
 
-void insert_in_context(Connection& connection, const TaskHead& head, task::EventNumber number,
-                       base::Timestamp at, const EventPlan& plan, const task::EventBody& body) {
+void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
+                       base::Timestamp at, const task::EventEffect& effect, const task::EventBody& body) {
   static constexpr char kSaid[] =
       "INSERT INTO conversation (context_key, at_ms, task_key, number, reply_ordinal) VALUES (?, ?, ?, ?, ?)";
-  if (plan.said) connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, nullptr);
-  if (plan.reply_begins) {
-    connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, *plan.reply_begins);
+  if (effect.said) connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, nullptr);
+  if (effect.reply_begins) {
+    connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, *effect.reply_begins);
   }
   if (const std::string* id = task::taken_id_in(body)) {
     connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key, *id);
   }
 }
 
-void write_down_context(Connection& connection, const TaskHead& head, std::span<const task::EventPtr> log) {
+void write_down_context(Connection& connection, const task::TaskHead& head,
+                        std::span<const task::EventPtr> log) {
   insert_context(connection, head, log.empty() ? base::Timestamp() : log.front()->at);
   connection.run("UPDATE tasks SET context_key = ? WHERE task_key = ?", head.context_key, head.key);
-  const std::vector<EventPlan> plans = plans_of(log);
+  const std::vector<task::EventEffect> effects = effects_of(log);
   for (std::size_t i = 0; i < log.size(); ++i) {
-    insert_in_context(connection, head, log[i]->number, log[i]->at, plans[i], log[i]->body);
+    insert_in_context(connection, head, log[i]->number, log[i]->at, effects[i], log[i]->body);
   }
 }
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/clock.h"
-#include "store/sqlite/change_plan.h"
 #include "store/sqlite/connection.h"
+#include "task/apply.h"
 #include "task/event.h"
 
 namespace baton::store::sqlite {
@@ -31,13 +31,14 @@ struct ContextRow {
 };
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id);
-task::ContextKey insert_context(Connection& connection, const TaskHead& head, base::Timestamp now);
+task::ContextKey insert_context(Connection& connection, const task::TaskHead& head, base::Timestamp now);
 
 // What an event adds to the conversation and the calls of its task's context.
-void insert_in_context(Connection& connection, const TaskHead& head, task::EventNumber number,
-                       base::Timestamp at, const EventPlan& plan, const task::EventBody& body);
+void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
+                       base::Timestamp at, const task::EventEffect& effect, const task::EventBody& body);
 
 // All rows of the own context of a task that was alone in it, with this log.
-void write_down_context(Connection& connection, const TaskHead& head, std::span<const task::EventPtr> log);
+void write_down_context(Connection& connection, const task::TaskHead& head,
+                        std::span<const task::EventPtr> log);
 
 }  // namespace baton::store::sqlite

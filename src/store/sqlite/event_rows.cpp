@@ -9,7 +9,7 @@
 namespace baton::store::sqlite {
 
 task::EventNumber number_at(const Query& query, int column) {
-  return {query.integer(column) & kLogEnd.value};
+  return {query.integer(column) & task::kLogEnd.value};
 }
 
 base::Result<task::Event> event_at(const Query& query, int column) {

@@ -6,19 +6,19 @@
 
 #include "base/error.h"
 #include "store/sqlite/connection.h"
+#include "task/apply.h"
 #include "task/event.h"
 
 namespace baton::store::sqlite {
 
 // Of an event_key, as in 0008_event_keys.sql. Statements that join `events` spell it out.
 inline constexpr int kNumberBits = 28;
-// The last event there can be in a log.
-inline constexpr task::EventNumber kLogEnd{(std::int64_t{1} << kNumberBits) - 1};
+static_assert(task::kLogEnd.value == (std::int64_t{1} << kNumberBits) - 1);
 
 // Where an event is in `events`: task after task, each one's events in order. A number that no event has
 // gives the place next to those of the task. A file of SQLite ends long before the keys of tasks do.
 constexpr std::int64_t event_key(task::TaskKey task, task::EventNumber number) {
-  return (task.value << kNumberBits) + std::clamp<std::int64_t>(number.value, 0, kLogEnd.value);
+  return (task.value << kNumberBits) + std::clamp<std::int64_t>(number.value, 0, task::kLogEnd.value);
 }
 
 // Of the event whose event_key is in this column.

@@ -16,13 +16,13 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kTurnStates{"none", "queued", "running"};
 
-std::string name_of(TurnState state) {
+std::string name_of(task::TurnState state) {
   return std::string(kTurnStates[static_cast<std::size_t>(state)]);
 }
 
-TurnState turn_state_named(std::string_view name) {
+task::TurnState turn_state_named(std::string_view name) {
   for (std::size_t i = 0; i < kTurnStates.size(); ++i) {
-    if (kTurnStates[i] == name) return static_cast<TurnState>(i);
+    if (kTurnStates[i] == name) return static_cast<task::TurnState>(i);
   }
   throw SQLite::Exception("unknown turn_state");
 }
@@ -39,7 +39,7 @@ std::string select_heads(std::string_view rest, std::string_view tasks = "tasks 
 
 HeadRow row_of(const Query& query) {
   HeadRow row;
-  TaskHead& head = row.head;
+  task::TaskHead& head = row.head;
   head.key = {query.integer(0)};
   head.id = {query.text(1)};
   head.agent = {query.text(2)};
@@ -61,7 +61,7 @@ HeadRow row_of(const Query& query) {
   head.cancel_requested = query.truth(15);
   head.ask = query.text(16);
   head.artifact_count = query.small(17);
-  row.status_event = {query.integer(18)};
+  head.status_event = {query.integer(18)};
   head.message_count = query.small(19);
   head.status_at = base::from_ms(query.integer(20));
   head.origin = static_cast<task::Generation>(query.small(21));
@@ -72,8 +72,8 @@ HeadRow row_of(const Query& query) {
   return row;
 }
 
-std::vector<TaskHead> all_of(Query& query) {
-  std::vector<TaskHead> heads;
+std::vector<task::TaskHead> all_of(Query& query) {
+  std::vector<task::TaskHead> heads;
   while (query.step()) heads.push_back(std::move(row_of(query).head));
   return heads;
 }
@@ -107,8 +107,8 @@ struct Listing {
   }
 
   template <class... Owner>
-  std::vector<TaskHead> heads(Connection& connection, const task::ListFilter& filter,
-                              const Owner&... owner) const {
+  std::vector<task::TaskHead> heads(Connection& connection, const task::ListFilter& filter,
+                                    const Owner&... owner) const {
     const std::string state = state_in(filter);
     const std::int64_t before =
         filter.after ? base::to_ms(filter.after->status_at) : std::numeric_limits<std::int64_t>::max();
@@ -123,14 +123,15 @@ struct Listing {
 };
 
 // Both in the order of lists.
-std::vector<TaskHead> merged(std::vector<TaskHead> resting, std::vector<TaskHead> busy, int limit) {
-  const auto place = [](const TaskHead& head) { return std::tie(head.status_at, head.id); };
-  std::vector<TaskHead> all;
+std::vector<task::TaskHead> merged(std::vector<task::TaskHead> resting, std::vector<task::TaskHead> busy,
+                                   int limit) {
+  const auto place = [](const task::TaskHead& head) { return std::tie(head.status_at, head.id); };
+  std::vector<task::TaskHead> all;
   all.reserve(resting.size() + busy.size());
   std::ranges::merge(std::make_move_iterator(resting.begin()), std::make_move_iterator(resting.end()),
                      std::make_move_iterator(busy.begin()), std::make_move_iterator(busy.end()),
                      std::back_inserter(all),
-                     [&](const TaskHead& a, const TaskHead& b) { return place(a) > place(b); });
+                     [&](const task::TaskHead& a, const task::TaskHead& b) { return place(a) > place(b); });
   all.resize(std::min(all.size(), static_cast<std::size_t>(std::max(limit, 0))));
   return all;
 }
@@ -147,7 +148,7 @@ std::int64_t resting_total(Connection& connection, const task::ListFilter& filte
 template <class... Status>
 void update(Connection& connection, const char* sql, const HeadRow& row, base::Timestamp now,
             const Status&... status) {
-  const TaskHead& head = row.head;
+  const task::TaskHead& head = row.head;
   connection.run(sql, head.key, base::to_ms(now), head.version, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
@@ -174,7 +175,7 @@ bool task_exists(Connection& connection, task::TaskKey key) {
   return connection.query("SELECT 1 FROM tasks WHERE task_key = ?", key).step();
 }
 
-std::vector<TaskHead> unfinished_heads(Connection& connection, task::TaskKey after, int limit) {
+std::vector<task::TaskHead> unfinished_heads(Connection& connection, task::TaskKey after, int limit) {
   static const std::string kSql =
       select_heads("WHERE t.turn_state <> 'none' AND t.task_key > ? ORDER BY t.task_key LIMIT ?",
                    "tasks t INDEXED BY tasks_unfinished");
@@ -182,7 +183,7 @@ std::vector<TaskHead> unfinished_heads(Connection& connection, task::TaskKey aft
   return all_of(query);
 }
 
-std::vector<TaskHead> open_child_heads(Connection& connection, task::TaskKey parent) {
+std::vector<task::TaskHead> open_child_heads(Connection& connection, task::TaskKey parent) {
   static const std::string kSql = select_heads(
       "WHERE t.parent_key = ? AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
       "ORDER BY t.task_key");
@@ -190,7 +191,7 @@ std::vector<TaskHead> open_child_heads(Connection& connection, task::TaskKey par
   return all_of(query);
 }
 
-std::vector<TaskHead> orphan_heads(Connection& connection) {
+std::vector<task::TaskHead> orphan_heads(Connection& connection) {
   // The condition is that of the index tasks_open_children: the search is as long as there are open children.
   static const std::string kSql = select_heads(
       "JOIN tasks p ON p.task_key = t.parent_key "
@@ -247,7 +248,7 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
       agent, caller, std::string(task::name_of(state)), more);
 }
 
-task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewTask& task,
+task::TaskKey insert_task(Connection& connection, const HeadRow& row, const task::NewTask& task,
                           base::Timestamp now) {
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, trace, created_ms, "
@@ -256,10 +257,10 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const NewT
       "hidden) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
       "?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
-  const TaskHead& head = row.head;
+  const task::TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
                  task.parent, static_cast<int>(task.origin), task.trace, base::to_ms(now), head.version,
-                 std::string(task::name_of(head.state)), row.status_event, head.last_event, head.turn,
+                 std::string(task::name_of(head.state)), head.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
                  base::to_ms(head.status_at), row.indexed, static_cast<std::int64_t>(head.bytes),
@@ -286,7 +287,7 @@ void update_head_and_status(Connection& connection, const HeadRow& row, base::Ti
       "artifact_count = ?12, message_count = ?13, bytes = ?14, state = ?15, status_event = ?16, "
       "status_ms = ?17 "
       "WHERE task_key = ?1";
-  update(connection, kSql, row, now, std::string(task::name_of(row.head.state)), row.status_event,
+  update(connection, kSql, row, now, std::string(task::name_of(row.head.state)), row.head.status_event,
          base::to_ms(row.head.status_at));
 }
 

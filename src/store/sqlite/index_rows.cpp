@@ -13,25 +13,25 @@ namespace {
 // So that all of a short log is quickly read, whatever is asked of it.
 constexpr std::size_t kShortBodyMax = 16u << 10;
 
-// Says of stored events what ChangePlan says of new ones.
+// Says of stored events what task::apply says of new ones.
 class LogScan {
  public:
-  EventPlan read(const task::EventBody& body) {
-    plan_ = {};
+  task::EventEffect read(const task::EventBody& body) {
+    effect_ = {};
     fresh_ = nullptr;
     std::visit([this](const auto& event) { see(event); }, body);
-    if (const task::Message* message = task::message_in(body)) plan_.said = message->role;
-    return std::exchange(plan_, {});
+    if (const task::Message* message = task::message_in(body)) effect_.said = message->role;
+    return std::exchange(effect_, {});
   }
 
   // The artifact that the last event made; null: none.
   const task::ArtifactId* fresh() const { return fresh_; }
-  KnownArtifacts& artifacts() { return artifacts_; }
+  task::ArtifactPlaces& artifacts() { return artifacts_; }
 
  private:
   void see(const task::TextDelta& event) {
     place(event.reply, event.ordinal, event.first);
-    if (event.first) plan_.reply_begins = event.ordinal;
+    if (event.first) effect_.reply_begins = event.ordinal;
   }
   void see(const task::ArtifactChunk& event) {
     place(event.artifact.id, event.artifact.ordinal, !event.append);
@@ -40,22 +40,23 @@ class LogScan {
     for (const task::ArtifactId& id : event.artifacts) {
       const auto found = artifacts_.find(id);
       if (found == artifacts_.end() || std::exchange(found->second.withdrawn, true)) continue;
-      plan_.marks.push_back({found->second.ordinal, Mark::withdrawn});
+      effect_.marks.push_back({found->second.ordinal, task::EventEffect::Mark::withdrawn});
     }
   }
-  void see(const task::StatusChanged& event) { plan_.stops = task::is_stopped(event.status.state); }
+  void see(const task::StatusChanged& event) { effect_.stops = task::is_stopped(event.status.state); }
   template <class Other>
   void see(const Other&) {}
 
   void place(const task::ArtifactId& id, int ordinal, bool begins) {
-    const auto [found, fresh] = artifacts_.try_emplace(id, KnownArtifact{ordinal, false});
+    const auto [found, fresh] = artifacts_.try_emplace(id, task::ArtifactPlace{ordinal, false});
     if (fresh) fresh_ = &found->first;
     found->second.withdrawn = false;
-    plan_.marks.push_back({ordinal, begins ? Mark::begins : Mark::more});
+    effect_.marks.push_back(
+        {ordinal, begins ? task::EventEffect::Mark::begins : task::EventEffect::Mark::more});
   }
 
-  KnownArtifacts artifacts_;
-  EventPlan plan_;
+  task::ArtifactPlaces artifacts_;
+  task::EventEffect effect_;
   const task::ArtifactId* fresh_ = nullptr;
 };
 
@@ -71,38 +72,38 @@ void insert_artifact(Connection& connection, task::TaskKey key, int ordinal, con
 }
 
 void insert_event_rows(Connection& connection, task::TaskKey key, task::EventNumber number,
-                       const EventPlan& plan) {
-  for (const EventPlan::ArtifactMark& mark : plan.marks) {
+                       const task::EventEffect& effect) {
+  for (const task::EventEffect::ArtifactMark& mark : effect.marks) {
     connection.run("INSERT INTO artifact_parts (task_key, ordinal, number, mark) VALUES (?, ?, ?, ?)", key,
                    mark.ordinal, number, static_cast<int>(mark.mark));
   }
-  if (plan.said) {
+  if (effect.said) {
     connection.run("INSERT INTO messages (task_key, number, role) VALUES (?, ?, ?)", key, number,
-                   static_cast<int>(*plan.said));
+                   static_cast<int>(*effect.said));
   }
-  if (plan.stops) connection.run("INSERT INTO stops (task_key, number) VALUES (?, ?)", key, number);
+  if (effect.stops) connection.run("INSERT INTO stops (task_key, number) VALUES (?, ?)", key, number);
 }
 
 void index_log(Connection& connection, task::TaskKey key, std::span<const task::EventPtr> log) {
   LogScan scan;
   for (const task::EventPtr& event : log) {
-    const EventPlan plan = scan.read(event->body);
+    const task::EventEffect effect = scan.read(event->body);
     if (const task::ArtifactId* fresh = scan.fresh()) {
       insert_artifact(connection, key, scan.artifacts().at(*fresh).ordinal, *fresh);
     }
-    insert_event_rows(connection, key, event->number, plan);
+    insert_event_rows(connection, key, event->number, effect);
   }
 }
 
-std::vector<EventPlan> plans_of(std::span<const task::EventPtr> log) {
-  std::vector<EventPlan> plans;
-  plans.reserve(log.size());
+std::vector<task::EventEffect> effects_of(std::span<const task::EventPtr> log) {
+  std::vector<task::EventEffect> effects;
+  effects.reserve(log.size());
   LogScan scan;
-  for (const task::EventPtr& event : log) plans.push_back(scan.read(event->body));
-  return plans;
+  for (const task::EventPtr& event : log) effects.push_back(scan.read(event->body));
+  return effects;
 }
 
-KnownArtifacts artifacts_of(std::span<const task::EventPtr> log) {
+task::ArtifactPlaces artifacts_of(std::span<const task::EventPtr> log) {
   LogScan scan;
   for (const task::EventPtr& event : log) scan.read(event->body);
   return std::move(scan.artifacts());
@@ -112,9 +113,9 @@ task::EventNumber begin_in(std::span<const task::EventPtr> log, int ordinal) {
   task::EventNumber begin;
   LogScan scan;
   for (const task::EventPtr& event : log) {
-    for (const EventPlan::ArtifactMark& mark : scan.read(event->body).marks) {
-      if (mark.ordinal == ordinal && mark.mark == Mark::begins) begin = event->number;
-      if (mark.ordinal == ordinal && mark.mark == Mark::withdrawn) begin = {};
+    for (const task::EventEffect::ArtifactMark& mark : scan.read(event->body).marks) {
+      if (mark.ordinal == ordinal && mark.mark == task::EventEffect::Mark::begins) begin = event->number;
+      if (mark.ordinal == ordinal && mark.mark == task::EventEffect::Mark::withdrawn) begin = {};
     }
   }
   return begin;

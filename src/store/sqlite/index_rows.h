@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "store/sqlite/change_plan.h"
 #include "store/sqlite/connection.h"
+#include "task/apply.h"
 #include "task/event.h"
 
 namespace baton::store::sqlite {
@@ -21,15 +21,15 @@ bool outgrows(task::EventNumber last, const std::vector<std::string>& bodies, in
 
 void insert_artifact(Connection& connection, task::TaskKey key, int ordinal, const task::ArtifactId& id);
 void insert_event_rows(Connection& connection, task::TaskKey key, task::EventNumber number,
-                       const EventPlan& plan);
+                       const task::EventEffect& effect);
 
 // What each event of a whole log leaves.
-std::vector<EventPlan> plans_of(std::span<const task::EventPtr> log);
+std::vector<task::EventEffect> effects_of(std::span<const task::EventPtr> log);
 // The rows of a log that had none so far.
 void index_log(Connection& connection, task::TaskKey key, std::span<const task::EventPtr> log);
 
 // What artifacts a whole log leaves.
-KnownArtifacts artifacts_of(std::span<const task::EventPtr> log);
+task::ArtifactPlaces artifacts_of(std::span<const task::EventPtr> log);
 // Where the content of an artifact begins as the log leaves it; 0 if it has none or was withdrawn.
 task::EventNumber begin_in(std::span<const task::EventPtr> log, int ordinal);
 

@@ -20,7 +20,7 @@ std::size_t name_of(const task::AgentName& agent, const task::Caller& caller, co
   return hash(id.value) * 31 + hash(caller.value) * 7 + hash(agent.value);
 }
 
-std::size_t name_of(const TaskHead& head) {
+std::size_t name_of(const task::TaskHead& head) {
   return name_of(head.agent, head.caller, head.id);
 }
 
@@ -30,7 +30,7 @@ std::size_t weight_of(const Committed& committed) {
   return bytes;
 }
 
-std::size_t weight_of(const std::optional<TurnRequest>& request) {
+std::size_t weight_of(const std::optional<task::TurnRequest>& request) {
   if (!request) return 0;
   std::size_t bytes =
       request->metadata.text.size() + request->tools.text.size() + request->client_state.text.size();
@@ -55,8 +55,8 @@ bool RecentTasks::is_kept(std::size_t bytes, std::size_t events) const {
 }
 
 void RecentTasks::created(const Committed& committed, task::Json metadata,
-                          std::optional<TurnRequest> request) {
-  const TaskHead& head = committed.head;
+                          std::optional<task::TurnRequest> request) {
+  const task::TaskHead& head = committed.head;
   const std::size_t bytes = weight_of(committed) + metadata.text.size() + weight_of(request) + kTaskBytes;
   auto log = std::make_shared<Log>();
   log->head = head;
@@ -84,8 +84,8 @@ void RecentTasks::created(const Committed& committed, task::Json metadata,
   });
 }
 
-void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest> request) {
-  const TaskHead& head = committed.head;
+void RecentTasks::advanced(const Committed& committed, std::optional<task::TurnRequest> request) {
+  const task::TaskHead& head = committed.head;
   const LogPtr old = state_.with([&](State& state) {
     const auto found = state.tasks.find(head.key);
     if (found != state.tasks.end()) return found->second.log;
@@ -115,21 +115,22 @@ void RecentTasks::advanced(const Committed& committed, std::optional<TurnRequest
   });
 }
 
-void RecentTasks::add_request(Log& log, const Committed& committed, std::optional<TurnRequest> request) {
+void RecentTasks::add_request(Log& log, const Committed& committed,
+                              std::optional<task::TurnRequest> request) {
   const bool says_nothing =
       !request || (request->metadata.empty() && request->tools.empty() && request->client_state.empty() &&
                    request->extensions.empty() && !request->history);
   if (says_nothing || committed.events.empty()) return;
   log.requests.push_back({committed.events.front()->number, committed.events.back()->number,
-                          std::make_shared<const TurnRequest>(std::move(*request))});
+                          std::make_shared<const task::TurnRequest>(std::move(*request))});
 }
 
 // As the disk does: a client's history is kept until its turn has ended.
 void RecentTasks::forget_histories(Log& log) {
   for (Request& one : log.requests) {
-    const bool is_over = log.head.turn_state == TurnState::none || one.last < log.head.turn_message;
+    const bool is_over = log.head.turn_state == task::TurnState::none || one.last < log.head.turn_message;
     if (!is_over || !one.request->history) continue;
-    auto rest = std::make_shared<TurnRequest>(*one.request);
+    auto rest = std::make_shared<task::TurnRequest>(*one.request);
     rest->history.reset();
     one.request = std::move(rest);
   }
@@ -140,7 +141,7 @@ RecentTasks::LogPtr RecentTasks::forget(State& state, task::TaskKey key) {
   const auto found = state.tasks.find(key);
   if (found == state.tasks.end()) return nullptr;
   LogPtr log = std::move(found->second.log);
-  const TaskHead& head = log->head;
+  const task::TaskHead& head = log->head;
   state.bytes -= found->second.bytes;
   const auto named = state.by_name.find(name_of(head));
   if (named != state.by_name.end() && named->second == key) state.by_name.erase(named);
@@ -183,12 +184,12 @@ RecentTasks::LogPtr RecentTasks::find(task::TaskKey key) const {
   return state_.with([&](const State& state) { return known(state, key); });
 }
 
-std::optional<TaskHead> RecentTasks::head(task::TaskKey key) const {
+std::optional<task::TaskHead> RecentTasks::head(task::TaskKey key) const {
   const LogPtr log = find(key);
   return log ? std::optional(log->head) : std::nullopt;
 }
 
-std::optional<TaskHead> RecentTasks::head(const task::TaskRef& ref) const {
+std::optional<task::TaskHead> RecentTasks::head(const task::TaskRef& ref) const {
   const std::size_t name = name_of(ref.agent, ref.caller, ref.id);
   const LogPtr log = state_.with([&](const State& state) {
     const auto found = state.by_name.find(name);

@@ -31,15 +31,15 @@ class RecentTasks {
   // It was refused.
   void unchanged(task::TaskKey key);
   // `metadata`: the new task's. `request`: what came with a message of the change.
-  void created(const Committed& committed, task::Json metadata, std::optional<TurnRequest> request);
-  void advanced(const Committed& committed, std::optional<TurnRequest> request);
+  void created(const Committed& committed, task::Json metadata, std::optional<task::TurnRequest> request);
+  void advanced(const Committed& committed, std::optional<task::TurnRequest> request);
 
   // Whether what the disk tells of the task may not have been flushed.
   bool is_changing(task::TaskKey key) const;
 
   // Each answers nothing where the disk must be asked.
-  std::optional<TaskHead> head(task::TaskKey key) const;
-  std::optional<TaskHead> head(const task::TaskRef& ref) const;
+  std::optional<task::TaskHead> head(task::TaskKey key) const;
+  std::optional<task::TaskHead> head(const task::TaskRef& ref) const;
   std::optional<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                  std::optional<task::EventNumber> as_of) const;
   std::optional<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const;
@@ -53,10 +53,10 @@ class RecentTasks {
  private:
   struct Request {
     task::EventNumber first, last;  // of the change it came with
-    std::shared_ptr<const TurnRequest> request;
+    std::shared_ptr<const task::TurnRequest> request;
   };
   struct Log {
-    TaskHead head;
+    task::TaskHead head;
     task::Json metadata;
     base::Timestamp created{};
     std::vector<task::EventPtr> events;  // from the first
@@ -88,7 +88,7 @@ class RecentTasks {
   LogPtr find_alone(task::ContextKey context) const;
   static LogPtr forget(State& state, task::TaskKey key);
   static void change_is_over(State& state, task::TaskKey key);
-  static void add_request(Log& log, const Committed& committed, std::optional<TurnRequest> request);
+  static void add_request(Log& log, const Committed& committed, std::optional<task::TurnRequest> request);
   static void forget_histories(Log& log);
 
   const std::size_t bytes_max_;

@@ -47,7 +47,7 @@ std::vector<SliceEntry> unpacked(const std::string& bytes) {
 
 struct Row {
   std::int64_t key;
-  SendDigest digest;
+  task::SendDigest digest;
   base::Timestamp at;
 };
 
@@ -58,14 +58,14 @@ std::vector<Row> read_rows(Connection& connection, std::int64_t first_key, std::
       "ORDER BY send_key LIMIT ?",
       first_key, limit);
   while (query.step()) {
-    const SendDigest digest{static_cast<std::uint64_t>(query.integer(1)),
-                            static_cast<std::uint64_t>(query.integer(2))};
+    const task::SendDigest digest{static_cast<std::uint64_t>(query.integer(1)),
+                                  static_cast<std::uint64_t>(query.integer(2))};
     rows.push_back({query.integer(0), digest, base::from_ms(query.integer(3))});
   }
   return rows;
 }
 
-std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, const SendDigest& digest,
+std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, const task::SendDigest& digest,
                                    base::Timestamp after) {
   Query query = connection.query(
       "SELECT task_key, before FROM sends "
@@ -142,7 +142,7 @@ std::deque<SendIndex::Slice> SendIndex::read_slices(Connection& connection) cons
   return slices;
 }
 
-std::optional<EarlierSend> SendIndex::find(Connection& connection, const SendDigest& digest,
+std::optional<EarlierSend> SendIndex::find(Connection& connection, const task::SendDigest& digest,
                                            base::Timestamp now) const {
   const base::Timestamp after = now - retention_;
   std::vector<std::int64_t> keys;  // newest first, as the slices
@@ -165,7 +165,7 @@ std::optional<EarlierSend> SendIndex::find(Connection& connection, const SendDig
 }
 
 // Those in memory, the newest first. Nearly always the filters say that there are none.
-std::vector<std::int64_t> SendIndex::keys_of(const State& state, const SendDigest& digest) {
+std::vector<std::int64_t> SendIndex::keys_of(const State& state, const task::SendDigest& digest) {
   std::vector<std::int64_t> keys;
   const auto look = [&](const Keys& some, const DigestFilter& filter) {
     if (!filter.may_have(digest.high)) return;
@@ -196,7 +196,7 @@ std::vector<std::int64_t> SendIndex::find_in(Connection& connection, const Slice
   return keys;
 }
 
-void SendIndex::add(Connection& connection, const SendDigest& digest, const EarlierSend& send,
+void SendIndex::add(Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
                     base::Timestamp now) {
   if (added_++ % kSendsPerCleaning == 0) drop_expired(connection, now);
   const std::int64_t key = next_key_;
@@ -212,7 +212,7 @@ void SendIndex::add(Connection& connection, const SendDigest& digest, const Earl
 }
 
 // Whether there are enough for a slice.
-bool SendIndex::add_key(State& state, const SendDigest& digest, std::int64_t key, base::Timestamp at) {
+bool SendIndex::add_key(State& state, const task::SendDigest& digest, std::int64_t key, base::Timestamp at) {
   if (state.newest.empty()) first_key_ = key;
   next_key_ = key + 1;
   state.newest.insert_or_assign(digest, key);

@@ -67,19 +67,20 @@ class SendIndex {
   void refresh(Connection& connection);
 
   // The last send of this digest, if it is remembered still.
-  std::optional<EarlierSend> find(Connection& connection, const SendDigest& digest,
+  std::optional<EarlierSend> find(Connection& connection, const task::SendDigest& digest,
                                   base::Timestamp now) const;
 
   // Now and then some of those that need no longer be remembered go.
-  void add(Connection& connection, const SendDigest& digest, const EarlierSend& send, base::Timestamp now);
+  void add(Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
+           base::Timestamp now);
   // The transaction was rolled back: what is on the disk counts.
   void forget() { is_stale_ = true; }
 
  private:
   struct Hash {
-    std::size_t operator()(const SendDigest& digest) const { return digest.high ^ digest.low; }
+    std::size_t operator()(const task::SendDigest& digest) const { return digest.high ^ digest.low; }
   };
-  using Keys = std::unordered_map<SendDigest, std::int64_t, Hash>;  // the last of each digest
+  using Keys = std::unordered_map<task::SendDigest, std::int64_t, Hash>;  // the last of each digest
   struct Slice {
     std::int64_t last_key, first_key;
     base::Timestamp newest;
@@ -96,11 +97,11 @@ class SendIndex {
   };
 
   std::deque<Slice> read_slices(Connection& connection) const;
-  bool add_key(State& state, const SendDigest& digest, std::int64_t key, base::Timestamp at);
+  bool add_key(State& state, const task::SendDigest& digest, std::int64_t key, base::Timestamp at);
   std::vector<SliceEntry> entries_of(const State& state) const;
   Slice write_slice(Connection& connection, std::vector<SliceEntry> entries, base::Timestamp newest) const;
   Keys end_slice(State& state, Slice slice) const;
-  static std::vector<std::int64_t> keys_of(const State& state, const SendDigest& digest);
+  static std::vector<std::int64_t> keys_of(const State& state, const task::SendDigest& digest);
   static std::vector<std::int64_t> find_in(Connection& connection, const Slice& slice, std::uint64_t high);
   void drop_expired(Connection& connection, base::Timestamp now);
 

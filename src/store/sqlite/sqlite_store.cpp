@@ -106,13 +106,13 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
   return {};
 }
 
-Result<TaskHead> head_of(std::optional<sqlite::HeadRow> row) {
+Result<task::TaskHead> head_of(std::optional<sqlite::HeadRow> row) {
   if (!row) return fail(ErrorCode::task_not_found, "task not found");
   return std::move(row->head);
 }
 
 // What callers may find by its id.
-Result<TaskHead> visible(TaskHead head) {
+Result<task::TaskHead> visible(task::TaskHead head) {
   if (head.hidden) return fail(ErrorCode::task_not_found, "task not found");
   return head;
 }
@@ -218,7 +218,7 @@ void SqliteStore::settle(task::TaskKey key) const {
   if (parts_->recent.is_changing(key)) parts_->committer->settle();
 }
 
-void SqliteStore::commit(Change change, CommitCallback done, EarlyCallback early) {
+void SqliteStore::commit(task::Change change, CommitCallback done, EarlyCallback early) {
   const std::size_t weight = sqlite::weight_of(change);
   parts_->committer->push(
       std::make_unique<sqlite::CommitChange>(std::move(change), parts_->recent, parts_->under_way,
@@ -249,7 +249,7 @@ void SqliteStore::record(DeliveryResult result, std::function<void(Result<void>)
                           weight);
 }
 
-Result<TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
+Result<task::TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
   if (auto known = parts_->recent.head(ref)) return visible(std::move(*known));
   auto head = peeking("finding a task", [&](sqlite::Connection& connection) {
     return head_of(sqlite::find_head(connection, ref));
@@ -259,7 +259,7 @@ Result<TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
   return visible(std::move(*head));
 }
 
-Result<TaskHead> SqliteStore::head(task::TaskKey key) const {
+Result<task::TaskHead> SqliteStore::head(task::TaskKey key) const {
   if (auto known = parts_->recent.head(key)) return std::move(*known);
   return reading(key, "finding a task",
                  [&](sqlite::Connection& connection) { return head_of(sqlite::find_head(connection, key)); });
@@ -318,25 +318,25 @@ Result<std::vector<task::Message>> SqliteStore::conversation(task::ContextKey co
   });
 }
 
-Result<std::vector<TaskHead>> SqliteStore::unfinished(task::TaskKey after, int limit) const {
-  return peeking("finding unfinished tasks", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+Result<std::vector<task::TaskHead>> SqliteStore::unfinished(task::TaskKey after, int limit) const {
+  return peeking("finding unfinished tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
     return sqlite::unfinished_heads(connection, after, limit);
   });
 }
 
-Result<std::vector<TaskHead>> SqliteStore::open_children(task::TaskKey parent) const {
-  return peeking("finding child tasks", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+Result<std::vector<task::TaskHead>> SqliteStore::open_children(task::TaskKey parent) const {
+  return peeking("finding child tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
     return sqlite::open_child_heads(connection, parent);
   });
 }
 
-Result<std::vector<TaskHead>> SqliteStore::orphans() const {
-  return peeking("finding orphans", [&](auto& connection) -> Result<std::vector<TaskHead>> {
+Result<std::vector<task::TaskHead>> SqliteStore::orphans() const {
+  return peeking("finding orphans", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
     return sqlite::orphan_heads(connection);
   });
 }
 
-Result<EarlierSend> SqliteStore::earlier_send(const SendDigest& digest) const {
+Result<EarlierSend> SqliteStore::earlier_send(const task::SendDigest& digest) const {
   return peeking("finding an earlier send", [&](sqlite::Connection& connection) -> Result<EarlierSend> {
     const auto send = parts_->sends.find(connection, digest, parts_->clock.now());
     if (!send) return fail(ErrorCode::not_found, "no earlier send");

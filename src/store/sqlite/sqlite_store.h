@@ -52,9 +52,9 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   ~SqliteStore() override;
 
   using TaskStore::commit;
-  void commit(Change change, CommitCallback done, EarlyCallback early) override;
-  base::Result<TaskHead> head(const task::TaskRef& ref) const override;
-  base::Result<TaskHead> head(task::TaskKey key) const override;
+  void commit(task::Change change, CommitCallback done, EarlyCallback early) override;
+  base::Result<task::TaskHead> head(const task::TaskRef& ref) const override;
+  base::Result<task::TaskHead> head(task::TaskKey key) const override;
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of = {}) const override;
   base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const override;
@@ -65,10 +65,10 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const override;
   base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey before_task,
                                                         task::EventNumber before, int limit) const override;
-  base::Result<std::vector<TaskHead>> unfinished(task::TaskKey after, int limit) const override;
-  base::Result<std::vector<TaskHead>> open_children(task::TaskKey parent) const override;
-  base::Result<std::vector<TaskHead>> orphans() const override;
-  base::Result<EarlierSend> earlier_send(const SendDigest& digest) const override;
+  base::Result<std::vector<task::TaskHead>> unfinished(task::TaskKey after, int limit) const override;
+  base::Result<std::vector<task::TaskHead>> open_children(task::TaskKey parent) const override;
+  base::Result<std::vector<task::TaskHead>> orphans() const override;
+  base::Result<EarlierSend> earlier_send(const task::SendDigest& digest) const override;
   base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const override;
   base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const override;
   base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const override;

@@ -32,7 +32,7 @@ Result<task::Event> read_event(Connection& connection, task::TaskKey key, task::
 
 // The last StatusChanged up to `as_of`, 0 if there is none.
 task::EventNumber status_event(Connection& connection, const HeadRow& row, task::EventNumber as_of) {
-  if (row.status_event <= as_of) return row.status_event;
+  if (row.head.status_event <= as_of) return row.head.status_event;
   Query query = connection.query(
       "SELECT event_key FROM events WHERE event_key BETWEEN ? AND ? AND kind = 1 "
       "ORDER BY event_key DESC LIMIT 1",
@@ -141,7 +141,7 @@ Result<std::vector<task::Event>> read_events(Connection& connection, task::TaskK
   Query query = connection.query(
       "SELECT event_key, kind, at_ms, body FROM events WHERE event_key > ? AND event_key <= ? "
       "ORDER BY event_key LIMIT ?",
-      event_key(key, after), event_key(key, kLogEnd), std::max(limit, 0));
+      event_key(key, after), event_key(key, task::kLogEnd), std::max(limit, 0));
   std::size_t bytes = 0;
   while (bytes < kPageBytesMax && query.step()) {
     auto event = event_at(query, 0);
@@ -184,7 +184,7 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
 
 Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::EventNumber after) {
   if (!is_indexed(connection, key)) {
-    const auto log = read_short_log(connection, key, kLogEnd);
+    const auto log = read_short_log(connection, key, task::kLogEnd);
     if (!log) return fail(log.error());
     if (const task::EventPtr found = first_after(*log, after, stops)) return *found;
     return fail(ErrorCode::not_found, "the task has not stopped since");
@@ -214,7 +214,7 @@ Result<task::EventNumber> last_stop(Connection& connection, task::TaskKey key, t
 Result<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
                                             task::EventNumber after) {
   if (!is_indexed(connection, key)) {
-    const auto log = read_short_log(connection, key, kLogEnd);
+    const auto log = read_short_log(connection, key, task::kLogEnd);
     if (!log) return fail(log.error());
     const task::EventPtr found = first_after(*log, after, [](const task::Event& event) {
       const task::Message* message = task::message_in(event.body);

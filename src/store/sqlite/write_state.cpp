@@ -7,7 +7,7 @@ namespace baton::store::sqlite {
 namespace {
 
 // One text for the three; lengths keep ("a", "bc") and ("ab", "c") apart.
-std::string context_name(const TaskHead& head) {
+std::string context_name(const task::TaskHead& head) {
   return std::to_string(head.agent.value.size()) + ' ' + std::to_string(head.caller.value.size()) + ' ' +
          head.agent.value + head.caller.value + head.context.value;
 }
@@ -21,26 +21,28 @@ KnownTask* WriteState::task(task::TaskKey key) {
   return &tasks_.put(key, KnownTask{std::move(*row), {}, std::nullopt});
 }
 
-std::optional<KnownArtifact> WriteState::artifact(KnownTask& task, const task::ArtifactId& id) {
-  const auto found = task.artifacts.find(id);
-  if (found != task.artifacts.end()) return found->second;
-  if (task.artifacts.size() == static_cast<std::size_t>(task.row.head.artifact_count)) return std::nullopt;
+const task::ArtifactPlaces& WriteState::artifacts(KnownTask& task, const task::Change& change) {
+  task::for_each_artifact_named(change, [&](const task::ArtifactId& id) { find_artifact(task, id); });
+  return task.artifacts;
+}
+
+void WriteState::find_artifact(KnownTask& task, const task::ArtifactId& id) {
+  if (task.artifacts.size() == static_cast<std::size_t>(task.row.head.artifact_count)) return;  // all of them
+  if (task.artifacts.contains(id)) return;
   if (!task.row.indexed) {
-    const auto log = read_short_log(connection_, task.row.head.key, kLogEnd);
+    const auto log = read_short_log(connection_, task.row.head.key, task::kLogEnd);
     if (!log) throw SQLite::Exception(log.error().for_log);
     task.artifacts = artifacts_of(*log);
-    const auto known = task.artifacts.find(id);
-    return known == task.artifacts.end() ? std::nullopt : std::optional(known->second);
+    return;
   }
   Query query = connection_.query(
       "SELECT a.ordinal, (SELECT p.mark FROM artifact_parts p WHERE p.task_key = a.task_key AND "
       "p.ordinal = a.ordinal AND p.mark > 0 ORDER BY p.number DESC LIMIT 1) "
       "FROM artifacts a WHERE a.task_key = ? AND a.public_id = ?",
       task.row.head.key, id);
-  if (!query.step()) return std::nullopt;
-  const KnownArtifact known{query.small(0), query.small(1) == static_cast<int>(Mark::withdrawn)};
-  task.artifacts.try_emplace(id, known);
-  return known;
+  if (!query.step()) return;
+  const bool withdrawn = query.small(1) == static_cast<int>(task::EventEffect::Mark::withdrawn);
+  task.artifacts.try_emplace(id, task::ArtifactPlace{query.small(0), withdrawn});
 }
 
 std::vector<KnownConfig>& WriteState::configs(KnownTask& task) {
@@ -64,8 +66,8 @@ std::int64_t WriteState::new_key(std::optional<std::int64_t>& last, const char* 
   return ++*last;
 }
 
-void WriteState::count(const TaskHead& head, std::int64_t tasks) {
-  if (head.turn_state != TurnState::none || head.hidden) return;
+void WriteState::count(const task::TaskHead& head, std::int64_t tasks) {
+  if (head.turn_state != task::TurnState::none || head.hidden) return;
   const auto found = totals_.find(std::tie(head.agent, head.caller, head.state));
   if (found != totals_.end()) {
     found->second += tasks;
@@ -82,7 +84,7 @@ void WriteState::write_totals() {
   totals_.clear();
 }
 
-ContextRow& WriteState::context(const TaskHead& head) {
+ContextRow& WriteState::context(const task::TaskHead& head) {
   const std::string name = context_name(head);
   if (ContextRow* known = contexts_.find(name)) return *known;
   return contexts_.put(name, find_context(connection_, head.agent, head.caller, head.context));

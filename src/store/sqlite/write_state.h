@@ -17,12 +17,12 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/sqlite/change_plan.h"
 #include "store/sqlite/connection.h"
 #include "store/sqlite/context_rows.h"
 #include "store/sqlite/head_rows.h"
 #include "store/sqlite/lru.h"
 #include "store/sqlite/send_index.h"
+#include "task/apply.h"
 
 namespace baton::store::sqlite {
 
@@ -34,7 +34,7 @@ struct KnownConfig {
 
 struct KnownTask {
   HeadRow row;
-  KnownArtifacts artifacts;  // some of them; all, if there are as many as the head counts
+  task::ArtifactPlaces artifacts;  // some of them; all, if there are as many as the head counts
   std::optional<std::vector<KnownConfig>> configs;
 };
 
@@ -57,7 +57,9 @@ class WriteState {
   KnownTask* task(task::TaskKey key);
   void remember(KnownTask task) { tasks_.put(task.row.head.key, std::move(task)); }
 
-  std::optional<KnownArtifact> artifact(KnownTask& task, const task::ArtifactId& id);
+  // Those of the task's artifacts that the change names, and perhaps more. Good until the task is remembered
+  // anew.
+  const task::ArtifactPlaces& artifacts(KnownTask& task, const task::Change& change);
   std::vector<KnownConfig>& configs(KnownTask& task);
   // Keys of configs and deliveries are not given twice while the program runs, even if their rows are
   // deleted: somebody may still be about to say what became of an old one.
@@ -76,10 +78,10 @@ class WriteState {
 
   // The task's context; with the key 0 if there is none yet, which whoever makes it is to set. Good until
   // another is asked for.
-  ContextRow& context(const TaskHead& head);
+  ContextRow& context(const task::TaskHead& head);
 
   // The task has come to rest, or goes on (-1): its caller's totals are written with the transaction.
-  void count(const TaskHead& head, std::int64_t tasks);
+  void count(const task::TaskHead& head, std::int64_t tasks);
   // The last thing of a transaction.
   void write_totals();
 
@@ -91,6 +93,7 @@ class WriteState {
   }
 
  private:
+  void find_artifact(KnownTask& task, const task::ArtifactId& id);
   std::int64_t new_key(std::optional<std::int64_t>& last, const char* sql);
 
   Connection& connection_;

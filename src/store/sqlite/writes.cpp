@@ -2,7 +2,7 @@
 
 namespace baton::store::sqlite {
 
-std::size_t weight_of(const Change& change) {
+std::size_t weight_of(const task::Change& change) {
   std::size_t bytes = sizeof(change);
   for (const task::EventBody& body : change.events) bytes += task::weight_of(body);
   if (change.create) bytes += change.create->metadata.text.size();
@@ -17,7 +17,7 @@ std::size_t weight_of(const Change& change) {
   return bytes;
 }
 
-CommitChange::CommitChange(Change change, RecentTasks& recent, ChangesUnderWay& under_way,
+CommitChange::CommitChange(task::Change change, RecentTasks& recent, ChangesUnderWay& under_way,
                            CommitCallback done, EarlyCallback early)
     : change_(std::move(change)),
       recent_(recent),
@@ -46,7 +46,7 @@ void CommitChange::undo() {
 }
 
 void CommitChange::refuse(const base::Error& error) {
-  change_ = Change{};
+  change_ = task::Change{};
   result_ = base::fail(error);
 }
 

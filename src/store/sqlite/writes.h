@@ -14,11 +14,11 @@
 namespace baton::store::sqlite {
 
 // About what the change holds in memory.
-std::size_t weight_of(const Change& change);
+std::size_t weight_of(const task::Change& change);
 
 class CommitChange final : public Write {
  public:
-  CommitChange(Change change, RecentTasks& recent, ChangesUnderWay& under_way, CommitCallback done,
+  CommitChange(task::Change change, RecentTasks& recent, ChangesUnderWay& under_way, CommitCallback done,
                EarlyCallback early);
   void apply(WriteState& state) override;
   void undo() override;
@@ -27,7 +27,7 @@ class CommitChange final : public Write {
   void finish() override;
 
  private:
-  Change change_;
+  task::Change change_;
   RecentTasks& recent_;
   ChangesUnderWay& under_way_;
   const task::TaskKey task_;  // none: it makes one

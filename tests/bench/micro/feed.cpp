@@ -11,8 +11,8 @@ namespace {
 
 constexpr task::TaskKey kTask{1};
 
-store::TaskHead head_at(std::int64_t number) {
-  store::TaskHead head;
+task::TaskHead head_at(std::int64_t number) {
+  task::TaskHead head;
   head.key = kTask;
   head.id = {kId};
   head.state = task::State::working;

@@ -11,8 +11,8 @@
 namespace baton::bench {
 namespace {
 
-using store::Change;
 using store::Committed;
+using task::Change;
 
 class OpenStore {
  public:
@@ -37,7 +37,7 @@ class OpenStore {
     return future;
   }
 
-  store::TaskHead new_task() { return commit(creation()).get().head; }
+  task::TaskHead new_task() { return commit(creation()).get().head; }
 
   Change creation() {
     Change change;
@@ -57,7 +57,7 @@ class OpenStore {
   std::unique_ptr<store::SqliteStore> store_;
 };
 
-Change chunk_change(const store::TaskHead& head, bool append) {
+Change chunk_change(const task::TaskHead& head, bool append) {
   Change change;
   change.task = head.key;
   change.events.push_back(chunk_of(append, false));
@@ -79,7 +79,7 @@ void create_tasks(benchmark::State& state) {
 // To an artifact that has so many chunks already.
 void append_chunk(benchmark::State& state) {
   OpenStore store;
-  const store::TaskHead head = store.new_task();
+  const task::TaskHead head = store.new_task();
   std::vector<std::future<Committed>> under_way;
   for (std::int64_t i = 0; i <= state.range(0); ++i) {
     under_way.push_back(store.commit(chunk_change(head, i > 0)));
@@ -90,21 +90,21 @@ void append_chunk(benchmark::State& state) {
 
 void read_head(benchmark::State& state) {
   OpenStore store;
-  const store::TaskHead head = store.new_task();
+  const task::TaskHead head = store.new_task();
   const task::TaskRef ref{head.caller, head.agent, head.id};
   for (auto _ : state) benchmark::DoNotOptimize(store->head(ref));
 }
 
 void read_task(benchmark::State& state) {
   OpenStore store;
-  const store::TaskHead head = store.new_task();
+  const task::TaskHead head = store.new_task();
   store.commit(chunk_change(head, false)).get();
   for (auto _ : state) benchmark::DoNotOptimize(store->read(head.key, {}));
 }
 
 void read_events(benchmark::State& state) {
   OpenStore store;
-  const store::TaskHead head = store.new_task();
+  const task::TaskHead head = store.new_task();
   for (int i = 0; i < 100; ++i) store.commit(chunk_change(head, i > 0)).get();
   for (auto _ : state) benchmark::DoNotOptimize(store->events(head.key, {}, 100));
   state.SetItemsProcessed(state.iterations() * 100);

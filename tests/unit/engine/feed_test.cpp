@@ -14,8 +14,8 @@ namespace {
 
 constexpr task::TaskKey kTask{7};
 
-store::TaskHead head_in(State state, std::int64_t last) {
-  store::TaskHead head;
+task::TaskHead head_in(State state, std::int64_t last) {
+  task::TaskHead head;
   head.key = kTask;
   head.state = state;
   head.last_event = {last};

@@ -49,7 +49,7 @@ task::PushConfig config_of(task::Generation generation, const std::string& id = 
 
 // A task that the engine writes nothing to of its own accord.
 task::TaskKey without_turn(EngineBench& bench, const std::string& id) {
-  store::Change created;
+  task::Change created;
   created.create.emplace();
   created.create->id = {id};
   created.create->agent = {"scripted"};

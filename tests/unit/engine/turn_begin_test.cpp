@@ -75,7 +75,7 @@ TEST_CASE("Turn: without a free slot it is queued and begins when one is given b
   const auto first = bench.submit(EngineBench::message("x", "t1"));
   const auto second = bench.submit(EngineBench::message("y", "t2"));
   REQUIRE(second);
-  CHECK(bench.store().head(second->key)->turn_state == store::TurnState::queued);
+  CHECK(bench.store().head(second->key)->turn_state == task::TurnState::queued);
   const auto turn = bench.scripted().next();
   REQUIRE(turn);
   turn->sink->finish(agents::Done{});

@@ -16,16 +16,16 @@ task::Message said(const std::string& text) {
   return message;
 }
 
-store::Change ended_with(const agents::Outcome& outcome, const TurnEnding& ending = {}) {
-  store::TaskHead head;
+task::Change ended_with(const agents::Outcome& outcome, const TurnEnding& ending = {}) {
+  task::TaskHead head;
   head.turn = {3};
   head.waiting_messages = ending.waiting_messages;
-  store::Change change;
+  task::Change change;
   engine::add_ending(change, head, outcome, ending);
   return change;
 }
 
-State last_state(const store::Change& change) {
+State last_state(const task::Change& change) {
   return std::get<task::StatusChanged>(change.events.back()).status.state;
 }
 
@@ -45,12 +45,12 @@ TEST_CASE(
     "withdrawn") {
   TurnEnding ending;
   ending.shown = {{"t-r1.1"}};
-  store::TaskHead head;
+  task::TaskHead head;
   head.turn = {3};
   head.attempt = 2;
-  store::Change change;
+  task::Change change;
   engine::add_ending(change, head, agents::BrokenOff{}, ending);
-  CHECK(change.turn->state == store::TurnState::queued);
+  CHECK(change.turn->state == task::TurnState::queued);
   CHECK(change.turn->attempt == 1);  // counted again when it begins
   REQUIRE(change.events.size() == 1);
   CHECK(std::get<task::Withdrawn>(change.events.back()).artifacts == ending.shown);
@@ -68,7 +68,7 @@ TEST_CASE("Turn ending: an ask is remembered, any other ending forgets it") {
 }
 
 TEST_CASE("Turn ending: a waiting status says what is asked, others do not") {
-  const auto asked = [](const store::Change& change) {
+  const auto asked = [](const task::Change& change) {
     return std::get<task::StatusChanged>(change.events.back()).ask;
   };
   CHECK(asked(ended_with(agents::Asked{"q1", false, said("?")})) == "q1");
@@ -103,7 +103,7 @@ TEST_CASE("Turn ending: with a message waiting the task goes on instead of compl
   REQUIRE(change.events.size() == 2);
   CHECK(std::holds_alternative<task::MessageAdded>(change.events[0]));
   CHECK(last_state(change) == State::submitted);
-  CHECK(change.turn->state == store::TurnState::queued);
+  CHECK(change.turn->state == task::TurnState::queued);
   CHECK(change.turn->turn == task::TurnNumber{4});
   CHECK(change.turn->message == task::EventNumber{9});
   CHECK(change.turn->waiting_messages == 1);

@@ -29,8 +29,8 @@ class OneTask : public test::MemoryTasks {
     return task;
   }
   using MemoryTasks::head;
-  base::Result<store::TaskHead> head(task::TaskKey) const override {
-    store::TaskHead head;
+  base::Result<task::TaskHead> head(task::TaskKey) const override {
+    task::TaskHead head;
     head.id = {"t1"};
     head.context = {"c1"};
     return head;

@@ -14,10 +14,10 @@ namespace send_index_test {
 
 using namespace baton;
 using base::Duration;
-using store::SendDigest;
 using store::sqlite::Connection;
 using store::sqlite::DigestFilter;
 using store::sqlite::SendIndex;
+using task::SendDigest;
 
 namespace {
 

@@ -131,7 +131,7 @@ TEST_CASE("Upgrade: what schema 1 held reads as it did, and work goes on") {
   REQUIRE(due->size() == 1);
   CHECK(due->at(0).key.value == 9);
 
-  store::Change change;
+  task::Change change;
   change.task = {2};
   change.events = {task::StatusChanged{{State::working, std::nullopt, {}}, {}}};
   change.push.emplace();
@@ -170,7 +170,7 @@ TEST_CASE("Upgrade: what stopped before has its stops, and contexts of schema 1 
   CHECK(*store->call_ids({1}) == std::vector<std::string>{"call-1"});
   CHECK_FALSE(store->turn_input({1}, {1})->request.history.has_value());
 
-  store::Change change;
+  task::Change change;
   change.task = {2};
   change.events = {task::StatusChanged{{State::working, std::nullopt, {}}, {}}};
   std::promise<base::Result<store::Committed>> promise;

@@ -1,0 +1,239 @@
+#include "task/apply.h"
+
+#include <string>
+#include <utility>
+
+#include "task/fold.h"
+
+namespace baton::task {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using Mark = EventEffect::Mark;
+
+// The last places of a log are kept for decisions: an agent's output must not fill it, or its task could
+// never end.
+constexpr std::int64_t kRoomForDecisions = 1 << 16;
+
+// Applies one event after the other; one overload for each kind that means something to the head or to an
+// index.
+class Steps {
+ public:
+  Steps(const TaskHead& before, const Change& change, base::Timestamp now, const ArtifactPlaces& artifacts)
+      : may_reopen_(change.reopen && may_reopen(before.state)),
+        created_(change.create.has_value()),
+        now_(now),
+        artifacts_(artifacts) {
+    applied_.head = before;
+    if (created_) applied_.head.status_at = now;
+  }
+
+  Result<void> add(EventBody& body) {
+    TaskHead& head = applied_.head;
+    if (is_terminal(head.state) && !may_reopen_) return fail(ErrorCode::conflict, "the task has ended");
+    ++head.last_event.value;
+    applied_.effects.emplace_back();
+    if (auto stepped = std::visit([this](auto& event) { return step(event); }, body); !stepped)
+      return stepped;
+    if (const Message* message = message_in(body)) {
+      applied_.effects.back().said = message->role;
+      ++head.message_count;
+    }
+    return {};
+  }
+
+  // A reopening that opened nothing.
+  bool left_closed() const { return may_reopen_ && is_terminal(applied_.head.state); }
+
+  Applied& applied() { return applied_; }
+
+ private:
+  Result<void> step(StatusChanged& event) {
+    TaskHead& head = applied_.head;
+    const State to = event.status.state;
+    if (!may_become(head.state, to)) {
+      return fail(ErrorCode::invalid_argument, "a task that is " + std::string(name_of(head.state)) +
+                                                   " cannot become " + std::string(name_of(to)));
+    }
+    if (is_terminal(head.state)) may_reopen_ = false;
+    if (event.status.at == base::Timestamp{}) event.status.at = now_;
+    head.state = to;
+    head.status_at = event.status.at;
+    head.status_event = head.last_event;
+    applied_.effects.back().stops = is_stopped(to);
+    applied_.decides = true;
+    return {};
+  }
+
+  bool may_become(State from, State to) const {
+    if (is_terminal(from)) return to == State::submitted;
+    const bool first = created_ && !applied_.head.status_event;
+    return (first && to == State::submitted) || may_move(from, to);
+  }
+
+  Result<void> step(MessageAdded&) {
+    applied_.message = applied_.head.last_event;
+    applied_.decides = true;
+    return {};
+  }
+
+  Result<void> step(TextDelta& event) {
+    const auto placed = place(event.reply, event.first);
+    if (!placed) return fail(placed.error());
+    event.ordinal = placed->ordinal;
+    event.first = placed->mark == Mark::begins;
+    if (event.first) applied_.effects.back().reply_begins = event.ordinal;
+    return {};
+  }
+
+  Result<void> step(ArtifactChunk& event) {
+    const auto placed = place(event.artifact.id, !event.append);
+    if (!placed) return fail(placed.error());
+    event.artifact.ordinal = placed->ordinal;
+    event.append = placed->mark == Mark::more;
+    return {};
+  }
+
+  Result<void> step(Withdrawn& event) {
+    for (const ArtifactId& id : event.artifacts) {
+      ArtifactPlace* known = find(id);
+      if (known == nullptr || known->withdrawn) continue;
+      known->withdrawn = true;
+      applied_.effects.back().marks.push_back({known->ordinal, Mark::withdrawn});
+    }
+    return {};
+  }
+
+  template <class Other>
+  Result<void> step(Other&) {
+    return {};
+  }
+
+  // The artifact that this event is a piece of, made if it is new.
+  Result<EventEffect::ArtifactMark> place(const ArtifactId& id, bool begins) {
+    if (id.empty()) return fail(ErrorCode::invalid_argument, "an artifact without an id");
+    ArtifactPlace* known = find(id);
+    if (known == nullptr) {
+      known = &applied_.artifacts.try_emplace(id, ArtifactPlace{applied_.head.artifact_count++, true})
+                   .first->second;
+      applied_.new_artifacts.push_back(id);
+    }
+    const bool anew = begins || known->withdrawn;
+    known->withdrawn = false;
+    applied_.effects.back().marks.push_back({known->ordinal, anew ? Mark::begins : Mark::more});
+    return applied_.effects.back().marks.back();
+  }
+
+  ArtifactPlace* find(const ArtifactId& id) {
+    const auto touched = applied_.artifacts.find(id);
+    if (touched != applied_.artifacts.end()) return &touched->second;
+    const auto stored = artifacts_.find(id);
+    return stored == artifacts_.end() ? nullptr
+                                      : &applied_.artifacts.try_emplace(id, stored->second).first->second;
+  }
+
+  Applied applied_;
+  bool may_reopen_;
+  const bool created_;
+  const base::Timestamp now_;
+  const ArtifactPlaces& artifacts_;
+};
+
+Result<void> check_claims(const TaskHead& head, const Change& change) {
+  if (change.expected && *change.expected != head.version) {
+    return fail(ErrorCode::conflict, "the task has changed meanwhile");
+  }
+  if (change.fence && (head.turn_state != TurnState::running || *change.fence != head.turn)) {
+    return fail(ErrorCode::conflict, "this turn is no longer running");
+  }
+  return {};
+}
+
+Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber message) {
+  if (update.message_is_new && !message) {
+    return fail(ErrorCode::invalid_argument, "a turn about a new message without a message");
+  }
+  if (update.turn) head.turn = *update.turn;
+  if (update.state) head.turn_state = *update.state;
+  if (update.attempt) head.attempt = *update.attempt;
+  if (update.message) head.turn_message = *update.message;
+  if (update.message_is_new) head.turn_message = message;
+  if (update.waiting_messages) head.waiting_messages = *update.waiting_messages;
+  if (update.cancel_requested) head.cancel_requested = *update.cancel_requested;
+  if (update.ask) head.ask = *update.ask;
+  return {};
+}
+
+// A task that stops in any other way than by completing is no answer by a message.
+bool stays_hidden(const TaskHead& head, const Change& change) {
+  if (change.create) return head.hidden;
+  return head.hidden && !change.shows && (!is_stopped(head.state) || head.state == State::completed);
+}
+
+}  // namespace
+
+Result<void> check_subject(const Change& change) {
+  if (change.create.has_value() == static_cast<bool>(change.task)) {
+    return fail(ErrorCode::invalid_argument, "a change is about one task: a new one or an old one");
+  }
+  if (change.create && (change.create->id.empty() || change.create->context.empty())) {
+    return fail(ErrorCode::invalid_argument, "a task needs an id and a context");
+  }
+  return {};
+}
+
+TaskHead new_head(const NewTask& task) {
+  TaskHead head;
+  head.id = task.id;
+  head.agent = task.agent;
+  head.caller = task.caller;
+  head.context = task.context;
+  head.parent = task.parent;
+  head.origin = task.origin;
+  head.hidden = task.hidden;
+  return head;
+}
+
+void for_each_artifact_named(const Change& change, const std::function<void(const ArtifactId&)>& see) {
+  for (const EventBody& body : change.events) {
+    if (const auto* piece = std::get_if<TextDelta>(&body)) {
+      see(piece->reply);
+    } else if (const auto* chunk = std::get_if<ArtifactChunk>(&body)) {
+      see(chunk->artifact.id);
+    } else if (const auto* withdrawn = std::get_if<Withdrawn>(&body)) {
+      for (const ArtifactId& id : withdrawn->artifacts) see(id);
+    }
+  }
+}
+
+Result<Applied> apply(const TaskHead& before, Change& change, base::Timestamp now,
+                      const ArtifactPlaces& artifacts) {
+  if (auto claims = check_claims(before, change); !claims) return fail(claims.error());
+  Steps steps(before, change, now, artifacts);
+  for (EventBody& body : change.events) {
+    if (auto added = steps.add(body); !added) return fail(added.error());
+  }
+  if (steps.left_closed())
+    return fail(ErrorCode::invalid_argument, "a reopening without the status submitted");
+  Applied& applied = steps.applied();
+  if (change.request && !applied.message) {
+    return fail(ErrorCode::invalid_argument, "a request without a message");
+  }
+  if (change.turn) {
+    if (auto turn = update_turn(applied.head, *change.turn, applied.message); !turn)
+      return fail(turn.error());
+  }
+  const std::int64_t kept = change.turn ? 0 : kRoomForDecisions;
+  if (applied.head.last_event.value > kLogEnd.value - kept) {
+    return fail(ErrorCode::too_large, "the task's log is full");
+  }
+  applied.shows = before.hidden && !stays_hidden(applied.head, change);
+  applied.head.hidden = before.hidden && !applied.shows;
+  applied.decides = applied.decides || change.turn.has_value() || change.create.has_value();
+  if (applied.decides) ++applied.head.version.value;
+  return std::move(applied);
+}
+
+}  // namespace baton::task

@@ -1,0 +1,45 @@
+// TaskHead: what decisions about a task are made from. It follows from the task's log and its turns; a store
+// keeps it beside the log so that nothing has to be folded to decide.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/clock.h"
+#include "task/ids.h"
+#include "task/state.h"
+#include "task/task.h"
+
+namespace baton::task {
+
+// Whether a task's next turn is waiting to run, running, or not wanted.
+enum class TurnState { none, queued, running };
+
+struct TaskHead {
+  TaskKey key;
+  TaskId id;
+  AgentName agent;
+  Caller caller;
+  ContextKey context_key;
+  ContextId context;
+  TaskKey parent;  // the task that delegated this one, or none
+  Version version;
+  Generation origin = Generation::v1_0;  // of the client that made it
+  State state = State::submitted;
+  base::Timestamp status_at{};
+  EventNumber status_event;  // the last StatusChanged, or 0
+  EventNumber last_event;
+  TurnNumber turn;  // the last turn that began or is to begin
+  TurnState turn_state = TurnState::none;
+  int attempt = 0;           // of that turn
+  EventNumber turn_message;  // the event with the message that turn is about
+  int waiting_messages = 0;  // user messages that no turn has been given yet
+  bool cancel_requested = false;
+  std::string ask;  // the ask the task waits on, or empty
+  int artifact_count = 0;
+  int message_count = 0;  // of its history
+  std::size_t bytes = 0;  // of its log, as it is stored
+  bool hidden = false;    // callers see no task: it is answered by a message alone
+};
+
+}  // namespace baton::task

@@ -1,0 +1,279 @@
+#include "task/apply.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "task/fold.h"
+
+namespace apply_test {
+
+using namespace baton;
+using base::ErrorCode;
+using task::Applied;
+using task::Change;
+using task::State;
+using task::TaskHead;
+using Mark = task::EventEffect::Mark;
+
+namespace {
+
+const base::Timestamp kNow = base::from_ms(1234);
+
+TaskHead head(State state) {
+  TaskHead made;
+  made.key = {1};
+  made.state = state;
+  made.last_event = {10};
+  made.version = {5};
+  made.artifact_count = 2;
+  made.status_event = {9};
+  return made;
+}
+
+// Artifact "old" is there with ordinal 0, "gone" is withdrawn with ordinal 1.
+const task::ArtifactPlaces kPlaces{{{"old"}, {0, false}}, {{"gone"}, {1, true}}};
+
+Change change(std::vector<task::EventBody> events) {
+  Change made;
+  made.task = {1};
+  made.events = std::move(events);
+  return made;
+}
+
+base::Result<Applied> applied_to(State state, Change& change) {
+  return task::apply(head(state), change, kNow, kPlaces);
+}
+
+task::StatusChanged status(State state) {
+  return {{state, std::nullopt, {}}, {}};
+}
+task::TextDelta delta(const std::string& id, bool first = false) {
+  return {{id}, 0, "x", first, false};
+}
+
+}  // namespace
+
+TEST_CASE("apply: the moves that are allowed are those of the state table") {
+  for (int from = 0; from <= static_cast<int>(State::rejected); ++from) {
+    for (int to = 0; to <= static_cast<int>(State::rejected); ++to) {
+      const State before = static_cast<State>(from), after = static_cast<State>(to);
+      Change moved = change({status(after)});
+      const auto applied = applied_to(before, moved);
+      CHECK(applied.has_value() == task::may_move(before, after));
+      if (applied) CHECK(applied->head.state == after);
+      if (applied) CHECK(applied->head.status_event.value == 11);
+      Change reopened = change({status(after)});
+      reopened.reopen = true;
+      const bool opens =
+          task::is_terminal(before) ? after == State::submitted : task::may_move(before, after);
+      CHECK(applied_to(before, reopened).has_value() == opens);
+    }
+  }
+}
+
+TEST_CASE("apply: a status without a time gets the time of the commit, another keeps its own") {
+  Change made = change({status(State::working), status(State::working)});
+  std::get<task::StatusChanged>(made.events[1]).status.at = base::from_ms(7);
+  REQUIRE(applied_to(State::working, made).has_value());
+  CHECK(std::get<task::StatusChanged>(made.events[0]).status.at == kNow);
+  CHECK(std::get<task::StatusChanged>(made.events[1]).status.at == base::from_ms(7));
+}
+
+TEST_CASE("apply: pieces go to their artifact, and begin where there is none to go on with") {
+  Change made = change({delta("old"), delta("gone"), delta("new"), delta("new"), delta("old", true)});
+  const auto applied = applied_to(State::working, made);
+  REQUIRE(applied.has_value());
+  const std::vector<std::pair<int, Mark>> expected{
+      {0, Mark::more}, {1, Mark::begins}, {2, Mark::begins}, {2, Mark::more}, {0, Mark::begins}};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto& event = std::get<task::TextDelta>(made.events[i]);
+    REQUIRE(applied->effects[i].marks.size() == 1);
+    CHECK(applied->effects[i].marks[0].ordinal == expected[i].first);
+    CHECK(applied->effects[i].marks[0].mark == expected[i].second);
+    CHECK(event.ordinal == expected[i].first);
+    CHECK(event.first == (expected[i].second == Mark::begins));
+    CHECK(applied->effects[i].reply_begins.has_value() == event.first);
+  }
+  CHECK(applied->head.artifact_count == 3);
+  CHECK(applied->new_artifacts == std::vector<task::ArtifactId>{{"new"}});
+  CHECK_FALSE(applied->decides);
+  CHECK(applied->head.version.value == 5);
+}
+
+TEST_CASE("apply: only what is there can be withdrawn") {
+  Change made = change({task::Withdrawn{{{"old"}, {"gone"}, {"unknown"}, {"old"}}}, delta("old")});
+  const auto applied = applied_to(State::working, made);
+  REQUIRE(applied.has_value());
+  REQUIRE(applied->effects[0].marks.size() == 1);
+  CHECK(applied->effects[0].marks[0].ordinal == 0);
+  CHECK(applied->effects[0].marks[0].mark == Mark::withdrawn);
+  CHECK(applied->effects[1].marks[0].mark == Mark::begins);
+  CHECK(applied->head.artifact_count == 2);
+}
+
+TEST_CASE("apply: claims are checked before anything else") {
+  Change stale = change({status(State::working)});
+  stale.expected = task::Version{4};
+  CHECK(applied_to(State::completed, stale).error().code == ErrorCode::conflict);
+  Change fenced = change({delta("old")});
+  fenced.fence = task::TurnNumber{0};
+  CHECK(applied_to(State::working, fenced).error().code == ErrorCode::conflict);
+}
+
+TEST_CASE("apply: what an agent says cannot fill a log so far that its turn could not end") {
+  constexpr std::int64_t kLast = (1 << 28) - 1, kKept = 1 << 16;
+  const auto applied_at = [](std::int64_t last_event, Change made) {
+    TaskHead full = head(State::working);
+    full.last_event = {last_event};
+    return task::apply(full, made, kNow, kPlaces);
+  };
+  Change ending = change({status(State::failed)});
+  ending.turn.emplace();
+  CHECK(applied_at(kLast - kKept - 1, change({delta("old")})).has_value());
+  CHECK(applied_at(kLast - kKept, change({delta("old")})).error().code == ErrorCode::too_large);
+  CHECK(applied_at(kLast - kKept, ending).has_value());
+  CHECK(applied_at(kLast - 1, ending).has_value());
+  CHECK(applied_at(kLast, ending).error().code == ErrorCode::too_large);
+}
+
+namespace {
+
+// Draws changes without regard to what is allowed, as many sides at once would make them.
+class AnyChange {
+ public:
+  explicit AnyChange(unsigned seed) : random_(seed) {}
+
+  Change draw(const TaskHead& head) {
+    Change made;
+    made.task = {1};
+    for (int i = up_to(3); i > 0; --i) made.events.push_back(event());
+    if (one_in(3)) made.expected = task::Version{head.version.value - up_to(1)};
+    if (one_in(3)) made.fence = task::TurnNumber{head.turn.value - up_to(1)};
+    made.reopen = one_in(4);
+    made.shows = one_in(8);
+    if (one_in(3)) {
+      made.turn.emplace();
+      if (one_in(2)) made.turn->turn = task::TurnNumber{head.turn.value + 1};
+      if (one_in(2)) made.turn->state = static_cast<task::TurnState>(up_to(2));
+      made.turn->message_is_new = one_in(4);
+    }
+    if (one_in(8)) made.request.emplace();
+    return made;
+  }
+
+ private:
+  task::EventBody event() {
+    const task::ArtifactId id{std::string(1, static_cast<char>('a' + up_to(3)))};
+    switch (up_to(5)) {
+      case 0:
+      case 1:
+        return status(static_cast<State>(up_to(7)));
+      case 2: {
+        task::MessageAdded said;
+        said.message.id = {"m"};
+        return said;
+      }
+      case 3:
+        return task::Withdrawn{{id}};
+      case 4: {
+        task::ArtifactChunk chunk;
+        chunk.artifact.id = id;
+        chunk.artifact.parts.emplace_back();
+        chunk.append = one_in(2);
+        return chunk;
+      }
+      default:
+        return delta(id.value, one_in(4));
+    }
+  }
+
+  int up_to(int most) { return std::uniform_int_distribution<int>(0, most)(random_); }
+  bool one_in(int count) { return up_to(count - 1) == 0; }
+
+  std::mt19937 random_;
+};
+
+// One task, whose log and artifacts are kept as a store would keep them.
+struct Life {
+  TaskHead head;
+  task::ArtifactPlaces places;
+  std::vector<task::EventPtr> log;
+  int ends = 0, openings = 0;
+
+  Life() {
+    head.key = {1};
+    head.hidden = true;
+  }
+
+  // What must hold of any change that was let in.
+  void take(const Change& change, Applied&& applied) {
+    const TaskHead before = std::exchange(head, std::move(applied.head));
+    if (change.expected) REQUIRE(*change.expected == before.version);
+    if (change.fence) REQUIRE(before.turn_state == task::TurnState::running);
+    if (change.fence) REQUIRE(*change.fence == before.turn);
+    REQUIRE(head.version.value == before.version.value + (applied.decides ? 1 : 0));
+    REQUIRE(head.last_event.value ==
+            before.last_event.value + static_cast<std::int64_t>(change.events.size()));
+    REQUIRE(applied.effects.size() == change.events.size());
+    if (!before.hidden) REQUIRE_FALSE(head.hidden);
+    State state = before.state;
+    for (const task::EventBody& body : change.events) {
+      if (task::is_terminal(state)) REQUIRE(change.reopen);
+      if (const auto* changed = std::get_if<task::StatusChanged>(&body)) {
+        const State to = changed->status.state;
+        REQUIRE((task::is_terminal(state) ? to == State::submitted : task::may_move(state, to)));
+        ends += task::is_terminal(to);
+        openings += task::is_terminal(state);
+        state = to;
+      }
+      log.push_back(std::make_shared<const task::Event>(
+          task::Event{{static_cast<std::int64_t>(log.size()) + 1}, kNow, body}));
+    }
+    REQUIRE(head.state == state);
+    REQUIRE(ends - openings == (task::is_terminal(state) ? 1 : 0));
+    // Ordinals are given in order, once for ever.
+    for (const auto& [id, place] : applied.artifacts) {
+      if (places.insert_or_assign(id, place).second) REQUIRE(place.ordinal >= before.artifact_count);
+    }
+    REQUIRE(places.size() == static_cast<std::size_t>(head.artifact_count));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("apply: whatever changes come, a task keeps the rules and its head is what its log tells") {
+  int taken = 0, refused = 0, ended = 0, reopened = 0;
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    AnyChange any(seed);
+    Life life;
+    for (int i = 0; i < 60; ++i) {
+      Change made = any.draw(life.head);
+      auto applied = task::apply(life.head, made, kNow, life.places);
+      if (!applied) {
+        ++refused;
+        continue;
+      }
+      ++taken;
+      life.take(made, std::move(*applied));
+    }
+    ended += life.ends;
+    reopened += life.openings;
+    const task::Task told = task::fold(life.log, {std::nullopt, true}, kNow);
+    CHECK(told.status.state == life.head.state);
+    CHECK(told.history.size() == static_cast<std::size_t>(life.head.message_count));
+    std::size_t shown = 0;
+    for (const auto& [id, place] : life.places) shown += !place.withdrawn;
+    CHECK(told.artifacts.size() == shown);
+  }
+  // So many that each rule was met.
+  CHECK(taken > 1'000);
+  CHECK(refused > 1'000);
+  CHECK(ended > 300);
+  CHECK(reopened > 50);
+}
+
+}  // namespace apply_test
