@@ -20,7 +20,7 @@ using base::fail;
 constexpr int kTriesMax = 32;
 constexpr int kWaitingMessagesMax = 1000;
 
-// "text" and "text/plain" are the same mode (VERSIONS.md, trap 17).
+// "text" and "text/plain" are the same mode.
 std::string_view mode_of(std::string_view mode) {
   return mode == "text" ? "text/plain" : mode;
 }

@@ -35,7 +35,7 @@ class TaskService {
               const EngineOptions& options);
 
   // Stores the message and queues its turn. A message that this caller sent this agent before, with the same
-  // id and content (send_digest.h), stores nothing while the store remembers it: its task comes back (DESIGN,
+  // id and content (send_digest.h), stores nothing while the store remembers it: its task comes back (README,
   // promise 6). A message without an id is never a repetition. Fails with: invalid_argument, too_large,
   // task_not_found, unsupported (the task has ended), content_type_not_supported, push_not_supported,
   // overloaded, unavailable.

@@ -29,7 +29,7 @@ ServedCard served_card(const Services& services, const agents::Agent& agent, con
   return served;
 }
 
-// 1.0 clients say so in a header, and may in the query (traps 18 and 22). Whatever else is said, also a
+// 1.0 clients say so in a header, and may in the query. Whatever else is said, also a
 // version that does not exist, gets the card that all can read.
 CardView view_for(const http::Request& request) {
   const auto version = a2a::version_of(request);

@@ -97,7 +97,7 @@ struct Step {
   Phase phase = Phase::start;
 };
 
-// What a broken attempt had shown is no longer part of the task (DESIGN: "a turn that runs again").
+// What a broken attempt had shown is no longer part of the task (agent-cards/README.md, "After a crash").
 struct Withdrawn {
   std::vector<ArtifactId> artifacts;
 };

@@ -32,7 +32,8 @@ inline bool is_stopped(State state) {
 // reopening (see may_reopen). Working to working is one: progress.
 bool may_move(State from, State to);
 
-// Whether a task-era client may reopen a task in this state by sending to it (A2A 0.1, VERSIONS.md 4.3).
+// Whether a task-era client may reopen a task in this state by sending to it (A2A 0.1: wire/a2a/README.md,
+// 4).
 inline bool may_reopen(State state) {
   return is_terminal(state);
 }

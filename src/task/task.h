@@ -73,7 +73,7 @@ struct Submission {
   // What was said before, from a client that keeps the conversation itself; nothing: as Baton has it.
   std::optional<std::vector<Message>> history;
   // The client's own name for this request, unique in the context. A second request of the same name is its
-  // repetition, whatever it holds. Empty: the message's id and content decide (DESIGN, promise 6).
+  // repetition, whatever it holds. Empty: the message's id and content decide (README, promise 6).
   std::string name;
   // The ask that this message answers: refused as `conflict` unless the task waits for it. Empty: whatever
   // the task waits for, if it does.
@@ -111,7 +111,7 @@ struct ListFilter {
 };
 
 // Whether a webhook of this generation is told of such an event: of every event that its A2A shows in a
-// stream (1.0), or of status changes only, with the whole task (before). VERSIONS.md section 11.
+// stream (1.0), or of status changes only, with the whole task (before).
 bool webhook_hears(Generation generation, const EventBody& body);
 
 // How much of a task a reader wants.

@@ -1,4 +1,4 @@
-"""What the clients of the chat protocols refuse in a whole run, as rules: agent-protocols.md 2.4, 3.4, 4.4, 4.5.
+"""What the clients of the chat protocols refuse in a whole run, as rules.
 Each check takes the frames with data of one run, from its first, and raises AssertionError."""
 import json
 

@@ -1,5 +1,4 @@
-"""Section 7 of VERSIONS.md, row by row: where the generations behave differently. The rows about streams,
-history and push are with the traps (test_a2a_streams.py, test_a2a_values.py, test_a2a_push.py)."""
+"""Where the versions of A2A behave differently. Streams, history and push have files of their own (test_a2a_streams.py, test_a2a_values.py, test_a2a_push.py)."""
 import a2a_case
 import client
 import generations

@@ -1,4 +1,4 @@
-"""Cards of every generation (traps 51 to 58 of VERSIONS.md section 10), their caching, and the extended card."""
+"""Cards of every generation, their caching, and the extended card."""
 import json
 
 import a2a_case
@@ -22,17 +22,17 @@ class Cards(a2a_case.A2aCase):
         self.assertEqual(answer.status, 200, answer.raw)
         return answer
 
-    def test_trap_51_nothing_empty_where_a_signature_would_count_it(self):
+    def test_nothing_empty_where_a_signature_would_count_it(self):
         """Nothing empty but what is required."""
         card = self.card("1.0").body
         for name, value in card.items():
             self.assertNotIn(value, ("", [], {}), name)
 
-    def test_trap_52_utf_8_as_it_is(self):
+    def test_utf_8_as_it_is(self):
         for version in (None, "1.0"):
             self.assertIn("größer".encode(), self.card(version).raw)
 
-    def test_trap_53_pure_card_for_1_0_and_superset_for_all_others(self):
+    def test_pure_card_for_1_0_and_superset_for_all_others(self):
         pure, superset = self.card("1.0").body, self.card().body
         validation.check_object("1.0", "Card", pure)
         for name in ("url", "protocolVersion", "preferredTransport", "additionalInterfaces", "security"):
@@ -42,17 +42,17 @@ class Cards(a2a_case.A2aCase):
         self.assertEqual({name: superset[name] for name in pure if name not in ("securitySchemes", "capabilities")},
                          {name: pure[name] for name in pure if name not in ("securitySchemes", "capabilities")})
 
-    def test_traps_54_and_55_signatures_over_another_text_are_dropped(self):
+    def test_signatures_over_another_text_are_dropped(self):
         for version in (None, "1.0", "0.3"):
             self.assertNotIn("signatures", self.card(version).body)
         self.assertNotIn("signatures", self.rest("GET", "/v1/card").body)
 
-    def test_trap_56_no_flag_for_what_is_not_there(self):
+    def test_no_flag_for_what_is_not_there(self):
         superset = self.card().body
         self.assertNotIn("supportsAuthenticatedExtendedCard", superset)
         self.assertFalse(self.card("1.0").body["capabilities"].get("extendedAgentCard", False))
 
-    def test_trap_57_every_binding_once_for_each_version(self):
+    def test_every_binding_once_for_each_version(self):
         base = f"http://127.0.0.1:{self.server.port}/agents/player"
         card = self.card().body
         listed = [(entry["protocolBinding"], entry["protocolVersion"], entry["url"])
@@ -176,13 +176,13 @@ class ExtendedCards(a2a_case.A2aCase):
 
 
 class FirstGeneration(a2a_case.A2aCase):
-    """Traps 58 and 60."""
+    """Numbers and ids as early clients and servers wrote them."""
 
     @classmethod
     def change_cards(cls):
         cls.change_card("player", capabilities={"streaming": False})
 
-    def test_trap_58_unsupported_operation_has_one_name(self):
+    def test_unsupported_operation_has_one_name(self):
         for caller in (self.g1, self.g2, self.g3):
             answer = self.assert_refused(-32004, caller.stream, "end")
             self.assertEqual(answer.body["error"]["message"], client.ERROR_TEXTS[-32004])
@@ -197,7 +197,7 @@ class FirstGeneration(a2a_case.A2aCase):
         card = self.server.http("GET", "/.well-known/agent-card.json", headers={"A2A-Version": "1.0"}).body
         self.assertFalse(card["capabilities"].get("streaming", False))
 
-    def test_trap_60_a_request_without_id_is_answered(self):
+    def test_a_request_without_id_is_answered(self):
         body = {"jsonrpc": "2.0", "method": "tasks/send", "params": self.g1.params("end")}
         answer = self.server.http("POST", "/agents/player/", json.dumps(body).encode(),
                                   {"Content-Type": "application/json"})

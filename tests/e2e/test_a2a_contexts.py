@@ -63,7 +63,7 @@ class Contexts(a2a_case.A2aCase):
                                  [["say red", "red"], ["say blue", "blue"]])
                 self.assertEqual({reference["state"] for reference in order["references"]}, {"TASK_STATE_COMPLETED"})
 
-    def test_trap_61_metadata_of_a_request_is_the_tasks(self):
+    def test_metadata_of_a_request_is_the_tasks(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 task = caller.send("told", metadata={"from": caller.name})

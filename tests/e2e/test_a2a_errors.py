@@ -1,5 +1,5 @@
 """Errors of every binding: numbers, texts, HTTP statuses, bodies; paths and methods that are not there; content
-types (VERSIONS.md 3.4, 5.4, 6.4, 6.5 and 11)."""
+types."""
 import json
 
 import a2a_case

@@ -69,7 +69,7 @@ class Lists(a2a_case.A2aCase):
                     self.assertEqual(sorted(ids(got)), sorted(task.id for task in expected))
                     self.assertEqual(got["totalSize"], len(expected))
 
-    def test_trap_45_time_filter_is_inclusive(self):
+    def test_time_filter_is_inclusive(self):
         made = self.make(3)
         stamps = [task.raw["status"]["timestamp"] for task in made]
         for caller in (self.g4, self.g4_rest):
@@ -83,7 +83,7 @@ class Lists(a2a_case.A2aCase):
                 offset = caller.list(contextId=self.context, statusTimestampAfter="2000-01-01T02:00:00+02:00")
                 self.assertEqual(offset["totalSize"], 3)
 
-    def test_trap_45_artifacts_are_absent_unless_asked_for(self):
+    def test_artifacts_are_absent_unless_asked_for(self):
         self.make(1)
         self.make(1, "ask")
         for caller in (self.g4, self.g4_rest):
@@ -104,7 +104,7 @@ class Lists(a2a_case.A2aCase):
                     history = caller.list(contextId=self.context, historyLength=length)["tasks"][0].get("history")
                     self.assertEqual(len(history) if history else None, expected)
 
-    def test_trap_45_a_cursor_survives_change(self):
+    def test_a_cursor_survives_change(self):
         """Every task that is there from beginning to end comes once, whatever else moves."""
         made = [task.id for task in self.make(4)]
         asked = [task.id for task in self.make(2, "ask")]
@@ -211,7 +211,7 @@ class WhoSees(a2a_case.A2aCase):
             self.assertEqual(answer.status, 401)
             self.assertIn("WWW-Authenticate", answer.headers)
 
-    def test_trap_59_the_same_id_of_two_callers(self):
+    def test_the_same_id_of_two_callers(self):
         ann, bob = (type(self.g1)(self.server, token=f"secret-of-{name}") for name in ("ann", "bob"))
         task = client.new_id()
         self.assertEqual(ann.begin("ask of ann", task=task).said, ["of ann"])

@@ -1,4 +1,4 @@
-"""Traps 1 to 17 of VERSIONS.md section 10: what looks alike between generations and is not."""
+"""What looks alike between the versions of A2A and is not."""
 import json
 
 import a2a_case
@@ -8,7 +8,7 @@ import webhooks
 
 
 class LookAlikes(a2a_case.A2aCase):
-    def test_trap_1_shared_method_names(self):
+    def test_shared_method_names(self):
         """Without a version: one answer that fits 0.1, 0.2 and 0.3; with one: that one's alone."""
         for version, shape in ((None, "dual"), ("0.1", "0.1"), ("0.2", "0.2"), ("0.3", "0.3"), ("", "dual")):
             with self.subTest(version):
@@ -30,7 +30,7 @@ class LookAlikes(a2a_case.A2aCase):
                     validation.check_object(shape, "StatusUpdate", update)
                 self.assertTrue(later[-1]["final"])
 
-    def test_trap_2_type_or_kind_or_neither(self):
+    def test_type_or_kind_or_neither(self):
         parts = [{"type": "text", "text": "a"}, {"kind": "text", "text": "b"}, {"text": "c"},
                  {"type": "data", "data": {"d": 1}}, {"kind": "file", "file": {"bytes": "ZQ==", "name": "e"}},
                  {"file": {"uri": "http://example.com/f"}}]
@@ -54,7 +54,7 @@ class LookAlikes(a2a_case.A2aCase):
                 self.assertEqual(mirrored[3]["data"], {"data": {"d": 1}})
                 self.assertEqual(mirrored[4]["file"], {"fileWithBytes": "ZQ==", "name": "e"})
 
-    def test_trap_3_v1_in_a_path_is_the_old_protocol(self):
+    def test_v1_in_a_path_is_the_old_protocol(self):
         old = self.rest("POST", "/v1/message:send", {"message": self.g3_rest.message("end")})
         validation.check_object("0.3 REST", "Sent", old.body)
         new = self.rest("POST", "/message:send", {"message": self.g4_rest.message("end")})
@@ -63,7 +63,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertIn("content", self.rest("GET", "/v1" + path).body["history"][0])
         self.assertIn("parts", self.rest("GET", path).body["history"][0])
 
-    def test_trap_4_cancelled_and_canceled(self):
+    def test_cancelled_and_canceled(self):
         words = {"0.3 REST": "TASK_STATE_CANCELLED", "1.0": "TASK_STATE_CANCELED"}
         for caller in self.all:
             with self.subTest(caller.name):
@@ -71,7 +71,7 @@ class LookAlikes(a2a_case.A2aCase):
                 self.assertEqual(caller.cancel(task).raw["status"]["state"], words.get(caller.shape, "canceled"))
                 self.assertEqual(caller.get(task).raw["status"]["state"], words.get(caller.shape, "canceled"))
 
-    def test_trap_5_blocking_is_return_immediately_turned_round(self):
+    def test_blocking_is_return_immediately_turned_round(self):
         for caller in (self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 self.assertEqual(caller.send("end", wait=True).state, "completed")
@@ -82,7 +82,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual(self.g4.send("end", configuration={"blocking": False}).state, "completed")
         self.assertEqual(self.g3.send("end", configuration={"returnImmediately": True}).state, "completed")
 
-    def test_trap_6_several_schemes(self):
+    def test_several_schemes(self):
         task = self.g3.begin("ask").id
         config = {"id": "both", "url": "http://127.0.0.1:65535/", "authentication": {
             "schemes": ["Custom", "Bearer"], "credentials": "c"}}
@@ -99,7 +99,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual(got["schemes"], ["Bearer"])
         self.g4.cancel(task)
 
-    def test_trap_7_flags_of_chunks_and_identity(self):
+    def test_flags_of_chunks_and_identity(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 items = [item.raw for item in caller.stream("count 3").rest() if item.kind == "artifact"]
@@ -114,7 +114,7 @@ class LookAlikes(a2a_case.A2aCase):
                     self.assertEqual((names[0], names[0]), (names[2], names[3]))
                     self.assertNotEqual(names[0], names[1])
 
-    def test_trap_8_numbers_with_more_than_one_meaning(self):
+    def test_numbers_with_more_than_one_meaning(self):
         """-32006 to -32009 mean what they mean from 0.3 on, or are not said at all."""
         self.assertEqual(self.post("agent/getAuthenticatedExtendedCard", None, version="0.3").body["error"]["code"],
                          -32007)
@@ -122,14 +122,14 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual(reopened.state, "completed", "-32009 is not InvalidTaskState")
         self.assertEqual(self.post("tasks/send", {}, version="7.0").body["error"]["code"], -32009)
 
-    def test_trap_9_both_card_paths(self):
+    def test_both_card_paths(self):
         for prefix in ("", "/agents/player"):
             old, new = (self.server.http("GET", f"{prefix}/.well-known/{name}.json")
                         for name in ("agent", "agent-card"))
             self.assertEqual((old.status, new.status), (200, 200))
             self.assertEqual(old.body, new.body)
 
-    def test_trap_10_id_of_a_task_or_of_a_config(self):
+    def test_id_of_a_task_or_of_a_config(self):
         task = self.g3.begin("ask").id
         config = {"url": "http://127.0.0.1:65535/", "id": "c"}
         self.assert_refused(-32602, self.g3.call, "set_push", {"id": task, "pushNotificationConfig": config})
@@ -139,7 +139,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assert_refused(-32001, self.g4.call, "get_push", {"taskId": "c", "id": task})
         self.g4.cancel(task)
 
-    def test_trap_11_lists_of_configs(self):
+    def test_lists_of_configs(self):
         task = self.g3.begin("ask").id
         self.g3.set_push(task, {"url": "http://127.0.0.1:65535/", "id": "one"})
         self.assertIsInstance(self.g3.call("list_push", {"id": task}), list)
@@ -149,7 +149,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual(len(self.g4.call("list_push", {"taskId": task})["configs"]), 1)
         self.g4.cancel(task)
 
-    def test_trap_12_bare_and_wrapped_results(self):
+    def test_bare_and_wrapped_results(self):
         for caller in (self.g2, self.g3):
             with self.subTest(caller.name):
                 self.assertEqual(caller.call("send", caller.params("end"))["kind"], "task")
@@ -160,7 +160,7 @@ class LookAlikes(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assertIn("status", caller.get(caller.send("end").id).raw)
 
-    def test_trap_13_rest_of_0_3_has_json_of_its_own(self):
+    def test_rest_of_0_3_has_json_of_its_own(self):
         parts = [{"text": "mirror"}, {"data": {"data": {"deep": [1]}}}, {"file": {"fileWithBytes": "aGk="}}]
         task = self.g3_rest.send("", parts=parts)
         self.assertEqual(task.raw["artifacts"][0]["parts"], parts[1:])
@@ -169,7 +169,7 @@ class LookAlikes(a2a_case.A2aCase):
         self.assertEqual([part.get("data") for part in self.g3.get(task.id).raw["artifacts"][0]["parts"]],
                          [{"deep": [1]}, None])
 
-    def test_trap_14_every_push_request_has_its_tenant(self):
+    def test_every_push_request_has_its_tenant(self):
         """The number of the member concerns gRPC; the member itself every binding."""
         for kind in (self.g4, self.g4_rest):
             with self.subTest(kind.name):
@@ -186,7 +186,7 @@ class LookAlikes(a2a_case.A2aCase):
                 self.assertEqual(inside.list_push(task), [])
                 inside.cancel(task)
 
-    def test_trap_15_auth_required_ends_a_wait_and_input_required_a_stream_too(self):
+    def test_auth_required_ends_a_wait_and_input_required_a_stream_too(self):
         for caller in (self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 task = caller.send("auth who are you?")
@@ -201,7 +201,7 @@ class LookAlikes(a2a_case.A2aCase):
         last = self.g1.stream("auth").rest()[-1]
         self.assertEqual((last.state, last.final), ("input-required", True))
 
-    def test_trap_17_text_is_text_plain(self):
+    def test_text_is_text_plain(self):
         for modes in (["text"], ["text/plain"], ["image/png", "text"], ["application/json"], []):
             for caller in (self.g3, self.g3_rest, self.g4, self.g4_rest):
                 with self.subTest(caller.name):
@@ -219,7 +219,7 @@ class FilledIn(a2a_case.A2aCase):
     def change_cards(cls):
         cls.change_card("player", provider={"organization": "Us", "url": "https://us.example"})
 
-    def test_trap_16_what_was_optional_is_filled_in(self):
+    def test_what_was_optional_is_filled_in(self):
         """A card that every generation takes, and a context for every task, also of callers who named none."""
         card = self.server.http("GET", "/.well-known/agent.json").body
         for file in ("a2a-tasks-era", "a2a-v0.2.0", "a2a-v0.2.6", "a2a-v0.3.0"):

@@ -1,4 +1,4 @@
-"""Traps 18 to 26 of VERSIONS.md section 10, and its section 2: which version a request is answered in."""
+"""Which version of A2A a request is answered in."""
 import json
 
 import a2a_case
@@ -12,7 +12,7 @@ class Negotiation(a2a_case.A2aCase):
     def send(self, text="end"):
         return {"message": self.g4.message(text)}
 
-    def test_trap_18_superset_card_unless_1_0_is_asked_for(self):
+    def test_superset_card_unless_1_0_is_asked_for(self):
         for name in ("agent", "agent-card"):
             path = f"/agents/player/.well-known/{name}.json"
             for headers in ({}, {"A2A-Version": "0.3"}, {"A2A-Version": ""}):
@@ -27,13 +27,13 @@ class Negotiation(a2a_case.A2aCase):
             self.assertIn("a2a-version", pure.headers["Vary"].lower())
             self.assertNotEqual(pure.headers["ETag"], card.headers["ETag"])
 
-    def test_trap_19_pascal_case_without_a_version_is_refused(self):
+    def test_pascal_case_without_a_version_is_refused(self):
         for headers in ({}, {"A2A-Version": ""}, {"A2A-Version": "0.3"}):
             answer = self.post("SendMessage", self.send(), headers=headers)
             self.assertEqual((answer.status, answer.body["error"]["code"]), (200, -32009), answer.raw)
             self.assertEqual(answer.body["error"]["data"][0]["reason"], "VERSION_NOT_SUPPORTED")
 
-    def test_trap_20_patch_is_ignored_and_the_rest_compared(self):
+    def test_patch_is_ignored_and_the_rest_compared(self):
         for version in ("1.0", "1.0.0", "1.0.1", " 1.0 "):
             answer = self.post("SendMessage", self.send(), version=version)
             self.assertIn("result", answer.body, version)
@@ -66,7 +66,7 @@ class Negotiation(a2a_case.A2aCase):
                 self.assertEqual(history(self.post("tasks/get", {"id": task}, version="0.1").body["result"]), 0)
                 self.assertEqual(history(self.g3.cancel(task).raw), shown)
 
-    def test_trap_21_empty_parts_are_refused(self):
+    def test_empty_parts_are_refused(self):
         for caller in (self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 empty = caller.params("x")
@@ -79,7 +79,7 @@ class Negotiation(a2a_case.A2aCase):
                     path = "/v1/message:send" if caller is self.g3_rest else "/message:send"
                     self.assert_refused(-32602, caller.call, "POST", path, empty, status=400)
 
-    def test_trap_22_version_as_a_query_parameter(self):
+    def test_version_as_a_query_parameter(self):
         task = self.g4.send("end").id
         for path, headers, status in (
                 (f"/tasks/{task}?A2A-Version=1.0", {}, 200), (f"/tasks/{task}", {}, 200),
@@ -91,7 +91,7 @@ class Negotiation(a2a_case.A2aCase):
                 answer = self.rest("GET", path, headers=headers)
                 self.assertEqual(answer.status, status, answer.raw)
 
-    def test_trap_23_old_method_with_a_new_header(self):
+    def test_old_method_with_a_new_header(self):
         for method, params in (("message/send", self.g3.params("end")), ("tasks/get", {"id": "x"}),
                                (AUTHENTICATED, None), ("tasks/send", self.g1.params("end"))):
             error = self.post(method, params, version="1.0").body["error"]
@@ -102,7 +102,7 @@ class Negotiation(a2a_case.A2aCase):
             self.assertEqual(self.post(method, {"id": "x"}, version=version).body["error"]["code"], -32009)
         self.assertEqual(self.post("tasks/get", {"id": "x"}, version="0.3").body["error"]["code"], -32001)
 
-    def test_trap_24_errors_of_json_rpc_are_200(self):
+    def test_errors_of_json_rpc_are_200(self):
         for answer in (self.post("GetTask", {"id": "x"}, version="1.0"), self.post("nothing", {}),
                        self.post("SendMessage", {}, version="1.0"), self.post("GetTask", {}, version="9.9"),
                        self.post("message/send", {}), self.post("tasks/get", {"id": "x"})):
@@ -112,14 +112,14 @@ class Negotiation(a2a_case.A2aCase):
             answer = self.server.http("POST", "/agents/player/", b"{", {"Content-Type": "application/json", **version})
             self.assertEqual((answer.status, answer.body["error"]["code"], answer.body["id"]), (400, -32700, None))
 
-    def test_trap_25_v1_is_no_tenant(self):
+    def test_v1_is_no_tenant(self):
         answer = self.rest("POST", "/v1/message:send", self.send(), version="1.0")
         self.assertEqual(answer.status, 400, answer.raw)
         self.assertEqual(self.g3_rest.code_of(answer), -32009, "the path decides")
         answer = self.post("SendMessage", {**self.send(), "tenant": "v1"}, version="1.0")
         self.assertEqual(answer.body.get("error", {}).get("code"), -32602, answer.raw)
 
-    def test_trap_26_ids_with_colons(self):
+    def test_ids_with_colons(self):
         for name in ("a:b:c", "x:cancel", "y:subscribe", "z:", ":z", "urn:uuid:1:2"):
             task = self.g1.begin("ask", task=name + client.new_id()[:8] + ":end").id
             for other in (self.g3_rest, self.g4_rest):
@@ -138,7 +138,7 @@ class Negotiation(a2a_case.A2aCase):
 class Trusting(a2a_case.A2aCase):
     CONFIG = {"a2a": {"trust_method_names": True}}
 
-    def test_trap_19_a_setting_trusts_the_method_name(self):
+    def test_a_setting_trusts_the_method_name(self):
         answer = self.post("SendMessage", {"message": self.g4.message("end")})
         validation.check_object("1.0", "Sent", answer.body["result"])
         answer = self.post("SendMessage", {"message": self.g4.message("end")}, version="0.3")
@@ -150,6 +150,6 @@ class NoSkills(a2a_case.A2aCase):
     def change_cards(cls):
         cls.change_card("player", skills=[])
 
-    def test_trap_21_empty_skills_are_fine(self):
+    def test_empty_skills_are_fine(self):
         card = self.server.http("GET", "/.well-known/agent-card.json", headers={"A2A-Version": "1.0"})
         self.assertEqual((card.status, json.loads(card.raw).get("skills")), (200, []), card.raw)

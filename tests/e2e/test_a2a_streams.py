@@ -1,10 +1,10 @@
-"""Traps 27 to 32 of VERSIONS.md section 10: streams of every generation, at the same time, on the same task."""
+"""Streams of every generation, at the same time, on the same task."""
 import a2a_case
 import client
 
 
 class Streams(a2a_case.A2aCase):
-    def test_trap_27_input_required_says_final(self):
+    def test_input_required_says_final(self):
         for caller in (self.g1, self.g2, self.g3, self.g3_rest):
             with self.subTest(caller.name):
                 shown = caller.stream("ask").rest()
@@ -17,7 +17,7 @@ class Streams(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assertTrue(all(item.final is None for item in caller.stream("ask").rest()))
 
-    def test_trap_28_where_a_stream_of_1_0_ends(self):
+    def test_where_a_stream_of_1_0_ends(self):
         for caller in (self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 following = caller.stream("ask")
@@ -49,7 +49,7 @@ class Streams(a2a_case.A2aCase):
                     self.assertEqual([bool(i.final) for i in shown[1:] if i.kind == "status"],
                                      [False] * (len([i for i in shown[1:] if i.kind == "status"]) - 1) + [True])
 
-    def test_trap_29_subscribe_by_get_and_by_post(self):
+    def test_subscribe_by_get_and_by_post(self):
         for caller in (self.g3_rest, self.g4_rest):
             with self.subTest(caller.name):
                 task = caller.begin("ask").id
@@ -60,7 +60,7 @@ class Streams(a2a_case.A2aCase):
                 for stream in streams:
                     self.assertEqual(stream.rest()[-1].state, "canceled")
 
-    def test_trap_30_first_item_is_a_task_but_in_0_1(self):
+    def test_first_item_is_a_task_but_in_0_1(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 shown = caller.stream("end").rest()
@@ -68,7 +68,7 @@ class Streams(a2a_case.A2aCase):
                                  [item.kind for item in shown].count("task"), 0)
                 self.assertEqual(len([item for item in shown if item.kind == "task"]), int(caller.streams_task_first))
 
-    def test_trap_31_errors_before_the_first_event_are_plain_json(self):
+    def test_errors_before_the_first_event_are_plain_json(self):
         accept = {"Accept": "application/json, text/event-stream"}
         for method, version in (("message/stream", None), ("SendStreamingMessage", "1.0"),
                                 ("SubscribeToTask", "1.0"), ("tasks/resubscribe", None), ("tasks/sendSubscribe", None)):
@@ -83,7 +83,7 @@ class Streams(a2a_case.A2aCase):
             self.assertEqual(answer.status, status, answer.raw)
             self.assertIn("json", answer.headers.get_content_type())
 
-    def test_trap_31_a_client_of_0_3_that_reads_streams_only_is_refused_in_one(self):
+    def test_a_client_of_0_3_that_reads_streams_only_is_refused_in_one(self):
         # The first is what EventSource libraries ask for by themselves, the second what the Python SDK 0.3.26 adds
         # to its own: lists, weights and a wildcard say the same.
         for accept in ("text/event-stream", "*/*, text/event-stream", "application/json;q=0.5,text/event-stream;q=0.9",
@@ -99,7 +99,7 @@ class Streams(a2a_case.A2aCase):
                 answer = self.post("message/stream", {"message": {}}, headers={"Accept": accept})
                 self.assertEqual(answer.headers.get_content_type(), "application/json", answer.raw)
 
-    def test_trap_32_appending_to_an_unknown_artifact_adds_it(self):
+    def test_appending_to_an_unknown_artifact_adds_it(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 self.assertEqual(caller.send("unknown").texts, ["begun"])

@@ -1,4 +1,4 @@
-"""Traps 33 to 50 of VERSIONS.md section 10: what values mean and how they are written."""
+"""What values mean and how they are written, in every version of A2A."""
 import json
 
 import a2a_case
@@ -12,7 +12,7 @@ NUMBERS = '{"big": 9007199254740993, "one": 1.0, "deep": [1e400, -0.0]}'
 
 
 class Values(a2a_case.A2aCase):
-    def test_trap_33_nothing_that_only_the_summary_names(self):
+    def test_nothing_that_only_the_summary_names(self):
         """createdAt, lastModified, configId, taskStatusUpdate, index: shapes.py knows none of them."""
         for caller in (self.g4, self.g4_rest):
             with self.subTest(caller.name):
@@ -23,7 +23,7 @@ class Values(a2a_case.A2aCase):
                 config = caller.set_push(caller.begin("ask").id, {"url": "http://127.0.0.1:65535/"})
                 self.assertLessEqual(set(config), {"id", "taskId", "url", "token", "authentication", "tenant"})
 
-    def test_trap_34_rest_errors_are_google_rpc_status(self):
+    def test_rest_errors_are_google_rpc_status(self):
         answer = self.rest("GET", "/tasks/unknown", version="1.0")
         self.assertNotEqual(answer.headers.get_content_type(), "application/problem+json")
         self.assertEqual(answer.body, {"error": {
@@ -31,12 +31,12 @@ class Values(a2a_case.A2aCase):
                 "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "TASK_NOT_FOUND",
                 "domain": "a2a-protocol.org", "metadata": {"taskId": "unknown"}}]}})
 
-    def test_trap_35_send_waits_by_default(self):
+    def test_send_waits_by_default(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 self.assertEqual(caller.send("count 3").state, "completed")
 
-    def test_trap_36_history_length_of_nought(self):
+    def test_history_length_of_nought(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 task = caller.begin("ask").id
@@ -77,7 +77,7 @@ class Values(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assert_refused(-32602, caller.get, caller.send("end").id, history=-1)
 
-    def test_trap_37_absent_blocking_in_proto_json(self):
+    def test_absent_blocking_in_proto_json(self):
         """0.3 REST: no configuration waits, a configuration without `blocking` does not."""
         self.assertEqual(self.g3_rest.send("end").state, "completed")
         for configuration, waits in (({}, False), ({"historyLength": 1}, False), ({"blocking": False}, False),
@@ -91,7 +91,7 @@ class Values(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assertEqual(caller.send("end", configuration={"acceptedOutputModes": []}).state, "completed")
 
-    def test_trap_40_config_without_its_id(self):
+    def test_config_without_its_id(self):
         for caller in (self.g2, self.g3):
             with self.subTest(caller.name):
                 task = caller.begin("ask").id
@@ -100,7 +100,7 @@ class Values(a2a_case.A2aCase):
                 caller.set_push(task, {"url": "http://127.0.0.1:65535/default"})
                 self.assertEqual(caller.push_id(caller.get_push(task)), task, "the one with the task's id")
 
-    def test_trap_41_missing_config(self):
+    def test_missing_config(self):
         for caller in (self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest):
             with self.subTest(caller.name):
                 task = caller.begin("ask").id
@@ -109,7 +109,7 @@ class Values(a2a_case.A2aCase):
                 self.assert_refused(-32001, caller.delete_push, "no-task", "nothing")
                 self.assert_refused(-32001, caller.list_push, "no-task")
 
-    def test_trap_42_send_to_a_task_that_has_ended(self):
+    def test_send_to_a_task_that_has_ended(self):
         for end in ("end", "fail", "reject"):
             for caller in (self.g2, self.g3, self.g3_rest, self.g4, self.g4_rest):
                 with self.subTest(caller.name):
@@ -121,7 +121,7 @@ class Values(a2a_case.A2aCase):
             with self.subTest(caller.name):
                 self.assert_refused(-32004, caller.subscribe, caller.send("end").id)
 
-    def test_trap_43_wrong_envelopes(self):
+    def test_wrong_envelopes(self):
         for envelope in ({"jsonrpc": "1.0"}, {"method": 5}, {"method": None}, {"id": {}}, {"jsonrpc": None}):
             for version in (None, "1.0"):
                 with self.subTest(envelope=envelope, version=version):
@@ -132,7 +132,7 @@ class Values(a2a_case.A2aCase):
         batch = self.server.http("POST", "/agents/player/", b"[]", {"Content-Type": "application/json"})
         self.assertEqual(batch.body["error"]["code"], -32600)
 
-    def test_trap_44_unknown_members_are_ignored(self):
+    def test_unknown_members_are_ignored(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 params = caller.params("end")
@@ -155,7 +155,7 @@ class Values(a2a_case.A2aCase):
                 self.assertEqual(got["task"]["contextId"], "snake")
                 self.assertEqual(got["task"]["artifacts"][0]["parts"], [{"text": "x", "mediaType": "text/markdown"}])
 
-    def test_trap_46_data_that_is_no_object(self):
+    def test_data_that_is_no_object(self):
         new = [["a", 1, None], None, 7, {"an": "object"}]
         for caller in self.all:
             with self.subTest(caller.name):
@@ -178,7 +178,7 @@ class Values(a2a_case.A2aCase):
                 self.assertEqual([part["data"] for part in self.g4.get(task.id).raw["artifacts"][0]["parts"]],
                                  [5, {"value": 5}])
 
-    def test_trap_47_numbers_are_kept_as_they_came(self):
+    def test_numbers_are_kept_as_they_came(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 data = {"data": {"data": "NUMBERS"}} if caller is self.g3_rest else {"data": "NUMBERS"}
@@ -193,7 +193,7 @@ class Values(a2a_case.A2aCase):
                 for number in (b"9007199254740993", b'"one": 1.0', b"1e400", b"-0.0"):
                     self.assertEqual(answer.raw.count(number), 2, "in the history and in the task's metadata")
 
-    def test_trap_48_base64_of_every_kind(self):
+    def test_base64_of_every_kind(self):
         """URL-safe and unpadded in ProtoJSON; standard with padding out."""
         for given in ("-_8", "+/8=", "-_8=", "+/8"):
             for caller in (self.g4, self.g4_rest):
@@ -204,7 +204,7 @@ class Values(a2a_case.A2aCase):
             self.assertEqual(task.raw["artifacts"][0]["parts"], [{"file": {"fileWithBytes": "+/8="}}])
         self.assert_refused(-32602, self.g4.send, "", parts=[{"raw": "no base64!"}])
 
-    def test_trap_49_times_have_a_zone(self):
+    def test_times_have_a_zone(self):
         for caller in self.all:
             with self.subTest(caller.name):
                 stamp = caller.send("end").raw["status"]["timestamp"]
@@ -217,7 +217,7 @@ class Values(a2a_case.A2aCase):
                     listed = caller.list(contextId=task.context, statusTimestampAfter=since)
                     self.assertEqual(listed["totalSize"], 1, f"{since} is read as UTC")
 
-    def test_trap_50_the_task_of_the_path_wins(self):
+    def test_the_task_of_the_path_wins(self):
         task, other = self.g4_rest.begin("ask").id, self.g4_rest.begin("ask").id
         made = self.g4_rest.set_push(task, {"url": "http://127.0.0.1:65535/", "taskId": other})
         self.assertEqual(made["taskId"], task)
@@ -230,7 +230,7 @@ class Values(a2a_case.A2aCase):
 
 
 class Webhooks(a2a_case.A2aCase):
-    def test_trap_38_each_webhook_gets_its_generations_body(self):
+    def test_each_webhook_gets_its_generations_body(self):
         with webhooks.Receiver() as receiver:
             task = self.g3.begin("ask").id
             others = [caller for caller in self.all if caller is not self.g1]
@@ -250,7 +250,7 @@ class Webhooks(a2a_case.A2aCase):
                     if caller.shape != "1.0":
                         self.assertEqual(list(generations.texts_in(got[-1].task["artifacts"])), ["answered: done"])
 
-    def test_trap_39_token_and_credentials_both(self):
+    def test_token_and_credentials_both(self):
         with webhooks.Receiver() as receiver:
             for number, caller in enumerate(self.all):
                 with self.subTest(caller.name):

@@ -19,12 +19,12 @@ class ShippedCards(harness.ServerCase):
             validation.check("AgentCard", answer.body, file)
         return answer.body
 
-    def test_trap_9_both_well_known_paths_have_the_card(self):
+    def test_both_well_known_paths_have_the_card(self):
         for prefix in ("", "/agents/tools"):
             cards = [self.card(prefix + path) for path in PATHS]
             self.assertEqual(cards[0], cards[1])
 
-    def test_trap_18_clients_of_1_0_get_a_card_without_the_past(self):
+    def test_clients_of_1_0_get_a_card_without_the_past(self):
         for name in SHIPPED:
             with self.subTest(name):
                 path = f"/agents/{name}" + PATHS[0]

@@ -183,7 +183,7 @@ class Tasks(harness.ServerCase):
 
 
 class Tolerance(harness.ServerCase):
-    """Shapes that never matched the schema but that early clients send (VERSIONS.md 4.5)."""
+    """Shapes that never matched the schema but that early clients send."""
     AGENTS = ["mirror"]
 
     def parts_of(self, message, **params):

@@ -1,4 +1,4 @@
-// CommandExecutor: agents that are programs. See DESIGN.md 6.1 for what they read and print.
+// CommandExecutor: agents that are programs. See agent-cards/README.md for what they read and print.
 //
 // Threads: `start` from any; what it starts runs on the ProcessHost's thread, none waits for a process.
 #pragma once

@@ -1,5 +1,5 @@
-// The JSON-RPC endpoint of an agent, for every generation: the method's name says which (VERSIONS.md section
-// 2), A2A-Version must agree.
+// The JSON-RPC endpoint of an agent, for every generation: the method's name says which, and
+// A2A-Version must agree (wire/a2a/README.md, 2).
 //
 // Threads: on the server's workers, several at a time.
 #pragma once

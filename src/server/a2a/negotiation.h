@@ -1,4 +1,4 @@
-// Negotiation: which version and which extensions a request asks for (VERSIONS.md sections 2 and 6.9).
+// Negotiation: which version and which extensions a request asks for (wire/a2a/README.md, 2).
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@ bool is_json(const http::Request& request);
 base::Result<void> check_tenant(std::string_view tenant);
 // The tenant that the call's params name, if any.
 base::Result<void> enter_tenant(Call& call);
-// Who calls, within a tenant: tasks of one are not seen from another (VERSIONS.md 6.8).
+// Who calls, within a tenant: tasks of one are not seen from another (wire/a2a/README.md, 2).
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller);
 
 }  // namespace baton::server::a2a

@@ -296,7 +296,7 @@ void get_push(const CallPtr& call) {
   const auto ref = call->envelope.form == Form::rpc ? read_push_ref(call) : read_named_push_ref(call);
   if (!ref) return call->refuse(ref.error());
   const engine::TaskService& tasks = call->services.engine.tasks();
-  // Without a config id: the one named like the task, else the first (VERSIONS.md 5.3).
+  // Without a config id: the one named like the task, else the first (wire/a2a/README.md, 5).
   const task::PushConfigId id = ref->config.empty() ? task::PushConfigId{ref->task.value} : ref->config;
   auto config = tasks.push_config(call->ref(ref->task), id);
   if (!config && config.error().code == ErrorCode::not_found && ref->config.empty()) {

@@ -90,7 +90,7 @@ std::string content_pattern(std::string_view rest, Shape& shape) {
   return std::string(rest);
 }
 
-// Ids hold no slash unless it is percent-encoded; a verb stands behind the last colon (VERSIONS.md, trap 26).
+// Ids hold no slash unless it is percent-encoded; a verb stands behind the last colon.
 std::optional<Shape> shape_of(std::string_view path, bool with_verb) {
   Shape shape;
   if (!path.starts_with(kTasks)) return Shape{std::string(path), {}, {}, {}, {}};

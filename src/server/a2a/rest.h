@@ -1,5 +1,5 @@
-// The HTTP+JSON (REST) binding of A2A 0.3 (`/v1/...`) and 1.0, for one agent (VERSIONS.md 5.4 and 6.5). The
-// path says the generation; an A2A-Version that is given must agree.
+// The HTTP+JSON (REST) binding of A2A 0.3 (`/v1/...`) and 1.0, for one agent (wire/a2a/README.md, 5 and 6).
+// The path says the generation; an A2A-Version that is given must agree.
 //
 // Threads: any; `handle` on the server's workers, several at a time.
 #pragma once

@@ -16,7 +16,7 @@ bool has_any(wire::Value body, std::initializer_list<std::string_view> names) {
   return false;
 }
 
-// agent-protocols.md section 5: the first rule that fits.
+// The first rule that fits.
 bool is_ag_ui(wire::Value body, const http::Request& request) {
   if (has_any(body, {"threadId", "runId", "protocolVersion"}) || body["resume"].is_array()) return true;
   if (has_any(body, {"conversationId"}) || body["resume"].is_object()) return false;

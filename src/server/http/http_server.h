@@ -1,6 +1,6 @@
 // HttpServer: the connection layer. It accepts, gathers whole requests under limits, hands each to a handler
 // on a worker thread, and writes answers and streams. No thread belongs to a connection, a waiting reply or a
-// stream (DESIGN section 7).
+// stream.
 //
 // Threads: `start` and `stop` from one thread. The handler is called on the server's worker threads, several
 // at a time. An Exchange may be answered from any thread, at once or later.

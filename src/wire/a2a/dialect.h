@@ -2,10 +2,9 @@
 // means beyond its shapes (who names a task, what an absent historyLength is, when a stream ends) is said
 // here too, as values the engine and the routes act on without knowing whose they are.
 //
-// Reading is as lenient as VERSIONS.md asks (other generations' tags, snake_case, numbers and truths as text
-// for queries); unknown members are ignored; what is wrong fails with invalid_argument and a text that names
-// the member. Only what the generation's schema allows is written.
-// Threads: any; stateless.
+// Reading is as lenient as released clients need (other generations' tags, snake_case, numbers and truths as
+// text for queries); unknown members are ignored; what is wrong fails with invalid_argument and a text that
+// names the member. Only what the generation's schema allows is written. Threads: any; stateless.
 #pragma once
 
 #include <optional>
@@ -113,7 +112,7 @@ class Dialect {
   // gets history and numbers only if it asks for them.
   virtual bool is_of_tasks_era(task::Generation /*origin*/) const { return false; }
 
-  // What a send to a task that has ended and may not be reopened is refused as (VERSIONS.md 5.3, trap 42).
+  // What a send to a task that has ended and may not be reopened is refused as (README.md, 5 and 6).
   virtual base::ErrorCode refusal_when_ended() const { return base::ErrorCode::invalid_argument; }
   // Whether a subscription to a task that has ended is answered with its Task, or else refused as
   // unsupported.
@@ -133,7 +132,7 @@ const Dialect& v0_1();       // JSON-RPC of the tasks era
 const Dialect& v0_3();       // JSON-RPC of 0.2 and 0.3: the same objects
 const Dialect& v0_3_rest();  // REST of 0.3: the ProtoJSON of a2a.v1
 const Dialect& v1_0();       // ProtoJSON of lf.a2a.v1, in every binding
-// 0.1, 0.2 and 0.3 at once, for methods whose generation cannot be known (VERSIONS.md section 9).
+// 0.1, 0.2 and 0.3 at once, for methods whose generation cannot be known (README.md, 9).
 const Dialect& dual();
 
 // The dialect a webhook registered in this generation is written in.

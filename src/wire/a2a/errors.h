@@ -1,4 +1,4 @@
-// Errors as each A2A binding says them: codes, HTTP statuses and bodies (VERSIONS.md 3.4, 5.4, 6.4, 6.5).
+// Errors as each A2A binding says them: codes, HTTP statuses and bodies (README.md, 3).
 //
 // The codes and the canonical texts before 1.0 are those of wire/rpc/json_rpc.h. What exactly was wrong is in
 // `data.detail` before 1.0, and part of `message` from 1.0 on, where `data` and `details` hold an ErrorInfo,
@@ -17,7 +17,7 @@ namespace baton::wire::a2a {
 void write_rpc_error_v1(std::string& out, std::string_view id, const base::Error& error,
                         const task::TaskId& task);
 
-// The HTTP status of an error in the REST bindings (1.0: by VERSIONS.md 3.4; 401, 403, 413, 429 and 503 as in
+// The HTTP status of an error in the REST bindings (1.0: README.md, 3; 401, 403, 413, 429 and 503 as in
 // HTTP for what A2A has no error for).
 int rest_status(const base::Error& error);
 // REST 0.3: {"code","message","data"}.

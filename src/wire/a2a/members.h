@@ -57,14 +57,14 @@ base::Result<std::string> read_id(Value value, const std::string& name);
 base::Result<task::TaskId> read_task_id(Value owner, std::string_view member, const std::string& name);
 
 // The parts of a message or an artifact before 1.0: tagged by type, by kind or not at all, a file's payload
-// under bytes or data, wrapped data unwrapped (VERSIONS.md, traps 2 and 46). At least one.
+// under bytes or data, wrapped data unwrapped. At least one.
 base::Result<std::vector<task::Part>> read_parts(Value parts, const std::string& name);
 // The same of parts in another form: `read_one` names members within its part.
 using PartReader = base::Result<task::Part> (*)(Value part);
 base::Result<std::vector<task::Part>> read_parts(Value parts, const std::string& name, PartReader read_one);
 
 // Before 1.0 data is an object. What is none travels as {"value": it}, with a mark in the part's metadata as
-// the SDKs have it (VERSIONS.md, trap 46). Reading takes lists unwrapped too; `kept` then is the metadata
+// the SDKs have it. Reading takes lists unwrapped too; `kept` then is the metadata
 // without the mark, and otherwise untouched.
 base::Result<task::Part> read_data(Value data, Value metadata, task::Json& kept);
 void write_data(Writer& out, const task::Part& data);

@@ -1,6 +1,6 @@
 // The objects of A2A 0.1, 0.2 and 0.3 in their JSON-RPC form, which differ by a few tags and names: 0.1 has
 // `type`, `sessionId`, `index`; 0.2 and 0.3 have `kind`, `contextId`, `artifactId`. With both sets an object
-// is valid in all of them at once (VERSIONS.md section 9).
+// is valid in all of them at once (README.md, 9).
 //
 // For clients of 0.1 the states it lacks are renamed: rejected shows as failed, auth-required as
 // input-required, and the status has a message whose metadata.state is the state's own name. Where all

@@ -1,6 +1,6 @@
-// A2A 0.1, the tasks era (VERSIONS.md section 4, a2a-tasks-era.schema.json).
+// A2A 0.1, the tasks era (README.md, 4).
 //
-// Reading takes what hand-written clients of that time send (VERSIONS.md 4.5): `data` for `parts`, `kind` for
+// Reading takes what hand-written clients of that time send (README.md, 4): `data` for `parts`, `kind` for
 // `type` or neither, a file's bytes under `data`, one scheme in place of a list, whole numbers for ids.
 #include "wire/a2a/members.h"
 #include "wire/a2a/tagged_dialect.h"
@@ -11,7 +11,7 @@ namespace {
 using base::fail;
 using base::Result;
 
-// The generation has no config id: it is the task's id (VERSIONS.md 5.3).
+// The generation has no config id: it is the task's id.
 Result<task::PushConfig> read_config(Value config, const std::string& name, const task::TaskId& task) {
   auto read = read_push_config(config, name, task::Generation::v0_1);
   if (!read) return read;

@@ -1,4 +1,4 @@
-// A2A 0.2 and 0.3 over JSON-RPC (VERSIONS.md section 5, a2a-v0.2.0, a2a-v0.2.6 and a2a-v0.3.0.schema.json),
+// A2A 0.2 and 0.3 over JSON-RPC (README.md, 5),
 // and the dialect of 0.1, 0.2 and 0.3 at once.
 //
 // Reading takes parts tagged as in 0.1, messages without a kind, a file's bytes under `data`.

@@ -1,4 +1,4 @@
-// A2A 0.3 over REST (VERSIONS.md 5.4 and 5.5): the dialect of its objects in ProtoJSON.
+// A2A 0.3 over REST (README.md, 5): the dialect of its objects in ProtoJSON.
 #include "wire/a2a/members.h"
 #include "wire/a2a/v0_3_rest_objects.h"
 
@@ -8,7 +8,7 @@ namespace {
 using base::fail;
 using base::Result;
 
-// 0 is "not given" for a plain number of the proto, and means all (VERSIONS.md, trap 36).
+// 0 is "not given" for a plain number of the proto, and means all.
 Result<std::optional<int>> read_length(Value owner, const std::string& name) {
   auto length =
       read_history(first_of(owner, {"historyLength", "history_length"}), name, std::nullopt, Source::query);
@@ -35,7 +35,7 @@ Result<PushRef> read_ref(Value params, std::initializer_list<std::string_view> n
 
 Result<void> read_configuration(Value configuration, SendRequest& read) {
   const std::string name = "configuration";
-  // Without one nothing is said about waiting; with one an absent `blocking` is false (VERSIONS.md, trap 37).
+  // Without one nothing is said about waiting; with one an absent `blocking` is false.
   if (configuration.absent()) return {};
   if (!configuration.is_object()) return wrong(name + ": must be an object");
   std::optional<bool> blocking;

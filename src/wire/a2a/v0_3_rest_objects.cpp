@@ -11,7 +11,7 @@ using base::fail;
 using base::Result;
 using task::Part;
 
-// The names of 1.0 but for one, which has two L here (VERSIONS.md, trap 4).
+// The names of 1.0 but for one, which has two L here.
 std::string_view state_name(task::State state) {
   return state == task::State::canceled ? "TASK_STATE_CANCELLED" : v1::state_name(state);
 }
@@ -110,7 +110,7 @@ Result<Part> read_file(Value file) {
   return part;
 }
 
-// The data of a part without a tag is doubly nested, that of JSON-RPC is not (VERSIONS.md, trap 13). Some
+// The data of a part without a tag is doubly nested, that of JSON-RPC is not. Some
 // clients forget the tag: then an object that holds more or something else than `data` is the data.
 Value data_in(Value part) {
   const Value data = part["data"];

@@ -1,4 +1,4 @@
-// The objects of A2A 0.3 in the ProtoJSON of its proto, a2a.v1 (VERSIONS.md 5.4, a2a-v0.3-sdk.proto): what
+// The objects of A2A 0.3 in the ProtoJSON of its proto, a2a.v1 (README.md, 5): what
 // its REST binding carries.
 //
 // Nothing the proto lacks is written, and no defaults. Reading also takes the names of the proto itself

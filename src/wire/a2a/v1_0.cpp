@@ -1,4 +1,4 @@
-// A2A 1.0: the ProtoJSON of lf.a2a.v1 (VERSIONS.md section 6, a2a-v1.0.1.proto), the same in JSON-RPC and in
+// A2A 1.0: the ProtoJSON of lf.a2a.v1 (README.md, 6), the same in JSON-RPC and in
 // REST, whose query values arrive as text.
 #include "wire/a2a/members.h"
 #include "wire/a2a/v1_list.h"
@@ -88,7 +88,7 @@ void write_config(Writer& out, const task::TaskId& task, const task::PushConfig&
   out.object([&] {
     out.member("id", config.id.value).member("taskId", task.value).member("url", config.url);
     out.optional("token", config.token).optional("lastError", config.last_error);
-    // Of several schemes only the first has a place (VERSIONS.md, trap 6).
+    // Of several schemes only the first has a place.
     if (config.schemes.empty()) return;
     out.key("authentication").object([&] {
       out.member("scheme", config.schemes.front()).optional("credentials", config.credentials);
@@ -189,7 +189,7 @@ Result<TaskRequest> V10::read_task_request(Value params) const {
   return read;
 }
 
-// Here `id` is the config's (VERSIONS.md, trap 10); without one Baton makes it. In REST the path has taskId.
+// Here `id` is the config's; without one Baton makes it. In REST the path has taskId.
 Result<PushRequest> V10::read_push(Value params) const {
   if (!params.is_object()) return wrong("params: must be an object");
   PushRequest read;

@@ -1,4 +1,4 @@
-// ListTasks, which only A2A 1.0 has (VERSIONS.md 6.12).
+// ListTasks, which only A2A 1.0 has (README.md, 6).
 #pragma once
 
 #include "wire/a2a/dialect.h"

@@ -1,4 +1,4 @@
-// AgentScope's Agent API (agent-protocols.md sections 4.1 to 4.4).
+// AgentScope's Agent API.
 #pragma once
 
 #include "wire/chat/protocol.h"

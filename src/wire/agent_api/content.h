@@ -1,4 +1,4 @@
-// Content parts of the Agent API (agent-protocols.md section 4.2), and the parts of the vocabulary.
+// Content parts of the Agent API, and the parts of the vocabulary.
 //
 // Files are told apart by media type here and by the part's type there: an image whose media type nobody says
 // is `image/*`. A part of an unknown type is read as a data part that holds all of it. A refusal is a text

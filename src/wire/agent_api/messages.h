@@ -1,4 +1,4 @@
-// Messages: the messages of one response and their contents (agent-protocols.md sections 4.3 and 4.4).
+// Messages: the messages of one response and their contents.
 //
 // Writes each object as a frame, numbers all objects of the stream, and keeps the messages that were
 // completed for the response's `output`. A message is created, gets its contents one after the other, and is

@@ -1,4 +1,4 @@
-// AgentRequest (agent-protocols.md section 4.2) as a chat::RunRequest.
+// AgentRequest as a chat::RunRequest.
 //
 // Of `input` counts what follows the agent's last item: clients send what is new, or all there is. A user's
 // items become the message, outputs of tools results, approvals answers. What the agent might want to know

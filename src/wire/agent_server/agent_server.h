@@ -1,4 +1,4 @@
-// The Agent Server stream API (agent-protocols.md section 4.5).
+// The Agent Server stream API.
 #pragma once
 
 #include "wire/chat/protocol.h"

@@ -1,4 +1,4 @@
-// The body of the Agent Server's POST /stream (agent-protocols.md 4.5). Threads: any; stateless.
+// The body of the Agent Server's POST /stream. Threads: any; stateless.
 #pragma once
 
 #include "wire/chat/run_request.h"

@@ -1,4 +1,4 @@
-// A run as the Agent Server's events (agent-protocols.md 4.5).
+// A run as the Agent Server's events.
 //
 // Ids: the response's is made of the task's, with the number of the run's first event where that is not the
 // task's first; a message's of its reply's or artifact's, with the number of its first event where the run

@@ -1,4 +1,4 @@
-// AG-Kit's send-message (agent-protocols.md section 2).
+// AG-Kit's send-message.
 #pragma once
 
 #include "wire/chat/protocol.h"

@@ -1,4 +1,4 @@
-// The body of AG-Kit's POST /send-message (agent-protocols.md 2.2, 2.5). Threads: any; stateless.
+// The body of AG-Kit's POST /send-message. Threads: any; stateless.
 #pragma once
 
 #include "wire/chat/run_request.h"

@@ -1,4 +1,4 @@
-// A run as AG-Kit's events (agent-protocols.md 2.3 to 2.5).
+// A run as AG-Kit's events.
 //
 // All text of a run is one text to the client, so a blank line goes between one reply and the next. A server
 // tool's call that is still open where the run ends is closed by a result that says so: an open call would

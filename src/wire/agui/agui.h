@@ -1,4 +1,4 @@
-// AG-UI: RunAgentInput and its events (agent-protocols.md section 3), for clients of 0.0.x and of 1.0.
+// AG-UI: RunAgentInput and its events, for clients of 0.0.x and of 1.0.
 #pragma once
 
 #include "wire/chat/protocol.h"

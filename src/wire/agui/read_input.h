@@ -1,4 +1,4 @@
-// RunAgentInput (agent-protocols.md 3.2) as a RunRequest.
+// RunAgentInput as a RunRequest.
 //
 // The client owns the history: what is new are the tool messages after the last message of the assistant, and
 // the last user message after those. Threads: any; stateless.

@@ -2,7 +2,7 @@
 //
 // A verifier fails the whole run for one event out of place, so everything that opens is closed before the
 // last frame, names are used once, and what a client's generation does not know is left out or said in an
-// older way (agent-protocols.md 3.3 to 3.5). Threads: one at a time.
+// older way. Threads: one at a time.
 #pragma once
 
 #include <string>

@@ -101,7 +101,7 @@ void read_new_interfaces(Value card, RemoteCard& read) {
   for (const Value item : card["supportedInterfaces"]) {
     const auto binding = read_binding(item["protocolBinding"]);
     const std::string_view version = item["protocolVersion"].string();
-    // Nothing said means 0.3 (VERSIONS.md section 2).
+    // Nothing said means 0.3.
     const auto generation = version.empty() ? Generation::v0_3 : read_generation(version);
     if (binding && generation) add(read, {item["url"].str(), *binding, *generation, item["tenant"].str()});
   }

@@ -31,7 +31,7 @@ struct RemoteInterface {
 };
 
 struct RemoteCard {
-  task::AgentCard card;  // a mode "text" is read as "text/plain" (trap 17)
+  task::AgentCard card;  // a mode "text" is read as "text/plain"
   bool streaming = false;
   bool push = false;
   bool extended = false;  // there is an extended card for callers that say who they are

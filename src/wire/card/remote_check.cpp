@@ -168,7 +168,7 @@ class RemoteCheck {
       } else if (value.is_array()) {
         check_elements(value, where, member.name);
       } else if (value.is_string() && value.string().empty() && is_needed(member.needed)) {
-        // What 0.2 came to require is filled with nothing by those who convert cards of 0.1 (trap 16).
+        // What 0.2 came to require is filled with nothing by those who convert cards of 0.1.
         if (member.needed.from != Generation::v0_2) problem(where, "is empty");
       }
     }

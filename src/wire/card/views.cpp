@@ -69,7 +69,7 @@ class CardWriter {
       if (view_ == CardView::superset) write_authentication();
       write_security_schemes(out_, shown_.schemes, view_);
       write_requirements(out_, shown_.security, view_);
-      // Left out when false, as the SDKs do (trap 56).
+      // Left out when false, as the SDKs do.
       if (is_old() && offers_extended()) out_.member("supportsAuthenticatedExtendedCard", true);
       write_strings("defaultInputModes", card_.default_input_modes);
       write_strings("defaultOutputModes", card_.default_output_modes);
@@ -106,7 +106,7 @@ class CardWriter {
     });
   }
 
-  // Each binding twice: converters to 0.3 want one that says 0.3 (trap 57). The newest first: order is
+  // Each binding twice: converters to 0.3 want one that says 0.3. The newest first: order is
   // preference.
   void write_interfaces() {
     out_.key("supportedInterfaces").array([&] {
@@ -120,7 +120,7 @@ class CardWriter {
     });
   }
 
-  // The URL must be there since 0.2 (trap 16).
+  // The URL must be there since 0.2.
   void write_provider() {
     if (!card_.provider) return;
     out_.key("provider").object([&] {

@@ -1,7 +1,7 @@
-// The views of a card: what clients of each generation are shown of one source card (VERSIONS.md section 9).
+// The views of a card: what clients of each generation are shown of one source card (wire/a2a/README.md, 8).
 //
 // Pure functions of a ServedCard. Signatures that an author put into a card are not passed on: they were made
-// over another text (trap 55).
+// over another text.
 #pragma once
 
 #include <string>

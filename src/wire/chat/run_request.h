@@ -3,7 +3,7 @@
 // A chat protocol answers one POST by one stream: a *run*. A run is what happens on a task from a message
 // until the task stops (ends, or waits for its caller): the first run of a task begins with a new message, a
 // further one with what the task waits for. AG-UI, AG-Kit, Agent API and Agent Server differ in how they
-// write requests and events (agent-protocols.md), not in this.
+// write requests and events, not in this.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The lines an agent writes to Baton (DESIGN.md 6.1), read with strict checking.
+// The lines an agent writes to Baton (agent-cards/README.md), read with strict checking.
 //
 // Threads: pure functions.
 #pragma once

@@ -1,4 +1,5 @@
-// The lines Baton writes to an agent (DESIGN.md 6.1). Each is one JSON object and ends with a line end.
+// The lines Baton writes to an agent (agent-cards/README.md). Each is one JSON object and ends with a line
+// end.
 //
 // Messages, parts and artifacts are in the JSON shape of A2A 1.0. Threads: pure functions.
 #pragma once

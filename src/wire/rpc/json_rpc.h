@@ -1,8 +1,8 @@
 // JSON-RPC 2.0: the envelope around A2A requests and answers.
 //
 // Where the specification of JSON-RPC leaves room or A2A clients strayed from it: whether a missing `jsonrpc`
-// is let pass depends on the method, so the caller decides; a request without `id` is answered with id null
-// (VERSIONS.md, trap 60); batches are refused.
+// is let pass depends on the method, so the caller decides; a request without `id` is answered with id null;
+// batches are refused.
 #pragma once
 
 #include <string>
@@ -41,8 +41,8 @@ void write_rpc_result(std::string& out, std::string_view id, F&& result) {
   });
 }
 
-// The number of an error and its canonical text (VERSIONS.md 3.4). What neither JSON-RPC nor A2A has an error
-// for has the number that HTTP has for it: those lie outside the ranges that both reserve.
+// The number of an error and its canonical text (wire/a2a/README.md, 3). What neither JSON-RPC nor A2A has an
+// error for has the number that HTTP has for it: those lie outside the ranges that both reserve.
 struct RpcCode {
   int number;
   std::string_view text;

@@ -65,7 +65,7 @@ std::vector<Generation> generations_of(const server::http::Reply& reply) {
 
 }  // namespace
 
-TEST_CASE("Card over HTTP: who says 1.0 gets the pure card, all others the superset (traps 18 and 22)") {
+TEST_CASE("Card over HTTP: who says 1.0 gets the pure card, all others the superset") {
   Bench bench;
   const std::vector<Generation> pure{Generation::v1_0}, superset{Generation::v0_3, Generation::v1_0};
   CHECK(generations_of(bench.get({})) == superset);

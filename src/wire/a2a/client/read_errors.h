@@ -1,4 +1,4 @@
-// Errors as remote agents say them (VERSIONS.md 3.4, 5.4, 6.4, 6.5).
+// Errors as remote agents say them (../README.md, 3).
 #pragma once
 
 #include <optional>

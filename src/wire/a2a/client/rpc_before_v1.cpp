@@ -1,4 +1,4 @@
-// The clients of A2A 0.1 and of 0.2 and 0.3 over JSON-RPC (VERSIONS.md sections 4 and 5).
+// The clients of A2A 0.1 and of 0.2 and 0.3 over JSON-RPC (../README.md, 4 and 5).
 #include "wire/a2a/client/implementations.h"
 #include "wire/a2a/client/read_errors.h"
 #include "wire/a2a/client/write_requests.h"

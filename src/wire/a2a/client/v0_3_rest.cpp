@@ -1,4 +1,4 @@
-// The client of A2A 0.3 over REST (VERSIONS.md 5.4): the ProtoJSON of a2a.v1.
+// The client of A2A 0.3 over REST (../README.md, 5): the ProtoJSON of a2a.v1.
 #include "wire/a2a/client/implementations.h"
 #include "wire/a2a/client/read_errors.h"
 #include "wire/a2a/client/write_requests.h"
@@ -22,7 +22,7 @@ class V03RestClient final : public ReadingClient {
 
   ClientRequest write_send(const SendRequest& send, bool streams) const override;
   ClientRequest write_get(const TaskRequest& get) const override {
-    // 0 and absent mean all (VERSIONS.md, trap 36): none cannot be said.
+    // 0 and absent mean all: none cannot be said.
     const int length = get.history_length.value_or(0);
     const std::string query = length > 0 ? "?historyLength=" + std::to_string(length) : "";
     return {"GET", prefixed(task_path(get.id, query)), {}};
@@ -50,7 +50,7 @@ class V03RestClient final : public ReadingClient {
   }
 };
 
-// An absent `blocking` is false where there is a configuration (VERSIONS.md, trap 37): with one, waiting has
+// An absent `blocking` is false where there is a configuration: with one, waiting has
 // to be said.
 ClientRequest V03RestClient::write_send(const SendRequest& send, bool streams) const {
   const task::Submission& submission = send.submission;

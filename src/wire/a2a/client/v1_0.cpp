@@ -1,4 +1,4 @@
-// The clients of A2A 1.0 over JSON-RPC and REST (VERSIONS.md section 6): the ProtoJSON of lf.a2a.v1.
+// The clients of A2A 1.0 over JSON-RPC and REST (../README.md, 6): the ProtoJSON of lf.a2a.v1.
 #include "base/text.h"
 #include "wire/a2a/client/implementations.h"
 #include "wire/a2a/client/read_errors.h"

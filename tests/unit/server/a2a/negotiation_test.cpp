@@ -33,7 +33,7 @@ task::Extension extension(std::string uri, bool required) {
 
 }  // namespace
 
-TEST_CASE("version_of: trap 20: a patch number is ignored, Major.Minor must be one of the four") {
+TEST_CASE("version_of: a patch number is ignored, Major.Minor must be one of the four") {
   CHECK(**version_of(with_header("A2A-Version", "1.0")) == Generation::v1_0);
   CHECK(**version_of(with_header("a2a-version", " 1.0.1 ")) == Generation::v1_0);
   CHECK(**version_of(with_header("A2A-Version", "0.3.0")) == Generation::v0_3);
@@ -47,7 +47,7 @@ TEST_CASE("version_of: trap 20: a patch number is ignored, Major.Minor must be o
   }
 }
 
-TEST_CASE("version_of: trap 22: the query says it where the header does not; neither means nothing") {
+TEST_CASE("version_of: the query says it where the header does not; neither means nothing") {
   server::http::Request request;
   CHECK_FALSE(version_of(request)->has_value());
   request.query.emplace_back("A2A-Version", "1.0");
@@ -84,7 +84,7 @@ TEST_CASE("caller_in: tenants do not share a caller, and no name runs into a ten
   CHECK_FALSE(caller_in("t", caller) == caller_in("u", caller));
   CHECK_FALSE(server::a2a::check_tenant("a\x1f"));
   CHECK_FALSE(server::a2a::check_tenant("a/b"));
-  CHECK_FALSE(server::a2a::check_tenant("v1"));  // trap 25
+  CHECK_FALSE(server::a2a::check_tenant("v1"));
   CHECK_FALSE(server::a2a::check_tenant(std::string(257, 'x')));
   CHECK(server::a2a::check_tenant("Firma Müller"));
 }

@@ -8,7 +8,7 @@ using namespace baton;
 using server::a2a::Form;
 using server::a2a::match_rest;
 
-TEST_CASE("match_rest: trap 3: /v1 is the old protocol, paths without it are 1.0") {
+TEST_CASE("match_rest: /v1 is the old protocol, paths without it are 1.0") {
   const auto old = match_rest("POST", "/v1/message:send");
   REQUIRE(old);
   CHECK(old->form == Form::rest_v0_3);
@@ -19,7 +19,7 @@ TEST_CASE("match_rest: trap 3: /v1 is the old protocol, paths without it are 1.0
   CHECK((fresh->run == &server::a2a::send));
 }
 
-TEST_CASE("match_rest: trap 25: v1 is no tenant, another first segment is one") {
+TEST_CASE("match_rest: v1 is no tenant, another first segment is one") {
   const auto tenant = match_rest("GET", "/acme%20ltd/tasks/t1");
   REQUIRE(tenant);
   CHECK(tenant->tenant == "acme ltd");
@@ -31,7 +31,7 @@ TEST_CASE("match_rest: trap 25: v1 is no tenant, another first segment is one") 
   CHECK_FALSE(match_rest("GET", "//tasks/t1"));
 }
 
-TEST_CASE("match_rest: trap 26: an id may hold colons; the verb stands behind the last") {
+TEST_CASE("match_rest: an id may hold colons; the verb stands behind the last") {
   const auto cancel = match_rest("POST", "/tasks/a:b%3Acancel:cancel");
   REQUIRE(cancel);
   CHECK((cancel->run == &server::a2a::cancel));
@@ -65,8 +65,7 @@ TEST_CASE("match_rest: a served path with a wrong method says which are right") 
   CHECK(verb->allow == "POST");
 }
 
-TEST_CASE(
-    "match_rest: subscribe takes both methods (trap 29), push config lists are no configs without an id") {
+TEST_CASE("match_rest: subscribe takes both methods, push config lists are no configs without an id") {
   CHECK((match_rest("GET", "/v1/tasks/t:subscribe")->run == &server::a2a::subscribe));
   CHECK((match_rest("POST", "/tasks/t:subscribe")->run == &server::a2a::subscribe));
   CHECK((match_rest("GET", "/tasks/t/pushNotificationConfigs")->run == &server::a2a::list_push));

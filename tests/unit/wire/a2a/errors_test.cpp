@@ -88,7 +88,7 @@ TEST_CASE("A2A errors: what no code fits says what happened, not that it is inte
   CHECK(rpc({ErrorCode::internal, {}, "secret"}).find("secret") == std::string::npos);
 }
 
-TEST_CASE("trap 8: the numbers that changed their meaning have that of 1.0, with its reason") {
+TEST_CASE("A2A errors: the numbers that changed their meaning have that of 1.0, with its reason") {
   const auto has = [](ErrorCode code, const std::string& number, const std::string& reason) {
     const std::string text = rpc({code, {}, {}});
     return text.find("\"code\":" + number + ",") != std::string::npos &&
@@ -118,7 +118,7 @@ TEST_CASE("A2A errors: REST statuses are those of v1.0.1") {
   CHECK(status(ErrorCode::internal) == 500);
 }
 
-TEST_CASE("trap 34: REST errors of 1.0 are a google.rpc.Status, those of 0.3 a code and a message") {
+TEST_CASE("A2A errors: REST errors of 1.0 are a google.rpc.Status, those of 0.3 a code and a message") {
   CHECK(rest({ErrorCode::not_cancelable, {}, {}}).starts_with(R"({"error":{"code":400,"status":)"));
   CHECK(rest_v0_3({ErrorCode::invalid_argument, "message: must be an object", {}}) ==
         R"({"code":-32602,"message":"Invalid parameters","data":{"detail":"message: must be an object"}})");

@@ -1,4 +1,4 @@
-// The traps of VERSIONS.md section 10 that concern the JSON-RPC objects before 1.0.
+// What looks alike between the versions before 1.0 and is not, in the objects of JSON-RPC.
 #include "dialect_bench.h"
 
 namespace traps_before_v1_test {
@@ -36,7 +36,7 @@ std::optional<int> history_of(const Dialect& dialect, const std::string& length)
 
 }  // namespace
 
-TEST_CASE("trap 1: one answer to the shared methods serves whoever asked") {
+TEST_CASE("A2A before 1.0: one answer to the shared methods serves whoever asked") {
   const std::string shown_to_all = task_shown(dual(), rich_task(task::State::completed));
   for (const char* member : {R"("kind":"task")", R"("sessionId":"c1")", R"("contextId":"c1")", R"("index":3)",
                              R"("artifactId":"a1")", R"("type":"text","kind":"text")"}) {
@@ -45,7 +45,7 @@ TEST_CASE("trap 1: one answer to the shared methods serves whoever asked") {
   }
 }
 
-TEST_CASE("trap 2: type, kind and neither are read before 1.0") {
+TEST_CASE("A2A before 1.0: type, kind and neither are read before 1.0") {
   for (const Dialect* dialect : {&v0_1(), &v0_3(), &dual()}) {
     for (const char* tag : {R"("type":"text",)", R"("kind":"text",)", ""}) {
       CAPTURE(tag);
@@ -56,7 +56,8 @@ TEST_CASE("trap 2: type, kind and neither are read before 1.0") {
   }
 }
 
-TEST_CASE("trap 5: blocking is taken as it is, and its absence leaves the choice to the agent's card") {
+TEST_CASE(
+    "A2A before 1.0: blocking is taken as it is, and its absence leaves the choice to the agent's card") {
   const auto waits = [](const std::string& configuration) {
     return send(v0_3(),
                 R"({"message":{"messageId":"m","role":"user","parts":[{"text":"x"}]})" + configuration + "}")
@@ -68,7 +69,7 @@ TEST_CASE("trap 5: blocking is taken as it is, and its absence leaves the choice
   CHECK_FALSE(waits(""));
 }
 
-TEST_CASE("trap 6: the list of schemes is kept whole") {
+TEST_CASE("A2A before 1.0: the list of schemes is kept whole") {
   const auto document = parsed(R"({"taskId":"t1","pushNotificationConfig":{"id":"p","url":"https://h/",)"
                                R"("authentication":{"schemes":["Bearer","Basic"],"credentials":"c"}}})");
   const auto read = value_of(v0_3().read_push(document.root()));
@@ -77,7 +78,7 @@ TEST_CASE("trap 6: the list of schemes is kept whole") {
             R"("schemes":["Bearer","Basic"])"));
 }
 
-TEST_CASE("trap 7: chunk flags are in the artifact in 0.1 and in the event from 0.2 on") {
+TEST_CASE("A2A before 1.0: chunk flags are in the artifact in 0.1 and in the event from 0.2 on") {
   task::ArtifactChunk chunk{rich_artifact(), true, false};
   chunk.artifact.parts.resize(1);
   const std::string old = shown(v0_1(), {{1}, {}, chunk}), newer = shown(v0_3(), {{1}, {}, chunk});
@@ -89,7 +90,7 @@ TEST_CASE("trap 7: chunk flags are in the artifact in 0.1 and in the event from 
   CHECK_FALSE(has(newer, "index"));
 }
 
-TEST_CASE("trap 10: a task is params.id everywhere but in pushNotificationConfig/set") {
+TEST_CASE("A2A before 1.0: a task is params.id everywhere but in pushNotificationConfig/set") {
   const auto set = parsed(R"({"id":"t1","pushNotificationConfig":{"url":"https://h/"}})");
   CHECK(value_of(v0_1().read_push(set.root())).task.value == "t1");
   CHECK(error_of(v0_3().read_push(set.root())) == "params.taskId: must be a string");
@@ -101,7 +102,7 @@ TEST_CASE("trap 10: a task is params.id everywhere but in pushNotificationConfig
   CHECK(error_of(v0_3().read_push_ref(misnamed.root())) == "params.id: must be a string");
 }
 
-TEST_CASE("trap 11: a list of push configs is a bare array in JSON-RPC") {
+TEST_CASE("A2A before 1.0: a list of push configs is a bare array in JSON-RPC") {
   task::PushConfig one, other;
   one.id.value = "p1";
   one.url = other.url = "https://h/";
@@ -114,19 +115,19 @@ TEST_CASE("trap 11: a list of push configs is a bare array in JSON-RPC") {
   CHECK(written([](wire::Writer& out) { v0_3().write_push_deleted(out); }) == "null");
 }
 
-TEST_CASE("trap 12: the answer to a send is a bare task with its kind") {
+TEST_CASE("A2A before 1.0: the answer to a send is a bare task with its kind") {
   const task::Task task = rich_task(task::State::completed);
   CHECK(written([&](wire::Writer& out) { v0_3().write_sent(out, task); }) == task_shown(v0_3(), task));
   CHECK(task_shown(v0_3(), task).starts_with(R"({"kind":"task","id":"t1")"));
 }
 
-TEST_CASE("trap 15: a stream of 0.2 and 0.3 ends at input-required and goes on at auth-required") {
+TEST_CASE("A2A before 1.0: a stream of 0.2 and 0.3 ends at input-required and goes on at auth-required") {
   CHECK(v0_3().stream_ends_at(task::State::input_required));
   CHECK_FALSE(v0_3().stream_ends_at(task::State::auth_required));
   CHECK(v0_3().stream_ends_at(task::State::canceled));
 }
 
-TEST_CASE("trap 16: a task always has its contextId from 0.2 on") {
+TEST_CASE("A2A before 1.0: a task always has its contextId from 0.2 on") {
   task::Task task = bare_task(task::State::working);
   task.context = {};
   CHECK(has(task_shown(v0_3(), task), R"("contextId":"")"));
@@ -134,29 +135,29 @@ TEST_CASE("trap 16: a task always has its contextId from 0.2 on") {
   CHECK_FALSE(has(task_shown(v0_1(), task), "sessionId"));
 }
 
-TEST_CASE("trap 21: a message without parts is refused") {
+TEST_CASE("A2A before 1.0: a message without parts is refused") {
   for (const Dialect* dialect : {&v0_1(), &v0_3()}) {
     CHECK(send_error(*dialect, params_with(*dialect, "")) == "params.message.parts: must not be empty");
   }
 }
 
-TEST_CASE("trap 27: an input-required that ends the stream is final, one that does not is not") {
+TEST_CASE("A2A before 1.0: an input-required that ends the stream is final, one that does not is not") {
   CHECK(has(status_shown(v0_3(), task::State::input_required, true), R"("final":true)"));
   CHECK(has(status_shown(v0_3(), task::State::input_required, false), R"("final":false)"));
   CHECK(has(status_shown(v0_3(), task::State::rejected, false), R"("final":true)"));
 }
 
-TEST_CASE("trap 30: only from 0.2 on does a stream begin with the Task") {
+TEST_CASE("A2A before 1.0: only from 0.2 on does a stream begin with the Task") {
   CHECK_FALSE(v0_1().stream_begins_with_task());
   CHECK(v0_3().stream_begins_with_task());
 }
 
-TEST_CASE("trap 31: clients of 0.3 that take nothing but a stream are refused in one") {
+TEST_CASE("A2A before 1.0: clients of 0.3 that take nothing but a stream are refused in one") {
   CHECK(v0_3().refuses_in_stream());
   CHECK_FALSE(v0_1().refuses_in_stream());
 }
 
-TEST_CASE("trap 36: no historyLength and 0 mean different things") {
+TEST_CASE("A2A before 1.0: no historyLength and 0 mean different things") {
   CHECK(history_of(v0_1(), "") == 0);
   CHECK(history_of(v0_1(), "0") == 0);
   CHECK_FALSE(history_of(v0_3(), ""));
@@ -168,7 +169,7 @@ TEST_CASE("trap 36: no historyLength and 0 mean different things") {
         "params.historyLength: must be a whole number from 0");
 }
 
-TEST_CASE("trap 38: webhooks before 1.0 get the whole task") {
+TEST_CASE("A2A before 1.0: webhooks before 1.0 get the whole task") {
   const task::Task task = rich_task(task::State::input_required);
   const task::Event event{{4}, {}, task::StatusChanged{task.status, {}}};
   for (const task::Generation generation :
@@ -182,16 +183,16 @@ TEST_CASE("trap 38: webhooks before 1.0 get the whole task") {
   }
 }
 
-TEST_CASE("trap 40: a push config is asked for without its id") {
+TEST_CASE("A2A before 1.0: a push config is asked for without its id") {
   const auto document = parsed(R"({"id":"t1"})");
   CHECK(value_of(v0_3().read_push_ref(document.root())).config.empty());
 }
 
-TEST_CASE("trap 42: a send to a task that has ended is -32602 before 1.0") {
+TEST_CASE("A2A before 1.0: a send to a task that has ended is -32602 before 1.0") {
   CHECK(v0_3().refusal_when_ended() == base::ErrorCode::invalid_argument);
 }
 
-TEST_CASE("trap 46: data that is no object is wrapped and marked, and unwrapped where it is both") {
+TEST_CASE("A2A before 1.0: data that is no object is wrapped and marked, and unwrapped where it is both") {
   const task::Part list{task::Part::Kind::data, "[1, 2]", {}, {}, {R"({"k":1})"}};
   CHECK(has(message_shown(v0_3(), list),
             R"({"kind":"data","data":{"value":[1, 2]},"metadata":{"data_part_compat":true,"k":1}})"));
@@ -211,7 +212,7 @@ TEST_CASE("trap 46: data that is no object is wrapped and marked, and unwrapped 
   }
 }
 
-TEST_CASE("trap 47: numbers and order in metadata and data stay as they came") {
+TEST_CASE("A2A before 1.0: numbers and order in metadata and data stay as they came") {
   const std::string raw = R"({ "n" : 12345678901234567890123, "b":1.0, "a":1e2 })";
   for (const Dialect* dialect : {&v0_1(), &v0_3(), &dual()}) {
     const task::Part part = part_of(*dialect, R"({"data":)" + raw + R"(,"metadata":)" + raw + "}");
@@ -219,7 +220,7 @@ TEST_CASE("trap 47: numbers and order in metadata and data stay as they came") {
   }
 }
 
-TEST_CASE("trap 48: base64 is read in all its forms and written in one") {
+TEST_CASE("A2A before 1.0: base64 is read in all its forms and written in one") {
   for (const std::string bytes : {"-_-_-w==", "-_-_-w", "+/+/+w==", "+/+/+w"}) {
     CAPTURE(bytes);
     const task::Part part = part_of(v0_3(), R"({"kind":"file","file":{"bytes":")" + bytes + R"("}})");
@@ -227,7 +228,7 @@ TEST_CASE("trap 48: base64 is read in all its forms and written in one") {
   }
 }
 
-TEST_CASE("trap 61: a request's metadata becomes the task's") {
+TEST_CASE("A2A before 1.0: a request's metadata becomes the task's") {
   const std::string part =
       R"("parts":[{"text":"x"}],"metadata":{"in":"message"}},"metadata":{ "in":"params" }})";
   for (const Dialect* dialect : {&v0_1(), &v0_3()}) {

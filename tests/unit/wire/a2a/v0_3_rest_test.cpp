@@ -196,18 +196,18 @@ TEST_CASE("A2A 0.3 REST events: members of a StreamResponse, without defaults") 
   CHECK(shown(v0_3_rest(), {{5}, {}, task::MessageAdded{}}).empty());
 }
 
-TEST_CASE("trap 4: canceled has two L in the REST of 0.3 and one in 1.0") {
+TEST_CASE("A2A: canceled has two L in the REST of 0.3 and one in 1.0") {
   CHECK(has(status_shown(v0_3_rest(), task::State::canceled), R"("TASK_STATE_CANCELLED")"));
   CHECK(has(status_shown(wire::a2a::v1_0(), task::State::canceled), R"("TASK_STATE_CANCELED")"));
 }
 
-TEST_CASE("trap 11: a list of push configs is an object in the REST of 0.3") {
+TEST_CASE("A2A: a list of push configs is an object in the REST of 0.3") {
   const std::string list =
       written([](wire::Writer& out) { v0_3_rest().write_pushes(out, {"t1"}, {config()}); });
   CHECK(list == R"({"configs":[)" + kConfigShown + R"(],"nextPageToken":""})");
 }
 
-TEST_CASE("trap 12: in the REST of 0.3 a send is answered with a wrapped task") {
+TEST_CASE("A2A: in the REST of 0.3 a send is answered with a wrapped task") {
   const std::string sent =
       written([](wire::Writer& out) { v0_3_rest().write_sent(out, bare_task(task::State::working)); });
   CHECK(sent == R"({"task":)" + task_shown(v0_3_rest(), bare_task(task::State::working)) + "}");
@@ -216,7 +216,7 @@ TEST_CASE("trap 12: in the REST of 0.3 a send is answered with a wrapped task") 
   CHECK(first == sent);
 }
 
-TEST_CASE("trap 13: the REST of 0.3 is not its JSON-RPC, which is read there too") {
+TEST_CASE("A2A: the REST of 0.3 is not its JSON-RPC, which is read there too") {
   const std::string all = task_shown(v0_3_rest(), rich_task(task::State::completed));
   CHECK(has(all, R"("content":[)"));
   CHECK(has(all, R"({"data":{"data":{ "n" : 123456789012345678901 }}})"));
@@ -241,13 +241,13 @@ TEST_CASE("trap 13: the REST of 0.3 is not its JSON-RPC, which is read there too
   CHECK(part_of(R"({"data":{"data":{}}})").content == "{}");
 }
 
-TEST_CASE("trap 27: the REST of 0.3 says final with the state the stream ends at") {
+TEST_CASE("A2A: the REST of 0.3 says final with the state the stream ends at") {
   CHECK(has(status_shown(v0_3_rest(), task::State::completed, true), R"("final":true)"));
   CHECK(has(status_shown(v0_3_rest(), task::State::input_required, true), R"("final":true)"));
   CHECK_FALSE(has(status_shown(v0_3_rest(), task::State::input_required), "final"));
 }
 
-TEST_CASE("trap 36: history length 0 is all in the REST of 0.3, as is its absence") {
+TEST_CASE("A2A: history length 0 is all in the REST of 0.3, as is its absence") {
   CHECK(send(v0_3_rest(), "{" + kMessage + "}").history_length == std::nullopt);
   CHECK(send(v0_3_rest(), "{" + kMessage + R"(,"configuration":{"historyLength":0}})").history_length ==
         std::nullopt);
@@ -255,7 +255,7 @@ TEST_CASE("trap 36: history length 0 is all in the REST of 0.3, as is its absenc
   CHECK(task_request(R"({"id":"t1"})").history_length == std::nullopt);
 }
 
-TEST_CASE("trap 37: in the REST of 0.3 a configuration without blocking asks not to wait") {
+TEST_CASE("A2A: in the REST of 0.3 a configuration without blocking asks not to wait") {
   CHECK(send(v0_3_rest(), "{" + kMessage + "}").waits.value_or(true));
   CHECK(send(v0_3_rest(), "{" + kMessage + R"(,"configuration":null})").waits.value_or(true));
   CHECK(send(v0_3_rest(), "{" + kMessage + R"(,"configuration":{}})").waits == false);
@@ -263,7 +263,7 @@ TEST_CASE("trap 37: in the REST of 0.3 a configuration without blocking asks not
   CHECK(send(v0_3_rest(), "{" + kMessage + R"(,"configuration":{"blocking":true}})").waits == true);
 }
 
-TEST_CASE("trap 38: webhooks of 0.3 are sent the task in its JSON-RPC shape, in every binding") {
+TEST_CASE("A2A: webhooks of 0.3 are sent the task in its JSON-RPC shape, in every binding") {
   const task::Task task = rich_task(task::State::working);
   const task::Event event{{2}, {}, task::StatusChanged{task.status, {}}};
   const auto body = [&](const Dialect& dialect) {
@@ -277,7 +277,7 @@ TEST_CASE("trap 38: webhooks of 0.3 are sent the task in its JSON-RPC shape, in 
   CHECK(v0_3_rest().webhook_shows_task());
 }
 
-TEST_CASE("trap 46: data that is no object travels wrapped and marked in the REST of 0.3") {
+TEST_CASE("A2A: data that is no object travels wrapped and marked in the REST of 0.3") {
   task::Task task = bare_task(task::State::working);
   task::Message message;
   message.parts = {task::Part::of_data({"[1, 2]"})};
@@ -290,7 +290,7 @@ TEST_CASE("trap 46: data that is no object travels wrapped and marked in the RES
   CHECK(part_of(R"({"data":{"data":{"value":[1]}}})").content == R"({"value":[1]})");
 }
 
-TEST_CASE("trap 48: base64 of either alphabet is read in the REST of 0.3, standard base64 is written") {
+TEST_CASE("A2A: base64 of either alphabet is read in the REST of 0.3, standard base64 is written") {
   CHECK(part_of(R"({"file":{"fileWithBytes":"-_8"}})").content == "+/8=");
 }
 

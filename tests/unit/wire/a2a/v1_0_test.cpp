@@ -210,7 +210,7 @@ TEST_CASE("A2A 1.0 webhook: the body is the event alone, in a content type of it
   CHECK_FALSE(v1_0().webhook_shows_task());
 }
 
-TEST_CASE("trap 6: of several schemes the first has a place in 1.0") {
+TEST_CASE("A2A 1.0: of several schemes the first has a place in 1.0") {
   task::PushConfig several = config();
   several.schemes = {"Bearer", "Basic"};
   several.credentials = "c";
@@ -218,7 +218,7 @@ TEST_CASE("trap 6: of several schemes the first has a place in 1.0") {
                                  R"("authentication":{"scheme":"Bearer","credentials":"c"}})");
 }
 
-TEST_CASE("trap 10: in 1.0 push operations id is the config's and taskId the task's") {
+TEST_CASE("A2A 1.0: in 1.0 push operations id is the config's and taskId the task's") {
   const auto document = parsed(R"({"taskId":"t1","id":"p1"})");
   const auto ref = value_of(v1_0().read_push_ref(document.root()));
   CHECK(ref.task.value == "t1");
@@ -226,31 +226,31 @@ TEST_CASE("trap 10: in 1.0 push operations id is the config's and taskId the tas
   CHECK(push_ref_error(R"({"id":"p1"})") == "taskId: must not be empty");
 }
 
-TEST_CASE("trap 12: in 1.0 a send is answered with a wrapped task, a get with a bare one") {
+TEST_CASE("A2A 1.0: in 1.0 a send is answered with a wrapped task, a get with a bare one") {
   const std::string sent =
       written([](wire::Writer& out) { v1_0().write_sent(out, bare_task(task::State::working)); });
   CHECK(sent == R"({"task":)" + task_shown(v1_0(), bare_task(task::State::working)) + "}");
 }
 
-TEST_CASE("trap 15: a 1.0 stream ends at INPUT_REQUIRED and stays open at AUTH_REQUIRED") {
+TEST_CASE("A2A 1.0: a 1.0 stream ends at INPUT_REQUIRED and stays open at AUTH_REQUIRED") {
   CHECK(v1_0().stream_ends_at(task::State::completed));
   CHECK(v1_0().stream_ends_at(task::State::input_required));
   CHECK_FALSE(v1_0().stream_ends_at(task::State::auth_required));
 }
 
-TEST_CASE("trap 21: an empty list of parts is refused in 1.0") {
+TEST_CASE("A2A 1.0: an empty list of parts is refused in 1.0") {
   CHECK(send_error(v1_0(), R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[]}})") ==
         "message.parts: at least one part is needed");
 }
 
-TEST_CASE("trap 30: a 1.0 stream begins with the task") {
+TEST_CASE("A2A 1.0: a 1.0 stream begins with the task") {
   CHECK(v1_0().stream_begins_with_task());
   const std::string first =
       written([](wire::Writer& out) { v1_0().write_first(out, bare_task(task::State::submitted), false); });
   CHECK(first.starts_with(R"({"task":{"id":"t1","contextId":"c1",)"));
 }
 
-TEST_CASE("trap 33: nothing of earlier generations and nothing the proto lacks is in 1.0") {
+TEST_CASE("A2A 1.0: nothing of earlier generations and nothing the proto lacks is in 1.0") {
   const task::ArtifactChunk chunk{rich_artifact(), true, true};
   const std::string all = task_shown(v1_0(), rich_task(task::State::completed)) +
                           status_shown(v1_0(), task::State::input_required, true) +
@@ -262,13 +262,13 @@ TEST_CASE("trap 33: nothing of earlier generations and nothing the proto lacks i
   }
 }
 
-TEST_CASE("trap 35: a 1.0 send that says nothing waits unless the agent's card answers at once") {
+TEST_CASE("A2A 1.0: a 1.0 send that says nothing waits unless the agent's card answers at once") {
   CHECK_FALSE(send(v1_0(), "{" + kMessage + "}").waits.has_value());
   CHECK_FALSE(send(v1_0(), "{" + kMessage + R"(,"configuration":{}})").waits.has_value());
   CHECK(send(v1_0(), "{" + kMessage + R"(,"configuration":{"returnImmediately":false}})").waits == true);
 }
 
-TEST_CASE("trap 36: history length 0 is none and its absence all in 1.0") {
+TEST_CASE("A2A 1.0: history length 0 is none and its absence all in 1.0") {
   CHECK(send(v1_0(), "{" + kMessage + "}").history_length == std::nullopt);
   CHECK(send(v1_0(), "{" + kMessage + R"(,"configuration":{"historyLength":0}})").history_length == 0);
   CHECK(task_request(R"({"id":"t"})").history_length == std::nullopt);
@@ -276,13 +276,13 @@ TEST_CASE("trap 36: history length 0 is none and its absence all in 1.0") {
   CHECK_FALSE(has(task_shown(v1_0(), bare_task(task::State::working)), "history"));
 }
 
-TEST_CASE("trap 42: a send to a task that has ended is unsupported in 1.0, a subscription too") {
+TEST_CASE("A2A 1.0: a send to a task that has ended is unsupported in 1.0, a subscription too") {
   CHECK(v1_0().refusal_when_ended() == base::ErrorCode::unsupported);
   CHECK_FALSE(v1_0().subscribes_to_ended());
   CHECK(v1_0().cancels_twice());
 }
 
-TEST_CASE("trap 44: members that 1.0 does not know are ignored") {
+TEST_CASE("A2A 1.0: members that 1.0 does not know are ignored") {
   const auto request =
       send(v1_0(), R"({"kind":"x","message":{"kind":"message","messageId":"m","role":"ROLE_USER",)"
                    R"("parts":[{"kind":"text","text":"x","new":1}]},"configuration":{"blocking":false}})");
@@ -290,7 +290,7 @@ TEST_CASE("trap 44: members that 1.0 does not know are ignored") {
   CHECK(request.submission.message.parts.at(0).content == "x");
 }
 
-TEST_CASE("trap 46: data of 1.0 may be any value, null included") {
+TEST_CASE("A2A 1.0: data of 1.0 may be any value, null included") {
   for (const std::string data : {"null", "5", "[1, 2]", R"("x")", R"({"value":1})"}) {
     CAPTURE(data);
     const auto request =
@@ -301,12 +301,12 @@ TEST_CASE("trap 46: data of 1.0 may be any value, null included") {
   }
 }
 
-TEST_CASE("trap 47: numbers too big for a double come through 1.0 as they were") {
+TEST_CASE("A2A 1.0: numbers too big for a double come through 1.0 as they were") {
   const std::string shown_task = task_shown(v1_0(), rich_task(task::State::working));
   CHECK(has(shown_task, R"({"data":{ "n" : 123456789012345678901 }})"));
 }
 
-TEST_CASE("trap 48: base64 of either alphabet is read in 1.0, standard base64 is written") {
+TEST_CASE("A2A 1.0: base64 of either alphabet is read in 1.0, standard base64 is written") {
   const auto request =
       send(v1_0(), R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"raw":"-_8"}]}})");
   CHECK(request.submission.message.parts.at(0).content == "+/8=");

@@ -107,7 +107,7 @@ TEST_CASE("A2A 1.0 list: all four members are on every page") {
   CHECK(page.ends_with(R"(","pageSize":1,"totalSize":7})"));
 }
 
-TEST_CASE("trap 45: artifacts are absent unless asked for, then present even if there are none") {
+TEST_CASE("ListTasks: artifacts are absent unless asked for, then present even if there are none") {
   wire::a2a::ListRequest request;
   request.depth.artifacts = false;
   CHECK_FALSE(has(answer(request, {bare_task(task::State::working)}), "artifacts"));
@@ -115,7 +115,7 @@ TEST_CASE("trap 45: artifacts are absent unless asked for, then present even if 
   CHECK(has(answer(request, {bare_task(task::State::working)}), R"("artifacts":[])"));
 }
 
-TEST_CASE("trap 45: a page token is the place of the last task, to go on strictly after it") {
+TEST_CASE("ListTasks: a page token is the place of the last task, to go on strictly after it") {
   for (const std::string id : {"t1", "a:b", "\xc3\xa9\xff", "0199f0a0-1111-7000-8000-000000000000"}) {
     const task::ListPosition position{base::from_ms(1'746'093'600'123), {id}};
     const auto after = list(R"({"pageToken":")" + token_of(position) + R"("})").filter.after;

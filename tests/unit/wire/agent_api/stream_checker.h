@@ -1,5 +1,5 @@
 // StreamChecker: reads a stream as the strictest client of the Agent API would, and fails the test where one
-// rule of agent-protocols.md sections 4.3 and 4.4 is broken.
+// of its rules is broken.
 #pragma once
 
 #include <set>

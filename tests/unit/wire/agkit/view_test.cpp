@@ -25,7 +25,7 @@ Lines shown(const RunLog& log, const wire::chat::RunFacts& facts = test::run_fac
   return lines;
 }
 
-// What the client's reducer makes of a stream, and what it throws on (agent-protocols.md 2.4).
+// What the client's reducer makes of a stream, and what it throws on.
 struct Client {
   struct Message {
     bool assistant = true;

@@ -1,5 +1,5 @@
-// ClientRules: what AG-UI clients insist on, as their verifiers and reducers do
-// (agent-protocols.md 3.4, 3.5). 0.0.42 and 0.0.59 cannot be told apart by their requests, so `older` holds
+// ClientRules: what AG-UI clients insist on, as their verifiers and reducers do.
+// 0.0.42 and 0.0.59 cannot be told apart by their requests, so `older` holds
 // to both.
 #pragma once
 

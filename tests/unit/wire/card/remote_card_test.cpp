@@ -52,7 +52,7 @@ constexpr std::string_view k1_0 = R"({"name":"A","version":"1","description":"d"
 
 }  // namespace
 
-TEST_CASE("Remote card: of 0.1, its mode text is text/plain (trap 17)") {
+TEST_CASE("Remote card: of 0.1, its mode text is text/plain") {
   const auto card = read(k0_1);
   CHECK(card.streaming);
   CHECK(!card.push);
@@ -63,7 +63,7 @@ TEST_CASE("Remote card: of 0.1, its mode text is text/plain (trap 17)") {
   CHECK(problems_of(k0_1).empty());
 }
 
-TEST_CASE("Remote card: of 0.2, without a version known by its members; no skills are skills too (trap 21)") {
+TEST_CASE("Remote card: of 0.2, without a version known by its members; no skills are skills too") {
   const auto card = read(k0_2);
   CHECK(card.extended);
   CHECK(card.interfaces ==

@@ -72,7 +72,7 @@ task::SecurityScheme oauth() {
 
 }  // namespace
 
-TEST_CASE("Card view: the superset claims 0.3 and 1.0, both with nothing wrong (trap 9, section 9)") {
+TEST_CASE("Card view: the superset claims 0.3 and 1.0, both with nothing wrong") {
   const task::AgentCard card = plain_card();
   const auto document = view_of(serve(card, Bearer::required), CardView::superset);
   const wire::Value root = document.root();
@@ -89,7 +89,7 @@ TEST_CASE("Card view: the superset claims 0.3 and 1.0, both with nothing wrong (
   CHECK(root["securityRequirements"].raw() == R"([{"schemes":{"bearer":{"list":[]}}}])");
 }
 
-TEST_CASE("Card view: what 0.1 may leave out is filled in for those after it (trap 16)") {
+TEST_CASE("Card view: what 0.1 may leave out is filled in for those after it") {
   const task::AgentCard card = plain_card();
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
     const auto document = view_of(serve(card), view);
@@ -99,7 +99,7 @@ TEST_CASE("Card view: what 0.1 may leave out is filled in for those after it (tr
   }
 }
 
-TEST_CASE("Card view: the 1.0 card has no member of other generations (traps 53 and 55)") {
+TEST_CASE("Card view: the 1.0 card has no member of other generations") {
   task::AgentCard card = plain_card();
   card.extended.emplace();
   card.documentation_url = "https://doc";
@@ -131,7 +131,7 @@ TEST_CASE("Card view: the REST 0.3 card is ProtoJSON: wrapped schemes, wrapped r
         std::vector<std::string>{"extensions", "pushNotifications", "streaming"});
 }
 
-TEST_CASE("Card view: each binding is listed at 1.0 and at 0.3, no URL has two transports (trap 57)") {
+TEST_CASE("Card view: each binding is listed at 1.0 and at 0.3, no URL has two transports") {
   const task::AgentCard card = plain_card();
   ServedCard served = serve(card);
   served.grpc_url = "host:9090";
@@ -169,7 +169,7 @@ TEST_CASE("Card view: what is switched off is not claimed, be it by the author o
   }
 }
 
-TEST_CASE("Card view: no extended card, no word of it (trap 56)") {
+TEST_CASE("Card view: no extended card, no word of it") {
   const task::AgentCard card = plain_card();
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
     CHECK(wire::write_card(serve(card), view).find("xtended") == std::string::npos);
