@@ -10,6 +10,8 @@ class HeldStream final : public http::StreamSource {
   HeldStream(std::unique_ptr<http::StreamSource> source, CallerShares::Hold hold)
       : source_(std::move(source)), hold_(std::move(hold)) {}
   Next pull(std::string& out, std::size_t room) override { return source_->pull(out, room); }
+  bool has_ids() const override { return source_->has_ids(); }
+  std::size_t held() const override { return source_->held(); }
 
  private:
   const std::unique_ptr<http::StreamSource> source_;

@@ -9,8 +9,12 @@ thread_local bool lacking = false;
 
 }  // namespace
 
+// Both forms, as what either gives is freed by the same delete. AddressSanitizer has its own for arrays.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return lacking ? nullptr : std::malloc(size == 0 ? 1 : size);
+}
 void* operator new(std::size_t size) {
-  void* const memory = lacking ? nullptr : std::malloc(size == 0 ? 1 : size);
+  void* const memory = operator new(size, std::nothrow);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }

@@ -1,0 +1,61 @@
+#include "server/caller_shares.h"
+
+#include <doctest/doctest.h>
+
+namespace caller_shares_test {
+
+using namespace baton;
+using server::CallerShares;
+using server::http::StreamSource;
+
+namespace {
+
+const task::Caller kAnn{"ann"}, kBob{"bob"};
+
+struct Source final : StreamSource {
+  Next pull(std::string& out, std::size_t) override {
+    out += "data: x\n\n";
+    return Next::wait;
+  }
+  bool has_ids() const override { return true; }
+  std::size_t held() const override { return 77; }
+};
+
+}  // namespace
+
+TEST_CASE("CallerShares: a caller gets no more than its share, until it gives something back") {
+  CallerShares shares;
+  shares.set_max(2);
+  CallerShares::Hold first = shares.take(kAnn), second = shares.take(kAnn);
+  CHECK(first);
+  CHECK(second);
+  CHECK_FALSE(shares.take(kAnn));
+  CHECK(shares.take(kBob));
+  first.reset();
+  CHECK(shares.take(kAnn));
+}
+
+TEST_CASE("CallerShares: a stream that keeps a hold says of itself what its source says") {
+  CallerShares shares;
+  shares.set_max(1);
+  const auto opener = shares.kept(shares.take(kAnn), [](auto) { return std::make_unique<Source>(); });
+  auto stream = opener([] {});
+  std::string out;
+  CHECK(stream->pull(out, 100) == StreamSource::Next::wait);
+  CHECK(out == "data: x\n\n");
+  CHECK(stream->has_ids());
+  CHECK(stream->held() == 77);
+}
+
+TEST_CASE("CallerShares: a stream's place is free again once the stream and its opener are gone") {
+  CallerShares shares;
+  shares.set_max(1);
+  auto opener = shares.kept(shares.take(kAnn), [](auto) { return std::make_unique<Source>(); });
+  auto stream = opener([] {});
+  opener = nullptr;
+  CHECK_FALSE(shares.take(kAnn));
+  stream.reset();
+  CHECK(shares.take(kAnn));
+}
+
+}  // namespace caller_shares_test
