@@ -19,7 +19,7 @@ using wire::SchemaProblem;
 
 constexpr std::uintmax_t kCardSizeMax = 1 << 20;
 
-// Reads the cards one after another and gathers what is wrong with them.
+// Reads the cards one after another and collects their problems.
 class Loader {
  public:
   Loader(fs::path folder, ProcessHost& host, const Catalogue::Builtins& builtins, const CommonRules& rules)
@@ -37,7 +37,7 @@ class Loader {
     for (const fs::path& subfolder : subfolders) load_agent(subfolder);
   }
 
-  // All that is wrong, a line for each problem.
+  // All problems, one a line.
   std::string report() const {
     std::string all = trouble_;
     for (const Catalogue::CardReport& one : left_out) all += (all.empty() ? "" : "\n") + one.report;
@@ -49,7 +49,7 @@ class Loader {
   std::vector<Catalogue::CardReport> warnings;
 
  private:
-  // One card on its way to an agent.
+  // A card that is being read.
   struct Reading {
     fs::path file;
     std::string text;
@@ -181,8 +181,8 @@ class Loader {
   ProcessHost& host_;
   const Catalogue::Builtins& builtins_;
   const CommonRules& rules_;
-  std::string trouble_;  // of the folder itself
-  std::string default_;  // the first agent that says it is
+  std::string trouble_;  // with the folder itself
+  std::string default_;  // the first agent whose card says it is the default
 };
 
 }  // namespace

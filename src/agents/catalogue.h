@@ -1,9 +1,9 @@
 // Catalogue: the agents of this Baton, read from a folder agent-cards/ with a subfolder for each.
 //
-// A subfolder with a card.json is an agent, and the subfolder's name is the agent's; others are left alone.
-// Threads: `reload` from one thread; else any, without a lock. Executors say themselves what they allow.
+// A subfolder with a card.json is an agent with the subfolder's name; other subfolders are ignored.
+// Threads: `reload` from one thread; the rest from any, without a lock. For executors see executor.h.
 // Lifetime: the ProcessHost given to `load` must outlive the catalogue. An Agent lives as long as the
-// catalogue, also when a reload has taken it out: turns, requests and streams may still need it.
+// catalogue, even after a reload has removed it: turns, requests and streams may still need it.
 #pragma once
 
 #include <atomic>
@@ -35,72 +35,68 @@ struct Agent {
   std::unique_ptr<Executor> executor;
 };
 
-// What holds for the agents of all cards.
+// Rules for all agents.
 struct CommonRules {
   std::vector<std::string> secret_variables;  // never passed on to an agent
   bool verbose_errors = false;                // as if every card said "errors": "verbose"
-  bool strict = false;                        // one wrong card is a failure
+  bool strict = false;                        // `load` fails if a single card is wrong
 };
 
 class Catalogue {
  public:
-  // Makes the executor of an agent whose card says "executor": "builtin". It is given the agent without its
-  // executor.
+  // Makes the executor of an agent whose card says "executor": "builtin". The agent has no executor yet.
   using Builtin = std::function<std::unique_ptr<Executor>(const Agent&)>;
   using Builtins = std::map<std::string, Builtin, std::less<>>;
 
-  // What was found in an agent's card. `report` has a line "<file>:<line>:<column>: <JSON pointer>: <reason>"
-  // for each problem; the pointer is left out where the whole card is meant, the place where there is none.
+  // The problems of an agent's card. `report` has a line "<file>:<line>:<column>: <JSON pointer>: <reason>"
+  // for each; it omits the pointer for the whole card, and the position if there is none.
   struct CardReport {
     std::string folder;  // its name in the agents' folder
     std::string report;
   };
 
-  // Reads all cards. Agents whose cards are wrong are left out; with strict rules it fails with
-  // invalid_argument if there is one. Fails as well if no agent is left. The error's for_log has all the
-  // reports, a line for each problem.
+  // Reads all cards and leaves out agents whose cards are wrong. Fails with invalid_argument if no agent is
+  // left or, with strict rules, if any card is wrong. The error's for_log has a line for each problem.
   static base::Result<Catalogue> load(const std::filesystem::path& folder, ProcessHost& host,
                                       const Builtins& builtins = {}, const CommonRules& rules = {});
 
-  // Reads the cards again. An agent whose card has the same text stays as it is, and so does one whose card
-  // is wrong now; a changed one's turns end with the executor that began them. Fails, and changes nothing,
-  // where `load` would have no agent.
+  // Reads the cards again. An agent stays as it is if its card has the same text or is wrong now. The running
+  // turns of a changed agent finish with their old executor. Fails and changes nothing if no card is right.
   struct Reloaded {
     int added = 0, changed = 0, removed = 0;
-    std::vector<CardReport> wrong;  // cards
+    std::vector<CardReport> wrong;  // the cards that are wrong now
   };
   base::Result<Reloaded> reload(const std::filesystem::path& folder, ProcessHost& host,
                                 const Builtins& builtins = {}, const CommonRules& rules = {});
 
-  // Of agents that were made elsewhere; at least one.
+  // A catalogue of the given agents; at least one.
   explicit Catalogue(std::vector<Agent> agents) : Catalogue(std::move(agents), {}, {}) {}
 
-  // Null: no such agent.
+  // Null if there is no such agent.
   const Agent* find(const task::AgentName& name) const;
 
-  // The one whose card says so, or the only one there is. Null: there are several, and none says so. An agent
-  // that was left out counts: another one must not answer in its place.
+  // The agent whose card says it is the default, or else the only agent; null if there is neither. Agents
+  // left out count here: another one must not answer in their place.
   const Agent* default_agent() const { return table().main; }
 
-  // By name. What this and the next answer stays good, and as it is, over a reload.
+  // Sorted by name. The lists returned here and by `left_out` stay valid and unchanged across a reload.
   const std::vector<const Agent*>& all() const { return table().agents; }
 
   const std::vector<CardReport>& left_out() const { return table().left_out; }
   bool is_left_out(const task::AgentName& name) const;
-  // What is odd about cards that were taken: members that nobody knows, programs that are not there. A report
-  // for each.
+  // Warnings about accepted cards, one report each: unknown members, missing programs.
   const std::vector<CardReport>& warnings() const { return table().warnings; }
 
  private:
   Catalogue(std::vector<Agent> agents, std::vector<CardReport> left_out, std::vector<CardReport> warnings);
 
   struct Table {
-    std::vector<const Agent*> agents;  // by name
+    std::vector<const Agent*> agents;  // sorted by name
     const Agent* main = nullptr;       // the default one
     std::vector<CardReport> left_out;
     std::vector<CardReport> warnings;
   };
-  // Replaced tables and agents are kept, since somebody may be using them: as many as there were reloads.
+  // Replaced tables and agents are kept, because they may be in use. They grow with the number of reloads.
   struct State {
     std::atomic<const Table*> table{nullptr};
     std::vector<std::unique_ptr<const Table>> tables;
@@ -113,8 +109,8 @@ class Catalogue {
   std::unique_ptr<State> state_ = std::make_unique<State>();
 };
 
-// Whether a folder of this name can be an agent: lower-case letters, digits and, after the first, - _ and
-// dot.
+// Whether a folder with this name can be an agent: lower-case letters, digits and, after the first character,
+// also - _ and dot.
 bool is_agent_name(std::string_view name);
 
 }  // namespace baton::agents

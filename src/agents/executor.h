@@ -1,11 +1,10 @@
-// Executor: the code that runs an agent's turns. The engine gives it a Turn and a TurnSink; it answers by
-// calling the sink until it has said `finish`.
+// Executor: the code that runs an agent's turns. The engine gives it a Turn and a TurnSink; it reports output
+// to the sink and ends with `finish`.
 //
 // Threads: `start` must not block and may be called from any thread. A sink may be called from any thread,
 // one call at a time for each turn. RunningTurn's methods may be called from any thread.
-// Ownership: the engine owns the RunningTurn and drops it after `finish` was called; the sink is shared by
-// the engine and the executor and outlives both sides' use of it. After `finish` a sink ignores further
-// calls.
+// Ownership: the engine owns the RunningTurn and drops it after `finish`, or before, to end the turn. The
+// engine and the executor share the sink. After `finish` a sink ignores further calls.
 #pragma once
 
 #include <functional>
@@ -22,9 +21,9 @@
 
 namespace baton::agents {
 
-// Everything an agent is told when its turn begins.
+// Everything an agent gets when its turn begins.
 struct Turn {
-  std::string id;   // unique for each turn; the same for a second attempt
+  std::string id;   // unique for each turn; the same for all its attempts
   int attempt = 1;  // above 1: an earlier attempt was broken off by a crash or restart
   task::AgentName agent;
   task::TaskId task;
@@ -32,7 +31,7 @@ struct Turn {
   task::State state = task::State::working;
   task::Json task_metadata;
   task::Message message;                  // what this turn is about
-  std::vector<task::Message> history;     // what was said before in this context, oldest first
+  std::vector<task::Message> history;     // earlier messages of this context, oldest first
   std::vector<task::Artifact> artifacts;  // what this task has made so far
   std::vector<task::Task> references;     // other tasks that the message refers to
   task::Json tools;                       // client tools, a list, or absent
@@ -44,12 +43,12 @@ struct Turn {
   std::string trace;
 };
 
-// A child task that an agent wants another agent to do.
+// A child task that an agent delegates to another agent.
 struct DelegateRequest {
   std::string id;     // the agent's own name for it; comes back with the result
   std::string agent;  // a local agent's name
   task::Message message;
-  task::TaskId task;  // a child that waits for input, to answer it; empty: a new child
+  task::TaskId task;  // the waiting child that the message answers; empty: a new child
 };
 
 struct DelegateResult {
@@ -74,10 +73,10 @@ struct Asked {
   bool for_auth = false;
   task::Message message;
 };
-// The task was told to stop and did.
+// The agent was told to stop and did.
 struct Canceled {};
-// The turn was broken off through no fault of its own: what it has shown is withdrawn, and it runs again as
-// the same attempt.
+// The turn was broken off through no fault of its own. Its output is withdrawn, and it runs again as the same
+// attempt.
 struct BrokenOff {};
 using Outcome = std::variant<Done, Failed, Rejected, Asked, Canceled, BrokenOff>;
 
@@ -85,26 +84,26 @@ class TurnSink {
  public:
   virtual ~TurnSink() = default;
 
-  // Something the agent produced, in order. Message and artifact ids may be empty: the engine makes them.
+  // Reports an event, in order. Message and artifact ids may be empty: the engine assigns them.
   virtual void emit(task::EventBody body) = 0;
 
-  // Streamed reply text. Pieces form one reply until something with content of its own is emitted; notes on
-  // progress and shared state do not end it.
+  // Streamed reply text. Pieces form one reply until an event with content of its own is emitted; progress
+  // notes and shared state do not end it.
   virtual void text(std::string delta) = 0;
 
-  // The same for what the agent thinks aloud. Text ends a span of reasoning, and reasoning a reply.
+  // The same for reasoning. Text ends a span of reasoning, and reasoning ends a reply.
   virtual void reasoning(std::string delta) = 0;
 
-  // What is said between the two may be kept back until the second, or until `finish`: things that are said
-  // in one go are stored in one go. A hint; a second `hold` adds nothing.
+  // A batching hint: output between `hold` and `release` (or `finish`) may be kept back and stored in one go.
+  // Calls do not nest.
   virtual void hold() {}
   virtual void release() {}
 
-  // False while more is waiting for the disk than a turn may have waiting. Then stop reading from the agent;
-  // `when_ready` is called once, from any thread, as soon as there is room.
+  // Backpressure: false while too much of the turn's output waits for the disk. Then stop reading from the
+  // agent; `when_ready` is called once, from any thread, when there is room, unless the turn ends before.
   virtual bool ready(std::function<void()> when_ready) = 0;
 
-  // The child's result comes by RunningTurn::deliver.
+  // The child's result comes through RunningTurn::deliver.
   virtual void delegate(DelegateRequest request) = 0;
 
   // Ends the turn. Only the first call counts.
@@ -113,10 +112,10 @@ class TurnSink {
 
 class RunningTurn {
  public:
-  // Must leave nothing behind: a process is killed and reaped, callbacks will not touch the sink again.
+  // Leaves nothing behind: its process will be killed and reaped, and callbacks do not touch the sink again.
   virtual ~RunningTurn() = default;
 
-  // Asks the agent to stop. It has the engine's grace time to call `finish`.
+  // Asks the agent to stop. The executor has the cancel grace (AgentSettings) to call `finish`.
   virtual void cancel() = 0;
 
   virtual void deliver(DelegateResult result) = 0;
@@ -126,10 +125,10 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  // Never fails: what goes wrong is told to the sink by `finish`, before or after `start` has returned.
+  // Never fails: errors go to the sink through `finish`, before or after `start` has returned.
   virtual std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) = 0;
 
-  // Another executor takes the place of this one: it keeps nothing that no turn needs. Its turns go on.
+  // Another executor replaces this one. Its turns go on; it releases what they do not need.
   virtual void retire() {}
 };
 

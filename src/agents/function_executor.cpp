@@ -8,7 +8,7 @@
 
 namespace baton::agents {
 
-// One turn, as its function's thread and its RunningTurn see it.
+// One turn's state, shared by its function's thread and its RunningTurn.
 class TurnContext::Shared {
  public:
   explicit Shared(std::shared_ptr<TurnSink> sink) : gate(std::move(sink)) {}
@@ -46,7 +46,7 @@ class TurnContext::Shared {
     return result;
   }
 
-  // `self` is this: the sink may call back after the turn has gone.
+  // `self` is this, shared: the sink may call back after the turn has gone.
   static void wait_for_room(const std::shared_ptr<Shared>& self) {
     bool go_on = true;
     {
@@ -101,7 +101,7 @@ class FunctionTurn final : public RunningTurn {
 void run(const FunctionExecutor::Function& function, const Turn& turn,
          const std::shared_ptr<Shared>& shared) {
   TurnContext context(turn, shared);
-  // An outside function: whatever it throws must not end Baton.
+  // Foreign code: nothing it throws may end Baton.
   try {
     function(context);
     context.finish(context.cancelled() ? Outcome{Canceled{}} : Outcome{Done{}});

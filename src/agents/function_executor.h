@@ -1,8 +1,8 @@
 // FunctionExecutor: an agent that is a C++ function. For tests and for programs that embed Baton.
 //
-// The function runs on a WorkerPool and may block; it gets a TurnContext and is through when it returns. What
-// it throws fails the turn. When nobody waits for it any more (deadline, shutdown) it cannot be ended from
-// outside: it must look at `cancelled()` or call something of the context, which then has no effect.
+// The function runs on a WorkerPool and may block. The turn ends when it returns; an exception fails the
+// turn. It cannot be stopped from outside: after a deadline or at shutdown its calls to the context have no
+// effect, and it should check `cancelled()` and return.
 #pragma once
 
 #include <functional>
@@ -13,28 +13,28 @@
 
 namespace baton::agents {
 
-// What a function has of its turn. Only for the thread the function runs on.
+// A function's access to its turn. Only for the thread the function runs on.
 class TurnContext {
  public:
   class Shared;
   TurnContext(const Turn& turn, std::shared_ptr<Shared> shared) : turn_(turn), shared_(std::move(shared)) {}
 
   const Turn& turn() const { return turn_; }
-  // Somebody asked the agent to stop, or the turn was dropped.
+  // Whether the agent was asked to stop, or the turn was dropped.
   bool cancelled() const;
-  // Blocks until then, at most for so long; says whether it is so.
+  // Blocks until `cancelled()`, but no longer than `at_most`. Returns `cancelled()`.
   bool wait_cancelled(std::chrono::milliseconds at_most) const;
 
-  // These wait while the sink has no room.
+  // These block while the sink has no room.
   void text(std::string delta);
   void reasoning(std::string delta);
   void emit(task::EventBody body);
 
-  // Blocks until the child has stopped. After a cancel or a drop: a result without a task.
+  // Blocks until the child has stopped. Returns a result without a task after a cancel or a drop.
   DelegateResult delegate(DelegateRequest request);
 
-  // Ends the turn; the first end counts. A function that returns without one is done, or, if it was
-  // cancelled, has stopped.
+  // Ends the turn; only the first call counts. A function that returns without it ends the turn as Done or,
+  // if it was cancelled, as Canceled.
   void finish(Outcome outcome);
 
  private:
@@ -46,10 +46,10 @@ class FunctionExecutor final : public Executor {
  public:
   using Function = std::function<void(TurnContext&)>;
 
-  // The pool must outlive this and is stopped before what the function uses dies.
+  // The pool must outlive this. Stop it before destroying what the function uses.
   FunctionExecutor(base::WorkerPool& pool, Function function);
 
-  // If the pool's queue is full the turn fails.
+  // If the pool's queue is full, the turn fails.
   std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
 
  private:

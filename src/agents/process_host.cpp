@@ -32,9 +32,9 @@ std::vector<pid_t> children() {
   return found;
 }
 
-// Kills and reaps the children that are not in `own` and not in a session that one of these leads. Answers
-// whether there may be more to kill: the killed ones' own children are orphans only now. What is in Baton's
-// own session was never an agent's, each of which leads one of its own.
+// Kills or reaps the children that are neither in `own` nor in a session led by one of those. Returns whether
+// to look again: the children of killed processes become orphans only now. Processes in Baton's own session
+// are not an agent's, because each agent leads its own session.
 bool kill_orphans(const std::unordered_set<pid_t>& own) {
   bool killed = false;
   const pid_t session = getsid(0);
@@ -43,7 +43,7 @@ bool kill_orphans(const std::unordered_set<pid_t>& own) {
     siginfo_t info{};
     const bool reaped =
         waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG) != 0 || info.si_pid != 0;
-    // Not yet reaped, so its number is nobody else's.
+    // Not yet reaped, so its pid cannot have been reused.
     const pid_t leader = reaped ? 0 : getsid(pid);
     if (reaped || leader == session || own.contains(leader)) continue;
     ::kill(pid, SIGKILL);
@@ -72,14 +72,14 @@ ProcessHost::ProcessHost(bool adopts_orphans) : adopts_orphans_(adopts_orphans),
 
 ProcessHost::~ProcessHost() {
   loop_.stop();
-  // One that has ended is reaped already, and its number may be somebody else's.
+  // A process that has ended is reaped already, and its pid may have been reused.
   for (const auto& [process, running] : processes_) {
     if (!process->ended_) ::kill(-process->pid(), SIGKILL);
   }
   for (const auto& [process, running] : processes_) {
     while (!process->ended_ && waitpid(process->pid(), nullptr, 0) < 0 && errno == EINTR) {
     }
-    // Handlers hold their process, too.
+    // Breaks the cycle: handlers hold their process, too.
     process->handler_ = nullptr;
     if (running.group) groups_->end(*running.group);
   }
@@ -108,7 +108,7 @@ void ProcessHost::look_for_orphans(std::chrono::milliseconds delay) {
   });
 }
 
-// Once a while: there may be hundreds of turns that wait.
+// Logs only once in a while: hundreds of turns may be waiting.
 void ProcessHost::log_wait(const base::Error& error) {
   const auto now = std::chrono::steady_clock::now();
   if (now - wait_logged_ < std::chrono::seconds(10) && wait_logged_.time_since_epoch().count() != 0) return;
@@ -144,7 +144,7 @@ void ProcessHost::release(Process& process) {
   if (found->second.group) groups_->end(*found->second.group);
   processes_.erase(found);
   --count_;
-  // At once, and not when the timer is due: what it left behind is an orphan by now.
+  // Now, not when the timer is due: what the process left behind is an orphan by now.
   if (adopts_orphans_) end_orphans();
 }
 

@@ -1,13 +1,13 @@
-// ProcessHost: the one thread on which all processes of all agents are driven.
+// ProcessHost: the thread that drives the processes of all agents.
 //
 // Threads: `post`, `after` and `process_count` from any; `launch` on the host's own.
-// Lifetime: outlives every executor, RunningTurn and sink that uses it. Its end kills and reaps what still
-// runs.
+// Lifetime: outlives every executor, RunningTurn and sink that uses it. Its destructor kills and reaps the
+// remaining processes.
 //
-// What an agent has started is killed with the agent's process. A descendant that has left that process's
-// session is found all the same where this host adopts orphans: it becomes Baton's own child when its parent
-// ends, and is killed then, within a second; where Baton may make control groups (Cgroups), at once. Children
-// that were there before the host, and processes of Baton's own session, are not touched.
+// An agent's descendants are killed with its process. If the host adopts orphans, that includes descendants
+// that left the process's session: they become Baton's own children when their parent ends, and are killed
+// within a second, or at once where Baton may make control groups (Cgroups). Children that existed before the
+// host, and processes of Baton's own session, are not touched.
 #pragma once
 
 #include <sys/types.h>
@@ -34,10 +34,10 @@ struct Command;
 
 class ProcessHost {
  public:
-  // How long a start waits that failed because the system had no descriptor or process left.
+  // How long to wait after a launch that failed because the system had no descriptor or process left.
   static constexpr std::chrono::milliseconds kLaunchRetry{100};
 
-  // `adopts_orphans`: only in a program that starts all its child processes here.
+  // `adopts_orphans`: only for a program that starts all its child processes through this host.
   explicit ProcessHost(bool adopts_orphans = false);
   ~ProcessHost();
   ProcessHost(const ProcessHost&) = delete;
@@ -49,12 +49,12 @@ class ProcessHost {
   }
   void cancel(base::EventLoop::TimerId timer) { loop_.cancel(timer); }
 
-  // Starts a process that reports to `handler`; `label` names it in the log. Fails as `spawn` does;
-  // overloaded means: try again after kLaunchRetry.
+  // Starts a process that reports to `handler`; `label` names it in the log. Fails as `spawn` does. On
+  // overloaded, try again after kLaunchRetry.
   base::Result<std::shared_ptr<Process>> launch(const Command& command, std::string label,
                                                 std::shared_ptr<ProcessHandler> handler);
 
-  // Processes that were started and not yet reaped.
+  // The number of processes that were started and not yet reaped.
   std::size_t process_count() const { return count_; }
 
  private:
@@ -65,17 +65,17 @@ class ProcessHost {
   void log_wait(const base::Error& error);
 
   const bool adopts_orphans_;
-  std::unordered_set<pid_t> inherited_;  // children from before: whoever became Baton by `exec` had them
+  std::unordered_set<pid_t> inherited_;  // children that existed before, inherited across `exec`
   base::EventLoop loop_;
   std::atomic<std::size_t> count_{0};
-  // The loop's thread only, or after it has ended.
+  // For the loop's thread only, or after it has ended.
   struct Running {
     std::shared_ptr<Process> process;
     std::optional<Cgroups::Group> group;
   };
   std::unordered_map<Process*, Running> processes_;
   std::optional<Cgroups> groups_;
-  bool looking_ = false;  // a look for orphans is due
+  bool looking_ = false;  // a look for orphans is scheduled
   std::chrono::steady_clock::time_point wait_logged_{};
   std::array<char, 65536> buffer_;
 };

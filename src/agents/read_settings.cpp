@@ -60,7 +60,7 @@ void read_env(Value env, AgentSettings& settings, std::vector<SchemaProblem>& pr
   }
 }
 
-// Which of them hold secrets is known to whoever has read the configuration.
+// The catalogue checks which of them hold secrets: only the configuration tells.
 void read_env_from(Value names, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
   for (const Value name : names) {
     const std::string place = "/baton/env_from/" + std::to_string(settings.env_from.size());

@@ -9,8 +9,8 @@
 
 namespace baton::agents {
 
-// Reads what wire::check_card found nothing wrong with. What the schema cannot say is checked here; problems
-// are added to `problems`, with pointers from the root of the card.
+// Reads an object that wire::check_card has accepted, and checks what the schema cannot express. Adds
+// problems to `problems`, with pointers from the root of the card.
 AgentSettings read_settings(wire::Value baton, std::vector<wire::SchemaProblem>& problems);
 
 }  // namespace baton::agents

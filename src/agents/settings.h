@@ -11,12 +11,12 @@
 
 namespace baton::agents {
 
-// What a process of an agent may use. 0: as much as Baton itself may. In a control group (Cgroups), memory is
-// what is in use, and it and the number of processes are those of the process and of all it starts.
+// Limits of an agent's process; 0: the same as Baton's own. In a control group (Cgroups), `memory` limits the
+// memory in use, and `memory` and `processes` cover the process together with all it starts.
 struct ProcessLimits {
   std::uint64_t memory = 0;      // bytes of address space of each process
   std::uint64_t cpu_s = 0;       // seconds of processor time of each process
-  std::uint64_t processes = 0;   // of Baton's user at the same time; not for root
+  std::uint64_t processes = 0;   // of Baton's user at the same time; no limit for root
   std::uint64_t open_files = 0;  // of each process; 0: kOpenFiles, which a program may raise
   static constexpr std::uint64_t kOpenFiles = 1024;
 };
@@ -25,10 +25,10 @@ struct AgentSettings {
   enum class Kind { command, builtin };
   enum class Mode { turn, worker };      // a process for each turn, or long-lived ones that take many
   enum class Io { lines, text };         // the line protocol, or plain text in and out
-  enum class Recovery { resume, fail };  // what becomes of a turn that a crash broke off
+  enum class Recovery { resume, fail };  // what happens to a turn that a crash broke off
   enum class Reply { blocking, at_once };
-  // Where A2A clients find what the agent streams as text: in an artifact, in the message of the status that
-  // ends the turn, in both, or in a message that is all the answer there is.
+  // Where A2A clients find the agent's streamed text: in an artifact, in the message of the status that ends
+  // the turn, in both, or in a message that is the whole answer.
   enum class ReplyAs { artifact, status, both, message };
 
   Kind executor = Kind::command;
@@ -37,27 +37,27 @@ struct AgentSettings {
   Mode mode = Mode::turn;
   Io io = Io::lines;
   int workers = 1;      // processes, in worker mode
-  int concurrency = 8;  // turns of this agent side by side
+  int concurrency = 8;  // turns of this agent at once
   std::chrono::milliseconds turn_timeout{600'000};
   Recovery recovery = Recovery::resume;
   bool is_default = false;  // also served at the root URLs
   Reply reply = Reply::blocking;
   ReplyAs reply_as = ReplyAs::artifact;
-  // Whether a plain message answers the question its conversation waits with, in every protocol; and, in chat
-  // protocols, the client's tool by which it is asked if the client offers that tool (empty: none).
+  // plain_answers: in every protocol, a plain message answers the question that its conversation waits with.
+  // confirm_tool: in chat protocols, the client's tool that asks it, if the client offers that; empty: none.
   bool plain_answers = false;
   std::string confirm_tool;
-  // How long a run whose chat client has hung up goes on; 0: to its end; nothing: as the server says.
+  // How long a run goes on after its chat client has hung up; 0: to its end; unset: the server's setting.
   std::optional<std::chrono::milliseconds> hang_up_grace;
-  std::map<std::string, std::string> env;  // on top of the few variables that all agents get
+  std::map<std::string, std::string> env;  // added to the few variables that all agents get
   std::vector<std::string> env_from;       // names of variables passed on from Baton's environment
   ProcessLimits limits;
   bool verbose_errors = false;                    // callers see what the agent writes to standard error
-  std::chrono::milliseconds cancel_grace{5'000};  // from being asked to stop to being made to
-  std::chrono::milliseconds exit_grace{2'000};    // from the end of a turn to the end of its process
-  // What the other turns of a worker get to finish, once one of its turns did not stop.
+  std::chrono::milliseconds cancel_grace{5'000};  // time to stop after a cancel, before it is forced
+  std::chrono::milliseconds exit_grace{2'000};    // time for a process to exit after the end of its turn
+  // Time for the other turns of a worker to finish, once one of its turns did not stop.
   std::chrono::milliseconds worker_drain{60'000};
-  // An agent that has not said anything for a turn by then has failed it; 0: no such bound.
+  // A turn fails if the agent has not said anything for it within this time; 0: no limit.
   std::chrono::milliseconds first_output{0};
   std::size_t line_max = (8u << 20) + (256u << 10);  // bytes of one line from the agent
   std::uint64_t output_max = 256u << 20;             // bytes of all lines of one turn

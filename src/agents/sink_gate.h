@@ -1,8 +1,8 @@
-// SinkGate: the way of an executor to its turn's sink, which the owner of the RunningTurn can close.
+// SinkGate: an executor's access to its turn's sink, which the owner of the RunningTurn can close.
 //
-// Threads: any. Calls to the sink come one at a time. After `close` has returned no call is under way and
-// none will come, except the very call from within which `close` was called, and the sink is let go of. No
-// lock is held while the sink runs.
+// Threads: any. Calls to the sink come one at a time, with no lock held. After `close` has returned, no call
+// is running or will start, and the sink is released. If `close` is called from within a call, that call goes
+// on, and the sink is released at its end.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@ class SinkGate {
  public:
   explicit SinkGate(std::shared_ptr<TurnSink> sink) : sink_(std::move(sink)) {}
 
-  // Calls `call(TurnSink&)` unless the gate is closed; says whether it did. Not from within another call.
+  // Calls `call(TurnSink&)` unless the gate is closed; returns whether it did. Not from within another call.
   template <class F>
   bool use(F&& call) {
     if (!enter()) return false;
@@ -34,7 +34,7 @@ class SinkGate {
   bool enter();
   void leave();
 
-  std::shared_ptr<TurnSink> sink_;  // let go of once the gate is closed
+  std::shared_ptr<TurnSink> sink_;  // released once the gate is closed
   mutable std::mutex mutex_;
   std::condition_variable left_;
   bool closed_ = false;

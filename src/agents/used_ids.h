@@ -1,5 +1,5 @@
-// UsedIds: the ids that the tool calls and questions of one context have taken. Turns that run side by side
-// in a context share one, so that neither takes an id that the other has just taken.
+// UsedIds: the ids taken by the tool calls and questions of one context. Concurrent turns of a context share
+// one, so that no id is taken twice.
 //
 // Threads: any.
 #pragma once
@@ -20,7 +20,7 @@ class UsedIds {
   void add(const std::vector<std::string>& ids) {
     ids_.with([&](auto& used) { used.insert(ids.begin(), ids.end()); });
   }
-  // False: it was taken before.
+  // False if it was taken before.
   bool take(const std::string& id) {
     return ids_.with([&](auto& used) { return used.insert(id).second; });
   }

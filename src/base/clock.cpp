@@ -6,7 +6,7 @@
 namespace baton::base {
 namespace {
 
-// At least so many digits, with zeros before them.
+// Appends `value`, padded with zeros to at least `digits` digits.
 void append_number(std::string& out, int value, std::size_t digits) {
   char text[16];
   if (value < 0) out += '-';

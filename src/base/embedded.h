@@ -1,4 +1,4 @@
-// The files of schema/ inside the program: numbered SQL migrations and the JSON Schemas of what users write.
+// Embedded files: the files of schema/ compiled into the program, such as SQL migrations and JSON Schemas.
 #pragma once
 
 #include <string_view>
@@ -11,10 +11,10 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-// All of them, by name.
+// All files, sorted by name.
 const std::vector<EmbeddedFile>& embedded_files();
 
-// The text of one, or an empty view.
+// The text of the file with this name, or an empty view.
 std::string_view embedded_file(std::string_view name);
 
 }  // namespace baton::base

@@ -1,7 +1,7 @@
-// Error and Result: how every folder of Baton reports that something did not work.
+// Error and Result: how every folder of Baton reports failures.
 //
 // Errors are values. They cross folder boundaries as `Result<T>`; exceptions stay inside the folder whose
-// library throws them. `for_caller` may be shown to whoever asked; `for_log` may not.
+// library throws them. `for_caller` may be shown to the caller; `for_log` may not.
 #pragma once
 
 #include <string>
@@ -19,20 +19,20 @@ enum class ErrorCode {
   task_not_found,      // no such task, or not this caller's
   not_found,           // anything else that is not there
   already_exists,      // an id that is taken
-  conflict,            // somebody else wrote first: read again and decide again
+  conflict,            // another writer was first: read again and decide again
   not_cancelable,      // the task has ended in another way
   unsupported,         // this operation is not offered here
   push_not_supported,  // webhooks are switched off
   content_type_not_supported,
   version_not_supported,
-  extension_required,            // the agent insists on an extension that was not asked for
+  extension_required,            // the request lacks an extension that the agent requires
   extended_card_not_configured,  // there is no extended card
   unauthenticated,
   permission_denied,
   too_large,   // over a limit on size
   overloaded,  // over a limit on number: try again later
   deadline_exceeded,
-  unavailable,  // may or may not have happened: read before trying again
+  unavailable,  // may or may not have happened: read before retrying
   internal,
 };
 
@@ -50,7 +50,7 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string for_caller, std::s
   return tl::unexpected<Error>(Error{code, std::move(for_caller), std::move(for_log)});
 }
 
-// Passes somebody else's error on.
+// Propagates an error.
 inline tl::unexpected<Error> fail(Error error) {
   return tl::unexpected<Error>(std::move(error));
 }

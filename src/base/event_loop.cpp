@@ -99,7 +99,7 @@ void EventLoop::forget(int fd) {
 int EventLoop::milliseconds_to_next_timer() {
   return inbox_.with([](Inbox& inbox) {
     if (!inbox.posted.empty()) return 0;
-    // From here on a poster must wake the loop: it is about to wait.
+    // The loop is about to wait: from here on a poster must wake it.
     inbox.awake = false;
     if (inbox.timers.empty()) return -1;
     const auto wait = inbox.timers.begin()->first.first - std::chrono::steady_clock::now();
@@ -146,7 +146,7 @@ void EventLoop::run() {
         [[maybe_unused]] const ssize_t got = ::read(fd, &drained, sizeof drained);
         continue;
       }
-      // Held while it runs: a callback may forget its own descriptor.
+      // The callback is held while it runs: it may forget its own descriptor.
       const auto found = ready_.find(fd);
       if (found == ready_.end()) continue;
       const std::shared_ptr<ReadyCallback> callback = found->second;

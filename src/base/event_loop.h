@@ -3,8 +3,8 @@
 // Threads: `post`, `after` and `cancel` may be called from any thread; `watch`, `change` and `forget` only on
 // the loop's own thread (post a function that calls them) or before `start`. Every callback runs on the
 // loop's thread and must not block.
-// Ownership: the loop owns neither descriptors nor what callbacks refer to. `stop` runs the callback that is
-// under way to its end, then no other; it joins the thread.
+// Ownership: the loop does not own descriptors or anything that callbacks refer to. `stop` waits for the
+// running callback, runs no others, and joins the thread.
 #pragma once
 
 #include <atomic>
@@ -42,9 +42,9 @@ class EventLoop {
   // Runs `callback` soon. Posted functions run in the order they were posted.
   void post(Callback callback);
 
-  // Runs `callback` once, not before `delay` has passed.
+  // Runs `callback` once, after at least `delay`.
   TimerId after(std::chrono::milliseconds delay, Callback callback);
-  // The timer will not fire any more, unless it is firing right now. Unknown ids are ignored.
+  // Cancels the timer, unless it is firing right now. Unknown ids are ignored.
   void cancel(TimerId timer);
 
   // `events` are epoll bits; level-triggered unless EPOLLET is among them.
@@ -61,7 +61,7 @@ class EventLoop {
     std::map<std::pair<TimePoint, TimerId>, Callback> timers;
     std::unordered_map<TimerId, TimePoint> deadlines;
     TimerId next_timer = 1;
-    bool awake = false;  // a wake-up is already on its way
+    bool awake = false;  // the loop is awake or already being woken
   };
 
   void run();

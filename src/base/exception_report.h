@@ -1,11 +1,11 @@
-// Who hears of an exception that a thread caught and could tell nobody.
+// Exception reports: for exceptions that a thread catches and has no caller to pass to.
 #pragma once
 
 namespace baton::base {
 
-// `where` names the threads. Called on the thread that caught it.
+// `where` names the kind of thread. Called on the thread that caught the exception.
 using ExceptionReport = void (*)(const char* where, const char* what) noexcept;
-// For the whole program; null is nobody. Threads: any.
+// Sets the report function of the whole program; null turns reports off. Threads: any.
 void report_exceptions_to(ExceptionReport report);
 void report_exception(const char* where, const char* what) noexcept;
 

@@ -1,4 +1,4 @@
-// A string that is assigned an empty one keeps its memory. This gives it back.
+// give_back: empties a string and frees its memory. Assigning an empty string would keep the memory.
 #pragma once
 
 #include <string>

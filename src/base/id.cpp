@@ -13,11 +13,11 @@ namespace {
 constexpr char kHex[] = "0123456789abcdef";
 
 void fill_random(unsigned char* bytes, int size) {
-  // Without randomness there are no unguessable ids: better no process than a guessable one.
+  // Without randomness ids would be guessable: better to abort.
   if (RAND_bytes(bytes, size) != 1) std::abort();
 }
 
-// Random bytes are drawn in blocks: a call for each id costs more than everything else about it.
+// Random bytes are drawn in blocks: a call per id would cost more than all the rest of make_uuid.
 void take_pooled(unsigned char* bytes, std::size_t size) {
   static std::mutex mutex;
   static std::array<unsigned char, 4096> pool;

@@ -26,7 +26,7 @@ struct Number {
   friend auto operator<=>(const Number&, const Number&) = default;
 };
 
-// A new UUIDv7 (RFC 9562): time-ordered, so that it is kind to an index. Threads: any.
+// A new UUIDv7 (RFC 9562): ordered by time, so that index inserts stay local. Threads: any.
 std::string make_uuid();
 
 // `bytes` random bytes from the operating system's generator, as lower-case hex. Threads: any.

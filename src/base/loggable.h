@@ -1,4 +1,4 @@
-// Text from outside as a log line may show it. Threads: any; pure.
+// loggable: makes text from outside safe to log. Threads: any; pure.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace baton::base {
 
-// Bounded, on one line: control characters become \xNN.
+// Cuts the text to 200 bytes and replaces control characters by \xNN, so that it stays on one line.
 std::string loggable(std::string_view text);
 
-// The same as one word, so that it cannot look like a further fact ("task=...") of the line.
+// The same, with spaces replaced too, so that the text cannot pose as another field ("task=...") of the line.
 std::string loggable_word(std::string_view text);
 
 }  // namespace baton::base

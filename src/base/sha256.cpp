@@ -9,7 +9,7 @@
 namespace baton::base {
 namespace {
 
-// Without its digests OpenSSL is broken, and no digest may be taken for another.
+// Aborts unless `works`: OpenSSL is broken without its digests, and a wrong digest could equal another.
 void require(bool works) {
   if (!works) std::abort();
 }
@@ -23,7 +23,7 @@ std::uint64_t big_endian(const unsigned char* bytes) {
 }  // namespace
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
-  // Looked up once: OpenSSL would do so for each digest.
+  // Fetched once: OpenSSL would otherwise look it up for each digest.
   static EVP_MD* const kSha256 = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   require(context_ != nullptr && kSha256 != nullptr && EVP_DigestInit_ex(context_, kSha256, nullptr) == 1);
 }

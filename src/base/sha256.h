@@ -1,4 +1,5 @@
-// Sha256: a digest of a list of texts. Each counts with its length: no two lists run together.
+// Sha256: the digest of a list of texts. Each text is hashed with its length, so that different lists never
+// hash the same bytes.
 #pragma once
 
 #include <array>
@@ -17,10 +18,10 @@ class Sha256 {
   Sha256& operator=(const Sha256&) = delete;
 
   void add(std::string_view text);
-  // For what follows in so many pieces.
+  // Adds a number, such as the count of the texts that follow.
   void add(std::uint64_t number);
 
-  // Nothing is added after it. The first 128 bits, as two numbers.
+  // Finishes the digest and returns its first 128 bits as two numbers. Nothing may be added afterwards.
   std::array<std::uint64_t, 2> first_128_bits();
 
  private:
@@ -28,7 +29,7 @@ class Sha256 {
   void digest(const void* bytes, std::size_t size);
 
   evp_md_ctx_st* const context_;
-  // Many of the texts are short, and each call of the library costs more than its bytes.
+  // Buffers short texts: a call to OpenSSL costs more than hashing their bytes.
   std::array<unsigned char, 512> gathered_;
   std::size_t used_ = 0;
 };

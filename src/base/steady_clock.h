@@ -1,19 +1,19 @@
-// SteadyClock: for times that are compared with each other over hours, and not shown.
+// SteadyClock: a clock for times that are compared over hours and never shown.
 #pragma once
 
 #include "base/clock.h"
 
 namespace baton::base {
 
-// Begins as another clock is at its making and from then on keeps the pace of the machine, asleep or not:
-// setting the other clock does not move it. Threads: any.
+// Starts at the time of another clock, then advances with the machine, also while it sleeps. Later changes to
+// the other clock have no effect. Threads: any.
 class SteadyClock final : public Clock {
  public:
   explicit SteadyClock(const Clock& clock);
   Timestamp now() const override;
 
  private:
-  const Duration begin_;  // what it is ahead of the machine's
+  const Duration begin_;  // offset from the time since boot
 };
 
 }  // namespace baton::base

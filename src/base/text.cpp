@@ -9,7 +9,7 @@ namespace {
 
 using Table = std::array<bool, 256>;
 
-// ASCII letters and digits, and these marks.
+// ASCII letters, digits and `marks`.
 constexpr Table make_table(std::string_view marks) {
   Table table{};
   for (char c = 'a'; c <= 'z'; ++c) table[static_cast<unsigned char>(c)] = true;

@@ -1,5 +1,5 @@
-// Small rules of text that several folders share: words of HTTP (RFC 9110) and percent-encoding (RFC 3986).
-// Pure functions.
+// Text rules that several folders share: HTTP tokens (RFC 9110) and percent-encoding (RFC 3986). Pure
+// functions.
 #pragma once
 
 #include <optional>
@@ -9,18 +9,18 @@
 
 namespace baton::base {
 
-// One or more `tchar`s: what methods, header names and authentication schemes are made of.
+// Whether `text` is one or more `tchar`s, as methods, header names and authentication schemes must be.
 bool is_token(std::string_view text);
 
-// Equal without regard to the case of ASCII letters.
+// Whether the texts are equal, ignoring the case of ASCII letters.
 bool same_word(std::string_view a, std::string_view b);
 
 // "a, b, c".
 std::string comma_separated(const std::vector<std::string>& words);
 
-// As one segment of a path, or a value in a query: all but letters, digits and -._~ is encoded.
+// Encodes a path segment or a query value: everything but letters, digits and -._~.
 std::string percent_encoded(std::string_view text);
-// Nothing where a % is not followed by two hexadecimal digits.
+// Returns nothing if a % is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decoded(std::string_view text);
 
 }  // namespace baton::base

@@ -50,12 +50,12 @@ bool WorkerPool::try_submit(std::function<void()>&& work) {
     if (stopping_ || queue_.size() >= queue_max_) return false;
     queue_.push_back(std::move(work));
     wakes = idle_ > 0 && !std::exchange(waking_, true);
-    // More waits than threads do: those that are told come for one function each.
+    // More functions are queued than threads are idle, and each idle thread takes only one.
     if (queue_.size() > idle_ && threads_.size() < threads_max_) {
       try {
         add_thread();
       } catch (const std::system_error&) {
-        // The system has no more threads now: those that are there do the work.
+        // The system cannot create a thread now; the existing ones do the work.
       }
     }
   }
@@ -72,7 +72,7 @@ bool WorkerPool::Burst::wakes_later(const std::shared_ptr<std::condition_variabl
     to_wake_.push_back(wakeup);
     return true;
   } catch (const std::bad_alloc&) {
-    return false;  // woken at once, as what was submitted is in the queue
+    return false;  // the caller wakes it at once: the function is queued
   }
 }
 

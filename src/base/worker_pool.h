@@ -1,11 +1,11 @@
-// WorkerPool: up to a number of threads, and a bounded queue of functions. The threads are made as they come
-// to be needed, the first one at once, and stay.
+// WorkerPool: a bounded queue of functions and the threads that run them. The first thread starts at once,
+// the others when they are needed, up to a maximum; none ends before `stop`.
 //
-// Threads: `try_submit` from any thread. A function may block; that is what the pool is for.
-// Full: `try_submit` answers false and leaves the function with its caller.
-// Wake-ups are the dearest part of a short function: only one thread is told at a time, and it tells the next
-// if more is left than it takes.
-// Shutdown: `stop` runs what is queued, then joins. An exception ends its function alone.
+// Threads: `try_submit` from any thread. Functions may block; that is what the pool is for.
+// Full or stopping: `try_submit` returns false and leaves the function with its caller.
+// Wake-ups are the main cost of a short function: only one thread is woken at a time, and it wakes the next
+// if work remains.
+// Shutdown: `stop` runs what is queued, then joins. An exception ends only its own function and is reported.
 #pragma once
 
 #include <condition_variable>
@@ -30,9 +30,9 @@ class WorkerPool {
   [[nodiscard]] bool try_submit(std::function<void()>&& work);
   void stop();
 
-  // While one lives, nobody is woken for what this thread submits to any pool: for a thread that submits
-  // several functions within microseconds, and waits for none of them. Bursts may nest; the end of the
-  // outermost wakes. A pool may be gone by then: it has run what it had.
+  // While a Burst lives, functions that this thread submits to any pool wake no worker. For threads that
+  // submit several functions within microseconds and wait for none of them. Bursts may nest; the end of the
+  // outermost wakes the workers. A pool may be destroyed before that: it has run its queue by then.
   class Burst {
    public:
     Burst() { ++depth_; }
@@ -42,7 +42,7 @@ class WorkerPool {
 
    private:
     friend WorkerPool;
-    // Whether the end of this thread's burst will wake it.
+    // Returns whether the end of this thread's burst will notify `wakeup`.
     static bool wakes_later(const std::shared_ptr<std::condition_variable>& wakeup);
     static thread_local int depth_;
     static thread_local std::vector<std::shared_ptr<std::condition_variable>> to_wake_;
@@ -57,11 +57,11 @@ class WorkerPool {
   const std::size_t queue_max_;
   std::mutex mutex_;
   const std::shared_ptr<std::condition_variable> wakeup_ = std::make_shared<std::condition_variable>();
-  std::size_t idle_ = 0;  // threads that wait
-  bool waking_ = false;   // one of them was told and has not come yet: it will tell the next
+  std::size_t idle_ = 0;  // waiting threads
+  bool waking_ = false;   // one was notified and has not woken yet; it will notify the next
   std::deque<std::function<void()>> queue_;
   bool stopping_ = false;
-  std::vector<std::thread> threads_;  // made under the lock; joined when no more are made
+  std::vector<std::thread> threads_;  // added under the lock; joined when no more are added
 };
 
 }  // namespace baton::base

@@ -1,5 +1,5 @@
-// ArtifactNumbers: one number for each artifact of a task. A2A 0.1 has them; later there are ids, which get
-// their numbers in the order in which they come.
+// ArtifactNumbers: one number for each artifact of a task. A2A 0.1 has numbers; later versions have ids,
+// which are numbered in the order in which they come.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What the client commands say of a call that did not work.
+// Describes failed calls for the client commands.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace baton::cli {
 
-// On one line, harmless: what the protocol answered with its number, or what happened at which URL.
+// One printable line: the protocol's error with its code, or what happened at which URL.
 std::string describe(const CallError& error, const std::string& url);
 
 }  // namespace baton::cli

@@ -8,11 +8,11 @@
 
 namespace baton::cli {
 
-// "/skills/0/tags: is missing: required since 0.2"; empty if nothing is wrong. A card.json of agent-cards/,
-// which names no URL, is checked by the schema that `serve` checks it by.
+// Returns problems: "/skills/0/tags: is missing: required since 0.2"; empty if there are none. A card.json of
+// agent-cards/, which names no URL, is checked with the schema that `serve` uses.
 std::vector<std::string> check_card(wire::Value card);
 
-// The card in words. Text from it is made harmless.
+// The card as text for people. Text from the card is made harmless.
 std::string show_card(wire::Value card);
 
 }  // namespace baton::cli

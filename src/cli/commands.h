@@ -1,4 +1,4 @@
-// The client commands. Each prints what it has to say and answers an exit code (exit_code.h).
+// The client commands. Each prints its results and returns an exit code (exit_code.h).
 //
 // On a terminal they write for people; otherwise, or with `json`, JSON lines on standard output (one for each
 // event or task, as the server sent it) and everything else on standard error.
@@ -22,11 +22,11 @@ struct ClientOptions {
   bool trust_card = false;  // the token goes to any origin that the card names
   bool json = false;
 
-  // Without a URL of its own the card is looked for at the endpoint.
+  // Where to look for the card: at the endpoint if only that is given.
   std::string card_url() const { return endpoint.empty() || url != ClientOptions().url ? url : endpoint; }
 };
 
-// Where the files of artifacts go.
+// Where the files of artifacts are saved.
 struct SaveOptions {
   std::string folder;  // empty: they are not saved
   bool force = false;
@@ -39,9 +39,9 @@ struct SendOptions {
   std::string context;     // empty: a new one, or the task's
   bool no_stream = false;  // wait for the end instead
   std::string push_url;    // a webhook for the task; empty: none
-  std::string push_token;  // that it is sent with
+  std::string push_token;  // sent with the webhook
   SaveOptions save;
-  std::optional<int> give_up_after_s;  // nothing: not at once, once the server has answered
+  std::optional<int> give_up_after_s;  // unset: 60, or at once if the server was never reached
 };
 int send_command(SendOptions options);
 
@@ -65,8 +65,8 @@ int cancel_command(TaskOptions options);
 struct ListOptions {
   ClientOptions client;
   std::string context;  // empty: any
-  std::string state;    // likewise; "input-required" and its like
-  std::string since;    // of the status, RFC 3339
+  std::string state;    // likewise; for example "input-required"
+  std::string since;    // the earliest time of the status, RFC 3339
   int limit = 50;
   bool all = false;  // without a limit
   std::optional<int> history;
@@ -79,11 +79,11 @@ struct CardOptions {
 };
 int card_command(const CardOptions& options);
 
-// The `task` of a command line, which may be the short form that `list` shows: then it becomes the whole id,
-// and the client's agent the task's. Anything else stays as it is.
+// Expands a `task` in the short form that `list` shows to the whole id, and sets the client's agent to the
+// task's. Anything else stays as it is.
 void complete_task_id(ClientOptions& client, std::string& task);
 
-// The command line that does `words` with the same server and agent.
+// The command line that runs `words` with the same server and agent.
 std::string command_line(const ClientOptions& client, const std::vector<std::string>& words);
 
 }  // namespace baton::cli

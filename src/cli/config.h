@@ -1,5 +1,5 @@
-// Config: everything `baton serve` needs to know. The values here are the defaults; settings.cpp describes
-// each of them once, and load_config.h says where others come from.
+// Config: the configuration of `baton serve`. The values here are the defaults; settings.cpp describes each
+// setting, and load_config.h says where other values come from.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,13 @@
 
 namespace baton::cli {
 
-// Who may call with which bearer token.
+// A bearer token and the caller it stands for.
 struct Token {
   std::string secret;
   std::string caller;
   std::vector<std::string> agents;  // the agents it is good for; empty: all
-  std::string variable;  // of the environment, that the secret was read from; empty: from elsewhere
-  std::string file;      // that holds the secret, if one does
+  std::string variable;             // the environment variable that holds the secret; empty: none
+  std::string file;                 // the file that holds the secret; empty: none
 };
 
 struct Cors {
@@ -29,7 +29,7 @@ struct Cors {
 };
 
 struct A2aSettings {
-  bool trust_method_names = false;  // a 1.0 method without A2A-Version is answered all the same
+  bool trust_method_names = false;  // answer 1.0 methods without A2A-Version, too
 };
 
 // AG-UI, AG-Kit, Agent API and Agent Server.
@@ -38,15 +38,15 @@ struct ChatSettings {
   std::string response_event = "response";  // the event name of Agent Server's response objects
   std::chrono::milliseconds hang_up_grace{60'000};  // 0: never
   int answers_max = 100;                            // of one request
-  bool old_reasoning = false;  // AG-UI clients that name no version are told of reasoning by THINKING_*
+  bool old_reasoning = false;  // AG-UI clients that name no version get reasoning as THINKING_* events
 };
 
 struct TaskLimits {
   std::size_t part_max = 4 << 20;
   std::size_t artifact_max = 64 << 20;
-  std::size_t task_max = 64 << 20;      // all that a task's log holds
-  std::size_t answer_max = 32 << 20;    // of one answer; past it its largest parts become links
-  std::size_t answers_max = 128 << 20;  // of all large answers that are being made or sent
+  std::size_t task_max = 64 << 20;      // of a task's whole log
+  std::size_t answer_max = 32 << 20;    // of one answer; past it, its largest parts become links
+  std::size_t answers_max = 128 << 20;  // of all large answers being made or sent
   int history_max = 10'000;             // messages of one task
   int webhooks_max = 10;                // webhook configs of one task
 };
@@ -54,12 +54,12 @@ struct TaskLimits {
 struct EngineSettings {
   int slots = 256;            // turns that run at the same time
   int queue_max = 10'000;     // turns that wait for a slot
-  double queue_share = 0.25;  // of what waits and of streams, that one of several callers may have
+  double queue_share = 0.25;  // of queue places, streams and replies, for one of several callers
   std::chrono::milliseconds reply_wait{600'000};
   std::chrono::milliseconds drain_grace{10'000};
   int conversation_max = 50;  // earlier messages of a context that an agent is given
   int delegate_depth_max = 8;
-  std::chrono::milliseconds send_retention{86'400'000};  // how long a repeated send is known
+  std::chrono::milliseconds send_retention{86'400'000};  // how long a repeated send is recognised
 };
 
 struct WebhookSettings {
@@ -95,12 +95,12 @@ struct Config {
   bool strict = false;               // a wrong agent card stops the server
   std::string public_url;            // empty: what the caller asked for (Host), else the address listened on
   std::vector<std::string> hosts;    // besides loopback and public_url's; empty, and not on loopback: any
-  std::vector<std::string> proxies;  // whose X-Forwarded-* are believed
+  std::vector<std::string> proxies;  // whose X-Forwarded-* headers are trusted
   std::vector<Token> tokens;
-  std::vector<std::string> token_variables;  // of the environment, that tokens were read from
+  std::vector<std::string> token_variables;  // environment variables that hold tokens
   std::optional<bool> allow_anonymous;
-  bool dev = false;                     // callers see why an agent failed in the agent's own words
-  bool allow_readable_secrets = false;  // files with tokens that every user of the machine can read
+  bool dev = false;                     // callers see what agents write to standard error
+  bool allow_readable_secrets = false;  // allow files with tokens that every user can read
   Cors cors;
   A2aSettings a2a;
   ChatSettings chat;
@@ -111,9 +111,9 @@ struct Config {
   GrpcSettings grpc;
   LogSettings log;
 
-  // Whether the address to listen on cannot be reached from elsewhere.
+  // Whether the server listens on a loopback address only.
   bool on_loopback() const;
-  // Said aloud, or because no token is configured.
+  // As configured, or else if there are no tokens.
   bool anonymous_allowed() const { return allow_anonymous.value_or(tokens.empty()); }
 };
 

@@ -1,4 +1,4 @@
-// The JSON Schema of the configuration file, for editors: the table of settings in other words.
+// The JSON Schema of the configuration file, for editors, made from the table of settings.
 #include <cmath>
 #include <map>
 #include <type_traits>

@@ -120,14 +120,14 @@ class Entry {
     for (const wire::Value name : list) {
       if (name.is_string() && !name.string().empty()) names.push_back(name.str());
     }
-    // An empty list would read as "all", which is the last thing its writer wanted.
+    // An empty list would mean "all", which is the last thing its writer wanted.
     if (!list.is_array() || names.empty() || names.size() != list.size()) {
       wrong("/agents", "must be a list of at least one agent's name");
     }
     return names;
   }
 
-  std::string file_;  // that the secret was read from
+  std::string file_;  // the file that the secret was read from
   const wire::Value object_;
   const TokenSources& sources_;
   const std::string pointer_;

@@ -15,10 +15,10 @@ namespace baton::cli {
 // Gets the JSON pointer inside the list ("/0/caller") and what is wrong there. Never a secret.
 using ReportToken = std::function<void(std::string_view pointer, std::string_view what)>;
 
-// Where the secrets come from that the list only names.
+// Where to read the secrets that the list only names.
 struct TokenSources {
   const std::map<std::string, std::string>& environment;
-  std::string folder;  // where relative names of files begin; empty: the current one
+  std::string folder;  // relative file names start here; empty: the current folder
 };
 
 // Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and perhaps `agents`.

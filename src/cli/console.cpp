@@ -15,7 +15,7 @@
 namespace baton::cli {
 namespace {
 
-// What a shell says of a program that wrote to a closed pipe.
+// What a shell reports for a program that wrote to a closed pipe.
 constexpr int kExitPipe = 141;
 
 constexpr std::chrono::milliseconds kSlow{250};
@@ -82,7 +82,7 @@ void Console::end() {
 void Console::put(std::string_view text) {
   const bool written =
       std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  // Nobody reads any more: `baton watch ... | head`. The task itself goes on.
+  // The reader is gone: `baton watch ... | head`. The task itself goes on.
   if (!written) std::_Exit(kExitPipe);
 }
 

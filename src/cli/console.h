@@ -1,4 +1,4 @@
-// Console: where a client command writes. People see a TerminalView; programs get JSON lines on standard
+// Console: the output of a client command. People see a TerminalView; programs get JSON lines on standard
 // output and notes on standard error.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace baton::cli {
 
-// Says on standard error what takes so long, unless it is destroyed within a quarter of a second.
+// Prints `text` to standard error, unless it is destroyed within a quarter of a second.
 class SlowNotice {
  public:
   explicit SlowNotice(std::string text);
@@ -26,18 +26,18 @@ class Console {
   explicit Console(bool json);
 
   bool for_people() const { return for_people_; }
-  // Of the terminal; 80 where that is not known.
+  // The width of the terminal; 80 if unknown.
   std::size_t columns() const { return columns_; }
 
   // `result` is the JSON that `update` was read from.
   void event(std::string_view result, const wire::a2a::Update& update);
   void json(std::string_view value);
   void text(std::string_view text);
-  // A line beside the results. It may hold text from outside, as may an error: both are made printable here.
+  // Writes a line beside the results. Here and in `error`, untrusted text is made printable.
   void note(std::string_view line);
-  // A line about what went wrong: always on standard error.
+  // Writes a line about an error, always to standard error.
   void error(std::string_view line);
-  // What follows starts on a line of its own.
+  // Ends the current line: what follows starts on a new one.
   void end();
 
  private:

@@ -10,12 +10,12 @@
 namespace baton::cli {
 namespace {
 
-// Descriptors that connections must leave free: without one no agent can be started, no row read and no
-// webhook sent, while connections can wait outside.
+// Descriptors that connections must leave free. Without them no agent can be started, no row read and no
+// webhook sent; connections can wait outside.
 std::size_t descriptor_reserve(const Config& config, const agents::Catalogue& catalogue) {
   constexpr std::size_t kBase = 64;      // the log, listeners, event loops, libraries
   constexpr std::size_t kProcess = 4;    // three streams and the process itself
-  constexpr std::size_t kStarting = 8;   // the pipes of the one that is being started
+  constexpr std::size_t kStarting = 8;   // the pipes of the process that is being started
   constexpr std::size_t kDatabase = 32;  // a few connections with three files each
   constexpr std::size_t kWebhook = 4;    // a connection, and the look-up of a name
   std::size_t turns = 0, workers = 0;
@@ -44,7 +44,7 @@ server::http::Limits http_limits(const Config& config, const agents::Catalogue& 
                                  std::size_t descriptors) {
   server::http::Limits limits = config.http;
   const std::size_t reserve = std::min(descriptor_reserve(config, catalogue), descriptors / 2);
-  // Those that are told that there are too many are an eighth more, and at most 256 (ConnectionLoop).
+  // Connections that are only told that there are too many: an eighth more, and at most 256 (ConnectionLoop).
   const std::size_t left = descriptors - reserve;
   std::size_t most = std::max(left - left / 9, left - std::min<std::size_t>(left, 256));
   // gRPC may have as many connections as HTTP, at two descriptors each.

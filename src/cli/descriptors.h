@@ -1,4 +1,4 @@
-// How many descriptors the program may have, and what they are shared between.
+// The program's limit on file descriptors, and how they are shared.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace baton::cli {
 // Raises the limit on open files as far as the system allows, and returns it.
 std::size_t raise_descriptor_limit();
 
-// The limits of the connection layer, with no more connections than there are descriptors for. Says in the
-// log when that is fewer than were asked for.
+// The limits of the connection layer, with no more connections than there are descriptors for. Logs a warning
+// if that is fewer than configured.
 server::http::Limits http_limits(const Config& config, const agents::Catalogue& catalogue,
                                  std::size_t descriptors);
 

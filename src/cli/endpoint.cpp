@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::size_t kAnswerMax = std::size_t{256} << 20;
-// What is kept of a stream that turns out to be a plain answer.
+// How much is kept of a stream that turns out to be a plain answer.
 constexpr std::size_t kPlainMax = 1 << 20;
 // Four of the comments that keep a quiet stream awake.
 constexpr milliseconds kIdleTimeout{60'000};
@@ -37,7 +37,7 @@ std::string lower(std::string text) {
   return text;
 }
 
-// The detail only where it says more.
+// Adds the detail only if it says more.
 CallError from_remote(const wire::a2a::RemoteError& error) {
   CallError read{error.message, error.code, false};
   if (lower(error.message).find(lower(error.detail)) == std::string::npos) read.text += ": " + error.detail;
@@ -45,8 +45,8 @@ CallError from_remote(const wire::a2a::RemoteError& error) {
   return read;
 }
 
-// An answer that is not what was asked for: the protocol's error if it is one, else the HTTP status. Without
-// a dialect it is not of the protocol.
+// The error in an answer that is not a result: the protocol's error, else the HTTP status. No dialect: the
+// answer is not of the protocol.
 CallError from_answer(const wire::a2a::ClientDialect* dialect, int status, std::string_view body) {
   const bool good = status >= 200 && status <= 299;
   if (const auto document = wire::Document::parse_view(body)) {
@@ -59,7 +59,7 @@ CallError from_answer(const wire::a2a::ClientDialect* dialect, int status, std::
       error.status = status;
       return error;
     }
-    // What the server says before a protocol is known.
+    // An error from before the server knew the protocol.
     const wire::Value reason = document->root()["error"];
     if (reason.is_string()) return {printable_line(reason.string()), 0, is_busy(status), status};
   }
@@ -74,7 +74,7 @@ std::int64_t number_of(const std::string& id) {
   return error == std::errc{} && end == id.data() + id.size() && number > 0 ? number : 0;
 }
 
-// What happens to the bytes of one connection.
+// Reads the bytes of one connection.
 class StreamReading {
  public:
   StreamReading(const wire::a2a::ClientDialect& dialect, const OnStreamEvent& on_event)
@@ -92,7 +92,7 @@ class StreamReading {
     if (!error_ && !answer) error_ = from_net(answer.error());
     if (!error_ && (answer->status < 200 || answer->status > 299))
       error_ = from_answer(&dialect_, answer->status, answer->body);
-    // No stream at all, but one JSON answer: an error from before the first event.
+    // Not a stream but one JSON answer: an error from before the first event.
     const bool plain = answer && answer->content_type.find("event-stream") == std::string::npos;
     if (!error_ && plain && !seen_) error_ = from_answer(&dialect_, answer->status, plain_);
     return {error_, number_of(reader_.last_id()), opened_};
@@ -123,7 +123,7 @@ class StreamReading {
   std::optional<CallError> error_;
 };
 
-// The result in an answer that came whole.
+// The result in a complete answer.
 tl::expected<task::Json, CallError> result_in(const wire::a2a::ClientDialect& dialect, int status,
                                               std::string_view body) {
   const bool good = status >= 200 && status <= 299;
@@ -141,7 +141,7 @@ std::shared_ptr<const grpc::Channel> open_channel(const Remote& remote) {
   return std::make_shared<const grpc::Channel>(std::move(target));
 }
 
-// Events have no numbers here: gRPC has no place for them.
+// Events have no numbers here, because gRPC has no place for them.
 StreamEnd grpc_stream(const grpc::Channel& channel, const grpc::ChannelCall& call,
                       const wire::a2a::ClientDialect& dialect, const OnStreamEvent& on_event) {
   StreamEnd end;
@@ -163,7 +163,7 @@ net::HttpRequest basic_request(std::string url, const std::string& token, std::s
   net::HttpRequest request;
   request.url = std::move(url);
   request.answer_max = kAnswerMax;
-  // The person at the command line decides whom to call.
+  // Any address is allowed: the user decides whom to call.
   request.policy = net::AddressPolicy::any();
   request.stop_fd = stop_fd;
   if (!version.empty()) request.headers.emplace_back("A2A-Version", version);

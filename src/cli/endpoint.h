@@ -1,4 +1,4 @@
-// Endpoint: an A2A agent somewhere, and the calls that a client makes of it.
+// Endpoint: a remote A2A agent, and a client's calls to it.
 #pragma once
 
 #include <chrono>
@@ -20,19 +20,19 @@ namespace baton::cli {
 // Why a call has no result.
 struct CallError {
   std::string text;
-  std::int64_t rpc_code = 0;  // what the protocol answered; 0: it did not
-  bool lost = false;          // no answer, or none yet: it may go well another time
-  int status = 0;             // of HTTP, where that is all there is
+  std::int64_t rpc_code = 0;  // the protocol's error code; 0: none
+  bool lost = false;          // no answer, or the server is busy: another try may succeed
+  int status = 0;             // the HTTP status, if that is all there is
 };
 
-// How an agent is spoken to.
+// How to speak to an agent.
 struct Remote {
   std::string url;  // of the interface
   wire::a2a::ClientDialectPtr dialect;
   bool streams = true;
-  std::string token = {};  // that goes there; empty: none
+  std::string token = {};  // sent there; empty: none
   std::string note = {};   // what the person at the command line should know; empty: nothing
-  std::optional<grpc::ChannelTarget> over_grpc = {};  // not over HTTP; its URL is the one above
+  std::optional<grpc::ChannelTarget> over_grpc = {};  // set: over gRPC, at `url`; unset: HTTP
   std::string agent = {};  // over gRPC, which has no paths: the one that is meant; empty: the default one
 };
 
@@ -43,10 +43,10 @@ struct StreamRequest {
 };
 struct StreamEnd {
   std::optional<CallError> error;  // absent: the server, or `on_event`, ended it
-  std::int64_t last_number = 0;    // of its blocks, also of those without an event
+  std::int64_t last_number = 0;    // of its blocks, including those without an event
   bool opened = false;             // the server said something on it
 };
-// Gets an event's number (0: none) and the JSON of its result; answers whether to go on.
+// Gets an event's number (0: none) and the JSON of its result; returns whether to go on.
 using OnStreamEvent = std::function<bool(std::int64_t number, std::string_view result)>;
 
 class Endpoint {
@@ -54,7 +54,7 @@ class Endpoint {
   // `stop_fd`: see net::HttpRequest.
   explicit Endpoint(Remote remote, int stop_fd = -1);
 
-  // The result in the answer to one request.
+  // Makes one request and returns its result.
   tl::expected<task::Json, CallError> call(const wire::a2a::ClientRequest& request,
                                            std::chrono::milliseconds timeout) const;
 
@@ -73,11 +73,11 @@ class Endpoint {
   const int stop_fd_;
 };
 
-// GETs a document; `version` is what A2A-Version says, empty: nothing.
+// GETs a document. `version` is sent as A2A-Version, unless it is empty.
 tl::expected<std::string, CallError> http_get(const std::string& url, const std::string& token,
                                               std::string_view version, int stop_fd = -1);
 
-// `url`, or the agent's place under it.
+// `url`, or the agent's URL below it if `agent` is given.
 std::string endpoint_url(std::string url, std::string_view agent);
 
 }  // namespace baton::cli

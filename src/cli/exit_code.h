@@ -1,4 +1,4 @@
-// What the client commands answer to the shell.
+// The exit codes of the client commands.
 #pragma once
 
 #include "task/state.h"

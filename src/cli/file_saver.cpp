@@ -35,7 +35,7 @@ std::string safe_file_name(std::string_view wanted, std::string_view fallback) {
   const std::size_t slash = wanted.find_last_of("/\\");
   if (slash != std::string_view::npos) wanted.remove_prefix(slash + 1);
   std::string name = safe_characters(wanted, "<>:\"|?*$`");
-  // Not hidden, no ".." and nothing that reads as an option.
+  // Not hidden, no "..", and not like an option.
   name.erase(0, std::min(name.find_first_not_of(".- "), name.size()));
   if (name.size() > kNameMax) {
     // The extension stays, and no character is cut in two.
@@ -106,7 +106,7 @@ std::string FileSaver::free_path(const std::string& name) const {
 
 base::Result<void> FileSaver::write(const std::string& path, std::string_view bytes, bool replace) {
   if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) return not_written(folder_);
-  // Without O_TRUNC only a file that is not there is made; a link is followed in neither case.
+  // O_EXCL makes only files that do not exist. Links are never followed.
   const int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (replace ? O_TRUNC : O_EXCL);
   const base::UniqueFd file(::open(path.c_str(), how, 0666));
   if (!file.valid() && errno == EEXIST) {

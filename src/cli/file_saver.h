@@ -1,6 +1,6 @@
 // FileSaver: writes the files in a task's artifacts into one folder, under names that stay inside it.
 //
-// A file that was there before is left alone unless `force`; one that this object wrote is replaced when its
+// Existing files are not replaced, unless `force`. A file that this object wrote is replaced when its
 // artifact begins anew.
 #pragma once
 
@@ -20,7 +20,7 @@ class FileSaver {
  public:
   FileSaver(std::string folder, bool force) : folder_(std::move(folder)), force_(force) {}
 
-  // Saves what an event brings. Answers one line for each file: what was saved, or why it was not.
+  // Saves the files of an event. Returns a line for each: what was saved, or why it was not.
   std::vector<std::string> take(const wire::a2a::Update& update);
 
   // Whether every file so far was saved.
@@ -41,8 +41,8 @@ class FileSaver {
   bool all_saved_ = true;
 };
 
-// A name for a file in a folder: the last component, without what shells, terminals and file systems treat
-// specially, never hidden and never empty (`fallback` then).
+// A safe file name: the last component, without characters that shells, terminals and file systems treat
+// specially, and never hidden; `fallback` if nothing is left.
 std::string safe_file_name(std::string_view wanted, std::string_view fallback);
 
 }  // namespace baton::cli

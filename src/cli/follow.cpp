@@ -31,7 +31,7 @@ class Following {
       const auto opened = world_.now();
       const StreamEnd end = world_.open(
           next_request(), [&](std::int64_t number, std::string_view result) { return take(number, result); });
-      // Numbers without an event, from servers that send them.
+      // Some servers send numbers without an event.
       if (end.last_number > after_.value_or(0)) {
         after_ = end.last_number;
         heard_ = progress_ = true;
@@ -39,14 +39,13 @@ class Following {
       if (over_ || is_over(end, world_.now() - opened)) return finish({});
       if (stopped(milliseconds(0))) return finish({});
       if (const auto error = hopeless(end)) return shows_its_end(*error) ? finish({}) : finish(error);
-      // A quiet stream that stood for a while was contact too; one that closes at once, again and again, is
-      // not.
+      // A quiet stream that stayed open for a while counts as contact, too; one that closes at once does not.
       if (progress_ || (end.opened && world_.now() - opened > kAtOnce)) {
         silent_since_ = world_.now();
         delay_ = kDelayFirst;
       }
       if (gave_up()) return finish(lost(end));
-      // Once for each time without contact.
+      // Tell once for each time without contact.
       if (world_.on_trouble && delay_ == kDelayFirst) world_.on_trouble(lost(end).text);
       if (stopped(delay_)) return finish({});
       delay_ = std::min(delay_ * 2, kDelayMax);
@@ -55,7 +54,8 @@ class Following {
 
  private:
   StreamRequest next_request() const {
-    // In 0.1 a Baton gives numbers only to who asks, as this does; a send's stream begins where it begins.
+    // In 0.1 a Baton numbers events only for clients that ask for it, as this does. A send's stream begins at
+    // its own first event.
     if (sending_ && plan_.dialect->names_tasks()) return {*plan_.first_request, 0};
     if (sending_) return {*plan_.first_request, {}};
     return {plan_.dialect->write_subscribe(end_.task), after_};
@@ -63,9 +63,10 @@ class Following {
 
   // One event; false when nothing more is wanted.
   bool take(std::int64_t number, std::string_view result) {
-    // Within one connection nothing repeats, and some servers give events of one moment the same number.
+    // Compared only with earlier connections: nothing repeats within one, and some servers give events of one
+    // moment the same number.
     if (number > 0 && number <= seen_before_) return true;
-    // The state on subscribing has no number; on the next subscribing it may be the same again.
+    // The state sent on subscribing has no number, and may be the same as on the last subscription.
     const bool snapshot = number == 0 && !sending_ && std::exchange(first_on_connection_, false);
     if (snapshot && result == snapshot_) return true;
     const auto document = wire::Document::parse_view(result);
@@ -94,17 +95,16 @@ class Following {
     }
     const bool is_reply = std::holds_alternative<wire::a2a::Reply>(update);
     if (is_reply) end_.state = task::State::completed;
-    // A subscription may tell of an earlier end of a task that was reopened: there the server says when it is
-    // over.
+    // A subscription may show an earlier end of a reopened task. So its end is up to the server.
     over_ = is_reply || (plan_.until_waiting && end_.state && task::is_stopped(*end_.state));
   }
 
-  // Whether a connection that ended, ended because there is nothing more.
+  // Whether a connection ended because there is nothing more.
   bool is_over(const StreamEnd& end, std::chrono::nanoseconds lasted) const {
     if (broken_ || !end_.state || (end.error && end.error->lost)) return false;
     if (task::is_terminal(*end_.state)) return true;
-    // Some servers end the stream of a task that waits, ours only when it stops itself: so it is asked again,
-    // and what closes at once then means it.
+    // Some servers end the stream of a waiting task; Baton does so only when it stops itself. So ask again: a
+    // stream that then closes at once is over.
     return !end.error && task::is_waiting(*end_.state) && !progress_ && lasted < kAtOnce;
   }
 
@@ -113,8 +113,8 @@ class Following {
     return end_.stopped;
   }
 
-  // What another try would not mend. A send that got lost is sent again, or turns into a subscription here,
-  // or back.
+  // Returns an error that another try would not mend. Also decides whether the next try sends a lost message
+  // again or subscribes.
   std::optional<CallError> hopeless(const StreamEnd& end) {
     if (broken_) return broken_;
     const bool lost = !end.error || end.error->lost;
@@ -125,7 +125,7 @@ class Following {
     }
     if (!lost) return end.error;
     if (!sending_) return std::nullopt;
-    // The message has an id: a server that has it already does not take it for a second one.
+    // The message has an id, so the server recognises a repetition.
     if (!heard_ && !plan_.dialect->names_tasks()) return std::nullopt;
     sending_ = false;
     if (heard_ && !end_.task.empty()) return std::nullopt;
@@ -138,7 +138,7 @@ class Following {
     return std::nullopt;
   }
 
-  // A task that has ended may have no stream (1.0; some servers before): then it is shown as it is.
+  // An ended task may have no stream (1.0; some servers before): then shows the task as it is.
   bool shows_its_end(const CallError& error) {
     const bool no_stream = error.rpc_code == wire::a2a::kUnsupportedOperation ||
                            (error.rpc_code == wire::a2a::kInvalidParams && !after_);
@@ -173,7 +173,7 @@ class Following {
   const FollowWorld& world_;
   bool sending_;
   std::optional<std::int64_t> after_;
-  std::int64_t seen_before_ = 0;  // the last number of the connections before
+  std::int64_t seen_before_ = 0;  // the last number of earlier connections
   std::string snapshot_;
   bool heard_ = false;     // at least one event
   bool progress_ = false;  // on this connection

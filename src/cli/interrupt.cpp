@@ -23,7 +23,7 @@ Interrupt::Interrupt() {
   fd_.reset(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// The signal that came is taken out first: unblocked, it would end the program after all.
+// First takes the signal that came: when it is unblocked, it would end the program after all.
 Interrupt::~Interrupt() {
   signalfd_siginfo taken{};
   while (::read(fd_.get(), &taken, sizeof taken) > 0) {

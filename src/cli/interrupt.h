@@ -1,5 +1,5 @@
-// Interrupt: Ctrl-C as a descriptor, so that waits and HTTP calls can end by it. While one exists, SIGINT
-// does nothing else; make it before any thread.
+// Interrupt: Ctrl-C as a descriptor, so that it can end waits and HTTP calls. While one exists, SIGINT does
+// nothing else. Create it before any thread.
 #pragma once
 
 #include <chrono>
@@ -16,9 +16,9 @@ class Interrupt {
   Interrupt& operator=(const Interrupt&) = delete;
 
   int fd() const { return fd_.get(); }
-  // Whether it has come. Stays true.
+  // Whether Ctrl-C has come. Stays true.
   bool pending() const { return wait(std::chrono::milliseconds(0)); }
-  // Waits until it comes, at most so long; whether it has come.
+  // Waits for Ctrl-C, but no longer than `time`; returns whether it has come.
   bool wait(std::chrono::milliseconds time) const;
 
  private:

@@ -25,9 +25,9 @@ using wire::a2a::ListQuery;
 
 constexpr std::chrono::seconds kPageTimeout{30};
 constexpr int kPageMax = 100;
-// Rows of a table that have their widths in common.
+// Rows of a table that share their column widths.
 constexpr std::size_t kRowsMax = 100;
-// Pages that are searched for an id in its short form.
+// Pages that are searched for a short id.
 constexpr int kSearchedMax = 10;
 
 base::Result<ListQuery> query_of(const ListOptions& options) {
@@ -50,7 +50,7 @@ base::Result<ListQuery> query_of(const ListOptions& options) {
   return query;
 }
 
-// The last group of a UUID: of those that Baton makes all of it is random, where their beginnings are times.
+// The last group of a UUID. In Baton's UUIDs it is all random, while their beginnings are times.
 constexpr std::size_t kUuidLength = 36, kShortLength = 12;
 
 bool is_hex(std::string_view text) {
@@ -72,7 +72,7 @@ std::string age_of(base::Timestamp at) {
   return std::to_string(duration_cast<days>(age).count()) + "d";
 }
 
-// What a task is about, as far as its list entry tells: what its agent said or asked last, or what its caller
+// What a task is about, as far as its list entry tells: what its agent said last, or else what its caller
 // said.
 std::string words_of(const task::Task& task) {
   std::string said = task.status.message ? task::text_of(*task.status.message) : std::string();
@@ -99,11 +99,11 @@ class AgentTasks {
   const std::string& agent() const { return agent_; }
   int total() const { return total_; }
   bool has_more() const { return !entries_.empty() || more_; }
-  // Null: there is none left.
+  // Null if none is left.
   const Entry* peek() const { return entries_.empty() ? nullptr : &entries_.front(); }
   void pop() { entries_.pop_front(); }
 
-  // Reads the next page where none of the last one is left. Why that failed; empty: it did not.
+  // Reads the next page if none of the last one is left. Returns why that failed; empty if it did not.
   std::string fill(int page_size) {
     while (entries_.empty() && more_) {
       query_.page_size = page_size;
@@ -121,7 +121,7 @@ class AgentTasks {
       }
       total_ = std::max(total_, static_cast<int>(page->total));
       more_ = !page->next_page_token.empty();
-      // A token that stays is a circle.
+      // A token that does not change would loop forever.
       if (more_ && (page->next_page_token == query_.page_token || entries_.empty()))
         return "the server's list does not come to an end";
       query_.page_token = page->next_page_token;
@@ -138,7 +138,7 @@ class AgentTasks {
   int total_ = 0;
 };
 
-// Rows of a table, widths by what is in them. The words get what is left of the terminal's line.
+// A table whose columns are as wide as their content. The words get the rest of the terminal's line.
 class Table {
  public:
   Table(Console& console, bool agents) : console_(console), agents_(agents) {}
@@ -172,7 +172,7 @@ class Table {
     std::size_t width = 0;
     for (std::size_t i = 0; i < kWords; ++i) {
       if (i == kAgent && !agents_) continue;
-      // An id that is cut could not be used; a very long one makes its line longer.
+      // Ids are not cut, since a cut one could not be used; a very long one makes its line longer.
       const std::size_t column = std::min(widths[i], i == 0 ? kIdMax : widths[i]);
       const std::size_t taken = width_of(row[i]);
       line += row[i] + std::string(column - std::min(column, taken) + kGap, ' ');
@@ -228,7 +228,7 @@ class Listing {
     const AgentTasks::Entry& entry = *source.peek();
     if (console_.for_people()) return table_.add(source.agent(), entry.task);
     if (!several_) return console_.json(entry.raw);
-    // Whose task it is, which no other member says.
+    // Adds whose task it is, which no other member says.
     std::string text;
     wire::Writer out(text);
     out.object([&] {
@@ -270,7 +270,7 @@ int list_command(const ListOptions& options) {
     console.error(query.error().for_caller);
     return kExitUsage;
   }
-  // A table has a word of each task.
+  // A table shows a few words of each task.
   if (console.for_people() && !options.history) query->history_length = 1;
   const std::string url = endpoint_url(options.client.card_url(), options.client.agent);
   std::optional<SlowNotice> notice("waiting for " + url);

@@ -19,7 +19,7 @@ namespace baton::cli {
 namespace {
 
 constexpr std::string_view kTokens = "tokens";
-// Names of variables that are no settings.
+// Baton's variables that are not settings.
 const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT"};
 
 std::string last_name(std::string_view path) {
@@ -34,7 +34,7 @@ std::string pointer_of(std::string_view path) {
   return pointer;
 }
 
-// One way through all the sources. `loaded` grows from the weakest to the strongest.
+// Goes once through all sources, from the weakest to the strongest.
 class Loader {
  public:
   explicit Loader(const Sources& sources) : sources_(sources) {}
@@ -53,7 +53,7 @@ class Loader {
   void wrong(const std::string& where, std::string_view what) {
     loaded_.problems.push_back(where + ": " + std::string(what));
   }
-  // "baton.json:3:11: /port": where the value stands, as compilers say it.
+  // "baton.json:3:11: /port": the place of the value, as compilers write it.
   void wrong_in_file(std::string_view pointer, std::string_view what) {
     const std::string_view at = wire::nearest_value(file_, pointer).raw();
     const wire::TextPlace place =
@@ -80,13 +80,13 @@ class Loader {
   void take_section(wire::Value section, const std::string& prefix) {
     for (const wire::Value member : section) {
       const std::string path = prefix + std::string(member.key());
-      // "http.body_max" is the way to write it here, not a name in the file.
+      // "http.body_max" is the internal form, not a name in the file.
       const bool dotted = member.key().find('.') != std::string_view::npos;
       if (section.repeats(member.key())) wrong_in_file(pointer_of(path), "is there more than once");
       if (path == kTokens) {
         const std::size_t slash = sources_.file_name.rfind('/');
         const std::string folder = slash == std::string::npos ? "" : sources_.file_name.substr(0, slash);
-        // A file beside the root folder's own "/baton.json" has no folder's name before its slash.
+        // "/baton.json" has an empty folder name before its slash.
         take_tokens(member, {sources_.environment, slash == 0 ? "/" : folder},
                     [&](std::string_view pointer, std::string_view what) {
                       wrong_in_file("/tokens" + std::string(pointer), what);
@@ -108,7 +108,7 @@ class Loader {
     }
   }
 
-  // A token that stands in the configuration file makes that a secret file.
+  // A token in the configuration file makes that file secret.
   void note_inline_secrets(wire::Value list) {
     auto token = config().tokens.begin();
     for (const wire::Value item : list) {
@@ -160,10 +160,10 @@ class Loader {
     known.push_back(variable_of(kTokens));
     if (const auto found = sources_.environment.find(known.back()); found != sources_.environment.end()) {
       const auto document = wire::Document::parse_view(found->second);
-      // The parser's own words could show a piece of a secret.
+      // The parser's own error could show a piece of a secret.
       if (!document) return wrong(known.back(), "must be a JSON list, as `tokens` in the file");
       const std::string name = known.back();
-      // The list alone, or the object that has it in the file.
+      // Either the list alone, or an object with the list as in the file.
       const wire::Value whole = document->root();
       take_tokens(whole.is_object() ? whole[kTokens] : whole, {sources_.environment, {}},
                   [&](std::string_view pointer, std::string_view what) {
@@ -191,7 +191,7 @@ class Loader {
     }
   }
 
-  // What no single setting can know.
+  // Checks that involve more than one setting.
   void check_whole() {
     const Config& c = config();
     const auto web = [](std::string_view url) {
@@ -281,7 +281,7 @@ base::Result<std::string> read_file(const std::string& name, std::size_t size_ma
                         "the file " + name + " is larger than " + std::to_string(size_max) + " bytes");
     }
   }
-  // What opens but cannot be read: a folder.
+  // A folder opens but cannot be read.
   if (file.bad()) return base::fail(base::ErrorCode::not_found, "cannot read the file " + name);
   return text;
 }

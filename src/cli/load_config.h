@@ -1,5 +1,5 @@
-// Makes a Config from, in order of strength: flags, environment, file, defaults. Everything that is wrong is
-// reported at once.
+// Makes a Config from flags, environment, file and defaults, the strongest first. Reports all problems at
+// once.
 #pragma once
 
 #include <map>
@@ -20,12 +20,12 @@ struct Sources {
 };
 
 struct LoadedConfig {
-  Config config;                      // to be used only if there are no problems
+  Config config;                      // use it only if there are no problems
   std::vector<std::string> problems;  // "baton.json /port: must be ...", never with a secret in it
-  std::vector<std::string> warnings;  // variables that look like a setting's name misspelt
+  std::vector<std::string> warnings;  // variables that look like misspelt settings
 };
 
-// Reads the files that tokens name, and nothing else.
+// Reads no files but those that tokens name.
 LoadedConfig load_config(const Sources& sources);
 
 // The text of a file of at most `size_max` bytes. Fails with not_found or too_large.

@@ -8,11 +8,11 @@
 
 namespace baton::cli {
 
-// `level` is a level of spdlog's; `format` is "json" or "text".
+// `level` is a level of spdlog; `format` is "json" or "text".
 void set_up_logging(const std::string& level, const std::string& format);
 
-// The facts at the beginning of a message and the rest of it, as one JSON object with the given time and
-// level. Pure; the JSON format is made of it.
+// One line of the JSON format: the facts at the beginning of a message and the rest of it, as one object with
+// the given time and level. Pure.
 std::string json_log_line(const std::string& time, const std::string& level, const std::string& message);
 
 }  // namespace baton::cli

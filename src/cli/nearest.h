@@ -1,4 +1,4 @@
-// Which known name somebody meant who wrote an unknown one.
+// Finds the known name that is meant by a misspelt one.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace baton::cli {
 
-// How many letters must be added, left out, changed or swapped with their neighbour.
+// The number of letters to add, leave out, change or swap with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The nearest of `names`, or empty if none is near enough to be meant.
+// The nearest of `names`, or empty if none is near enough.
 std::string nearest_name(std::string_view name, std::span<const std::string> names);
 
 }  // namespace baton::cli

@@ -91,7 +91,7 @@ bool is_media_type(std::string_view text) {
   return std::ranges::all_of(text.substr(0, slash), is_token) && std::ranges::all_of(subtype, is_token);
 }
 
-// "report.pdf:application/pdf"; a file whose name is all of this comes first.
+// Splits "report.pdf:application/pdf", unless a file with that whole name exists.
 NamedFile named_file(const std::string& word) {
   const std::size_t colon = word.rfind(':');
   const bool is_typed = colon != std::string::npos && colon > 0 && is_media_type(word.substr(colon + 1)) &&

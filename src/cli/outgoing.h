@@ -1,4 +1,4 @@
-// The message that `baton send` sends, made from what stands on the command line.
+// Makes the message that `baton send` sends from the command line.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ struct OutgoingParts {
   std::vector<std::string> data;       // JSON texts
 };
 
-// Reads standard input and files where they are asked for. invalid_argument says what is wrong.
+// Reads standard input and files as needed. Fails with invalid_argument, which says what is wrong.
 base::Result<task::Message> make_message(const OutgoingParts& parts);
 
-// By the name's extension; "application/octet-stream" for what is not known.
+// By the name's extension; "application/octet-stream" if that is unknown.
 std::string_view media_type_of(std::string_view file_name);
 
 }  // namespace baton::cli

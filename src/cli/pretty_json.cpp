@@ -12,7 +12,7 @@ void write_key(std::string& out, wire::Value member) {
   out += ": ";
 }
 
-// On one line, with spaces after commas and colons.
+// Writes on one line, with spaces after commas and colons.
 void write_flat(std::string& out, wire::Value value) {
   const bool object = value.is_object();
   if (!object && !value.is_array()) {

@@ -18,7 +18,7 @@ bool is_c1(std::uint32_t value) {
   return value >= 0x80 && value <= 0x9F;
 }
 
-// They can make a line read as something else than it is.
+// Whether the character changes the text direction: such characters can disguise what a line says.
 bool turns_direction(std::uint32_t value) {
   return (value >= 0x202A && value <= 0x202E) || (value >= 0x2066 && value <= 0x2069);
 }
@@ -140,7 +140,7 @@ std::string shortened(std::string_view text, std::size_t columns) {
     width += wide;
     end += std::max<std::size_t>(next.bytes, 1);
   }
-  // At the end of a word, unless that loses a third of the room.
+  // Cut at the end of a word, unless that loses more than a third of the room.
   if (word_width * 3 >= columns * 2) end = word_end;
   return std::string(text.substr(0, end)) + "\xE2\x80\xA6";
 }

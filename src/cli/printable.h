@@ -1,4 +1,4 @@
-// Text from others made harmless for a terminal, which obeys control characters, and for lines of JSON.
+// Makes untrusted text harmless for a terminal, which obeys control characters, and for lines of JSON.
 #pragma once
 
 #include <cstddef>
@@ -7,28 +7,28 @@
 
 namespace baton::cli {
 
-// Line ends and tabs stay. Other control characters are shown as ^X, C1 controls, characters that turn the
-// direction of writing, and broken UTF-8 as U+FFFD.
+// Keeps line ends and tabs. Other control characters become ^X; C1 controls, characters that change the text
+// direction, and invalid UTF-8 become U+FFFD.
 std::string printable(std::string_view text);
 
 // The same on one line: line ends become spaces.
 std::string printable_line(std::string_view text);
 
-// One JSON value as one line with the same meaning: white space that breaks lines becomes spaces; DEL, C1
-// controls and characters that turn the direction of writing, which JSON allows in strings, are escaped.
+// One JSON value on one line, with the same meaning: line breaks become spaces; DEL, C1 controls and
+// characters that change the text direction, which JSON allows in strings, are escaped.
 std::string json_line(std::string_view json);
 
-// Every character of `special`, every control character, every character that directs the order of writing
-// and every byte that is not UTF-8 becomes "_".
+// Replaces with "_": the characters of `special`, control characters, characters that affect the text
+// direction, and bytes that are not UTF-8.
 std::string safe_characters(std::string_view text, std::string_view special);
 
-// The terminal columns that printable text takes.
+// The number of terminal columns that printable text takes.
 std::size_t width_of(std::string_view text);
 
-// At most `columns` wide; what is cut off is shown by an ellipsis, after a whole word where one is near.
+// Shortens printable text to `columns`. An ellipsis marks the cut, after a whole word if one ends nearby.
 std::string shortened(std::string_view text, std::size_t columns);
 
-// A word as a shell reads it back.
+// Quotes a word for a shell, if needed.
 std::string shell_word(std::string_view word);
 
 }  // namespace baton::cli

@@ -35,7 +35,7 @@ constexpr const char* kServeHelp =
     "A token_file without a leading slash is beside the configuration file; in BATON_TOKENS, in the folder\n"
     "the program was started in. A flag that is yes or no may have a value: --strict, --strict=false.\n";
 
-// What is wrong with a URL on the command line, with the right one where it can be told; empty: nothing.
+// What is wrong with a URL on the command line, with the right URL if it can be guessed; empty: nothing.
 std::string url_problem(const std::string& url) {
   if (url.starts_with("http://") || url.starts_with("https://")) return {};
   const std::size_t scheme = url.find("://");
@@ -58,7 +58,7 @@ struct ServeOptions {
   bool print_schema = false;
 };
 
-// The flags of `serve` are the table of settings.
+// Adds the flag of `serve` for a setting.
 void add_setting(CLI::App& command, const Setting& setting, std::string& value) {
   const std::size_t dot = setting.path.find('.');
   const std::string section(dot == std::string_view::npos ? "settings" : setting.path.substr(0, dot));
@@ -125,7 +125,7 @@ void add_client(CLI::App& command, ClientOptions& client) {
   command.footer(kExitCodes);
 }
 
-// What may be given several times, each time with one value, so that other words may follow.
+// Adds an option that may be repeated, with one value each time, so that other words may follow.
 void add_repeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                   const std::string& help) {
   command.add_option(name, values, help + "; may be repeated")
@@ -146,7 +146,7 @@ void add_give_up(CLI::App& command, std::optional<int>& seconds) {
       ->check(CLI::Range(0, 86'400));
 }
 
-// All commands with what they were given. `exit_code` is set by the one that was run.
+// All commands with their options. The command that was run sets `exit_code_`.
 class Program {
  public:
   Program() : app_("Baton: a durable front door for agents.", "baton") {
@@ -175,13 +175,13 @@ class Program {
   }
 
  private:
-  // Names what no command knows, with the nearest right name.
+  // Reports unknown words, with the nearest known name.
   int report_unknown() const {
     std::vector<std::string> known;
     for (const CLI::App* command : app_.get_subcommands()) {
       for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
     }
-    // Without a command the first word was to be one; what follows it belongs to the command.
+    // Without a command, the first word was meant as one; the words after it belong to it.
     const bool no_command = known.empty();
     if (no_command) {
       for (const CLI::App* command : app_.get_subcommands([](const CLI::App*) { return true; }))
@@ -296,7 +296,7 @@ class Program {
 }  // namespace
 
 int run(int argc, char** argv) {
-  // A peer that closes its end is an error of one call, not the end of the program.
+  // A peer that closes its end must fail one call, not end the program.
   std::signal(SIGPIPE, SIG_IGN);
   try {
     return Program().run(argc, argv);

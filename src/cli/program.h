@@ -1,9 +1,9 @@
-// The program `baton`: its command line, and what stands behind each command.
+// The program `baton`: its command line and its commands.
 #pragma once
 
 namespace baton::cli {
 
-// Answers the exit code.
+// Returns the exit code.
 int run(int argc, char** argv);
 
 }  // namespace baton::cli

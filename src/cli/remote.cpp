@@ -28,7 +28,7 @@ auto failed(std::string text) {
   return tl::unexpected(CallError{std::move(text), 0, false});
 }
 
-// A gRPC call is a REST request of its generation in other clothes.
+// A gRPC call is made from the REST request of its generation.
 std::optional<Remote> over_grpc(const wire::RemoteInterface& place, bool streams) {
   if (!grpc::Channel::available()) return std::nullopt;
   auto dialect = wire::a2a::client_dialect(place.generation, Binding::rest);
@@ -60,7 +60,7 @@ bool is_refused(const CallError& error) {
   return error.status == 401 || error.status == 403;
 }
 
-// Of a card that may be of 0.1 or of 0.2: the place once more.
+// If the card may be of 0.1 or of 0.2, returns the same place as a 0.1 interface.
 std::optional<wire::RemoteInterface> also_as_v0_1(const wire::RemoteCard& card, wire::RemoteInterface place) {
   if (place.generation != Generation::v0_2) return std::nullopt;
   place.generation = Generation::v0_1;
@@ -90,13 +90,13 @@ std::string nothing_fits(const wire::RemoteCard& card, const ClientOptions& clie
 }
 
 std::string origin_of(std::string_view text) {
-  // Of gRPC a card may have the bare host and port.
+  // For gRPC, a card may have just the host and port.
   const std::string whole = (text.find("://") == std::string_view::npos ? "http://" : "") + std::string(text);
   const auto url = net::parse_url(whole);
   return url ? url->scheme + "://" + url->host + ":" + std::to_string(url->port) : std::string();
 }
 
-// Cards are written by others: the token was meant for the origin that the user named.
+// Cards are written by others, and the token was meant for the origin that the user named.
 void give_token(const ClientOptions& client, Remote& remote) {
   if (client.token.empty()) return;
   const std::string origin = origin_of(remote.url);
@@ -111,7 +111,7 @@ void give_token(const ClientOptions& client, Remote& remote) {
   }
 }
 
-// Where a server has several agents but not this one, or no default one: what it has. Empty: it does not say.
+// The error if a server has several agents but not this one, or no default one; empty if it does not say.
 std::string no_such_agent(const ClientOptions& client, int stop_fd) {
   const auto names = agent_names(client, stop_fd);
   if (!names || names->empty()) return {};
@@ -224,7 +224,7 @@ tl::expected<std::vector<AgentRemote>, CallError> find_lists(const ClientOptions
     if (!remotes) return tl::unexpected(remotes.error());
     return std::vector<AgentRemote>{{client.agent, remotes->front()}};
   }
-  // A server that lists its agents is a Baton: each is spoken to below the same URL, in A2A 1.0.
+  // A server that lists its agents is a Baton: it serves each below the same URL, in A2A 1.0.
   const Binding binding = client.transport == "rest" ? Binding::rest : Binding::json_rpc;
   std::vector<AgentRemote> found;
   for (const std::string& name : *names) {

@@ -1,5 +1,5 @@
-// Which of an agent's interfaces a client command speaks to, and how: by the agent's card, or as the command
-// line says.
+// Chooses which of an agent's interfaces a client command speaks to, and how: by the agent's card, or by the
+// command line.
 #pragma once
 
 #include <string>
@@ -12,25 +12,25 @@
 
 namespace baton::cli {
 
-// The card's text, from /.well-known/agent-card.json, else from /.well-known/agent.json; or from the URL
-// itself if that names a .json file.
+// Fetches the card's text from /.well-known/agent-card.json, else from /.well-known/agent.json; or from the
+// URL itself if that names a .json file.
 tl::expected<std::string, CallError> fetch_card(const ClientOptions& client, int stop_fd = -1);
 
 enum class Purpose { tasks, lists };
 
-// The interfaces to try, the next one where a method does not exist: JSON-RPC before REST, newer before
-// older, for lists none that has no lists. Empty: there is nothing that Baton and the agent both speak, or
-// not that wish.
+// The interfaces to try in order; the next one is for methods that do not exist. JSON-RPC comes before REST
+// before gRPC, and newer before older. For lists, only interfaces that have them. Empty if Baton and the
+// agent have none in common, or none that was asked for.
 std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose,
                                    std::string_view transport = {});
 
-// The same for the agent that the command line names; not empty. With a wish the agent need not have a card.
-// The user's token is given to those at the origin that the user named, and to others only where the card is
-// to be trusted.
+// The same for the agent that the command line names; never empty. If the command line says how to speak to
+// it, the agent needs no card. The user's token goes only to the origin that the user named, unless
+// trust_card.
 tl::expected<std::vector<Remote>, CallError> find_remotes(const ClientOptions& client, Purpose purpose,
                                                           int stop_fd = -1);
 
-// The names of the server's agents. Fails where it does not list them: what only Baton does.
+// The names of the server's agents. Fails if the server does not list them: only Baton does.
 tl::expected<std::vector<std::string>, CallError> agent_names(const ClientOptions& client, int stop_fd = -1);
 
 // An agent whose tasks can be listed.

@@ -32,10 +32,10 @@
 namespace baton::cli {
 namespace {
 
-// A reader that takes nothing is closed well before.
+// The connection of a reader that takes nothing is closed well before.
 constexpr std::chrono::seconds kAnswerWait{60};
 constexpr std::size_t kAnswersWaiting = 1'000;
-// Of pages of logs that were read for streams and not yet handed over.
+// Of pages of logs that were read for streams and are not sent yet.
 constexpr std::size_t kPagesMax = 64 << 20;
 
 net::AddressPolicy webhook_policy(const WebhookSettings& webhooks) {
@@ -96,7 +96,7 @@ std::vector<server::Token> tokens_of(const Config& config) {
   return tokens;
 }
 
-// Who may call, and where that is more than one caller, what share each of them has.
+// Sets who may call and, if that is more than one caller, each one's share.
 void admit(const Config& config, const server::http::Limits& limits, server::ServerOptions& options,
            engine::Engine& engine) {
   std::set<std::string> callers;
@@ -177,7 +177,7 @@ void log_agents(const agents::Catalogue& catalogue) {
   }
 }
 
-// Who may call, without a secret.
+// Who may call, for the log, without secrets.
 std::string callers_of(const Config& config) {
   std::string text = config.anonymous_allowed() ? "anybody, without a token" : "";
   for (const Token& token : config.tokens) {
@@ -196,8 +196,8 @@ void log_start(const Config& config, const agents::Catalogue& catalogue) {
   spdlog::info("callers: {}", callers_of(config));
 }
 
-// The signals that end the program or have it read its files again, blocked in every thread and waited for in
-// one.
+// The signals that end the program or make it reload its files. They are blocked in every thread, and one
+// thread waits for them.
 sigset_t awaited_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -212,7 +212,7 @@ std::string address_of(const std::string& host, int port) {
   return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-// Answers where gRPC listens; nothing where it is off. Before the router opens: it writes the options.
+// Returns where gRPC listens; empty if it is off. Call before the router opens: it writes the options.
 base::Result<std::string> start_grpc(const Config& config, grpc::GrpcServer& grpc,
                                      server::ServerOptions& options) {
   if (config.grpc.port == GrpcSettings::kOff) return std::string();
@@ -223,8 +223,8 @@ base::Result<std::string> start_grpc(const Config& config, grpc::GrpcServer& grp
   return address_of(config.host, *port);
 }
 
-// What is under way goes on while the turns drain; new requests are refused, but still answered. A second
-// signal ends the grace.
+// Open requests go on while the turns drain; new ones are answered with a refusal. A second signal ends the
+// grace.
 void drain(engine::Engine& engine, server::http::HttpServer& http, grpc::GrpcServer& grpc,
            const sigset_t& signals) {
   constexpr timespec kLook{0, 50'000'000};
@@ -241,7 +241,7 @@ void drain(engine::Engine& engine, server::http::HttpServer& http, grpc::GrpcSer
   http.drain();
   grpc.drain();
   engine.drain();
-  // By now all that waited for a turn is being answered.
+  // By now all requests that waited for a turn are being answered.
   const std::chrono::milliseconds grace(hurried ? 100 : 1'000);
   std::jthread closing([&] { http.stop(grace); });
   grpc.stop(grace);
@@ -255,11 +255,11 @@ void reload(const Config& config, const std::function<LoadedConfig()>& read_agai
             agents::ProcessHost& processes, server::ServerOptions& options) {
   const LoadedConfig loaded = read_again();
   std::vector<std::string> problems = loaded.problems;
-  // Whether there are tokens at all decides who may call without one.
+  // Whether there are any tokens decides whether callers need one.
   if (problems.empty() && loaded.config.tokens.empty() != config.tokens.empty()) {
     problems.emplace_back("the first token, or none any more, needs a restart");
   }
-  // No agent may be passed these, and agents whose cards stay keep what they were made with.
+  // Agents must not get these variables, and agents whose cards are unchanged keep their environment.
   if (problems.empty() && loaded.config.token_variables != config.token_variables) {
     problems.emplace_back("another token_env needs a restart");
   }
@@ -336,12 +336,12 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   const sigset_t signals = awaited_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // a file at its limit is a full disk, not an end
+  ::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is treated as a full disk
   const std::size_t descriptors = raise_descriptor_limit();
 
-  // In the order of need; taken down in reverse.
+  // Built in the order of need; taken down in reverse.
   const base::SystemClock clock;
-  // Retries, retention and the order of a log survive a clock that is set.
+  // Steady, so that setting the clock does not disturb retries, retention or the order of a log.
   const base::SteadyClock steady(clock);
   store::SqliteOptions store_options;
   store_options.path = config.db;
@@ -360,7 +360,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   if (!catalogue) return cannot_start(catalogue.error());
   log_start(config, *catalogue);
   const server::http::Limits limits = http_limits(config, *catalogue, descriptors);
-  // Webhooks are rendered once the address is known.
+  // Filled in once the address is known, before webhooks are rendered.
   notify::WebhookLinks links{config.limits.answer_max, config.public_url};
   const notify::Render render = [&links](const store::TaskStore& tasks, const store::Delivery& delivery) {
     return notify::render_a2a(tasks, delivery, links);
@@ -380,7 +380,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   server::Router router(services);
   const int code = run(config, read_again, limits, engine, *catalogue, processes, options, router, notifier,
                        links, signals);
-  readers.stop();  // what it still has to do uses the router
+  readers.stop();  // its remaining work uses the router
   return code;
 }
 

@@ -1,4 +1,4 @@
-// The server, put together and run.
+// Builds and runs the server.
 #pragma once
 
 #include <functional>
@@ -7,13 +7,13 @@
 
 namespace baton::cli {
 
-// Builds every long-lived object in order, says "listening on http://HOST:PORT" on standard output once it is
-// ready, serves until SIGTERM or SIGINT, drains and takes everything down in reverse. A second such signal
+// Builds every long-lived object in order, prints "listening on http://HOST:PORT" to standard output once it
+// is ready, serves until SIGTERM or SIGINT, drains and takes everything down in reverse. A second such signal
 // ends the drain. Returns the exit code: 0 after a drain, 1 if it could not start (the reason is then on
 // standard error).
 //
 // At SIGHUP the tokens and the agents' cards are read again, by `read_again` and from the agents' folder.
-// What is wrong there is logged, and what was there before stays. Other settings need a restart.
+// Problems are logged, and what was there before stays. Other settings need a restart.
 int serve(const Config& config, const std::function<LoadedConfig()>& read_again);
 
 }  // namespace baton::cli

@@ -1,4 +1,4 @@
-// What a setting's value may look like: from text (flags, environment) and JSON (the file) to the Config.
+// Reads a setting's value into a Config, from text (flags, environment) or JSON (the file).
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -176,7 +176,7 @@ bool holds(const Setting& setting) {
   return std::holds_alternative<T& (*)(Config&)>(setting.target);
 }
 
-// A number of bytes, which may have a unit behind it.
+// Whether the setting is a number of bytes, which may have a unit.
 bool is_size(const Setting& setting) {
   return holds<std::size_t>(setting) && !setting.counts;
 }
@@ -209,7 +209,7 @@ std::optional<std::string> set_from_text(Config& config, const Setting& setting,
 }
 
 std::optional<std::string> set_from_json(Config& config, const Setting& setting, wire::Value value) {
-  // What no setting takes becomes a value that this one does not take, so that the reason is its own.
+  // A value that no setting takes becomes one that this setting refuses, so that the error is its own.
   const Plain nothing = holds<std::string>(setting) ? Plain(0.0) : Plain(std::string());
   return assign(config, setting, plain_of(value, is_size(setting)).value_or(nothing));
 }

@@ -1,5 +1,5 @@
-// The settings of `baton serve` as a table: each is described once, and from that come the configuration
-// file, the environment, the flags, the checks, the help text and the JSON Schema.
+// The settings of `baton serve` as a table. Each is described once; the configuration file, the environment,
+// the flags, the checks, the help text and the JSON Schema follow from that.
 //
 // Threads: everything here is pure.
 #pragma once
@@ -18,8 +18,8 @@
 
 namespace baton::cli {
 
-// Where in a Config a setting lives. The type decides what is written: whole numbers, bytes ("8MiB"),
-// numbers, seconds, yes or no, text, a list of texts (with commas between them outside of the file).
+// A setting's field of a Config. Its type decides the syntax: whole numbers, bytes ("8MiB"), numbers,
+// seconds, yes or no, text, a list of texts (separated by commas outside of the file).
 using SettingTarget = std::variant<int& (*)(Config&), double& (*)(Config&), std::size_t& (*)(Config&),
                                    std::chrono::milliseconds& (*)(Config&), bool& (*)(Config&),
                                    std::optional<bool>& (*)(Config&), std::string& (*)(Config&),
@@ -32,7 +32,7 @@ struct Setting {
   double min = 0;  // of a number, or of a text's length
   double max = 0;
   std::span<const std::string_view> choices = {};
-  std::string_view flag = {};  // where it is not the path in its usual form
+  std::string_view flag = {};  // if it is not the path in its usual form
   bool counts = false;         // a std::size_t of things, not of bytes
 };
 
@@ -43,7 +43,7 @@ std::string flag_of(const Setting& setting);       // "--http-body-max"
 std::string variable_of(std::string_view path);    // "BATON_HTTP_BODY_MAX"
 std::string default_text(const Setting& setting);  // as it would be written on the command line
 
-// Both set a value, or change nothing and say what is wrong with it ("must be between 0 and 65535").
+// Both set a value, or change nothing and return what is wrong with it ("must be between 0 and 65535").
 std::optional<std::string> set_from_text(Config& config, const Setting& setting, std::string_view text);
 std::optional<std::string> set_from_json(Config& config, const Setting& setting, wire::Value value);
 

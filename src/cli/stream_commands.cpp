@@ -20,11 +20,11 @@ using std::chrono::milliseconds;
 using wire::a2a::ClientRequest;
 using wire::a2a::Update;
 
-// A little more than the ten minutes that a server lets a send wait.
+// A little longer than the ten minutes for which a server lets a send wait.
 constexpr std::chrono::seconds kPlainSendTimeout{660};
 constexpr std::chrono::seconds kGetTimeout{30};
-// For a server that has answered only that it is busy, and for one that was not there: as a restart takes a
-// moment, but people do not wait for a dead address.
+// How long to wait for a server that has only answered that it is busy, and for one that was not there: a
+// restart takes a moment, but people do not wait for a dead address.
 constexpr std::chrono::seconds kFirstAnswer{5};
 constexpr milliseconds kNobodyThere{150};
 constexpr std::chrono::seconds kGiveUpAfter{60};
@@ -39,7 +39,7 @@ class Session {
     if (!save.folder.empty()) saver_ = std::make_unique<FileSaver>(save.folder, save.force);
   }
 
-  // The agent's interfaces; nothing once that has been reported, with `exit_code`.
+  // The agent's interfaces. Empty after an error, which is reported, or Ctrl-C: then `exit_code` is set.
   std::vector<Remote> find(int& exit_code);
 
   FollowEnd follow_stream(const Remote& remote, FollowPlan plan);
@@ -94,7 +94,7 @@ FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
   const Endpoint endpoint(remote, interrupt_.fd());
   url_ = remote.url;
   plan.dialect = &endpoint.dialect();
-  // Its card came from elsewhere, if there is one: nothing has answered over gRPC yet.
+  // Nothing has answered over gRPC yet: the card, if there is one, came over HTTP.
   plan.is_met = !remote.over_grpc;
   plan.give_up_after = patience_.value_or(kGiveUpAfter);
   FollowWorld world;
@@ -111,7 +111,7 @@ FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
   return follow(plan, world);
 }
 
-// A message with an id may be sent again when no answer came; the server knows it (0.2 and later).
+// A message with an id may be sent again if no answer came: the server recognises it (0.2 and later).
 FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request, const task::TaskId& task) {
   const Endpoint endpoint(remote, interrupt_.fd());
   url_ = remote.url;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::chrono::seconds kCallTimeout{30};
 
-// Asks for a task and shows it; its state, or the exit code of what went wrong. `write`: the request in a
-// dialect.
+// Asks for a task and shows it. Returns its state, or the exit code of an error. `write` makes the request in
+// a dialect.
 template <class F>
 tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& write, Console& console) {
   const std::string url = endpoint_url(options.client.card_url(), options.client.agent);

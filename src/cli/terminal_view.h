@@ -1,7 +1,6 @@
-// TerminalView: what a person sees of a task's events. Text as it streams, states in colour, progress as a
-// bar.
+// TerminalView: shows a task's events to a person: text as it streams, states in colour, progress as a bar.
 //
-// Pure: it answers what to write and writes nothing. Text from the agent is made harmless (printable.h).
+// Pure: returns what to write, and writes nothing. Text from the agent is made harmless (printable.h).
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@ class TerminalView {
 
   std::string show(const wire::a2a::Update& update);
 
-  // A line of our own, on a line of its own.
+  // A note from the program, on a line of its own.
   std::string note(std::string_view text);
 
   // Leaves the cursor at the beginning of an empty line.
@@ -41,13 +40,13 @@ class TerminalView {
 
   const bool colour_;
   const std::size_t columns_;
-  std::string out_;         // of the call under way
+  std::string out_;         // the output of the current call
   bool bar_shown_ = false;  // the cursor is behind a bar that will be wiped
   bool mid_line_ = false;   // the cursor is behind streamed text
   std::optional<task::State> state_;
-  std::string last_said_;  // of the working state, not to repeat it
+  std::string last_said_;  // the last text of the working state, not to repeat it
   ArtifactNumbers numbers_;
-  std::map<int, bool> artifacts_;  // those seen: whether something of them was shown
+  std::map<int, bool> artifacts_;  // those seen, and whether anything of them was shown
   std::optional<int> streaming_;   // the artifact the last text belongs to
 };
 

@@ -1,5 +1,5 @@
-// Background: where the engine reads the store and waits for time to pass, so that neither the committing
-// thread nor the loops do.
+// Background: the pool for the engine's blocking store reads, and its timers. Keeps both off the committing
+// thread and the event loops.
 #pragma once
 
 #include "base/event_loop.h"
@@ -12,8 +12,8 @@ class Background {
   Background() : timers_("engine-time"), pool_("engine", 2, kQueueMax) { timers_.start(); }
   ~Background() { stop(); }
 
-  // Runs `work` on a pool thread. The queue is longer than the turns and callers that can be waiting at once;
-  // should it be full all the same, the work is tried again a moment later.
+  // Runs `work` on a pool thread. The queue holds more than the turns and callers that can wait at once; if
+  // it is full anyway, tries again a moment later.
   void run(std::function<void()> work) {
     if (pool_.try_submit(std::move(work))) return;
     timers_.after(std::chrono::milliseconds(20),
@@ -22,7 +22,7 @@ class Background {
 
   base::EventLoop& timers() { return timers_; }
 
-  // Timers that have not fired never will; work that is queued is run.
+  // Pending timers never fire; queued work still runs.
   void stop() {
     timers_.stop();
     pool_.stop();

@@ -10,7 +10,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-// Losing a race means deciding again; whoever loses this often has met something else.
+// A lost race means deciding again. Losing this often has another cause.
 constexpr int kCancelTriesMax = 32;
 
 }  // namespace
@@ -64,12 +64,12 @@ void Cancels::stored(const task::TaskHead& before, const std::string& reason, Le
     cancel_children(before.key);
     return done(before.key);
   }
-  // Not only once its turn has ended: a tree of tasks would outgrow a cancel that goes down level by level.
+  // Now, not when its turn has ended: a tree of tasks could outgrow a cancel that goes down level by level.
   cancel_children(before.key);
-  // From the commit callback no stop can be missed.
+  // In the commit callback, so that no stop is missed.
   await_cancel(before.key, written.head.last_event, std::move(done));
   if (turns_.cancel(before.key, reason)) return;
-  // No turn of it is at work here, whatever its head says: nobody else will end it.
+  // No turn of the task runs here, whatever its head says: nobody else will end it.
   task::Change end;
   end.task = before.key;
   end.expected = written.head.version;
@@ -86,7 +86,7 @@ void Cancels::await_cancel(task::TaskKey key, task::EventNumber after, Done done
         if (stop) return done(fail(ErrorCode::not_cancelable, "the task ended before it could be canceled"));
         done(fail(ErrorCode::unavailable, "the task has not ended yet; it will be canceled"));
       });
-  // It may have stopped before the wait began.
+  // The task may have stopped before the wait began.
   background_.run([this, key, waiting] {
     const auto head = store_.head(key);
     if (head && task::is_terminal(head->state)) waits_.end(waiting, Stop{head->state, head->last_event});

@@ -1,7 +1,6 @@
-// Cancels: a task and its children are to stop. The wish is stored first; then whoever runs the task's turn
-// is told.
+// Cancels: cancels tasks and their children. Stores the request first, then tells the running turn.
 //
-// Threads: any. Reading blocks on the disk; `done` runs as the answers of TaskService do.
+// Threads: any. Calls may block on the disk; `done` runs where TaskService's callbacks do.
 #pragma once
 
 #include <functional>
@@ -28,7 +27,7 @@ class Cancels {
         options_(options) {}
 
   void cancel(const task::TaskRef& ref, Done done);
-  // `reason` is told to whoever sees the task end as canceled.
+  // `reason`: the text of the canceled status; empty: none.
   void cancel(task::TaskKey key, Done done, const std::string& reason = {});
   void cancel_children(task::TaskKey parent);
 

@@ -16,12 +16,12 @@ std::string error_in(const task::Status& status) {
 
 }  // namespace
 
-// Who waits for a child, under which id, and as what the parent's log shows it. Shared by the callbacks of
-// one delegation, of which one at a time is under way.
+// The turn that waits for a child, the request's id, and the child's subagent in the parent's log. Shared by
+// the callbacks of one delegation, which run one at a time.
 struct Delegation::Delegated {
   std::shared_ptr<TurnRun> run;
   std::string id;
-  bool goes_on = false;  // with a child that was there before
+  bool goes_on = false;  // continues a child that was there before
   task::Subagent subagent;
 
   void show(Phase phase, std::string error = {}) {
@@ -29,7 +29,7 @@ struct Delegation::Delegated {
     subagent.error = std::move(error);
     run->emit(subagent);
   }
-  // Before the turn hears of it, so that what it makes of it comes afterwards in the log.
+  // Call before the turn gets the result, so that the turn's reaction comes afterwards in the log.
   void show_end(const task::Status& status) {
     if (!task::is_terminal(status.state)) return;
     if (status.state == task::State::completed) return show(Phase::finished);
@@ -80,11 +80,11 @@ void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest req
 
 void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
   TurnRun& run = *delegated->run;
-  // Its parent may have ended before the child was stored.
+  // The parent's turn may have ended before the child was stored.
   if (run.is_over()) return cancel_late(child.key);
   std::string& id = delegated->subagent.id;
   id = child.id.value;
-  // What an earlier turn began was closed with that turn.
+  // The subagent of an earlier turn was closed with that turn: this one needs a new id.
   if (delegated->goes_on && !run.has_subagent(id)) id += "-" + std::to_string(run.head().turn.value);
   delegated->show(Phase::started);
   follow(delegated, child);
@@ -95,7 +95,7 @@ void Delegation::cancel_late(task::TaskKey child) {
 }
 
 void Delegation::follow(const DelegatedPtr& delegated, const Accepted& child) {
-  // Without a bound of its own: the parent's deadline is the child's.
+  // A day is as good as unbounded: the deadline of the parent's turn applies.
   service_.wait(
       child.key, child.before, std::chrono::hours(24),
       [this, delegated, key = child.key](std::optional<Stop> stop) {
@@ -110,7 +110,7 @@ void Delegation::follow(const DelegatedPtr& delegated, const Accepted& child) {
 }
 
 void Delegation::parent_turn_ended(const task::TaskHead& head) {
-  // A turn that was broken off makes children of its own when it runs again.
+  // A broken-off turn makes new children when it runs again.
   const bool broken_off = head.turn_state == task::TurnState::queued && head.state == task::State::working;
   if (task::is_terminal(head.state) || broken_off) service_.cancel_children(head.key);
 }

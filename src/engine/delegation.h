@@ -1,9 +1,9 @@
-// Delegation: an agent's turn has another agent do a task. The child is a task like any other, linked to its
-// parent; its result goes back to the turn when the child has ended or waits for input.
+// Delegation: runs tasks that an agent's turn delegates to other agents. A child is an ordinary task linked
+// to its parent. The turn gets the result when the child has ended or waits for input.
 //
-// A child belongs to the parent's caller. When the parent's turn ends in an end of the parent, its open
-// children are canceled. The parent's log shows a child as a subagent from when it is stored until it has
-// ended; one that a later turn of the parent goes on with is a subagent of its own there.
+// A child belongs to the parent's caller. When the parent task ends, or its turn is broken off, its open
+// children are canceled. The parent's log shows a child as a subagent from when it is stored until it ends.
+// A later turn of the parent that continues a child logs it as a new subagent.
 // Threads: any.
 #pragma once
 
@@ -17,7 +17,7 @@ class Delegation {
              const EngineOptions& options)
       : store_(store), service_(service), background_(background), options_(options) {}
 
-  // Never fails: what goes wrong is delivered to the turn as the result's error.
+  // Never fails: errors are delivered to the turn in the result.
   void start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request);
 
   void parent_turn_ended(const task::TaskHead& head);

@@ -24,7 +24,7 @@ Engine::~Engine() {
 base::Result<int> Engine::start() {
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
-  // Whoever followed a run before the program stopped has to come back for it, as after any lost connection.
+  // Clients that followed a run before the program stopped have to come back, as after any lost connection.
   for (const task::TaskHead& head : *found) {
     if (head.origin != task::Generation::none || head.parent) continue;
     const auto before = store_.last_stop(head.key, head.last_event);

@@ -1,7 +1,7 @@
-// Engine: the parts that decide about tasks, put together in the order in which they need each other.
+// Engine: owns the parts that run tasks and connects them.
 //
-// Threads: `start` and `drain` from one thread; what it hands out is for any thread.
-// Lifetime: the store, the catalogue, the clock and the options outlive it.
+// Threads: `start` and `drain` from one thread; the objects it hands out may be used from any thread.
+// Lifetime: the store, the catalogue and the clock must outlive it.
 #pragma once
 
 #include "engine/delegation.h"
@@ -16,30 +16,30 @@ class Engine {
          EngineOptions options, std::function<void()> deliveries_written);
   ~Engine();
 
-  // Takes up what an earlier run left. How many turns that were.
+  // Recovers the turns that an earlier run left unfinished; returns how many.
   base::Result<int> start();
 
-  // No new turns; running ones get the grace; waiting callers are answered. Blocks. What has not ended goes
-  // on after a restart.
+  // Starts no more turns, gives running ones the grace, then answers waiting callers. Blocks. Turns that have
+  // not ended resume after a restart.
   void drain();
 
-  // Ends `drain` early: what still runs goes on after a restart. From any thread.
+  // Ends `drain` early; turns still running resume after a restart. From any thread.
   void hurry() { turns_.hurry(); }
 
-  // How many turns of one caller may wait; 0 is no bound. From any thread.
+  // The maximum number of queued turns of one caller; 0: unbounded. From any thread.
   void set_caller_queue_max(int turns) { turns_.scheduler().set_caller_max(turns); }
 
-  // The catalogue was read again.
+  // Call after the catalogue was reloaded.
   void catalogue_changed() { turns_.take_limits(); }
 
-  // As Ledger says.
+  // See Ledger.
   bool store_is_writable() { return ledger_.store_is_writable(); }
-  // Runs `work`, which must not block, after this time; never, once the engine drains.
+  // Runs `work` after `time`, or never once the engine has drained. `work` must not block.
   void after(std::chrono::milliseconds time, std::function<void()> work) {
     background_.timers().after(time, std::move(work));
   }
 
-  // Waits until no write is under way. Once nobody calls any more, after this nothing is called back.
+  // Waits until no write is pending. If no further calls are made, no callback runs after this.
   void settle() { ledger_.settle(); }
 
   TaskService& tasks() { return tasks_; }

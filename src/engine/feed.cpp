@@ -8,9 +8,9 @@ namespace {
 
 constexpr std::size_t kTailEventsMax = 128;
 constexpr std::size_t kTailBytesMax = 256 << 10;
-// Active tasks that nobody watches are remembered too, since most are watched a moment later; but not all.
+// Active tasks without subscribers are cached too, because most get one a moment later; but not all of them.
 constexpr std::size_t kIdleEntriesMax = 4096;
-// Of all tails together; past it no event is remembered and readers go to the store.
+// Of all tails together; past it no event is cached and readers go to the store.
 constexpr std::size_t kBytesMax = 256 << 20;
 
 // The first stop among these events past `after`.
@@ -101,13 +101,13 @@ Feed::Tail Feed::after(task::TaskKey task, task::EventNumber number, std::size_t
   });
 }
 
-// Whether there are readers, or may be in a moment: nobody has come yet.
+// Whether the task has a reader, or has no subscriber yet and may get a reader in a moment.
 bool Feed::is_remembered(const Entry& entry) {
   const auto reads = [](const auto& subscriber) { return subscriber.second.news != nullptr; };
   return entry.subscribers.empty() || std::ranges::any_of(entry.subscribers, reads);
 }
 
-// What is to be destroyed outside the lock.
+// Returns the events, for the caller to destroy outside the lock.
 std::vector<task::EventPtr> Feed::drop_tail(State& state, Entry& entry) {
   state.bytes -= std::exchange(entry.tail_bytes, 0);
   return std::exchange(entry.tail, {});
@@ -148,7 +148,7 @@ void Feed::publish(const task::TaskHead& head, const std::vector<task::EventPtr>
     }
     Entry& entry = found->second;
     entry.active = active;
-    // Otherwise there is no tail: it went with the last reader.
+    // Otherwise there is no tail: it was dropped with the last reader.
     if (is_remembered(entry)) extend(state, entry, events);
     for (auto& [id, subscriber] : entry.subscribers) {
       if (subscriber.news) {

@@ -1,13 +1,14 @@
-// Feed: tells who is interested that a task's log has grown, and keeps the newest events of each read or
-// active task in memory so that many readers need not go to the disk for them. Of a task for whose stop
-// somebody waits and that nobody reads it keeps none.
+// Feed: notifies subscribers when a task's log grows, and caches the newest events of active tasks and tasks
+// with readers, so that readers need not go to the disk. A task whose only subscribers wait for its stop has
+// no cached events.
 //
-// A reader holds its own position in the log. It subscribes, reads from `after` and, where that has a gap,
-// from the store; each news means: read again. Nothing is queued for a reader, so a slow one costs nothing.
+// Each reader holds its own position in the log. It subscribes, reads with `after`, and reads the store where
+// the cache has a gap; each notification means: read again. Nothing is queued per reader, so a slow one costs
+// nothing.
 //
-// Threads: every method may be called from any thread. News and stop callbacks run on the publishing thread
-// (the store's flushing thread), outside the lock; they must not block. A callback may still run once after
-// its subscription has been dropped.
+// Threads: every method may be called from any thread. Callbacks run on the publishing thread (the store's
+// flushing thread), outside the lock; they must not block. A callback may still run once after its
+// subscription was dropped.
 #pragma once
 
 #include <functional>
@@ -22,7 +23,7 @@
 
 namespace baton::engine {
 
-// Where a task came to a stop: ended, or waiting for its caller.
+// The status with which a task stopped: ended, or waiting for its caller.
 struct Stop {
   task::State state = task::State::completed;
   task::EventNumber number;
@@ -33,7 +34,7 @@ class Feed {
   using News = std::function<void()>;
   using OnStop = std::function<void(Stop)>;
 
-  // Ends when it is destroyed.
+  // Unsubscribes when destroyed.
   class Subscription {
    public:
     Subscription() = default;
@@ -48,7 +49,7 @@ class Feed {
     std::uint64_t id_ = 0;
   };
 
-  // What the memory has of a task's log after some number.
+  // The cached events of a task after some number.
   struct Tail {
     bool known = false;  // false: read the store
     std::vector<task::EventPtr> events;
@@ -56,16 +57,15 @@ class Feed {
 
   Subscription subscribe(task::TaskKey task, News news);
 
-  // Calls `on_stop` once, at the first status after `after` with which the task stops. A stop that was
-  // published before this call is not seen: whoever calls it from a commit callback misses none, others look
-  // at the head afterwards.
+  // Calls `on_stop` once, at the first stop after event `after`. Misses stops published before this call:
+  // call it from the commit callback, or check the head afterwards.
   Subscription on_stop(task::TaskKey task, task::EventNumber after, OnStop on_stop);
 
   Tail after(task::TaskKey task, task::EventNumber number, std::size_t max) const;
 
   void publish(const task::TaskHead& head, const std::vector<task::EventPtr>& events);
 
-  // Whether anybody is subscribed: a stream, or a reply that waits for the task to stop.
+  // Whether the task has a subscriber: a stream, or a reply that waits for it to stop.
   bool is_followed(task::TaskKey task) const;
 
   struct Counts {
@@ -92,7 +92,7 @@ class Feed {
     std::size_t bytes = 0;  // of all tails
     std::uint64_t next_id = 1;
     std::size_t subscriptions = 0;
-    std::size_t idle = 0;  // entries nobody is subscribed to
+    std::size_t idle = 0;  // entries without subscribers
   };
 
   Subscription add(task::TaskKey task, Subscriber subscriber);

@@ -15,7 +15,7 @@ auto Ledger::counted(Answer done) {
   };
 }
 
-// A refusal of any other kind says nothing of the disk.
+// Errors other than `unavailable` say nothing about the disk.
 template <class Answer>
 void Ledger::note_outcome(const Answer& result) {
   const bool worked = result.has_value();

@@ -1,8 +1,8 @@
-// Ledger: the one way the engine and its callers write. A change is committed, then whoever it concerns is
-// woken: readers of the log, the notifier. Nothing is shown before it is stored (promise 1).
+// Ledger: the only way the engine and its callers write to the store. Commits a change, then wakes the log's
+// readers and the notifier. Nothing is shown before it is stored (promise 1).
 //
 // Threads: any. Callbacks run on the store's flushing thread, in the order in which changes were applied,
-// after readers of the same change were woken. An early one runs before that, as store::EarlyCallback says.
+// after the change's readers were woken. Early callbacks run before that; see store::EarlyCallback.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace baton::engine {
 
 class Ledger {
  public:
-  // A change as stored. Its events have gone to the readers.
+  // A stored change. Its events have been published.
   struct Written {
     task::TaskHead head;
     task::EventNumber before;  // the last number before this change's events
@@ -30,26 +30,26 @@ class Ledger {
 
   void commit(task::Change change, Done done, Early early = nullptr);
 
-  // A task's webhooks, as in store::TaskStore. Nobody is woken.
+  // Change a task's webhooks, as in store::TaskStore. Wake nobody.
   void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                 std::function<void(base::Result<task::PushConfig>)> done);
   void delete_push(task::TaskKey key, task::PushConfigId id, std::function<void(base::Result<void>)> done);
 
-  // As in store::TaskStore.
+  // See store::TaskStore.
   bool after_change(task::TaskKey key, std::function<void()> then);
 
-  // False once the store could not be written, until a write works again. Being asked then makes it try, so
-  // that the answer becomes true also where nobody else writes. Never waits.
+  // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
+  // answer recovers even if nobody else writes. Never blocks.
   bool store_is_writable();
 
-  // Waits until nothing of the above is under way.
+  // Waits until none of the above is pending.
   void settle();
 
-  // How many statuses of this kind were stored since start.
+  // How many statuses with this state were stored since start.
   std::int64_t count(task::State state) const { return counts_[static_cast<std::size_t>(state)]; }
 
  private:
-  // `done`, with the write counted as under way until it has run.
+  // Wraps `done` so that the write counts as pending until it has run.
   template <class Answer>
   auto counted(Answer done);
   void one_less();

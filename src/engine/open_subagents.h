@@ -1,4 +1,4 @@
-// OpenSubagents: which subagents of a log have begun and have not ended. A value: its owner guards it.
+// OpenSubagents: the subagents of a log that have begun and not ended. Not thread-safe: its owner guards it.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace baton::engine {
 
 class OpenSubagents {
  public:
-  // False: it begins what is open or ends what is not, so it has no place in the log.
+  // Applies an event. False if it begins an open subagent or ends one that is not open: then do not log it.
   bool follow(const task::Subagent& event);
-  // The event that was followed last, or before those undone, will not be in the log.
+  // Reverts an event that will not be logged. Undo events last first.
   void undo(const task::Subagent& event);
   bool is_open(const std::string& id) const;
-  // Ends all that are open, as failed.
+  // Ends all open subagents as failed; returns the events.
   std::vector<task::Subagent> close_all(const std::string& error);
 
  private:

@@ -1,4 +1,4 @@
-// What an operator may set about running tasks. All have defaults that suit one machine.
+// EngineOptions: what an operator may configure about running tasks. The defaults suit one machine.
 #pragma once
 
 #include <chrono>
@@ -14,19 +14,19 @@ struct EngineOptions {
   int slots = 256;                                // turns running at once, over all agents
   int queue_max = 10'000;                         // turns waiting for a slot; past it: overloaded
   std::chrono::milliseconds reply_wait{600'000};  // the longest a caller waits for a task to stop
-  std::chrono::milliseconds drain_grace{10'000};  // what running turns get at shutdown
-  std::size_t turn_bytes_max = 4 << 20;           // output of one turn waiting for the disk
+  std::chrono::milliseconds drain_grace{10'000};  // how long running turns may go on at shutdown
+  std::size_t turn_bytes_max = 4 << 20;           // one turn's output that waits for the disk
   std::size_t artifact_bytes_max = 64 << 20;      // of one artifact, all chunks
   std::size_t part_bytes_max = 4 << 20;           // of one part's content in a caller's message
   std::size_t task_bytes_max = 64 << 20;          // of one task's log
   int history_max = 10'000;                       // messages of one task
   int conversation_max = 50;                      // earlier messages an agent is given
   int delegation_depth_max = 8;
-  // From the time a run's client has left to its cancellation (Leaving::cancels); 0: it is never canceled.
+  // How long a run goes on after its client has left (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
   int push_configs_max = 10;  // for one task
   bool push_enabled = true;
-  // Refuses a config to whose URL nothing may be sent, as far as that is known without looking its name up.
+  // Refuses a config whose URL is forbidden, as far as that is known without a DNS lookup.
   std::function<base::Result<void>(const task::PushConfig&)> check_push;
   std::chrono::milliseconds disk_retry{250};  // after a write that failed
 };

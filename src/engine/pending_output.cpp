@@ -23,7 +23,7 @@ bool is_one_of(const task::EventBody& body) {
   return (std::holds_alternative<Kinds>(body) || ...);
 }
 
-// Notes about the work do not interrupt what is being streamed; what has content does.
+// Events with content end the open reply or span; notes about the work do not.
 bool ends_stream(const task::EventBody& body) {
   return !is_one_of<task::StatusChanged, task::StateSnapshot, task::StateDelta, task::Custom, task::Subagent,
                     task::Usage>(body);
@@ -36,7 +36,7 @@ task::ArtifactId& id_in(task::ReasoningDelta& piece) {
   return piece.span;
 }
 
-// An executor says how it is getting on; how the turn ends is said by its outcome.
+// An executor's status only reports progress; its outcome says how the turn ends.
 void make_note(task::StatusChanged& change, base::Timestamp now) {
   change.status.state = task::State::working;
   change.status.at = now;
@@ -97,7 +97,7 @@ void PendingOutput::mark(task::TextDelta& piece) const {
   piece.in_status = reply_as_ == ReplyAs::status;
 }
 
-// The last event that waits, if it is a piece of what is being streamed.
+// The last waiting event, if it is a piece of the open reply or span.
 template <class Delta>
 Delta* PendingOutput::open_piece() {
   auto* last = waiting_.empty() ? nullptr : std::get_if<Delta>(&waiting_.back());

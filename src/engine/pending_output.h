@@ -1,7 +1,7 @@
 // PendingOutput: what an executor has produced and the store does not have yet.
 //
-// It gives replies, spans of reasoning and artifacts their ids, joins consecutive text, and keeps what is on
-// its way to the store until it is known to be there. A value: its owner guards it.
+// Assigns ids to replies, spans of reasoning and artifacts, joins consecutive text, and keeps events that are
+// being stored until they are known to be stored. Not thread-safe: its owner guards it.
 #pragma once
 
 #include <optional>
@@ -18,48 +18,48 @@ namespace baton::engine {
 
 class PendingOutput {
  public:
-  // `prefix` begins the ids of what the turn makes: "<task>", and "<turn>" tells this turn's from others'.
-  // `reply_as`: where A2A clients find the streamed reply.
+  // Assigned ids are "<task>-<kind><turn>.<number>". `reply_as`: where A2A clients find the streamed reply.
   PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max,
                 agents::AgentSettings::ReplyAs reply_as = agents::AgentSettings::ReplyAs::artifact);
 
-  // Takes an event; what is being streamed ends if the event has content of its own. Answers what is wrong
-  // with it instead, for the agent's failure: then it was not taken. The end of a subagent that is not open
-  // is left out, and so is a second beginning.
+  // Adds an event. An event with content of its own ends the open reply or span. If the event is refused,
+  // returns why, for the agent's failure. Drops the end of a subagent that is not open, and a second
+  // beginning.
   std::optional<std::string> add(task::EventBody body, base::Timestamp now);
-  // A piece of the open reply, or the first of a new one. A span of reasoning ends.
+  // Appends to the open reply, or begins one. Ends an open span of reasoning.
   void add_text(std::string delta);
-  // The same the other way round.
+  // Appends to the open span of reasoning, or begins one. Ends an open reply.
   void add_reasoning(std::string delta);
-  // Nothing more comes of what is open: the reply or span, and the subagents.
+  // Ends the open reply or span, and the open subagents.
   void close_all();
 
   bool empty() const { return waiting_.empty(); }
-  // About what is waiting, and not what is on its way.
+  // The approximate size of waiting events, without those being stored.
   std::size_t bytes() const { return bytes_; }
-  // About both, and what the message that ends the turn is going to repeat of the replies.
+  // The approximate size of both, and of the replies that the message that ends the turn will repeat.
   std::size_t unstored_bytes() const { return bytes_ + bytes_on_their_way_ + replies_bytes_; }
 
-  // Hands out what is waiting and remembers it as on its way.
+  // Returns the waiting events, and keeps a copy until `stored`.
   std::vector<task::EventBody> take();
-  // What was on its way is stored.
+  // The events taken last are stored.
   void stored() {
     on_its_way_.clear();
     bytes_on_their_way_ = 0;
   }
-  // It is not: it waits again, before what came since.
+  // The events taken last were not stored: they wait again, before newer ones.
   void put_back();
-  // Neither will be stored. What was open before is open.
+  // Drops everything that is not stored. The open subagents are those of the stored events; no reply or span
+  // is open.
   void drop_all();
 
-  // The whole of each reply so far, for the message that ends the turn; none where replies are artifacts
+  // The full text of each reply so far, for the message that ends the turn; empty if replies are artifacts
   // only.
   const std::vector<task::Part>& reply() const { return replies_whole_; }
-  // Whether nothing but replies has been put out that A2A shows.
+  // Whether replies are the only output so far that A2A shows.
   bool is_reply_alone() const { return is_reply_alone_; }
 
   bool is_open(const std::string& subagent) const { return subagents_.is_open(subagent); }
-  // All replies and artifacts so far.
+  // The ids of all replies and artifacts so far.
   std::vector<task::ArtifactId> begun() const;
 
  private:
@@ -88,8 +88,8 @@ class PendingOutput {
   std::vector<task::EventBody> on_its_way_;
   std::size_t bytes_ = 0;
   std::size_t bytes_on_their_way_ = 0;
-  task::ArtifactId open_;  // the reply or span that is being streamed: at most one is
-  bool thinks_ = false;    // it is a span
+  task::ArtifactId open_;  // the reply or span being streamed, if any
+  bool thinks_ = false;    // open_ is a span
   int replies_ = 0;
   int spans_ = 0;
   int artifacts_ = 0;

@@ -1,8 +1,8 @@
 // PushConfigs: the webhooks of a caller's tasks.
 //
-// Each method fails with push_not_supported where webhooks are switched off, and with task_not_found for
+// Each method fails with push_not_supported if webhooks are switched off, and with task_not_found for
 // another caller's task.
-// Threads: any. Reading blocks on the disk; `done` runs on the calling or the flushing thread.
+// Threads: any. Calls may block on the disk; `done` runs on the calling or the flushing thread.
 #pragma once
 
 #include <functional>
@@ -21,9 +21,9 @@ class PushConfigs {
   PushConfigs(const store::TaskStore& store, Ledger& ledger, const EngineOptions& options)
       : store_(store), ledger_(ledger), options_(options) {}
 
-  // Whether webhooks are on at all.
+  // Whether webhooks are switched on.
   base::Result<void> offered() const;
-  // Whether this one may be set: offered, and to a URL that is not forbidden. Fails with invalid_argument.
+  // Whether this config may be set: webhooks are on, and its URL is allowed, else invalid_argument.
   base::Result<void> check(const task::PushConfig& config) const;
 
   void set(const task::TaskRef& ref, task::PushConfig config, Done done);

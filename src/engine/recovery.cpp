@@ -12,13 +12,13 @@ namespace baton::engine {
 namespace {
 
 constexpr int kPage = 500;
-constexpr int kSuspicious = 5;  // attempts: from here on the turn may be what ends the program
+constexpr int kSuspicious = 5;  // attempts, from which on the turn may be what crashes the program
 
 void note(std::vector<task::ArtifactId>& begun, const task::ArtifactId& id) {
   if (std::find(begun.begin(), begun.end(), id) == begun.end()) begun.push_back(id);
 }
 
-// The second attempt has children of its own.
+// The next attempt makes its own children.
 void close_subagents(task::Change& change, OpenSubagents& open) {
   for (task::Subagent& left : open.close_all("interrupted by a restart")) {
     change.events.push_back(std::move(left));
@@ -36,7 +36,7 @@ base::Result<std::vector<task::TaskHead>> Recovery::run() {
   if (!found) return base::fail(std::move(found.error()));
   std::vector<const task::TaskHead*> queued;
   for (const task::TaskHead& head : *found) {
-    // Its card is wrong for now: its tasks wait for a start at which it is not.
+    // The agent's card is wrong: its tasks wait for a start with a correct one.
     if (catalogue_.is_left_out(head.agent)) {
       spdlog::warn("task={} agent={} its turn waits: the agent's card is wrong",
                    base::loggable_word(head.id.value), head.agent.value);
@@ -47,7 +47,7 @@ base::Result<std::vector<task::TaskHead>> Recovery::run() {
     if (*stays) queued.push_back(&head);
   }
   if (auto ended = end_orphans(); !ended) return base::fail(std::move(ended.error()));
-  // Only now: a turn that begins may make tasks that must not be taken for broken ones.
+  // Only now: a turn that begins may make tasks, which must not be taken for broken ones.
   for (const task::TaskHead* head : queued) {
     scheduler_.enqueue_again(head->key, head->agent, std::string(task::account_of(head->caller)));
   }
@@ -64,13 +64,13 @@ base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
   }
 }
 
-// Whether the task has a turn to be queued.
+// Returns whether the task has a turn to queue.
 base::Result<bool> Recovery::recover(const task::TaskHead& found) {
-  // As it is now: as a child it may have been ended with its parent's broken turn.
+  // Read again: if it is a child, it may have been ended with its parent's broken turn.
   const auto head = store_.head(found.key);
   if (!head) return base::fail(head.error());
   if (head->turn_state != task::TurnState::running) return head->turn_state == task::TurnState::queued;
-  // The turn that waited for these is gone; run again, it makes its own.
+  // The turn that waited for these children is gone; when it runs again, it makes new ones.
   if (auto ended = end_children(head->key); !ended) return base::fail(std::move(ended.error()));
   auto change = change_for(*head);
   if (!change) return base::fail(std::move(change.error()));
@@ -97,7 +97,7 @@ base::Result<void> Recovery::end_children(task::TaskKey parent) {
   return {};
 }
 
-// Children whose parent ended while they could not be told.
+// Ends the children whose parent ended without canceling them.
 base::Result<void> Recovery::end_orphans() {
   const auto orphans = store_.orphans();
   if (!orphans) return base::fail(orphans.error());

@@ -1,11 +1,11 @@
-// Recovery: what becomes, at start, of the turns an earlier run of the program left queued or broken off.
+// Recovery: handles, at start, the turns that an earlier run of the program left queued or broken off.
 //
-// Queued turns are queued again. A broken-off turn follows its agent's rule: `resume` withdraws what the
-// broken attempt had shown and queues the turn again, however often that happens (the log warns of a turn
-// that may itself be what ends the program); `fail` ends the task with a clear reason. A task whose cancel
-// had been asked for is canceled, and so are the open children of broken-off turns and ended tasks. Tasks of
-// an agent that the catalogue has left out stay as they are. Threads: `run` from one thread, before new tasks
-// are taken. Blocks.
+// Queued turns are queued again. A broken-off turn follows its agent's rule. `resume` withdraws the output of
+// the broken attempt and queues the turn again, however often that happens; the log warns of a turn that may
+// be crashing the program. `fail` ends the task with a clear reason. A task whose cancel was requested is
+// canceled, and so are the open children of broken-off turns and of ended tasks. Tasks of an agent that the
+// catalogue has left out stay as they are. Threads: `run` from one thread, before new tasks are accepted.
+// Blocks.
 #pragma once
 
 #include "agents/catalogue.h"
@@ -21,7 +21,7 @@ class Recovery {
   Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler, const agents::Catalogue& catalogue,
            const base::Clock& clock);
 
-  // The tasks whose turns were found.
+  // Returns the tasks whose turns were unfinished.
   base::Result<std::vector<task::TaskHead>> run();
 
  private:
@@ -32,7 +32,7 @@ class Recovery {
   base::Result<void> end_orphans();
   // What a broken attempt has left in the log.
   struct Shown {
-    std::vector<task::ArtifactId> artifacts;  // and replies, that began after the message of the turn
+    std::vector<task::ArtifactId> artifacts;  // and replies; begun after the turn's message
     OpenSubagents subagents;
   };
   base::Result<void> end(const task::TaskHead& head, task::State state, const std::string& reason);

@@ -7,14 +7,14 @@
 namespace baton::engine {
 namespace {
 
-// Takes `bytes` from `room` if they are in it.
+// Takes `bytes` from `room` if they fit.
 bool fits(std::size_t bytes, std::size_t& room) {
   if (bytes > room) return false;
   room -= bytes;
   return true;
 }
 
-// Artifacts before history: they are what a task was done for.
+// Artifacts come before history: they are the result of a task.
 void cut_to(task::Task& task, std::size_t& room) {
   const auto too_many =
       std::find_if_not(task.artifacts.begin(), task.artifacts.end(),

@@ -1,4 +1,4 @@
-// The tasks a message refers to (A2A: referenceTaskIds), as an agent is told of them.
+// The tasks that a message refers to (A2A: referenceTaskIds), as its agent gets them.
 //
 // Threads: any. Blocks on the disk.
 #pragma once
@@ -9,13 +9,13 @@ namespace baton::engine {
 
 struct ReferenceBounds {
   int tasks;
-  int history;        // messages of each, the newest
-  std::size_t bytes;  // of all together
+  int history;        // the newest messages of each task
+  std::size_t bytes;  // of all tasks together
 };
 
-// Those of the message's reference tasks that `head`'s caller has at its agent, in the order in which they
-// are named; others, and the task itself, are left out. What is over a bound is left out too: of a task
-// first its oldest messages, then its last artifacts.
+// Returns the referenced tasks that belong to `head`'s caller and agent, in the order named; leaves out
+// others and the task itself. What exceeds a bound is left out too: a task loses its oldest messages first,
+// then its last artifacts.
 base::Result<std::vector<task::Task>> referenced_tasks(const store::TaskStore& store,
                                                        const task::TaskHead& head,
                                                        const task::Message& message,

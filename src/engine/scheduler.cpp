@@ -4,7 +4,8 @@
 
 namespace baton::engine {
 
-// Makes the change, and with it starts what fits now: in between nobody can take a slot that is waited for.
+// Makes the change and starts what fits now. One lock covers both, so that nobody else takes a slot in
+// between.
 template <class F>
 void Scheduler::change(F&& how) {
   const Starting starting = state_.with([&](State& state) {
@@ -90,7 +91,7 @@ void Scheduler::enqueue_again(task::TaskKey task, const task::AgentName& agent, 
   change([&](State& state) { put(state, task, {agent, caller, false}); });
 }
 
-// The task is in its lane no more.
+// Call when the task has left its lane.
 void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& caller) {
   const auto queued = state.queued.find(task);
   if (queued->second) give_back_place(state, caller);
@@ -134,8 +135,8 @@ void Scheduler::close() {
   state_.with([](State& state) { state.closed = true; });
 }
 
-// As many lanes as the agent has room for stand in the rotation, the one that has waited longest first. So a
-// lane is parked only while its agent is at its limit, or others of its lanes will take it there.
+// Moves parked lanes to the rotation, as many as the agent has room for, the one that has waited longest
+// first. So a lane is parked only while its agent is at its limit, or its other lanes will take it there.
 void Scheduler::unpark(State& state, const task::AgentName& name) const {
   Agent& agent = state.agents[name];
   while (!agent.parked.empty() && agent.running + agent.in_rotation < limit_of(state, name)) {

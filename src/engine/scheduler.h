@@ -1,6 +1,6 @@
-// Scheduler: which queued turn runs next. A bounded number of slots, a limit for each agent, and a rotation
-// over (caller, agent): a caller with a thousand queued turns does not hold up one with a single turn, nor
-// does an agent.
+// Scheduler: decides which queued turn runs next. It has a bounded number of slots, a limit for each agent,
+// and a round robin over (caller, agent): a caller or agent with a thousand queued turns does not hold up one
+// with a single turn.
 //
 // Threads: any. `start` is called outside the lock, on the thread whose call made room; it must not block.
 #pragma once
@@ -22,42 +22,43 @@ class Scheduler {
  public:
   using Start = std::function<void(task::TaskKey, const task::AgentName&)>;
 
-  // `limits` has each agent's own limit on turns at once; an agent that is not in it may have one.
+  // `limits`: how many turns each agent may run at once; an agent that is not in it may run one.
   Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start);
 
-  // Other limits from now on. Turns that run stay.
+  // Replaces the limits. Running turns go on.
   void set_limits(std::unordered_map<task::AgentName, int> limits);
 
-  // How many places in the queue one caller may have; 0 is no bound.
+  // The maximum number of queue places of one caller; 0: unbounded.
   void set_caller_max(int places) { caller_max_ = places; }
 
-  // Whose turn is to be queued, at which agent.
+  // Whose turn wants room, at which agent.
   struct Claim {
     task::AgentName agent;
     std::string caller;   // as task::account_of says
-    bool bounded = true;  // by the caller's share of the queue; not so the turns of children
+    bool bounded = true;  // by the caller's share of the queue; turns of children are not
   };
 
-  // Room for one more turn. A slot, if `may_begin` and one is free for this agent and none of its turns waits
-  // for it: the turn begins at once, and the slot ends in `finished`. Else a place in the queue, which ends
-  // in `enqueue` or `release`. None: the queue is full. Over share: the caller has all the places it may
-  // have.
+  // Reserves room for one turn. `slot`: with `may_begin`, if the agent has a free slot and no queued turns;
+  // the turn begins at once, and `finished` returns the slot. `queue`: a place in the queue, to be used by
+  // `enqueue` or returned by `release`. `none`: the queue is full, or closed. `over_share`: the caller has
+  // all the places it may have.
   enum class Room { none, over_share, queue, slot };
   [[nodiscard]] Room reserve(const Claim& claim, bool may_begin);
   void release(const Claim& claim);
   void enqueue(task::TaskKey task, const Claim& claim);
-  // What was queued before a restart needs no reservation: it was acknowledged. It counts for nobody's share.
+  // Queues a turn that was acknowledged earlier: after a restart, or when a task's turn follows another.
+  // Needs no reservation and counts toward no caller's share.
   void enqueue_again(task::TaskKey task, const task::AgentName& agent, const std::string& caller);
-  // A queued turn is not wanted any more.
+  // Removes a turn from the queue, if it is there.
   void remove(task::TaskKey task, const task::AgentName& agent, const std::string& caller);
 
-  // A turn that was started gives its slot back: it ended, or it waits for children.
+  // Returns the slot of a turn that has ended or waits for children.
   void finished(const task::AgentName& agent);
-  // A turn that waited for children goes on. It gets its slot even if that is one too many: a parent is
-  // never starved by the children it waited for.
+  // A turn that waited for children goes on. It gets a slot even if that is one too many, so that a parent is
+  // never starved by its children.
   void resumed(const task::AgentName& agent);
 
-  // No further turn is started.
+  // Starts no further turns and gives out no more room.
   void close();
 
   struct Counts {
@@ -67,7 +68,7 @@ class Scheduler {
   Counts counts() const;
 
  private:
-  // The queued turns of one caller at one agent, while there are any.
+  // The queued turns of one caller at one agent; removed when empty.
   using Lane = std::deque<task::TaskKey>;
   struct Agent {
     std::unordered_map<std::string, Lane> lanes;  // by caller
@@ -80,8 +81,8 @@ class Scheduler {
     std::unordered_map<task::AgentName, int> limits;
     std::unordered_map<task::AgentName, Agent> agents;
     std::deque<std::pair<task::AgentName, std::string>> rotation;  // lanes whose agent may have room
-    std::unordered_map<task::TaskKey, bool> queued;  // in one of the lanes; whether it is bounded
-    std::unordered_map<std::string, int> places;     // of callers: queued and reserved, bounded
+    std::unordered_map<task::TaskKey, bool> queued;  // tasks in the lanes; whether they are bounded
+    std::unordered_map<std::string, int> places;     // by caller: bounded turns, queued or reserved
     int reserved = 0;
     int running = 0;
     bool closed = false;

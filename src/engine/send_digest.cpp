@@ -15,7 +15,7 @@ void add_part(base::Sha256& sha, const task::Part& part) {
   sha.add(part.metadata.text);
 }
 
-// Lists begin with how long they are, so that what follows is not taken for a part of them.
+// Each list is preceded by its length, so that it cannot run into what follows.
 void add_message(base::Sha256& sha, const task::Message& message) {
   sha.add(message.id.value);
   sha.add(message.parts.size());
@@ -47,7 +47,7 @@ task::SendDigest digest_of(const task::Submission& submission) {
 task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
                                 const task::ContextId& context, const std::string& name) {
   base::Sha256 sha;
-  // Where the digest of a message has the length of its caller's name.
+  // The digest of a message has the length of the caller's name here, which is never this large.
   sha.add(std::numeric_limits<std::uint64_t>::max());
   sha.add(caller.value);
   sha.add(agent.value);

@@ -1,4 +1,4 @@
-// What makes one send the repetition of another: who says what to whom, and where.
+// Send digests: the idempotency keys by which a repeated send is recognised.
 //
 // Threads: any; pure.
 #pragma once
@@ -7,11 +7,12 @@
 
 namespace baton::engine {
 
-// Of caller, agent, target (task and context as given) and message. What comes along beside the message
-// (request metadata, output modes, webhook) does not count.
+// The digest of caller, agent, target (task and context as given) and message. Request metadata, output modes
+// and webhook do not count.
 task::SendDigest digest_of(const task::Submission& submission);
 
-// Of a request by the name its client gave it in a context, whatever it says. Never that of a message.
+// The digest of a request by the name that its client gave it in a context, whatever its content. Never
+// equals a message's digest.
 task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
                                 const task::ContextId& context, const std::string& name);
 

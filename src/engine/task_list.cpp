@@ -12,7 +12,7 @@ constexpr std::size_t kPageBytesMax = 16 << 20;
 base::Result<TaskList> list_tasks(const store::TaskStore& store, const task::ListFilter& filter,
                                   const task::Depth& depth) {
   const auto limit = static_cast<std::size_t>(std::max(filter.limit, 1));
-  // One more than is shown: whether there is another page.
+  // One more than is shown tells whether there is another page.
   task::ListFilter asked = filter;
   asked.limit = static_cast<int>(limit) + 1;
   const auto page = store.list(asked);

@@ -15,11 +15,11 @@ namespace baton::engine {
 struct TaskList {
   std::vector<task::Task> tasks;
   std::int64_t total = 0;                  // on all pages
-  std::optional<task::ListPosition> next;  // after which the next page begins; nothing: this is the last
+  std::optional<task::ListPosition> next;  // the next page begins after it; unset on the last page
 };
 
-// At most filter.limit tasks and about 16 MiB; fails with too_large if they are more than depth.bytes_max.
-// `depth` says how much of each task.
+// Returns at most filter.limit tasks and about 16 MiB; fails with too_large past depth.bytes_max. `depth`
+// says how much of each task.
 base::Result<TaskList> list_tasks(const store::TaskStore& store, const task::ListFilter& filter,
                                   const task::Depth& depth);
 

@@ -16,7 +16,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-// Losing a race means deciding again; whoever loses this often has met something else.
+// A lost race means deciding again. Losing this often has another cause.
 constexpr int kTriesMax = 32;
 constexpr int kWaitingMessagesMax = 1000;
 
@@ -50,7 +50,7 @@ void put_push(task::Change& change, const task::Submission& submission, const ta
   if (change.push && change.push->id.empty()) change.push->id = task::id_for_unnamed(*change.push, task);
 }
 
-// By what a repetition of this submission is known, if it is.
+// The digest by which a repetition of this submission is recognised, if it can be.
 std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
   if (!submission.name.empty() && !submission.context.empty()) {
     return digest_of_name(submission.caller, submission.agent, submission.context, submission.name);
@@ -59,13 +59,13 @@ std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
   return digest_of(submission);
 }
 
-// What was answered to the earlier send of this digest; not_found if there was none.
+// The answer to the earlier send with this digest; not_found if there was none.
 base::Result<Accepted> earlier_send(const store::TaskStore& store, const task::SendDigest& digest) {
   const auto send = store.earlier_send(digest);
   if (!send) return fail(send.error());
   const auto head = store.head(send->task);
   if (!head) return fail(head.error());
-  // Its own events end with its message, before which there may be a status.
+  // The send's own events are its message, and perhaps a status before it.
   const auto events = store.events(send->task, send->before, 2);
   if (!events) return fail(events.error());
   task::EventNumber after = send->before;
@@ -82,10 +82,10 @@ struct TaskService::Pending {
   task::Submission submission;
   task::TaskKey parent;
   Scheduler::Claim claim;
-  std::optional<task::SendDigest> digest;  // none: it repeats nothing
+  std::optional<task::SendDigest> digest;  // none: never a repetition
   Submitted done;
   int tries = 0;
-  bool begun = false;  // its turn
+  bool begun = false;  // its turn began early
 };
 
 TaskService::TaskService(store::TaskStore& store, Ledger& ledger, Feed& feed, Turns& turns,
@@ -130,14 +130,14 @@ void TaskService::submit_child(task::TaskKey parent, task::Submission submission
   std::optional<task::SendDigest> digest;
   if (!parent) digest = digest_for(submission);
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
-  // Whoever waits for children must get them: no share refuses those.
+  // A turn that waits for children must get them: the caller's share does not bound those.
   Scheduler::Claim claim{submission.agent, std::string(task::account_of(submission.caller)), !parent};
   attempt(std::make_shared<Pending>(
       Pending{std::move(submission), parent, std::move(claim), digest, std::move(done)}));
 }
 
 void TaskService::attempt(const PendingPtr& pending) {
-  // The first time it is not looked for: the store itself refuses what it knows already.
+  // Not on the first try: the store itself refuses a send that it knows.
   if (pending->tries > 0 && answer_repeated(*pending)) return;
   auto decision = decide(*pending);
   Scheduler::Room room = Scheduler::Room::none;
@@ -154,7 +154,7 @@ void TaskService::attempt(const PendingPtr& pending) {
     }
   }
   if (!decision) {
-    // An earlier send of the same may be the reason for the refusal.
+    // An earlier send of the same message may be the reason for the refusal.
     if (!answer_repeated(*pending)) pending->done(fail(std::move(decision.error())));
     return;
   }
@@ -171,16 +171,16 @@ void TaskService::attempt(const PendingPtr& pending) {
       std::move(early));
 }
 
-// If the machine's power fails at that moment, the task is gone and its caller sends it again: an agent whose
-// work must not be done twice waits for the disk.
+// A power failure at that moment loses the task, and its caller sends it again. So an agent whose work must
+// not be done twice waits for the disk.
 bool TaskService::may_begin_early(const task::Change& change) const {
   if (!change.create) return false;
   const agents::Agent* agent = catalogue_.find(change.create->agent);
   return agent != nullptr && agent->settings.recovery != agents::AgentSettings::Recovery::fail;
 }
 
-// The first turn of a new conversation does not wait for the disk: nobody is told of it or of what follows
-// from it before all of that is on the disk, and what it is about is at hand.
+// The first turn of a new context does not wait for the disk: its input is at hand, and nothing is shown of
+// it or its output before that is on the disk.
 void TaskService::begin_early(Pending& pending, const store::Committed& committed) {
   if (!committed.new_context) return;
   task::Submission& submission = pending.submission;
@@ -193,14 +193,14 @@ void TaskService::begin_early(Pending& pending, const store::Committed& committe
   pending.begun = true;
 }
 
-// A turn that has a slot already begins with its message, in one change.
+// A turn that has a slot begins in the same change that stores its message.
 void TaskService::begin_turn(task::Change& change) const {
   change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
   change.turn->state = task::TurnState::running;
   change.turn->attempt = 1;
 }
 
-// Whether it has been answered.
+// Answers a repetition with the earlier send. Returns whether it was one.
 bool TaskService::answer_repeated(const Pending& pending) const {
   if (!pending.digest) return false;
   auto accepted = earlier_send(store_, *pending.digest);
@@ -224,7 +224,7 @@ base::Result<TaskService::Decision> TaskService::decide(const Pending& pending) 
   return fail(head.error());
 }
 
-// The task that a message answers without naming it.
+// The task that a message answers without naming it: the only one that waits in its context.
 base::Result<std::optional<task::TaskHead>> TaskService::waiting_in_context(
     const task::Submission& submission) const {
   if (!submission.answers_context || submission.context.empty()) return std::nullopt;
@@ -335,7 +335,7 @@ base::Result<Accepted> TaskService::earlier(const task::Caller& caller, const ta
 }
 
 base::Result<task::Leaving> TaskService::leaving(task::TaskKey key, task::EventNumber before) const {
-  // A run begins with its message, before which there may be a status.
+  // A run begins with its message, and perhaps a status before it.
   const auto events = store_.events(key, before, 2);
   if (!events) return fail(events.error());
   for (const task::Event& event : *events) {
@@ -363,7 +363,7 @@ void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, t
 bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) const {
   if (feed_.is_followed(key)) return false;
   const auto head = store_.head(key);
-  // A client that speaks A2A comes back for its task by other means.
+  // An A2A client comes back for its task by other means.
   if (!head || head->origin != task::Generation::none || task::is_stopped(head->state)) return false;
   const auto now = store_.last_stop(key, head->last_event);
   const auto rule = leaving(key, before);
@@ -377,7 +377,7 @@ void TaskService::wait(task::TaskKey task, task::EventNumber after, std::chrono:
 
 void TaskService::wait(const Accepted& accepted, std::chrono::milliseconds bound, Waits::Done done) {
   const auto waiting = waits_.begin(accepted.key, accepted.before, bound, std::move(done));
-  // From the commit callback of a send no stop can be missed; a repeated one may come after it.
+  // The commit callback of a send misses no stop; a repeated send may come after the stop.
   if (!accepted.repeated) return;
   background_.run([this, key = accepted.key, before = accepted.before, waiting] {
     const auto stop = store_.first_stop(key, before);

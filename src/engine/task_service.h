@@ -1,8 +1,9 @@
-// TaskService: what callers can do with tasks. Every protocol's routes and every delegating agent come here.
+// TaskService: what callers can do with tasks. All protocol routes and delegating agents go through it.
 //
-// Each method takes the caller as part of its request; another caller's task is task_not_found everywhere.
-// Threads: any. Methods that read the store may block on the disk; answers by callback come on the store's
-// flushing thread or a background thread and must not block.
+// A TaskRef or Submission names its caller; another caller's task is task_not_found. A TaskKey is not
+// checked.
+// Threads: any. Methods that read the store may block on the disk. Callbacks run on the calling thread, the
+// store's flushing thread or a background thread, and must not block.
 #pragma once
 
 #include <functional>
@@ -15,16 +16,16 @@
 
 namespace baton::engine {
 
-// A submission as stored. `before` is the log position its own events follow: wait or read from there.
+// A stored submission. `before` is the log position before its own events: wait or read from there.
 struct Accepted {
   task::TaskKey key;
   task::TaskId id;
   task::ContextId context;
   task::EventNumber before;
-  task::EventNumber after;  // and the one they end at
-  // The same send came before: nothing was stored, and the task may have stopped already.
+  task::EventNumber after;  // the last of its own events
+  // The send was a repetition: nothing was stored, and the task may have stopped already.
   bool repeated = false;
-  // Callers see no task so far: if it is completed so, its last message is the whole answer.
+  // Callers do not see the task so far. If it completes like this, its last message is the whole answer.
   bool hidden = false;
 };
 
@@ -34,25 +35,25 @@ class TaskService {
               const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
               const EngineOptions& options);
 
-  // Stores the message and queues its turn. A message that this caller sent this agent before, with the same
-  // id and content (send_digest.h), stores nothing while the store remembers it: its task comes back (README,
-  // promise 6). A message without an id is never a repetition. Fails with: invalid_argument, too_large,
-  // task_not_found, unsupported (the task has ended), content_type_not_supported, push_not_supported,
-  // overloaded, unavailable.
+  // Stores the message and queues its turn. A repeated send (send_digest.h) stores nothing and returns the
+  // earlier task, as long as the store remembers it (README, promise 6). A message with neither an id nor a
+  // name (task::Submission::name) is never a repetition. Fails with: not_found (no such agent),
+  // invalid_argument, too_large, task_not_found, unsupported (the task has ended), conflict (the question is
+  // no longer open), content_type_not_supported, push_not_supported, overloaded, unavailable.
   using Submitted = std::function<void(base::Result<Accepted>)>;
   void submit(task::Submission submission, Submitted done);
-  // The same for an agent: the new task becomes a child of `parent`. Its messages are never repetitions: a
-  // turn that runs again has new children.
+  // The same for an agent: a new task becomes a child of `parent`. Never a repetition: a turn that runs again
+  // makes new children.
   void submit_child(task::TaskKey parent, task::Submission submission, Submitted done);
 
-  // Answers once the task has stopped (ended, or waits for its caller) after event `after`, or when `bound`
-  // has passed, or the program drains: then with nothing. A stop that was stored before the call is not seen,
-  // except by the first form: it is for whoever has just been told `accepted`, in submit's callback.
+  // Calls `done` when the task stops (ends, or waits for its caller) after event `after`; with nothing when
+  // `bound` has passed or the program drains. The first form is for submit's callback and misses no stop; the
+  // second misses stops stored before the call.
   void wait(const Accepted& accepted, std::chrono::milliseconds bound, Waits::Done done);
   void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Waits::Done done);
 
   base::Result<task::TaskHead> find(const task::TaskRef& ref) const { return store_.head(ref); }
-  // As it is now, or as it was just after `as_of`.
+  // The task as it is now, or as it was just after event `as_of`.
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of = {}) const {
     return store_.read(key, depth, as_of);
@@ -65,7 +66,7 @@ class TaskService {
     return store_.events(key, after, limit);
   }
 
-  // As store::TaskStore says.
+  // See store::TaskStore.
   bool after_change(task::TaskKey key, std::function<void()> then) {
     return ledger_.after_change(key, std::move(then));
   }
@@ -73,34 +74,35 @@ class TaskService {
   // The earlier submission of this name (task::Submission::name), or not_found.
   base::Result<Accepted> earlier(const task::Caller& caller, const task::AgentName& agent,
                                  const task::ContextId& context, const std::string& name) const;
-  // Where the run that event `number` belongs to begins: the log position its first event follows. A run goes
-  // from a message to the next stop.
+  // Returns the log position before the run that event `number` belongs to. A run goes from a message to the
+  // next stop.
   base::Result<task::EventNumber> run_begin(task::TaskKey key, task::EventNumber number) const {
     return store_.last_stop(key, number);
   }
-  // The heads of a page of a list.
+  // One page of a list, heads only.
   base::Result<store::ListPage> heads(const task::ListFilter& filter) const { return store_.list(filter); }
 
   base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const {
     return list_tasks(store_, filter, depth);
   }
-  // Answers when the task has ended: as canceled, or with not_cancelable if it ended in another way.
+  // Calls `done` when the task has ended as canceled. Fails with not_cancelable if it ended otherwise, and
+  // with unavailable if it does not end in time.
   void cancel(const task::TaskRef& ref, Cancels::Done done) { cancels_.cancel(ref, std::move(done)); }
   void cancel(task::TaskKey key, Cancels::Done done) { cancels_.cancel(key, std::move(done)); }
-  // What becomes of the run that begins after `before` when its client has left.
+  // What happens to the run that begins after `before` once its client has left.
   base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
-  // Nobody may be there any more for the run that begins after `before`. If it is one that is canceled then
-  // (Leaving::cancels), on a task that no A2A client made, it is canceled with a reason once the agent's
-  // grace has passed, unless it has stopped or somebody follows the task by then (Feed::is_followed).
+  // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a
+  // task that no A2A client made, is canceled with a reason after the agent's grace, unless by then it has
+  // stopped or the task is followed (Feed::is_followed).
   void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
-  // Of an ended task.
+  // Cancels the open children of an ended task.
   void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
 
   // A config without an id gets one.
   void set_push(const task::TaskRef& ref, task::PushConfig config, PushConfigs::Done done) {
     push_.set(ref, std::move(config), std::move(done));
   }
-  // The config of this id, or with an empty id the first. not_found if there is none.
+  // Returns the config with this id, or the first one if `id` is empty; not_found if there is none.
   base::Result<task::PushConfig> push_config(const task::TaskRef& ref, const task::PushConfigId& id) const {
     return push_.get(ref, id);
   }
@@ -108,19 +110,19 @@ class TaskService {
   base::Result<std::vector<task::PushConfig>> push_configs(const task::TaskRef& ref) const {
     return push_.list(ref);
   }
-  // A config that is not there is a success.
+  // Deleting a config that does not exist is a no-op and succeeds.
   void delete_push(const task::TaskRef& ref, const task::PushConfigId& id, PushConfigs::Removed done) {
     push_.remove(ref, id, std::move(done));
   }
 
-  // The program drains.
+  // Ends all waits with nothing, because the program drains.
   void release_waits() { waits_.end_all(); }
 
  private:
   struct Pending;
   struct Decision {
     task::Change change;
-    bool has_turn = false;  // the message does not wait for the end of another one's turn
+    bool has_turn = false;  // the message gets its own turn now, and does not wait for another to end
   };
   using PendingPtr = std::shared_ptr<Pending>;
 

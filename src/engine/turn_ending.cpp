@@ -20,7 +20,7 @@ StatusChanged status_after(const agents::Outcome& outcome, const TurnEnding& end
   const base::Timestamp now = ending.now;
   if (const auto* done = std::get_if<agents::Done>(&outcome))
     return status_of(State::completed, done->message, now);
-  // Whatever else an agent that was told to stop says, it has stopped.
+  // An agent that was told to stop has stopped, whatever else it says.
   if (ending.cancel_requested || std::holds_alternative<agents::Canceled>(outcome)) {
     return status_with_text(State::canceled, ending.cancel_reason, now);
   }
@@ -36,7 +36,7 @@ StatusChanged status_after(const agents::Outcome& outcome, const TurnEnding& end
   return status_with_text(State::failed, std::get<agents::Failed>(outcome).error, now);
 }
 
-// Puts what the agent has streamed in front of what it says at the end, for clients that look only there.
+// Puts the streamed reply in front of the agent's last message, for clients that look only there.
 void repeat_reply(task::Status& status, const std::vector<task::Part>& reply) {
   const bool has_said = status.state == State::completed || task::is_waiting(status.state);
   if (reply.empty() || !has_said) return;
@@ -45,7 +45,7 @@ void repeat_reply(task::Status& status, const std::vector<task::Part>& reply) {
   status.reply_parts = static_cast<int>(reply.size());
 }
 
-// The task was done or asks, but its caller has already said more: it goes on with that.
+// The turn completed or asks, but its caller has already sent another message: the task goes on with that.
 void go_on(task::Change& change, const task::TaskHead& head, StatusChanged status, const TurnEnding& ending) {
   if (status.status.state == State::completed) {
     if (status.status.message)
@@ -55,7 +55,7 @@ void go_on(task::Change& change, const task::TaskHead& head, StatusChanged statu
     change.events.push_back(std::move(status));
   }
   change.events.push_back(StatusChanged{{State::submitted, std::nullopt, ending.now}, {}});
-  // What was said before the question was asked does not answer it.
+  // A message sent before the question was asked does not answer it.
   change.turn->ask.emplace();
   change.turn->state = task::TurnState::queued;
   change.turn->turn = task::TurnNumber{head.turn.value + 1};
@@ -64,7 +64,7 @@ void go_on(task::Change& change, const task::TaskHead& head, StatusChanged statu
   change.turn->waiting_messages = ending.waiting_messages - 1;
 }
 
-// The turn is queued again, as if it had not begun. Its next beginning counts this attempt anew.
+// Queues the turn again, as if it had not begun: it runs again as the same attempt.
 void run_again(task::Change& change, const task::TaskHead& head, const TurnEnding& ending) {
   if (!ending.shown.empty()) change.events.push_back(task::Withdrawn{ending.shown});
   change.turn.emplace();

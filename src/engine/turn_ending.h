@@ -13,8 +13,8 @@ namespace baton::engine {
 // What the ending depends on besides the outcome.
 struct TurnEnding {
   bool cancel_requested = false;
-  std::string cancel_reason;  // empty: none is told
-  // The next message that waited for this turn to end, and how many wait with it.
+  std::string cancel_reason;  // empty: none
+  // The next message that waits for this turn to end, and how many wait, including it.
   std::optional<task::EventNumber> next_message;
   int waiting_messages = 0;
   std::vector<task::ArtifactId> shown;  // the replies and artifacts that the turn began
@@ -23,11 +23,11 @@ struct TurnEnding {
   base::Timestamp now{};
 };
 
-// Adds to `change` the events and the turn update with which a turn of `head` ends.
+// Adds to `change` the events and the turn update that end a turn of `head`.
 void add_ending(task::Change& change, const task::TaskHead& head, const agents::Outcome& outcome,
                 const TurnEnding& ending);
 
-// A status with a short text from the agent's side.
+// A status with `text` as the agent's message; without a message if `text` is empty.
 task::StatusChanged status_with_text(task::State state, const std::string& text, base::Timestamp now);
 
 }  // namespace baton::engine

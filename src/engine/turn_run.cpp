@@ -9,7 +9,7 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{0};
-constexpr int kChildrenMax = 32;  // open at once, of one turn
+constexpr int kChildrenMax = 32;  // open at once, for each turn
 
 const task::Message* message_of(const agents::Outcome& outcome) {
   if (const auto* asked = std::get_if<agents::Asked>(&outcome)) return &asked->message;
@@ -106,7 +106,7 @@ void TurnRun::deliver(agents::DelegateResult result) {
   tell(std::move(result));
 }
 
-// Hands a result to the executor, or keeps it until there is one.
+// Passes a result to the executor, or keeps it until one is attached.
 void TurnRun::tell(agents::DelegateResult result) {
   const auto running = state_.with([&](State& state) {
     const bool starts = state.phase != Phase::over && !state.outcome && !state.running;
@@ -140,12 +140,12 @@ void TurnRun::delegate(agents::DelegateRequest request) {
       state.slot_released = state.phase != Phase::over;
       return !state.slot_released;
     });
-    if (late) return services_.resume(next.agent);  // it ended meanwhile and gives its slot back itself
+    if (late) return services_.resume(next.agent);  // the turn ended meanwhile; its end returns the slot
   }
   services_.delegate(shared_from_this(), std::move(request));
 }
 
-// Whether the task has room for so many bytes more; otherwise the turn fails.
+// Whether the task has room for `bytes` more; if not, the turn fails.
 bool TurnRun::fits(State& state, std::size_t bytes) {
   const std::size_t most = services_.options.task_bytes_max;
   if (state.head.bytes + state.output.unstored_bytes() + bytes <= most) return true;
@@ -217,7 +217,7 @@ void TurnRun::force(agents::Outcome outcome) {
     if (!state.outcome) state.outcome = std::move(outcome);
     return std::exchange(state.running, nullptr);
   });
-  // Let go of it where waiting for a process harms nobody.
+  // Released on a pool thread, because its destructor may block.
   services_.background.run([running = std::move(running)]() mutable { running.reset(); });
   flush();
 }
@@ -244,7 +244,7 @@ task::Change TurnRun::ending_change(State& state) {
   const auto* done = std::get_if<agents::Done>(&*state.outcome);
   const bool has_said = !state.output.reply().empty() || (done && done->message);
   change.shows = !runs_again && !(done && has_said && state.output.is_reply_alone());
-  // In a task that callers see, an answer by message is an artifact like any other.
+  // In a task that callers see, the reply of a message agent is an artifact, and is not repeated.
   const bool is_repeated =
       reply_as_ != agents::AgentSettings::ReplyAs::message || (state.head.hidden && !change.shows);
   if (is_repeated) ending.reply = state.output.reply();
@@ -252,7 +252,7 @@ task::Change TurnRun::ending_change(State& state) {
   return change;
 }
 
-// What is to be stored next, if anything, and may be now.
+// The next change to store, if there is one and it may be stored now.
 std::optional<task::Change> TurnRun::next_change(State& state, bool& look_for_message) {
   if (state.phase != Phase::running || state.in_flight) return std::nullopt;
   if ((state.output.empty() || state.held) && !state.outcome) return std::nullopt;
@@ -333,7 +333,7 @@ void TurnRun::refused(const base::Error& error) {
     default:
       break;
   }
-  // Output that cannot be stored at all: the turn fails without it.
+  // The output can never be stored: the turn fails without it.
   spdlog::error("task={} agent={} a turn's output cannot be stored: {} {}",
                 base::loggable_word(head().id.value), head().agent.value, error.for_caller, error.for_log);
   const bool again = state_.with([](State& state) {
@@ -344,7 +344,7 @@ void TurnRun::refused(const base::Error& error) {
   store_again(again ? services_.options.disk_retry : kAtOnce);
 }
 
-// Somebody else wrote first: a message arrived, a cancel was asked for, or the turn was ended.
+// Another write came first: a message arrived, a cancel was requested, or the turn was ended.
 void TurnRun::decide_again() {
   const task::TaskHead before = head();
   const auto now = services_.store.head(before.key);
@@ -361,7 +361,7 @@ void TurnRun::decide_again() {
   if (over) end();
 }
 
-// Puts back what was not stored, and stores it again.
+// Puts back what was not stored, and tries again after `delay`.
 void TurnRun::store_again(std::chrono::milliseconds delay) {
   auto again = [self = shared_from_this()] {
     self->state_.with([](State& state) {

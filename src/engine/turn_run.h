@@ -1,16 +1,16 @@
-// TurnRun: one turn while it runs. It takes what the executor produces, stores it in order, and turns the
-// executor's outcome into the task's next state.
+// TurnRun: one running turn. Stores the executor's output in order, and turns its outcome into the task's
+// next state.
 //
-// What it promises, whatever races:
-// - Output is stored in the order it came; at most one change of a turn is under way, and what comes
-//   meanwhile goes into the next one (consecutive text pieces as one event).
+// Guarantees, whatever races:
+// - Output is stored in the order it came. At most one change of a turn is in flight; output that comes
+//   meanwhile goes into the next one, with consecutive text joined.
 // - Nothing is stored after the turn ended, here or elsewhere: every change carries the turn as its fence.
-// - The turn ends once. A cancel that was asked for before the executor finished ends the task as canceled,
-//   unless the executor had completed its work by then.
-// - Messages that arrived meanwhile are not lost: instead of completing, the task goes on with the next one.
+// - The turn ends once. A cancel requested before the executor finishes ends the task as canceled, unless the
+//   executor completes its work all the same.
+// - Messages that arrive meanwhile are not lost: instead of completing, the task goes on with the next one.
 //
-// Threads: any. The lock is held neither over a commit nor over a call to the executor.
-// Shared by: the registry of running turns, the executor, and a commit or timer that is under way.
+// Threads: any. The lock is not held during a commit or a call to the executor.
+// Shared by: the registry of running turns, the executor, and pending commits and timers.
 #pragma once
 
 #include <functional>
@@ -31,44 +31,44 @@ namespace baton::engine {
 
 class TurnRun final : public agents::TurnSink, public std::enable_shared_from_this<TurnRun> {
  public:
-  // What a turn needs from around it. All outlive every turn.
+  // What a turn uses. All outlive every turn.
   struct Services {
     Ledger& ledger;
     store::TaskStore& store;
     Background& background;
     const base::Clock& clock;
     const EngineOptions& options;
-    // The turn is over and its executor let go; `slot_held` says whether its slot must be given back.
+    // The turn is over and has released its executor. `slot_held`: its slot must be given back.
     std::function<void(const std::shared_ptr<TurnRun>&, bool slot_held)> ended;
     std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
-    // The turn would give up its slot while it waits for children. False: too many do, it may not wait.
+    // Gives up the turn's slot while it waits for children. False: too many turns do; this one may not wait.
     std::function<bool(const task::AgentName&)> pause;
-    // It goes on.
+    // The turn goes on after waiting for children.
     std::function<void(const task::AgentName&)> resume;
   };
 
   TurnRun(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
 
-  // The turn's beginning is stored; `after` is the task after it, unless the turn was made with that. Output
-  // is taken from here on, and held until `attach`.
+  // The turn's beginning is stored. `after`: the task's head after that, unless the constructor got it. From
+  // now on output is accepted, but held back until `attach`.
   void started(std::optional<task::TaskHead> after = {});
-  // The executor is at work.
+  // The executor has started.
   void attach(std::unique_ptr<agents::RunningTurn> running);
 
-  // The wish to cancel is stored: the executor is told, and after the grace the turn is ended. The task's
-  // status then tells the reason, unless that is empty.
+  // Tells the executor to stop, and ends the turn after the grace. Call once the cancel request is stored.
+  // `reason`: the text of the canceled status; empty: none.
   void cancel(std::string reason = {});
-  // Ends the turn without a word to the store: the program is stopping, a restart goes on from the log.
+  // Ends the turn without storing anything: the program is stopping, and a restart resumes from the log.
   void abandon();
   void deliver(agents::DelegateResult result);
 
   task::TaskHead head() const;
   bool is_over() const;
-  // Why the turn ended in failure or refusal; empty: it did not, or not yet.
+  // Why the turn failed or was rejected; empty if it was not, or not yet.
   std::string failure() const;
-  // Whether its task may have child tasks: this turn delegated, or it is not the task's first.
+  // Whether the task may have children: this turn delegated, or it is not the task's first turn or attempt.
   bool may_have_children() const;
-  // Whether its log has a subagent of this id that has begun and has not ended.
+  // Whether the task's log has an open subagent with this id.
   bool has_subagent(const std::string& id) const;
 
   void emit(task::EventBody body) override;
@@ -90,20 +90,20 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     Phase phase = Phase::starting;
     task::TaskHead head;
     PendingOutput output;
-    bool held = false;  // more of the same is about to come
+    bool held = false;  // between `hold` and `release`, or before `attach`
     bool in_flight = false;
-    bool ending = false;   // the change under way ends the turn
-    bool dropped = false;  // there was output that could not be stored
+    bool ending = false;   // the change in flight ends the turn
+    bool dropped = false;  // some output could not be stored
     std::optional<agents::Outcome> outcome;
     bool cancel_requested = false;
     std::string cancel_reason;
-    std::optional<task::EventNumber> next_message;  // of the messages that waited for this turn's end
+    std::optional<task::EventNumber> next_message;  // the first message that waits for this turn to end
     std::function<void()> when_ready;
     int children = 0;
     bool delegated = false;
-    bool slot_released = false;                       // while it waits for them
-    std::vector<agents::DelegateResult> undelivered;  // that came before the executor was attached
-    std::shared_ptr<agents::RunningTurn> running;     // also held by a call into it that is under way
+    bool slot_released = false;                       // while it waits for children
+    std::vector<agents::DelegateResult> undelivered;  // came before the executor was attached
+    std::shared_ptr<agents::RunningTurn> running;     // also held by calls into it
     base::EventLoop::TimerId deadline = 0;
     base::EventLoop::TimerId grace = 0;
   };

@@ -20,10 +20,10 @@ std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& cata
 constexpr std::chrono::milliseconds kLettingGo{5};
 
 constexpr int kReferencesMax = 10;
-// What an agent is told of the conversation and of referenced tasks together.
+// Of the conversation and the referenced tasks together, as an agent gets them.
 constexpr std::size_t kToldBytesMax = 8 << 20;
 
-// What is left of it for references.
+// What is left of kToldBytesMax for references.
 std::size_t room_beside(const std::vector<task::Message>& conversation) {
   std::size_t told = 0;
   for (const task::Message& message : conversation) told += task::weight_of(message);
@@ -40,13 +40,14 @@ base::Result<std::vector<task::Artifact>> artifacts_of(const store::TaskStore& s
   return std::move(task->artifacts);
 }
 
-// The key alone may be given again: an agent can have begun on a task that a power failure took away.
+// The key alone is not unique: an agent may have begun a task that a power failure lost, and its key is
+// reused.
 std::string id_of_turn(const task::TaskHead& head) {
   return "t" + std::to_string(head.key.value) + "-" + std::to_string(head.turn.value) + "-" +
          std::to_string(std::hash<std::string>()(head.id.value));
 }
 
-// What every line of the log about a task begins with.
+// The beginning of every log line about a task.
 std::string facts_of(const task::TaskHead& head) {
   return "task=" + base::loggable_word(head.id.value) +
          " context=" + base::loggable_word(head.context.value) + " agent=" + head.agent.value +
@@ -96,7 +97,7 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
   const agents::Agent* agent = catalogue_.find(head->agent);
   if (!agent) return fail_unknown_agent(*head);
 
-  // Known before its beginning is stored: a cancel that finds the turn running must find it here.
+  // Enrolled before its beginning is stored: a cancel that finds the turn running must find it here.
   const auto run = enroll(*head, *agent);
   if (!run) {
     background_.timers().after(kLettingGo, [this, task, agent_name] { begin(task, agent_name); });
@@ -123,7 +124,7 @@ void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
   });
 }
 
-// Null: the turn before it is just being let go.
+// Null if the task's turn before it is still being released.
 std::shared_ptr<TurnRun> Turns::enroll(const task::TaskHead& head, const agents::Agent& agent) {
   auto run = std::make_shared<TurnRun>(services_, head, agent.settings);
   const bool alone = running_.with([&](auto& running) { return running.try_emplace(head.key, run).second; });
@@ -140,8 +141,8 @@ void Turns::begun(const task::TaskHead& head, std::optional<store::TurnInput> fi
   });
 }
 
-// Its place is still held by a turn that ended without having begun: a cancel overtook it. Until it can be
-// enrolled, whoever cancels the task ends it.
+// Enrolls the turn later: its place is still held by a turn that a cancel ended before it had begun. Until
+// then, a cancel of the task ends it directly.
 void Turns::begun_again(task::TaskKey task, task::TurnNumber turn, const task::AgentName& agent) {
   background_.timers().after(kLettingGo, [this, task, turn, agent] {
     background_.run([this, task, turn, agent] {
@@ -154,7 +155,7 @@ void Turns::begun_again(task::TaskKey task, task::TurnNumber turn, const task::A
   });
 }
 
-// The turn's beginning could not be stored (or its task not be read): it is looked at again.
+// The turn's beginning could not be stored, or its task not read: tries again.
 void Turns::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
   if (error.code == base::ErrorCode::task_not_found) return scheduler_.finished(agent);
   if (error.code == base::ErrorCode::conflict) return begin(task, agent);
@@ -191,13 +192,13 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& ag
     }
     run->attach(agent.executor->start(std::move(*turn), run));
   } catch (const std::exception& error) {
-    // A lack of memory: without an end the turn would hold its slot until its time is over.
+    // Out of memory. Without an end the turn would hold its slot until its deadline.
     spdlog::error("{} its turn could not begin: {}", facts_of(head), error.what());
     run->finish(agents::Failed{"the turn could not begin"});
   }
 }
 
-// What the caller keeps itself, or else what is stored.
+// The history that the caller sent, or else the stored one.
 base::Result<std::vector<task::Message>> Turns::conversation(const task::TaskHead& head,
                                                              task::TurnRequest& request) const {
   if (request.history) return std::move(*request.history);
@@ -219,7 +220,7 @@ base::Result<agents::Turn> Turns::describe(const task::TaskHead& head,
   auto references = referenced_tasks(store_, head, input->message,
                                      {kReferencesMax, options_.conversation_max, room_beside(*earlier)});
   if (!references) return base::fail(std::move(references.error()));
-  // Shared before they are read: what a turn of the context takes meanwhile is in the one or in the other.
+  // Shared before the stored ids are read: an id that another turn takes meanwhile is in one of the two.
   auto taken = used_ids(head.context_key);
   if (!is_first) {
     const auto stored = store_.call_ids(head.context_key);
@@ -247,7 +248,7 @@ base::Result<agents::Turn> Turns::describe(const task::TaskHead& head,
   return turn;
 }
 
-// One for all turns of a context; it goes with the last of them.
+// One set for all running turns of a context; deleted with the last of them.
 std::shared_ptr<agents::UsedIds> Turns::used_ids(task::ContextKey context) const {
   return used_ids_->with([&](auto& all) {
     auto& shared = all[context];
@@ -289,7 +290,7 @@ void Turns::forget(const std::shared_ptr<TurnRun>& run) {
 void Turns::over(const std::shared_ptr<TurnRun>& run, bool slot_held) {
   forget(run);
   const task::TaskHead head = run->head();
-  // Of a busy server a line for each task that went well would be most of the log, and of the work.
+  // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool went_well = head.state == task::State::completed || task::is_waiting(head.state);
   const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
   const auto level = failed ? spdlog::level::warn : went_well ? spdlog::level::debug : spdlog::level::info;
@@ -309,7 +310,7 @@ void Turns::over(const std::shared_ptr<TurnRun>& run, bool slot_held) {
   }
 }
 
-// Waiting for children costs no slot, but it costs the agent's process: it has a bound, too.
+// A turn that waits for children holds no slot, but it holds the agent's process: so there is a bound.
 bool Turns::pause(const task::AgentName& agent) {
   if (++paused_ > options_.slots) {
     --paused_;

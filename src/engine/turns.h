@@ -1,4 +1,4 @@
-// Turns: begins the turns the scheduler lets go, and knows those that run.
+// Turns: begins the turns that the scheduler starts, and keeps the registry of running turns.
 //
 // Threads: any. Beginning a turn reads the store, on the background pool.
 #pragma once
@@ -19,35 +19,35 @@ class Turns {
  public:
   struct Hooks {
     std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
-    // A turn of this task is over: its open children are of no use any more if it has ended.
+    // A turn of this task is over. If the task has ended, its open children are no longer needed.
     std::function<void(const task::TaskHead&)> ended;
   };
 
   Turns(store::TaskStore& store, Ledger& ledger, const agents::Catalogue& catalogue, Background& background,
         const base::Clock& clock, const EngineOptions& options);
 
-  // Before the first turn.
+  // Call before the first turn.
   void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
 
   Scheduler& scheduler() { return scheduler_; }
-  // The catalogue has other agents, or they have other limits.
+  // Takes the agents' limits from the catalogue again, after it has changed.
   void take_limits();
 
-  // Whether a turn of this task is at work here, or is just being let go.
+  // Whether a turn of this task is running here, or just being released.
   bool has(task::TaskKey task) const;
-  // A turn whose beginning was committed with its message, in a slot that was reserved for it. From one of
-  // the commit's callbacks: no later change can come before it. `first`: what it is about, where it is the
-  // first thing that is said in its context.
+  // Runs a turn whose beginning was committed with its message, in a slot reserved for it. Call it from one
+  // of the commit's callbacks, so that no later change comes first. `first`: the turn's input, if its message
+  // is the first in its context.
   void begun(const task::TaskHead& head, std::optional<store::TurnInput> first = {});
 
-  // The wish to cancel is stored; `reason` is told if the task ends as canceled. False: no turn of it runs
-  // here.
+  // Cancels the task's running turn, after the request was stored; see TurnRun::cancel. False: no turn of the
+  // task runs here.
   bool cancel(task::TaskKey task, const std::string& reason);
 
-  // Starts nothing more, gives running turns the grace, then lets go of them: they go on after a restart.
+  // Starts no more turns, gives running ones the grace, then abandons them: they resume after a restart.
   // Blocks.
   void drain(std::chrono::milliseconds grace);
-  // Ends the grace.
+  // Ends the grace early.
   void hurry() { hurried_ = true; }
 
   std::size_t running() const;
@@ -83,7 +83,7 @@ class Turns {
   std::atomic<bool> hurried_{false};
   std::atomic<int> paused_{0};  // turns that wait for children
   base::Guarded<std::unordered_map<task::TaskKey, std::shared_ptr<TurnRun>>> running_;
-  // Of the contexts whose turns run here. Shared with the turns, which may outlive this.
+  // For each context with running turns. Shared with the turns, which may outlive this.
   using UsedIdsOfContexts =
       base::Guarded<std::unordered_map<task::ContextKey, std::weak_ptr<agents::UsedIds>>>;
   const std::shared_ptr<UsedIdsOfContexts> used_ids_ = std::make_shared<UsedIdsOfContexts>();

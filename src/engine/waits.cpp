@@ -6,7 +6,7 @@
 namespace baton::engine {
 
 struct Waits::Wait {
-  // What is let go of when the wait is over, which it may be before both are there.
+  // What is released when the wait is over, which may be before both are set.
   struct Handles {
     Feed::Subscription subscription;
     base::EventLoop::TimerId timer = 0;
@@ -21,7 +21,7 @@ Waits::WaitPtr Waits::begin(task::TaskKey task, task::EventNumber after, std::ch
   const auto wait = std::make_shared<Wait>();
   wait->done = std::move(done);
   waits_.with([&](auto& waits) { waits[wait.get()] = wait; });
-  // The registry, not the feed or the timer, owns the wait: their callbacks only point at it.
+  // The registry owns the wait. The callbacks of the feed and the timer only point at it.
   const std::weak_ptr<Wait> weak = wait;
   const auto timer = background_.timers().after(bound, [this, weak] {
     if (const auto alive = weak.lock()) end(alive, std::nullopt);
@@ -39,7 +39,7 @@ Waits::WaitPtr Waits::begin(task::TaskKey task, task::EventNumber after, std::ch
 }
 
 void Waits::end(const WaitPtr& wait, std::optional<Stop> stop) {
-  Feed::Subscription subscription;  // ends outside the lock
+  Feed::Subscription subscription;  // destroyed outside the lock
   base::EventLoop::TimerId timer = 0;
   const bool was_over = wait->handles.with([&](Wait::Handles& handles) {
     subscription = std::move(handles.subscription);

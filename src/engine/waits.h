@@ -1,7 +1,7 @@
-// Waits: who waits for a task to stop, and for how long.
+// Waits: the pending waits for tasks to stop, each with a deadline.
 //
-// Threads: any. `done` runs once for each wait: on the flushing thread, on the timers', or on that of
-// whoever ends it.
+// Threads: any. `done` runs once for each wait: on the flushing thread, the timer thread, or the thread that
+// ends the wait.
 #pragma once
 
 #include <chrono>
@@ -19,11 +19,12 @@ class Waits {
  public:
   using Done = std::function<void(std::optional<Stop>)>;
   struct Wait;
-  using WaitPtr = std::shared_ptr<Wait>;  // owned by the registry, held by whoever is ending it
+  using WaitPtr = std::shared_ptr<Wait>;  // owned by the registry; also held while it is being ended
 
   Waits(Feed& feed, Background& background) : feed_(feed), background_(background) {}
 
-  // For the first stop after `after` that is published from now on; nothing once `bound` has passed.
+  // Waits for the first stop after event `after` that is published from now on. `done` gets nothing once
+  // `bound` has passed.
   WaitPtr begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Done done);
   void end(const WaitPtr& wait, std::optional<Stop> stop);
   void end_all();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kBytes = "fileWithBytes";
 
-// The bytes that the field's own base64 stands for, where they are base64 themselves.
+// The decoded field if it is base64 text itself; otherwise nothing.
 std::optional<std::string> text_in(std::string_view field) {
   auto text = wire::decode_base64(field);
   if (!text || text->empty()) return std::nullopt;
@@ -22,7 +22,7 @@ std::optional<std::string> text_in(std::string_view field) {
   return text;
 }
 
-// A file stands in params.message.content[].file.
+// Writes a file, which is at message.content[].file.
 void write_file(wire::Writer& out, wire::Value file) {
   out.object([&] {
     for (const wire::Value member : file) {
@@ -36,7 +36,7 @@ void write_file(wire::Writer& out, wire::Value file) {
   });
 }
 
-// Copies the value, and goes into the members of that path.
+// Copies the value and rewrites the files at `path`.
 void write_along(wire::Writer& out, wire::Value value, const std::string_view* path,
                  const std::string_view* end) {
   if (path == end) {

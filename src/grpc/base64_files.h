@@ -1,5 +1,5 @@
-// The SDKs of A2A 0.3 in Python, Go and Java put a file's base64 text into the field that is for its bytes.
-// The SDK in TypeScript and hand-written clients put the bytes there, as the schema has it.
+// Base64 files: the Python, Go and Java SDKs of A2A 0.3 put a file's base64 text into the field for its
+// bytes. The TypeScript SDK and hand-written clients put the bytes there, as the schema requires.
 //
 // Threads: any; no state.
 #pragma once
@@ -9,12 +9,12 @@
 
 namespace baton::grpc {
 
-// Whether the SDK of a client with this user agent is known to do so. The user agent is gRPC's own: it tells
-// the language, not the SDK, so the content must agree.
+// Whether a client with this user agent may use such an SDK. gRPC sets the user agent: it names the language,
+// not the SDK, so the content must match too.
 bool may_send_base64_text(std::string_view user_agent);
 
-// The request in ProtoJSON, with the bytes of each file that are base64 text replaced by what the text stands
-// for. What is not wholly standard base64 with its padding stays as it is.
+// Decodes the bytes of each file in the ProtoJSON request that are base64 text. Anything that is not entirely
+// standard base64 with padding stays as it is.
 std::string with_files_decoded(std::string json);
 
 }  // namespace baton::grpc

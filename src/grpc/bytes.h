@@ -1,4 +1,4 @@
-// What a message of gRPC holds, in one piece. Pure; empty where it cannot be read.
+// bytes_of: a gRPC message's bytes in one string. Pure; empty if the message cannot be read.
 #pragma once
 
 #include <grpcpp/support/byte_buffer.h>

@@ -21,7 +21,7 @@ using base::ErrorCode;
 using ::grpc::ByteBuffer;
 using server::http::StreamSource;
 
-constexpr std::size_t kRoom = 64 << 10;  // of one pull
+constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull
 
 }  // namespace
 
@@ -49,12 +49,12 @@ Shared::Shared(DefaultAgent default_agent_now, const server::http::Limits& bound
       handler(std::move(routes)),
       admits(std::move(admission)),
       workers("grpc-work", bounds.worker_threads, bounds.work_queue_max),
-      // Of each stream at most one pull and the dropping of its source wait.
+      // Per stream, at most one pull and one drop of its source are queued.
       pulls("grpc-pull", 1, 2 * static_cast<std::size_t>(bounds.streams_max) + 1) {}
 
 ::grpc::Status Shared::failure(task::Generation generation, int http_status, std::string_view body) const {
   const CallStatus status = status_of(generation, http_status, body);
-  // Without details where they hold something that is no message of ours: the rest is worth more than none.
+  // Details with a message type that we do not know are left out: the rest is still worth sending.
   std::string details;
   if (!status.details.empty()) {
     details = messages.to_bytes("google.rpc.Status", status.details).value_or("");
@@ -148,7 +148,7 @@ void Call::answer(const server::http::Reply& reply) {
   end(::grpc::Status::OK, std::move(messages));
 }
 
-// The extensions that are switched on.
+// Adds the active extensions.
 void Call::add_headers(const Headers& headers) {
   state_.with([&](State& state) {
     if (state.finished) return;
@@ -161,7 +161,7 @@ void Call::add_headers(const Headers& headers) {
 }
 
 void Call::open(const Headers& headers, server::http::StreamOpener opener) {
-  const auto self = shared_from_this();  // the opener may be the last to hold this
+  const auto self = shared_from_this();  // the opener may hold the last reference
   const bool may_stream = shared_->streams++ < shared_->limits.streams_max;
   if (!may_stream) {
     --shared_->streams;
@@ -174,7 +174,7 @@ void Call::open(const Headers& headers, server::http::StreamOpener opener) {
     state.streams = state.woken = true;
     return false;
   });
-  // Who was gone before has no source to drop, and nobody would come to drop the opener.
+  // If the client left first, there is no source to drop, and nothing would drop the opener later.
   if (!late) return advance();
   --shared_->streams;
 }
@@ -215,7 +215,7 @@ Call::Step Call::next_step(State& state) {
   return Step::pull;
 }
 
-// After `finished` the state's status changes no more.
+// Once `finished` is set, the state's status does not change.
 void Call::advance() {
   const auto self = shared_from_this();  // OnDone may come before this returns
   ::grpc::Status status;
@@ -234,8 +234,8 @@ void Call::advance() {
   if (step == Step::pull) pull_soon();
 }
 
-// The source holds whoever answers, who holds this call: it must not stay. It still has its place until then,
-// so there is room for this in the queue.
+// The source indirectly holds this call, so it must be dropped. Until then the stream keeps its place, so the
+// queue has room for this.
 void Call::drop_source() {
   std::ignore = shared_->pulls.try_submit([self = shared_from_this()] {
     self->opener_ = nullptr;
@@ -293,7 +293,7 @@ void Call::pull_some() {
   advance();
 }
 
-// False: the stream is over, with that status.
+// Returns false if the stream is over; `status` then says why.
 bool Call::take_events(std::string_view bytes, std::deque<ByteBuffer>& messages, ::grpc::Status& status) {
   const auto fed = reader_.feed(bytes, [&](const wire::SseEvent& event) {
     if (event.type == "error") {

@@ -21,7 +21,7 @@ std::optional<Code> find(const std::array<std::pair<Key, Code>, N>& table, const
   return found == table.end() ? std::nullopt : std::optional(found->second);
 }
 
-// What the connection layer and the access check say means the same in every generation.
+// Statuses of the connection layer and the access check mean the same in every generation.
 constexpr std::array<std::pair<int, Code>, 6> kOfHttp{{
     {401, Code::unauthenticated},
     {403, Code::permission_denied},
@@ -30,7 +30,7 @@ constexpr std::array<std::pair<int, Code>, 6> kOfHttp{{
     {503, Code::unavailable},
     {504, Code::deadline_exceeded},
 }};
-// Where no body says more.
+// Used if the body does not say more.
 constexpr std::array<std::pair<int, Code>, 5> kOfHttpAlone{{
     {400, Code::invalid_argument},
     {404, Code::not_found},
@@ -38,8 +38,8 @@ constexpr std::array<std::pair<int, Code>, 5> kOfHttpAlone{{
     {409, Code::aborted},
     {415, Code::invalid_argument},
 }};
-// A2A 0.3 has no table of its own: that of 1.0, but for -32003 and -32004, which clients of 0.3 know as
-// "unimplemented" only. The reasons are for clients of 1.0 that speak 0.3.
+// A2A 0.3 has no table of its own. This is the table of 1.0, except for -32003 and -32004, which clients of
+// 0.3 know only as "unimplemented". The reasons are for clients of 1.0 that speak 0.3.
 struct NumberRow {
   std::int64_t number;
   Code code;
@@ -88,7 +88,7 @@ Code code_of(int http_status, std::optional<Code> from_body) {
   return find(kOfHttpAlone, http_status).value_or(Code::internal);
 }
 
-// `write` adds to the details' object what it has besides code and message.
+// `write` adds members to the details after code and message.
 template <class F>
 void write_details(CallStatus& status, F&& write) {
   wire::Writer out(status.details);
@@ -98,7 +98,7 @@ void write_details(CallStatus& status, F&& write) {
   });
 }
 
-// `retry_after`: in seconds; nothing where it is 0.
+// `retry_after` is in seconds; 0 writes no RetryInfo.
 void write_reason(wire::Writer& out, std::string_view reason, std::int64_t retry_after) {
   out.key("details").array([&] {
     out.object([&] {
@@ -113,7 +113,7 @@ void write_reason(wire::Writer& out, std::string_view reason, std::int64_t retry
   });
 }
 
-// The canonical text of the number and what exactly was wrong, unless both say the same.
+// The canonical text of the number and the exact cause, or one of them if both are the same.
 std::string old_message(std::string_view text, std::string_view detail) {
   const bool same = base::same_word(text, detail);
   std::string message(text);
@@ -129,7 +129,7 @@ CallStatus old_status(int http_status, wire::Value body) {
   const std::string_view detail = body["data"]["detail"].string();
   CallStatus status;
   status.code = code_of(http_status, known ? std::optional(row->code) : std::nullopt);
-  // What A2A has no number for says what happened, and not the name of gRPC's code again.
+  // Errors without an A2A number give the detail: their message only repeats the name of gRPC's code.
   const bool is_of_http = known && row->number > 0 && !detail.empty();
   status.message = is_of_http ? std::string(detail) : old_message(body["message"].string(), detail);
   if (known) {
@@ -158,7 +158,7 @@ CallStatus status_of(task::Generation generation, int http_status, std::string_v
   CallStatus status = error.is_object() && generation == task::Generation::v1_0
                           ? v1_status(http_status, error)
                           : old_status(http_status, root);
-  if (status.message.empty()) status.message = error.string();  // of the router: {"error":"<reason>"}
+  if (status.message.empty()) status.message = error.string();  // from the router: {"error":"<reason>"}
   return status;
 }
 

@@ -1,4 +1,4 @@
-// What gRPC is told of a call that failed.
+// Call status: the gRPC status of a failed call.
 //
 // Threads: any; no state.
 #pragma once
@@ -34,10 +34,10 @@ struct CallStatus {
   std::string details;  // the JSON of a google.rpc.Status, or empty
 };
 
-// Of an error that the generation's REST binding answered with.
+// The status for an error answer of the generation's REST binding.
 CallStatus status_of(task::Generation generation, int http_status, std::string_view body);
 
-// What that binding would have answered, for an error that was found before it was asked.
+// The answer that binding would have given to an error found before it was called.
 struct RestError {
   int http_status;
   std::string body;

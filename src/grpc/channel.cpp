@@ -23,9 +23,9 @@ using base::ErrorCode;
 using ::grpc::ByteBuffer;
 
 constexpr int kMessageMax = 256 << 20;
-// A connection on which nothing comes back for so long is dead.
+// Milliseconds. A connection that does not answer a ping within the timeout is dead.
 constexpr int kKeepaliveInterval = 20'000, kKeepaliveTimeout = 20'000;
-// How often a call that waits looks at its stop descriptor.
+// How often a waiting call checks its stop descriptor.
 constexpr std::chrono::milliseconds kLook{50};
 
 struct StatusName {
@@ -33,7 +33,7 @@ struct StatusName {
   std::string_view name;
   int http_status;
 };
-// google.rpc.Code's names and the HTTP statuses beside them.
+// The names of google.rpc.Code and their HTTP statuses.
 constexpr std::array kStatuses{
     StatusName{::grpc::StatusCode::CANCELLED, "CANCELLED", 499},
     StatusName{::grpc::StatusCode::INVALID_ARGUMENT, "INVALID_ARGUMENT", 400},
@@ -66,7 +66,7 @@ std::shared_ptr<::grpc::Channel> open(const std::string& url) {
       target, secure ? ::grpc::SslCredentials({}) : ::grpc::InsecureChannelCredentials(), arguments);
 }
 
-// One call. Its steps are taken one after the other, so that one tag will do.
+// One call. Its steps run one after the other, so one tag suffices.
 class Conversation {
  public:
   Conversation(::grpc::GenericStub& stub, const std::string& method, const ChannelCall& call)
@@ -76,7 +76,7 @@ class Conversation {
     stream_ = stub.PrepareCall(&context_, method, &queue_);
   }
 
-  // The library wants to see every step end.
+  // The library requires that every step is seen to its end.
   ~Conversation() {
     context_.TryCancel();
     if (started_ && !finished_) finish();
@@ -118,7 +118,7 @@ class Conversation {
   bool stopped() const { return stopped_; }
 
  private:
-  // Waits for the step under way; whether it went well.
+  // Waits for the current step; returns whether it succeeded.
   bool step() {
     void* tag = nullptr;
     bool good = false;
@@ -198,7 +198,7 @@ class Channel::Impl {
 
   const ChannelTarget target_;
   const ProtoJson messages_;
-  mutable ::grpc::GenericStub stub_;  // its calls change nothing in it
+  mutable ::grpc::GenericStub stub_;  // calls do not modify it
 };
 
 Channel::Channel(ChannelTarget target) : impl_(std::make_unique<const Impl>(std::move(target))) {}

@@ -1,8 +1,8 @@
-// Channel: calls of A2A over gRPC as a client makes them, the counterpart of the server's front: a request of
-// the REST binding goes out as the gRPC call that it stands for, and what comes back is said in REST's JSON.
+// Channel: a client's A2A calls over gRPC, the counterpart of GrpcServer. It sends a request of the REST
+// binding as the matching gRPC call, and returns the answer in REST's JSON.
 //
 // Threads: any; each call blocks until it is over. No proxy is used. In a program built without gRPC every
-// call fails, and says so.
+// call fails with `unsupported`.
 #pragma once
 
 #include <chrono>
@@ -20,21 +20,21 @@
 namespace baton::grpc {
 
 struct ChannelTarget {
-  std::string url;  // host:port, with https:// before it for TLS; http:// is taken for plain text
+  std::string url;  // host:port, with https:// before it for TLS; http:// means plain text
   task::Generation generation = task::Generation::v1_0;  // v0_3 or v1_0
-  std::string tenant;                                    // of 1.0; said in every message
+  std::string tenant;                                    // 1.0 only; sent in every message
 };
 
 struct ChannelCall {
   wire::a2a::ClientRequest request;  // of the generation's REST dialect, without the tenant
   std::vector<std::pair<std::string, std::string>> metadata;
-  // Zero: none. A stream has no deadline, but ends where the connection is found dead.
+  // Zero means no deadline. Streams have none: they end when the connection is found dead.
   std::chrono::milliseconds timeout{0};
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
 };
 
-// As REST answers: a message in ProtoJSON, or an error in the form of google.rpc.Status.
+// The answer that REST would give: a message in ProtoJSON, or an error in the form of google.rpc.Status.
 struct ChannelAnswer {
   int http_status = 200;
   std::string body;
@@ -50,11 +50,11 @@ class Channel {
   // Whether this program was built with gRPC.
   static bool available();
 
-  // Fails with unavailable (no connection, or a lost one), deadline_exceeded, unsupported (no such method
-  // over gRPC) or invalid_argument.
+  // Fails with unavailable (no connection, a lost one, or told to stop), deadline_exceeded, unsupported (no
+  // such method over gRPC) or invalid_argument.
   base::Result<ChannelAnswer> call(const ChannelCall& call) const;
 
-  // The same for a stream: `on_message` gets each message and answers whether to go on. The answer's body is
+  // The same for a stream: `on_message` gets each message and returns whether to go on. The answer's body is
   // empty unless the status is not 200.
   base::Result<ChannelAnswer> stream(const ChannelCall& call,
                                      const std::function<bool(std::string_view json)>& on_message) const;

@@ -26,8 +26,8 @@ std::string key_of(std::string_view address, int port) {
   return std::string(address).append(":").append(std::to_string(port));
 }
 
-// "ipv4:192.0.2.1:5000" and "ipv6:%5B2001:db8::1%5D:5000" as key_of writes them: without the scope that a
-// link-local address has ("%25eth0").
+// Turns the peers "ipv4:192.0.2.1:5000" and "ipv6:%5B2001:db8::1%5D:5000" into the key above, without the
+// scope of a link-local address ("%25eth0").
 std::string key_of(std::string_view peer) {
   peer.remove_prefix(std::min(peer.find(':'), peer.size() - 1) + 1);
   std::string key;
@@ -89,7 +89,7 @@ void Connections::accept_some() {
   }
 }
 
-// There is nothing to take a connection with: it would be reported again at once, and fail again.
+// Without a descriptor or memory for it, the connection would be reported again at once, and fail again.
 void Connections::pause() {
   if (!std::exchange(exhausted_, true)) spdlog::warn("grpc: no descriptors are left; connections wait");
   loop_.forget(listener_.fd());
@@ -107,8 +107,8 @@ bool Connections::may_connect(const std::string& network) {
   });
 }
 
-// False: there is no descriptor for it. A connection too many is closed at once: nothing can be said before
-// HTTP/2 has begun.
+// Returns false if no descriptor is left. A connection over a limit is closed at once: no error can be sent
+// before HTTP/2 has begun.
 bool Connections::take(Accepted accepted) {
   const std::string network = server::network_of(accepted.address);
   if (!may_connect(network)) return true;
@@ -118,7 +118,7 @@ bool Connections::take(Accepted accepted) {
   if (!second.valid()) return false;
   const std::string key = key_of(accepted.address, port);
   const int watched = second.get();
-  // One of the same name has ended, or there could not be another.
+  // An earlier connection with the same key must have ended.
   drop(key, -1);
   state_.with([&](State& state) {
     ++state.of_network[network];
@@ -145,7 +145,7 @@ void Connections::drop(const std::string& key, int second) {
 bool Connections::begin_call(std::string_view peer) {
   return state_.with([&, key = key_of(peer)](State& state) {
     const auto found = state.open.find(key);
-    if (found == state.open.end()) return true;  // it has left already
+    if (found == state.open.end()) return true;  // already closed
     if (found->second.calls >= limits_.calls_per_connection_max) return false;
     ++found->second.calls;
     return true;

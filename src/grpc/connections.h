@@ -1,12 +1,12 @@
-// Connections: everybody who is connected over gRPC, and how much each of them does.
+// Connections: the open gRPC connections, and how much each of them does.
 //
-// Debian's gRPC has no cap on the connections of an address, does not close a connection that resets call
-// after call, and its own listener stays dead once descriptors ran out. So the listener is ours: it hands
-// each connection to gRPC and keeps a second descriptor of it, by which it hears of the end and can bring it
-// about.
+// Debian's gRPC does not limit the connections of an address, does not close a connection that resets call
+// after call, and its own listener does not recover once descriptors have run out. So Baton has its own
+// listener: it hands each connection to gRPC and keeps a second descriptor of it, to learn of its end and to
+// close it.
 //
 // Threads: `start` and the two stops from one thread; `begin_call` and `end_call` from any; the rest runs on
-// a thread of its own, on which timers of calls may run too (`loop`).
+// the loop's own thread, on which timers of calls may run too (`loop`).
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ namespace baton::grpc {
 
 class Connections {
  public:
-  // Serves the connection from now on, and closes the descriptor some day.
+  // Takes over the connection: serves it and closes its descriptor in the end.
   using HandOver = std::function<void(int listener, int connection)>;
 
   Connections(server::http::Listener listener, const GrpcLimits& limits, int connections_max,
@@ -35,10 +35,11 @@ class Connections {
   void stop_listening();
   void stop();
 
-  // A call begins on the connection that gRPC calls `peer`. False: it has as many as it may have.
+  // Begins a call on the connection with gRPC's peer string `peer`. Returns false if the connection has as
+  // many calls as it may have.
   bool begin_call(std::string_view peer);
-  // One that was begun is over. `reset`: its client gave it up before anything was answered. A connection
-  // that does so too often is closed.
+  // Ends a call that was begun. `reset`: its client gave up before anything was answered. A connection with
+  // too many resets is closed.
   void end_call(std::string_view peer, bool reset);
 
   base::EventLoop& loop() { return loop_; }
@@ -48,18 +49,18 @@ class Connections {
     base::UniqueFd second;
     std::string network;
     int calls = 0;
-    int resets = 0;  // since
+    int resets = 0;  // in the window that began at `since`
     std::chrono::steady_clock::time_point since;
   };
   struct State {
     std::unordered_map<std::string, Open> open;       // by address and port
-    std::unordered_map<std::string, int> of_network;  // how many
+    std::unordered_map<std::string, int> of_network;  // number of open connections
   };
 
   void accept_some();
   bool take(server::http::Accepted accepted);
   bool may_connect(const std::string& network);
-  // `second` says which connection is meant, as another may have its name by now; -1: whichever.
+  // `second` identifies the connection, since a later one may have the same key; -1 means any.
   void drop(const std::string& key, int second);
   void pause();
 
@@ -67,7 +68,7 @@ class Connections {
   const int connections_max_;
   const HandOver hand_over_;
   server::http::Listener listener_;
-  bool exhausted_ = false;  // the last connection could not be taken: said once
+  bool exhausted_ = false;  // the last connection could not be taken; logged once
   base::Guarded<State> state_;
   base::EventLoop loop_{"grpc-accept"};  // last: its callbacks use the rest
 };

@@ -15,12 +15,12 @@
 namespace baton::grpc {
 namespace {
 
-// gRPC writes to standard error by itself; ours is one log.
+// gRPC would write to standard error; its errors go to our log instead.
 void log_line(gpr_log_func_args* line) {
   if (line->severity == GPR_LOG_SEVERITY_ERROR) spdlog::warn("grpc: {}", line->message);
 }
 
-// A call that is over before it began.
+// Refuses a call before it begins.
 class Refusal final : public ::grpc::ServerGenericBidiReactor {
  public:
   explicit Refusal(const ::grpc::Status& status) { Finish(status); }
@@ -68,9 +68,9 @@ int bounded(std::size_t number) {
 }
 
 void set_limits(::grpc::ServerBuilder& builder, const server::http::Limits& limits, const GrpcLimits& more) {
-  constexpr int kPingInterval = 10'000;  // of a client's pings at least
+  constexpr int kPingInterval = 10'000;  // ms, the least a client may leave between pings
   builder.SetMaxReceiveMessageSize(bounded(limits.body_max));
-  // gRPC inflates a message whole before it looks at how long it is, and before anybody asks who sent it.
+  // No compression: gRPC inflates a whole message before it checks its size, or anybody asks who sent it.
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   ::grpc::ResourceQuota quota("baton");

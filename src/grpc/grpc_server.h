@@ -1,10 +1,10 @@
-// GrpcServer: A2A over gRPC, a2a.v1 (0.3) and lf.a2a.v1 (1.0) on one port. It is a front: each call becomes
-// the REST request of its generation and goes to the same handler, and what that answers becomes the call's
-// answer (grpc/methods.h, grpc/call_status.h). So operations, access and errors are those of REST.
+// GrpcServer: A2A over gRPC, a2a.v1 (0.3) and lf.a2a.v1 (1.0) on one port. Each call becomes the REST request
+// of its generation and goes to the same handler, whose answer becomes the call's (grpc/methods.h,
+// grpc/call_status.h). So operations, access and errors are those of REST.
 //
 // Threads: gRPC's own (half of the cores, 2 to 16, whatever the number of calls), the limits' worker_threads
-// for the handler, one that pulls all streams, one that accepts connections; none belongs to a call. `start`
-// and `stop` from one thread. In a program built without gRPC `start` fails, and says so.
+// for the handler, one that pulls all streams, one that accepts connections. No call has a thread of its own.
+// `start` and `stop` from one thread. In a program built without gRPC `start` fails with `unsupported`.
 #pragma once
 
 #include <chrono>
@@ -18,18 +18,18 @@
 
 namespace baton::grpc {
 
-// Whether a call may begin, by its head alone: the request's path names the agent, its headers are the
+// Decides by a call's head whether it may begin: the request's path names the agent, its headers are the
 // call's. Called on gRPC's threads before a call is counted or a byte of its message is kept.
 using Admission = std::function<base::Result<void>(const server::http::Request& head)>;
 
-// The name of the default agent, or nothing; it may change while the server runs. Called from any thread.
+// Returns the default agent's name, or an empty string; it may change at any time. Called from any thread.
 using DefaultAgent = std::function<std::string()>;
 
 class GrpcServer {
  public:
-  // Calls are for the default agent; only the metadata `baton-agent` names another, since gRPC has no paths.
-  // The limits are those of HTTP, each for itself: bytes of one request and of all, calls (its connections),
-  // streams, workers and their queue.
+  // Calls go to the default agent unless their metadata `baton-agent` names another, since gRPC has no paths.
+  // The limits are those of HTTP, counted separately: bytes of one request and of all, calls
+  // (`connections_max`), streams, workers and their queue.
   GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits, server::http::Handler handler,
              const GrpcLimits& grpc_limits = {}, Admission admission = {});
   ~GrpcServer();

@@ -61,7 +61,7 @@ std::string_view package_of(Generation generation) {
   return generation == kV10 ? "lf.a2a.v1" : "a2a.v1";
 }
 
-// What a call's metadata may say to the routes; the rest belongs to the connection.
+// The metadata that is passed to the routes; the rest belongs to the connection.
 constexpr std::array<std::string_view, 8> kHeaders{":authority",     "authorization",    "a2a-version",
                                                    "a2a-extensions", "x-a2a-extensions", "last-event-id",
                                                    "traceparent",    "tracestate"};
@@ -88,7 +88,7 @@ std::optional<Ids> ids_in(std::string_view name) {
   return ids;
 }
 
-// 0.3 has names of resources where 1.0 has ids.
+// Where 1.0 has ids, 0.3 has resource names.
 base::Result<Ids> ids_of(const Method& method, wire::Value message) {
   const bool has_config = method.path == kConfig, is_push = has_config || method.path == kConfigs;
   Ids ids;
@@ -124,7 +124,7 @@ std::string filled(std::string_view path, std::string_view task, std::string_vie
   return out;
 }
 
-// What the path does not say of a request that has no body.
+// Adds the fields that the path lacks to the query, for a request without a body.
 void add_query(wire::Value message, server::http::Request& request) {
   constexpr std::array<std::string_view, 4> kInPath{"name", "parent", "id", "taskId"};
   for (const wire::Value value : message) {
@@ -134,7 +134,7 @@ void add_query(wire::Value message, server::http::Request& request) {
   }
 }
 
-// "a=b&c=d" as members; protobuf's JSON takes numbers in quotes.
+// Writes "a=b&c=d" as members; protobuf's JSON accepts numbers in quotes.
 void write_query(wire::Writer& out, std::string_view query) {
   while (!query.empty()) {
     const std::size_t end = std::min(query.find('&'), query.size());
@@ -233,7 +233,7 @@ base::Result<MethodCall> method_call(Generation generation, const wire::a2a::Cli
   std::string task;
   std::string_view shape = path;
   if (path.starts_with(kTasks) && path.find('/', kTasks.size()) == std::string_view::npos) {
-    // Ids are percent-encoded: a colon is the action's.
+    // Ids are percent-encoded, so a colon begins the action.
     const std::size_t colon = std::min(path.find(':', kTasks.size()), path.size());
     task = base::percent_decoded(path.substr(kTasks.size(), colon - kTasks.size())).value_or("");
     shape = path.substr(colon) == ":cancel" ? kCancel : colon < path.size() ? kSubscribe : kTask;

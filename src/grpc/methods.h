@@ -1,4 +1,4 @@
-// The methods of both gRPC services and the REST request that each of them is.
+// Methods: the methods of both gRPC services, each with its REST request.
 //
 // Threads: any; no state.
 #pragma once
@@ -20,35 +20,36 @@ struct Method {
   std::string_view name;
   std::string_view request;   // the messages' names within the generation's package
   std::string_view response;  // of a stream: of each item
-  std::string_view verb;      // of HTTP
+  std::string_view verb;      // the HTTP method
   std::string_view path;      // {t} is a task's id, {c} a push config's
   bool streams = false;
 
-  std::string full(std::string_view message) const;  // "a2a.v1.Task"; of names without a dot only
+  std::string full(std::string_view message) const;  // "a2a.v1.Task"; a name with a dot is full already
   std::string path_of_call() const;                  // "/a2a.v1.A2AService/GetTask"
 };
 
-// The method that gRPC calls "/a2a.v1.A2AService/GetTask", or null.
+// The method with the gRPC path "/a2a.v1.A2AService/GetTask", or null.
 const Method* find_method(std::string_view path);
 
 // Names in lower case, as gRPC gives them.
 using Metadata = std::vector<std::pair<std::string, std::string>>;
 
-// What is known of a call before its message: the agent's path and the metadata that the routes may see.
+// The part of a request that is known before its message: the agent's path and the metadata that the routes
+// may see.
 base::Result<server::http::Request> head_of(const Metadata& metadata, std::string_view agent);
 
-// The call as a request of the generation's REST binding. `json` is its message in ProtoJSON. The metadata
-// `baton-agent` names another agent than `agent`. Fails where ids are missing or are none.
+// Converts a call to a request of the generation's REST binding. `json` is its message in ProtoJSON. The
+// metadata `baton-agent` overrides `agent`. Fails if ids are missing or invalid.
 base::Result<server::http::Request> rest_request(const Method& method, std::string json,
                                                  const Metadata& metadata, std::string_view agent);
 
-// The other way: a request of the generation's REST client as a call.
+// The reverse: a request of the generation's REST client as a call.
 struct MethodCall {
   const Method* method;
   std::string message;  // in ProtoJSON
 };
-// Sends, and what is asked of tasks; fails with unsupported for anything else. `tenant` is of 1.0, where REST
-// has it in the path, which must be without it.
+// Converts sends and requests about tasks; fails with unsupported for anything else. `tenant` is for 1.0,
+// where REST has it in the path; `request.path` must not contain it.
 base::Result<MethodCall> method_call(task::Generation generation, const wire::a2a::ClientRequest& request,
                                      const std::string& tenant);
 

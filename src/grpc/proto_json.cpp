@@ -36,7 +36,7 @@ std::string url_of(const std::string& message) {
   return std::string(kUrl) + "/" + message;
 }
 
-// A file of schema/ that cannot be read is a fault of the build.
+// Throws if a file of schema/ cannot be read, which is a fault of the build.
 void add_file(pb::DescriptorPool& pool, std::string_view name) {
   const std::string_view text = base::embedded_file(name);
   pb::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
@@ -47,8 +47,8 @@ void add_file(pb::DescriptorPool& pool, std::string_view name) {
   if (text.empty() || !good) throw std::logic_error("schema/" + std::string(name) + " cannot be read");
 }
 
-// Values inside more brackets than this a client could not read: protobuf's parsers stop at 100 messages
-// inside each other, and one bracket is up to three of them.
+// Clients cannot read values nested deeper than this: protobuf's parsers stop at 100 nested messages, and one
+// bracket takes up to three of them.
 constexpr int kDepthMax = 32;
 
 bool is_double(std::string_view number) {
@@ -84,8 +84,8 @@ void write_plain(wire::Writer& writer, const wire::Value& value, int depth) {
   }
 }
 
-// The JSON without what protobuf's translation refuses and ours takes. Of repeated members the last one is
-// kept; numbers that no double holds, and what is nested too deep, become strings.
+// The JSON without what our parser accepts and protobuf refuses. Of repeated members the last one is kept;
+// numbers that no double can hold and values nested too deep become strings.
 base::Result<std::string> plain(const std::string& json) {
   const auto document = wire::Document::parse_view(json, {.depth_max = 1000});
   if (!document) return base::fail(document.error());
@@ -99,8 +99,8 @@ base::Result<std::string> plain(const std::string& json) {
 
 struct ProtoJson::Schema {
   Schema() : pool(pb::DescriptorPool::generated_pool()), factory(&pool) {
-    pb::SetLogHandler(nullptr);  // whatever it would write to standard error comes as a failure as well
-    // The files import these: they have to be there.
+    pb::SetLogHandler(nullptr);  // what it would log is also reported as a failure
+    // The files import these, so they must be linked and registered.
     pb::Any::descriptor();
     pb::Duration::descriptor();
     pb::Empty::descriptor();
@@ -112,7 +112,7 @@ struct ProtoJson::Schema {
     resolver.reset(pb::util::NewTypeResolverForDescriptorPool(kUrl, &pool));
   }
 
-  // The translation to JSON takes a message that is cut off for one that is short; a parser does not.
+  // The translation to JSON accepts a truncated message as a short one; a parser does not.
   bool is_whole(const std::string& message, const std::string& bytes) const {
     const pb::Descriptor* type = pool.FindMessageTypeByName(message);
     if (!type) return false;
@@ -148,7 +148,7 @@ base::Result<std::string> ProtoJson::to_bytes(const std::string& message, const 
   if (translate(json)) return bytes;
   const auto again = plain(json);
   if (again && translate(*again)) return bytes;
-  // Why is not said: protobuf quotes the text.
+  // protobuf's reason is left out: it quotes the text.
   return base::fail(base::ErrorCode::internal, "the answer cannot be said in gRPC", "no " + message);
 }
 

@@ -1,5 +1,5 @@
-// ProtoJson: messages of A2A between the bytes of gRPC and JSON, by the .proto files of schema/grpc/. No code
-// is generated from them: they are read when the program starts.
+// ProtoJson: converts A2A messages between gRPC's bytes and JSON, by the .proto files of schema/grpc/. No
+// code is generated from the files: the constructor reads them.
 //
 // Threads: immutable once made.
 #pragma once
@@ -18,9 +18,9 @@ class ProtoJson {
   ProtoJson(const ProtoJson&) = delete;
   ProtoJson& operator=(const ProtoJson&) = delete;
 
-  // `message` is a full name, "a2a.v1.Task". Fields that the message does not have are left out. JSON that
-  // protobuf refuses is made plain: of repeated members the last one is kept, and numbers that no double
-  // holds and values nested too deep become strings.
+  // `message` is a full name such as "a2a.v1.Task". `to_bytes` ignores fields that the message does not have.
+  // JSON that protobuf refuses is simplified: of repeated members the last one is kept; numbers that no
+  // double can hold and values nested too deep become strings.
   base::Result<std::string> to_json(const std::string& message, const std::string& bytes) const;
   base::Result<std::string> to_bytes(const std::string& message, const std::string& json) const;
 

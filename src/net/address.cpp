@@ -27,7 +27,7 @@ constexpr std::uint32_t v4(std::uint32_t a, std::uint32_t b, std::uint32_t c, st
   return a << 24 | b << 16 | c << 8 | d;
 }
 
-// What the IANA registry of special-purpose addresses does not call globally reachable (RFC 6890 and after).
+// Ranges that IANA's special-purpose registry does not list as globally reachable (RFC 6890 and later).
 constexpr std::array kV4NotPublic{
     V4Range{v4(0, 0, 0, 0), 8},        // this network
     V4Range{v4(10, 0, 0, 0), 8},       // private
@@ -46,7 +46,7 @@ constexpr std::array kV4NotPublic{
     V4Range{v4(240, 0, 0, 0), 4},      // reserved, and broadcast
 };
 
-// Where a machine in a cloud reaches the service that knows its credentials.
+// The metadata services of clouds, which hand out a machine's credentials.
 constexpr std::array kV4Metadata{
     V4Range{v4(169, 254, 0, 0), 16},      // link-local: most clouds
     V4Range{v4(100, 100, 100, 200), 32},  // Alibaba Cloud, in the range of carrier-grade NAT
@@ -84,7 +84,7 @@ bool is_in(const V6& address, const V6Range& range) {
   return true;
 }
 
-// Ranges that carry an IPv4 address, and where: whoever dials them reaches that one.
+// IPv6 ranges that contain an IPv4 address at `offset`: dialling them reaches that IPv4 address.
 struct V4Inside {
   V6Range range;
   std::size_t offset;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kHeadMax = 32 * 1024;
 constexpr std::size_t kLinesMax = 100;
-// The library matches the first line with a recursive regular expression: long ones would eat the stack.
+// The library matches the first line with a recursive regular expression: long ones would exhaust the stack.
 constexpr std::size_t kFirstLineMax = 1024;
 constexpr std::size_t kLineMax = 8 * 1024;
 

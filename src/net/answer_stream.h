@@ -1,5 +1,5 @@
-// AnswerStream: what cpp-httplib reads an answer from and writes a request to: a Channel, with the bounds the
-// library does not have (length of a line, size of the head) and the reason when something ended early.
+// AnswerStream: the stream from which cpp-httplib reads an answer and to which it writes a request. It wraps
+// a Channel and adds what the library lacks: bounds on lines and the head, and the reason for a failure.
 #pragma once
 
 #include <httplib.h>
@@ -15,7 +15,7 @@ class AnswerStream final : public httplib::Stream {
  public:
   explicit AnswerStream(Channel& channel) : channel_(channel) {}
 
-  // The head of the answer is complete: its bound no longer applies.
+  // Tells the stream that the head of the answer is complete: the bound on the head no longer applies.
   void end_head() { in_head_ = false; }
   // Why a read or write failed; nothing if none did.
   const std::optional<base::Error>& failure() const { return failure_; }
@@ -29,7 +29,7 @@ class AnswerStream final : public httplib::Stream {
   socket_t socket() const override { return 0; }  // never used: there is no other descriptor to find
 
  private:
-  // Whether the library may have these bytes.
+  // Counts these bytes; returns whether the answer is still within its bounds.
   bool within_bounds(const char* bytes, std::size_t size);
 
   Channel& channel_;

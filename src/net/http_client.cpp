@@ -17,16 +17,16 @@ using base::ErrorCode;
 using base::fail;
 using std::chrono::milliseconds;
 
-// Gets a piece of the body of an answer with this status; false ends the reading, without an error.
+// Gets the answer's status and a piece of its body. Returning false ends the reading without an error.
 using BodySink = std::function<bool(int status, std::string_view piece)>;
 
-// The library's writer of requests and reader of answers, on a stream of ours: its own sockets know time-outs
-// for one read only, and look names up a second time.
+// Runs the library's request writer and answer reader on our own stream. Its own sockets only have timeouts
+// for single reads, and would resolve the name a second time.
 class Exchange final : private httplib::ClientImpl {
  public:
   explicit Exchange(const Url& url) : ClientImpl(url.host, url.port) {
-    set_url_encode(false);  // the target goes out as it was checked
-    set_decompress(false);  // a small answer stays a small answer
+    set_url_encode(false);  // send the target exactly as it was checked
+    set_decompress(false);  // a small answer must not expand
   }
   bool run(httplib::Stream& stream, httplib::Request& request, httplib::Response& response) {
     httplib::Error ignored = httplib::Error::Success;
@@ -34,7 +34,7 @@ class Exchange final : private httplib::ClientImpl {
   }
 };
 
-// A line end in a value would begin a header of somebody else's choice.
+// A line end in a value could inject another header.
 bool is_header_value(std::string_view value) {
   return std::all_of(value.begin(), value.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -42,7 +42,7 @@ bool is_header_value(std::string_view value) {
   });
 }
 
-// These say where the request goes and where it ends: they are made here and nowhere else.
+// These decide where the request goes and where it ends, so only this file sets them.
 bool is_reserved_header(std::string_view name) {
   constexpr std::array kReserved{"Host", "Content-Length", "Transfer-Encoding", "Connection"};
   return std::any_of(kReserved.begin(), kReserved.end(),
@@ -92,7 +92,7 @@ base::Result<std::unique_ptr<Channel>> open_channel(const std::string& address, 
   return std::unique_ptr<Channel>(std::move(*tls));
 }
 
-// The name is looked up once; what was checked is what is dialled, one address after the other.
+// Resolves the name once and dials exactly the addresses that were checked, one after the other.
 base::Result<std::unique_ptr<Channel>> dial(const HttpRequest& request, const Url& url,
                                             const WaitLimits& limits) {
   WaitLimits look_up = limits;
@@ -110,7 +110,7 @@ base::Result<std::unique_ptr<Channel>> dial(const HttpRequest& request, const Ur
   return fail(last);
 }
 
-// RFC 9112, 6.3: these end with their head, whatever the head says.
+// RFC 9112, 6.3: answers with these statuses have no body, whatever their headers say.
 bool has_no_body(int status) {
   return status < 200 || status == 204 || status == 304;
 }
@@ -159,7 +159,7 @@ base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& l
   }
 }
 
-// Keeps the first `most` bytes; false once there is more.
+// Keeps the first `most` bytes; returns false once there are more.
 bool keep(std::string& body, std::string_view piece, std::size_t most) {
   const std::size_t room = most - std::min(most, body.size());
   body.append(piece.substr(0, room));

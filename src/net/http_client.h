@@ -1,7 +1,7 @@
-// Outbound HTTP: one request, with a deadline for the whole of it, an address check and a bounded answer.
+// Outbound HTTP: one request with a total deadline, an address check and a bounded answer.
 //
 // Threads: any; each call blocks until it is over. Redirects are never followed: a 3xx is an answer. No proxy
-// is used. The deadline counts from the call and covers the look-up of the name.
+// is used. The deadline counts from the call and covers name resolution.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ struct Url {
   std::string target;  // path and query, at least "/"
 };
 
-// invalid_argument for anything but an absolute http or https URL; refuses user names, fragments are dropped.
+// Fails with invalid_argument for all but absolute http or https URLs without user names; drops fragments.
 base::Result<Url> parse_url(std::string_view text);
 
 struct HttpRequest {
@@ -38,7 +38,7 @@ struct HttpRequest {
   std::chrono::milliseconds total_timeout{15'000};
   std::size_t answer_max = 1 << 20;  // bytes of body kept; a longer answer is cut off, not an error
   AddressPolicy policy;
-  // The status is what counts: once it is here, trouble with the body is no error.
+  // Only the status matters: once the head is read, failures in the body are ignored.
   bool head_suffices = false;
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
@@ -55,9 +55,9 @@ struct HttpAnswer {
 // unavailable.
 base::Result<HttpAnswer> http_request(const HttpRequest& request);
 
-// The same, for answers that go on: `on_data` gets the body in pieces and answers whether to go on; if it
-// stops, the call ends without an error. `total_timeout` of zero means no total deadline; then `idle_timeout`
-// bounds the silence between two pieces. The returned body is empty unless the status is not 2xx.
+// The same, for long answers: `on_data` gets the body in pieces and returns whether to go on; stopping is not
+// an error. `idle_timeout` bounds each wait. A `total_timeout` of zero means no total deadline; an
+// `idle_timeout` of zero, no bound on a wait. The returned body is empty unless the status is not 2xx.
 base::Result<HttpAnswer> http_stream(const HttpRequest& request, std::chrono::milliseconds idle_timeout,
                                      const std::function<bool(std::string_view)>& on_data);
 

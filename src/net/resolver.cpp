@@ -22,7 +22,7 @@ using base::ErrorCode;
 using base::fail;
 using std::chrono::milliseconds;
 
-// With its scope, where it has one: a link-local address cannot be dialled without.
+// Includes the scope, if there is one: a link-local address cannot be dialled without it.
 std::string text_of(const addrinfo& entry) {
   char text[NI_MAXHOST];
   if (getnameinfo(entry.ai_addr, entry.ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0)
@@ -50,7 +50,7 @@ Addresses look_up(const std::string& host, int flags) {
   return addresses;
 }
 
-// Until `fd` is readable.
+// Waits until `fd` is readable.
 base::Result<void> wait_for(int fd, const WaitLimits& limits) {
   std::array<pollfd, 2> fds{pollfd{fd, POLLIN, 0}, pollfd{limits.stop_fd, POLLIN, 0}};
   while (true) {
@@ -68,7 +68,7 @@ base::Result<void> wait_for(int fd, const WaitLimits& limits) {
   }
 }
 
-// One look-up, and a descriptor for each who waits for it.
+// One look-up, and one eventfd per waiting caller.
 struct Pending {
   Addresses addresses = fail(ErrorCode::unavailable, "the host name cannot be looked up");
   bool done = false;
@@ -85,7 +85,7 @@ struct Resolver::State {
   std::mutex mutex;  // guards `pending` and what is in it
   std::map<std::string, std::shared_ptr<Pending>> pending;
 
-  // For a detached thread, which must not throw: without memory, the addresses stay what they were made as.
+  // Runs on a detached thread, so it must not throw: an exception leaves the addresses' initial error.
   void run(const std::string& host, Pending& asked) noexcept {
     std::optional<Addresses> found;
     try {
@@ -118,7 +118,7 @@ Addresses Resolver::resolve(const std::string& host, const WaitLimits& limits) c
     } else {
       asked = std::make_shared<Pending>();
       try {
-        // Detached, since it cannot be stopped: neither who asks nor the end of the program waits for it.
+        // Detached, since it cannot be stopped: neither callers nor the end of the program wait for it.
         std::thread([state = state_, host, asked] {
           pthread_setname_np(pthread_self(), "resolve");
           state->run(host, *asked);

@@ -1,5 +1,5 @@
-// Name resolution with a deadline. The system's resolver may take half a minute for a name whose servers keep
-// silent, and cannot be told to stop; here the caller waits no longer than it wants to.
+// Resolver: name resolution with a deadline. The system's resolver may take half a minute when name servers
+// do not answer, and cannot be interrupted; here callers wait only as long as their limits allow.
 //
 // Threads: any; `resolve` blocks.
 #pragma once
@@ -14,21 +14,21 @@
 
 namespace baton::net {
 
-// The addresses of a host, each once, in resolver order; never none.
+// The addresses of a host without duplicates, in resolver order; never empty.
 using Addresses = base::Result<std::vector<std::string>>;
 
 class Resolver {
  public:
-  // Blocks for as long as it takes. Runs on threads of the resolver's.
+  // May block for any time. Called on the resolver's own threads.
   using Lookup = std::function<Addresses(const std::string& host)>;
-  // Look-ups at the same time. The system gives up on a name after about 30 seconds, those who ask after
-  // fewer: this is several times what all senders of webhooks together can leave behind.
+  // Concurrent look-ups. The system gives up on a name after about 30 seconds, callers sooner: this is
+  // several times the number of look-ups that all webhook senders together can leave behind.
   static constexpr std::size_t kLookupsMax = 256;
 
   explicit Resolver(Lookup lookup, std::size_t lookups_max = kLookupsMax);
 
-  // Everybody who asks for a name that is being looked up waits for the same look-up. Fails with unavailable
-  // (no such name, too many look-ups, told to stop), deadline_exceeded.
+  // Concurrent calls for the same name share one look-up. Fails with unavailable (no such name, too many
+  // look-ups, told to stop) or deadline_exceeded.
   Addresses resolve(const std::string& host, const WaitLimits& limits) const;
 
  private:
@@ -36,10 +36,10 @@ class Resolver {
   std::shared_ptr<State> state_;  // shared with the threads, which may outlive the resolver
 };
 
-// By the system's resolver. An address in place of a name needs no look-up.
+// Uses the system's resolver. An address in place of a name needs no look-up.
 Addresses resolve(const std::string& host, const WaitLimits& limits);
 
-// The address that `host` spells, in its usual form, if it is no name.
+// If `host` is an address and not a name, the address in its usual form.
 std::optional<std::string> literal_address(const std::string& host);
 
 }  // namespace baton::net

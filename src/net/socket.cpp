@@ -22,7 +22,7 @@ tl::unexpected<base::Error> broken(const char* what, int error) {
   return fail(ErrorCode::unavailable, what, std::strerror(error));
 }
 
-// How long one wait may take: the shorter of what is left and the idle time; nothing means for ever.
+// How long one wait may take: the shorter of the time left and the idle time; nothing means for ever.
 std::optional<milliseconds> longest_wait(const WaitLimits& limits, milliseconds idle) {
   std::optional<milliseconds> longest;
   if (idle.count() > 0) longest = idle;
@@ -39,7 +39,7 @@ base::Result<std::unique_ptr<Socket>> Socket::connect(const std::string& address
                                                       milliseconds timeout, const WaitLimits& limits) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // an address is read, no name is asked for
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;  // parses an address, resolves no name
   addrinfo* list = nullptr;
   if (getaddrinfo(address.c_str(), std::to_string(port).c_str(), &hints, &list) != 0) {
     return fail(ErrorCode::unavailable, "the address cannot be dialled");
@@ -68,7 +68,7 @@ base::Result<void> Socket::wait(short events, milliseconds idle) {
   std::array<pollfd, 2> fds{pollfd{fd_.get(), events, 0}, pollfd{limits_.stop_fd, POLLIN, 0}};
   const SteadyTime began = std::chrono::steady_clock::now();
   while (true) {
-    // A signal may cut a wait short: the idle time goes on counting from where the wait began.
+    // A signal may interrupt a wait: the idle time still counts from its start.
     milliseconds left = idle;
     if (idle.count() > 0) {
       left -= std::chrono::floor<milliseconds>(std::chrono::steady_clock::now() - began);

@@ -1,4 +1,4 @@
-// Channel: a byte stream to another machine whose every wait is bounded. Socket is the plain one.
+// Channel: a byte stream to another machine, with every wait bounded. Socket is the unencrypted one.
 //
 // Threads: one at a time.
 #pragma once
@@ -17,7 +17,7 @@ namespace baton::net {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// What ends a wait, beside what is waited for.
+// What ends a wait early.
 struct WaitLimits {
   std::optional<SteadyTime> deadline;  // of the whole conversation
   std::chrono::milliseconds idle{0};   // of one wait; zero means no bound
@@ -28,15 +28,15 @@ struct WaitLimits {
 class Channel {
  public:
   virtual ~Channel() = default;
-  // Waits for at least one byte. 0 is the end of what the other side sends.
+  // Waits for at least one byte. Returns 0 at the end of the stream.
   virtual base::Result<std::size_t> read(char* buffer, std::size_t size) = 0;
-  // All of it.
+  // Writes all bytes.
   virtual base::Result<void> write(std::string_view bytes) = 0;
 };
 
 class Socket final : public Channel {
  public:
-  // Dials exactly this address, text of an IPv4 or IPv6 one; nothing is looked up here.
+  // Connects to `address`, the text of an IPv4 or IPv6 address. Resolves no names.
   static base::Result<std::unique_ptr<Socket>> connect(const std::string& address, int port,
                                                        std::chrono::milliseconds timeout,
                                                        const WaitLimits& limits);
@@ -47,7 +47,7 @@ class Socket final : public Channel {
  private:
   Socket(base::UniqueFd fd, const WaitLimits& limits) : fd_(std::move(fd)), limits_(limits) {}
 
-  // Until one of the poll bits `events` is there, or the idle time, or the conversation's deadline.
+  // Waits for one of the poll bits `events`, for at most `idle` and until the conversation's deadline.
   base::Result<void> wait(short events, std::chrono::milliseconds idle);
 
   base::UniqueFd fd_;

@@ -1,5 +1,5 @@
-// TlsChannel: TLS over a Socket. The other side must show a certificate for the name that was asked for,
-// signed by somebody in the system's store (SSL_CERT_FILE and SSL_CERT_DIR are honoured, as OpenSSL does).
+// TlsChannel: TLS over a Socket. The other side must present a certificate for the requested name, signed by
+// an authority in the system's store (SSL_CERT_FILE and SSL_CERT_DIR are honoured, as OpenSSL does).
 #pragma once
 
 #include <openssl/ssl.h>
@@ -13,7 +13,7 @@ namespace baton::net {
 
 class TlsChannel final : public Channel {
  public:
-  // Shakes hands. `host` is the name or address text from the URL, never what it resolved to.
+  // Performs the handshake. `host` is the name or address text from the URL, never what it resolved to.
   static base::Result<std::unique_ptr<TlsChannel>> open(std::unique_ptr<Socket> socket,
                                                         const std::string& host);
 
@@ -28,7 +28,8 @@ class TlsChannel final : public Channel {
 
   explicit TlsChannel(std::unique_ptr<Socket> socket) : socket_(std::move(socket)) {}
   base::Result<void> prepare(const std::string& host);
-  // Repeats an OpenSSL call, moving bytes between it and the socket, until it is through; gives its result.
+  // Repeats an OpenSSL call, moving bytes between it and the socket, until it completes; returns its result,
+  // or 0 if the other side closed the connection.
   template <class Call>
   base::Result<int> drive(Call call);
   base::Result<void> flush();

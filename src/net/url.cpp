@@ -28,7 +28,7 @@ bool is_name_character(char c) {
 bool is_literal_character(char c) {
   return is_hex(c) || c == ':' || c == '.';
 }
-// Printable ASCII without the space: whatever else a URL is to hold must be percent-encoded.
+// Printable ASCII without the space: everything else in a URL must be percent-encoded.
 bool is_url_character(char c) {
   return c > 0x20 && c < 0x7f;
 }

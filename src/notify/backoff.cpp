@@ -24,7 +24,7 @@ std::optional<base::Duration> retry_after(std::string_view header, base::Timesta
   }
   std::tm date{};
   const std::string text(header);
-  // The one form of RFC 9110 that is still sent; the two old ones are taken for absent.
+  // The only date form of RFC 9110 that is still sent; the two old ones are treated as absent.
   const char* rest = strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date);
   if (rest == nullptr || *rest != '\0') return {};
   const base::Timestamp at(std::chrono::seconds(timegm(&date)));

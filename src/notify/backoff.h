@@ -1,4 +1,4 @@
-// How long to wait before a webhook is tried again.
+// Backoff: how long to wait before a webhook is retried.
 #pragma once
 
 #include <chrono>
@@ -13,13 +13,14 @@ struct Backoff {
   base::Duration first{1'000};
   double factor = 2;
   base::Duration max = std::chrono::minutes(5);  // before jitter
-  double jitter = 0.2;                           // the pause is spread by this share to both sides
+  double jitter = 0.2;                           // the pause varies by this share in both directions
 };
 
-// The pause after so many failed attempts (at least 1). `random` is from 0 up to 1; 0.5 gives the middle.
+// The pause after `failed` attempts have failed (at least 1). `random` is in [0, 1); 0.5 gives the middle.
 base::Duration retry_pause(const Backoff& backoff, int failed, double random);
 
-// What a Retry-After header asks for, in seconds or as a date; nothing if it is neither. Never negative.
+// The pause that a Retry-After header asks for, in seconds or as a date; nothing if it is neither. Never
+// negative.
 std::optional<base::Duration> retry_after(std::string_view header, base::Timestamp now);
 
 }  // namespace baton::notify

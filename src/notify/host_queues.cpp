@@ -11,7 +11,7 @@
 namespace baton::notify {
 namespace {
 
-// Past this many the memory of who was slow begins anew: it is a help, not a rule.
+// At this size the set of slow receivers is cleared: it is only a hint.
 constexpr std::size_t kSlowMax = 10'000;
 
 // Second-level labels below which countries register domains.
@@ -38,7 +38,7 @@ std::string registered_domain(std::string_view name) {
       name.substr(static_cast<std::size_t>(labels[count - std::min(kept, count)].data() - name.data())));
 }
 
-// "2001:db8:1:2::5" and "2001:db8:1:2::6" are one: whoever has a network has all of its addresses.
+// "2001:db8:1:2::5" and "2001:db8:1:2::6" are one receiver: the owner of a network has all of its addresses.
 std::string network_of(const std::string& address) {
   if (address.find(':') == std::string::npos) return address;
   std::size_t end = 0;
@@ -78,8 +78,8 @@ HostQueues::Added HostQueues::add(Waiting waiting) {
   return Added::added;
 }
 
-// None or fewer: it gets no other sender now. Each that it takes is two less: one that is free and one of its
-// own.
+// Free senders minus the caller's own. At 0 or below the caller gets no other sender. Each sender it takes
+// lowers the result by 2: one free sender less, and one more of its own.
 int HostQueues::left_for(const Caller& caller) const {
   return senders_ - in_flight_ - caller.in_flight;
 }

@@ -1,11 +1,12 @@
 // HostQueues: the due deliveries by caller and receiver, and which of them may be sent next.
 //
 // Promises: one delivery at a time for each (task, config). Callers take turns, and so do the receivers of
-// each. A caller gets another sender only while it has fewer than are free, so there is always one left for a
-// caller that has none, however slow the receivers of the others are. Of a caller's senders, at most
-// `per_host` send to one receiver, and a second one only while that leaves the caller another; a receiver
-// whose last answer did not come in time gets one, and all such receivers together at most a quarter of all
-// senders. Threads: one at a time.
+// each caller. A caller gets another sender only while it has fewer than are free, so one is always left for
+// a caller that has none, however slow the receivers of others are. At most `per_host` of a caller's senders
+// send to one receiver, and a second one only while that leaves the caller another. A slow receiver (its last
+// answer did not come in time) gets one sender, and a caller's slow receivers together at most a quarter of
+// all senders, but at least one.
+// Threads: one at a time.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,14 @@
 
 namespace baton::notify {
 
-// What counts as one receiver: the registered domain of a URL's host, as whoever has one can make any number
-// of names below it. Common suffixes of two labels ("co.uk") are known, no list of all of them: at worst, two
-// receivers of one caller share their senders. An address in a public range is one receiver with all its
-// ports (an IPv6 network of 64 bits likewise); any other, and a name of one label, is one for each port.
+// What counts as one receiver: the registered domain of the URL's host, since its owner can create any number
+// of names below it. Common suffixes of two labels ("co.uk") are known, but not all: at worst, two receivers
+// of one caller share their senders. A public address is one receiver with all its ports (for IPv6, with its
+// network of 64 bits). Any other address, and a name of one label, is one receiver per port. Empty if the URL
+// is invalid.
 std::string receiver_of(std::string_view url);
 
-// Who makes the calls of a task: its caller, without the tenant, which a caller may choose freely.
+// The account whose deliveries these are: the task's caller without its tenant, which callers choose freely.
 std::string payer_of(const task::Caller& caller);
 
 struct Waiting {
@@ -39,16 +41,16 @@ struct Waiting {
 class HostQueues {
  public:
   enum class Added { added, known, full };
-  // How many are kept of one receiver and of one caller; the rest stay in the store for the time being.
+  // How many deliveries are queued per receiver and per caller; the rest wait in the store.
   static constexpr std::size_t kPerHostMax = 64;
   static constexpr std::size_t kPerCallerMax = 4096;
 
   HostQueues(int senders, int per_host) : senders_(senders), per_host_(per_host) {}
 
-  // `known`: another delivery of this (task, config) is waiting, under way or not yet released.
+  // `known`: another delivery of this (task, config) is queued, in flight or not yet released.
   Added add(Waiting waiting);
 
-  // Takes one that may be sent now. Its sender is busy until `sent`, its config until `release`.
+  // Takes a delivery that may be sent now. Its sender is busy until `sent`, its config until `release`.
   std::optional<Waiting> next();
   void sent(const Waiting& taken, bool slow);
   void release(const store::Delivery& delivery);
@@ -57,7 +59,7 @@ class HostQueues {
   bool knows(const store::Delivery& delivery) const {
     return known_.contains({delivery.task, delivery.config_key});
   }
-  // Waiting, under way or not yet released.
+  // Deliveries that are queued, in flight or not yet released.
   std::size_t known() const { return known_.size(); }
 
  private:

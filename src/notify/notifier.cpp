@@ -21,17 +21,18 @@ using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kScanBatch = 256;
 constexpr int kScanMax = 16'384;
-// A scan that found this much has given the senders work for a while: the next one waits a millisecond for
-// every few of them, so that a long backlog is not read over and over.
+// A scan that found this many gives the senders work for a while. The next scan then waits a millisecond per
+// kScannedPerMillisecond deliveries, so that a long backlog is not read over and over.
 constexpr std::size_t kScanLarge = 64;
 constexpr std::size_t kScannedPerMillisecond = 10;
-// Where more is due than a scan shows, the store reads all of it: the next scan waits so many times as long.
+// If more is due than a scan returns, the store still reads all of it: the next scan waits this many times as
+// long as the scan took.
 constexpr int kScanRest = 4;
 constexpr milliseconds kScanRetry{1'000};
-// Something is due but waits for its turn: nothing tells when the next one after it is due.
+// The pause while a due delivery waits for its turn: the store cannot tell when the next one is due.
 constexpr milliseconds kScanBusy{250};
 constexpr milliseconds kNoMemoryPause{10};
-// The wall clock may be set: no wait relies on it for longer.
+// The longest pause, since the wall clock may be set.
 constexpr milliseconds kScanLatest{60'000};
 
 const char* name_of(Kind kind) {
@@ -119,7 +120,7 @@ void Notifier::scan() {
 }
 
 void Notifier::take_due() {
-  // What is known already comes first among what is due, so it is asked for beside the new.
+  // Known deliveries come first among those due, so the limit must have room for them.
   const int limit = scan_limit_ + static_cast<int>(queues_.known());
   const auto began = SteadyClock::now();
   auto due = deliveries_.due_deliveries(clock_.now(), limit);
@@ -137,7 +138,7 @@ void Notifier::take_due() {
     const auto added = queues_.add({std::move(caller), std::move(host), std::move(delivery)});
     turned_away |= added == HostQueues::Added::full;
   }
-  // A receiver with more due than is kept for it must not hide those behind it: look further next time.
+  // A receiver whose queue is full must not hide the deliveries behind it: look further next time.
   const bool hidden = turned_away && count >= static_cast<std::size_t>(limit);
   scan_limit_ = hidden ? std::min(scan_limit_ * 2, kScanMax) : kScanBatch;
   milliseconds pause(count >= kScanLarge ? count / kScannedPerMillisecond : 0);
@@ -201,8 +202,7 @@ void Notifier::on_recorded(const store::Delivery& delivery, const store::Deliver
     scan_soon();
     return end();
   }
-  // Sent again it must not be only because the disk is full: the config stays taken until the result is
-  // stored.
+  // A full disk must not cause a repeated send: the config stays taken until the result is stored.
   const std::chrono::seconds pause(std::min(1 << std::min(failures, 5), 30));
   loop_.after(pause, [this, delivery, result, failures] {
     if (begin()) record(delivery, result, failures + 1);
@@ -217,7 +217,7 @@ void Notifier::send(const Waiting& waiting) {
     try {
       return loop_.post([this, waiting, outcome] { on_sent(waiting, outcome); });
     } catch (const std::bad_alloc&) {
-      // The delivery would be under way for ever: memory comes back, and this thread has time.
+      // Otherwise the delivery would stay in flight for ever. Memory comes back, and this thread has time.
       std::this_thread::sleep_for(kNoMemoryPause);
     }
   }

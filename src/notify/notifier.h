@@ -1,10 +1,11 @@
-// Notifier: sends what the DeliveryStore holds to webhooks, until it is delivered or given up.
+// Notifier: sends the deliveries of the DeliveryStore to webhooks until they are delivered or given up.
 //
-// Promises: at least once, in order for each (task, config); a body shows its event, or the task as it was
-// just after it; a result is stored only after the answer, so that a crash repeats and never loses. One
-// thread decides, a bounded number of senders send. Threads: `start` and `stop` from one thread; `wake` and
-// `counters` from any. Lifetime: the stores, the clock and what `render` refers to outlive the notifier; the
-// stores still run while `stop` does.
+// Promises: at least once, in order for each (task, config). A body shows its event, or the task just after
+// it. A result is stored only after the answer, so that a crash may repeat a delivery but never loses one.
+// One thread decides, a bounded number of senders send.
+// Threads: `start` and `stop` from one thread; `wake` and `counters` from any.
+// Lifetime: the stores, the clock and what `render` refers to outlive the notifier; the stores still run
+// during `stop`.
 #pragma once
 
 #include <atomic>
@@ -27,7 +28,7 @@
 namespace baton::notify {
 
 struct NotifierOptions {
-  bool enabled = true;  // false: deliveries stay where they are
+  bool enabled = true;  // false: nothing is sent, deliveries stay in the store
   base::Duration timeout{15'000};
   base::Duration resolve_timeout{8'000};  // for the name of a receiver
   int senders = 32;
@@ -54,10 +55,10 @@ class Notifier {
   Notifier& operator=(const Notifier&) = delete;
 
   void start();
-  // No new attempts; those under way may end within the grace time, then they are abandoned and stay due.
+  // Starts no new attempts. Those in flight get the grace time, then are abandoned and stay due.
   void stop();
 
-  // Deliveries were written. Cheap.
+  // Tells the notifier that deliveries were written. Cheap.
   void wake();
 
   Counters counters() const;
@@ -79,7 +80,7 @@ class Notifier {
   std::optional<Outcome> attempt(const store::Delivery& delivery) const;
   net::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
 
-  // What `stop` waits for: attempts and results on their way to the store. False: stopping, do not begin.
+  // `stop` waits for attempts and results on their way to the store. `begin`: false while stopping.
   bool begin();
   void end();
   bool wait_until_idle(std::optional<base::Duration> most);
@@ -103,7 +104,7 @@ class Notifier {
   std::atomic<std::int64_t> failed_attempts_{0};
   std::atomic<std::int64_t> given_up_{0};
   std::atomic<std::int64_t> in_flight_{0};
-  base::UniqueFd abandon_fd_;  // readable once senders are to give up
+  base::UniqueFd abandon_fd_;  // readable once senders must give up
   std::mutex mutex_;           // guards pending_
   std::condition_variable idle_;
   int pending_ = 0;

@@ -15,7 +15,7 @@ bool is_bearer(std::string_view scheme) {
   return base::same_word(scheme, "bearer");
 }
 
-// Bearer if it is named or nothing is; otherwise the first scheme named.
+// Uses Bearer if the config names it or names no scheme; otherwise the first scheme named.
 std::string authorization(const task::PushConfig& config) {
   const bool bearer =
       config.schemes.empty() || std::any_of(config.schemes.begin(), config.schemes.end(), is_bearer);
@@ -46,7 +46,7 @@ net::HttpRequest webhook_request(const store::Delivery& delivery, const task::Ta
   request.body = std::move(body.bytes);
   request.content_type = std::move(body.content_type);
   request.answer_max = 64 * 1024;
-  // A receiver that said 2xx has it, however slowly it goes on talking.
+  // A receiver that answered 2xx has the delivery, however slow the rest of its answer is.
   request.head_suffices = true;
   if (!delivery.config.token.empty()) {
     request.headers.emplace_back("X-A2A-Notification-Token", delivery.config.token);

@@ -1,4 +1,4 @@
-// One webhook: the request for a delivery, what its answer means, and what is to be stored about it.
+// Webhook: the request for a delivery, what its answer means, and the result to store.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct Body {
   std::string bytes;
 };
 
-// What became of one attempt. `reason` is for operators and callers: it names no secret and no address.
+// The outcome of one attempt. `reason` is shown to operators and callers: no secrets, no addresses.
 struct Outcome {
   store::DeliveryResult::Kind kind = store::DeliveryResult::Kind::delivered;
   std::string reason;
@@ -24,19 +24,19 @@ struct Outcome {
   std::string task;                    // its public id, for the log; empty if it could not be read
 };
 
-// A POST with the config's token and credentials, and the headers by which a receiver tells a repetition:
-// X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt.
+// A POST with the config's token and credentials, and the headers by which a receiver recognises a
+// repetition: X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt.
 net::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body);
 
-// Refuses a URL that is none and a target that is forbidden whatever its name resolves to.
+// Fails for an invalid URL, and for a target that is forbidden whatever its name resolves to.
 base::Result<void> check_webhook(const task::PushConfig& config, const net::AddressPolicy& policy);
 
-// 2xx is delivered; 410 and what no repetition can mend (a forbidden address, a URL or header that is none)
-// is given up; all else, other client errors included (operators mend receivers), is tried again.
+// 2xx is delivered. 410 and errors that no repetition can fix (a forbidden address, an invalid URL or header)
+// are given up. Everything else is tried again, other client errors included, since operators fix receivers.
 Outcome judge(const base::Result<net::HttpAnswer>& answer, base::Timestamp now);
 
-// What is stored: a failed attempt is tried again after the longer of the pause and the receiver's wish,
-// which counts up to the longest pause; or given up once the delivery is `give_up_after` old.
+// The result to store. A failed attempt is tried again after the longer of the pause and the receiver's wish
+// (at most `backoff.max`), or given up once the delivery is `give_up_after` old.
 store::DeliveryResult settle(const store::Delivery& delivery, const Outcome& outcome, base::Timestamp now,
                              const Backoff& backoff, base::Duration give_up_after, double random);
 

@@ -19,13 +19,13 @@ base::Result<task::Event> event_of(const store::TaskStore& tasks, const store::D
   return std::move(events->front());
 }
 
-// What a webhook's body may say of a task without the large parts being looked for.
+// Tasks up to this size are sent without looking for large parts.
 constexpr std::size_t kSmallTaskMax = 1 << 20;
-// Room for the largest task beside its body.
+// Room for the largest task and its body.
 constexpr std::size_t kLargeBodiesMax = 96 << 20;
 
-// Bounds the memory of large bodies together, from the reading of their task until they are sent. Whoever
-// finds no room waits: each of those that hold it is being sent, which has a time limit.
+// Bounds the total memory of large bodies, from the reading of their tasks until they are sent. `hold` blocks
+// until there is room: every body that holds some is being sent, which has a time limit.
 class LargeBodies {
  public:
   std::shared_ptr<void> hold(std::size_t bytes) {
@@ -63,7 +63,7 @@ base::Result<task::Task> large_task(const store::TaskStore& tasks, const store::
   return task;
 }
 
-// A task of which only the names are needed is not put together.
+// Reads only the ids of the task unless `whole` is set.
 base::Result<task::Task> task_of(const store::TaskStore& tasks, const store::Delivery& delivery, bool whole,
                                  const WebhookLinks& links, std::shared_ptr<void>& held) {
   if (whole) {

@@ -36,7 +36,7 @@ bool origin_allowed(const ServerOptions& options, std::string_view origin) {
   });
 }
 
-// Null: no such token.
+// Null: unknown token.
 const Token* find_token(const std::vector<Token>& tokens, std::string_view authorization) {
   const std::string_view given = bearer_token(authorization);
   const Token* known = nullptr;
@@ -63,13 +63,12 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
   const auto is_authorization = [](const auto& header) {
     return http::same_word(header.first, "Authorization");
   };
-  // Whoever is on the way may have looked at the other one. (Of an HTTP request the connection layer sees
-  // it.)
+  // A proxy may have checked the other header. (For HTTP requests the connection layer refuses duplicates.)
   if (std::ranges::count_if(request.headers, is_authorization) > 1) {
     return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
   }
   const std::vector<Token>& tokens = options.tokens.now();
-  // A server without tokens has nothing to compare with what many clients send all the same.
+  // Without configured tokens a token is ignored: many clients send one anyway.
   if (options.anonymous && (authorization.empty() || tokens.empty())) return task::kAnonymous;
   const Token* known = find_token(tokens, authorization);
   if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");

@@ -14,7 +14,7 @@
 namespace baton::server {
 namespace {
 
-// All that letting it in needs is made when it comes to wait: whoever gives memory back may have none.
+// Everything needed to admit it is allocated when it starts to wait: releasing memory must not need memory.
 struct Waiting {
   std::uint64_t id;
   AnswerBudget::Ready ready;
@@ -61,13 +61,13 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     drop(books, share.caller_, share.bytes_);
   }
 
-  // Gives memory back and lets in those who have waited longest, as far as there is room.
+  // Returns memory and admits those who have waited longest, as far as there is room.
   void give_back(const std::string& caller, std::size_t bytes) noexcept {
     state.with([&](Books& books) { drop(books, caller, bytes); });
     let_in();
   }
 
-  // Those behind it may have room now.
+  // Removes a waiting answer and refuses it; those behind it may have room now.
   void give_up(std::uint64_t id) {
     Line given_up;
     state.with([&](Books& books) {
@@ -80,15 +80,15 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     if (!pool.try_submit([ready] { ready(nullptr); })) ready(nullptr);
   }
 
-  // Lets in those who may go in now. It is done after every change, so that what is not in has to wait for
-  // room or for its caller's share. Whoever cannot be let in for lack of memory waits on.
+  // Admits all that have room now. Runs after every change, so that any answer still waiting lacks room or a
+  // part of its caller's share. One that cannot be admitted for lack of memory keeps waiting.
   void let_in() noexcept {
     Line admitted;
     try {
       while (true) {
         state.with([&](Books& books) { admit(books, admitted); });
         if (admitted.empty()) return;
-        // Whoever gives back may be the server's loop, which must not read.
+        // On the pool: the releasing thread may be the server's loop, which must not read the store.
         if (!pool.try_submit(std::move(admitted.front().work))) {
           state.with([&](Books& books) { undo(books, *admitted.front().share); });
           admitted.front().ready(nullptr);
@@ -105,7 +105,7 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     });
   }
 
-  // Moves the first that may go in to `admitted`, if there is one.
+  // Moves the first that has room to `admitted`, if any.
   void admit(Books& books, Line& admitted) {
     for (auto one = books.waiting.begin(); one != books.waiting.end(); ++one) {
       const Share& share = *one->share;
@@ -130,7 +130,7 @@ AnswerBudget::Share::~Share() {
 }
 
 void AnswerBudget::Share::shrink(std::size_t bytes) {
-  // Something is left, so that the caller is known to have an answer under way.
+  // Keeps at least one byte, so that the caller still counts as having an answer in progress.
   const std::size_t kept = std::clamp<std::size_t>(bytes, 1, bytes_);
   if (kept < bytes_) state_->give_back(caller_, std::exchange(bytes_, kept) - kept);
 }
@@ -157,7 +157,7 @@ void AnswerBudget::enter(const std::string& caller, std::size_t bytes, Ready rea
     if (books.closed || books.waiting.size() >= state_->waiting_max) return true;
     one.front().id = id = ++books.last_id;
     books.waiting.splice(books.waiting.end(), one);
-    // Nobody else goes in: whoever had room was let in by the change that made it.
+    // Admits at most this one: earlier ones with room were admitted by the change that made the room.
     state_->admit(books, admitted);
     return false;
   });

@@ -1,8 +1,8 @@
-// AnswerBudget: bounds the memory that large answers take together, from the reading of their task until
-// their last byte has left. An answer for which there is no room waits its turn.
+// AnswerBudget: bounds the total memory of large answers, from reading their task until their last byte is
+// sent. An answer that does not fit waits in a queue.
 //
-// One caller's answers take at most half of the budget, but always one if there is room, so that a caller who
-// does not read its answers leaves room for the others'. An answer larger than the budget is let in alone.
+// One caller's answers take at most half of the budget (a single answer may exceed that), so a caller that
+// does not read its answers leaves room for others. An answer larger than the budget is admitted alone.
 // Threads: any. Lifetime: the pool and the timers outlive the budget; shares may outlive it.
 #pragma once
 
@@ -21,7 +21,7 @@ class AnswerBudget {
   struct State;
 
  public:
-  // What one answer holds of the budget. Given back when it is destroyed.
+  // One answer's part of the budget. Returned when destroyed.
   class Share {
    public:
     Share(std::shared_ptr<State> state, std::string caller, std::size_t bytes);
@@ -29,7 +29,7 @@ class AnswerBudget {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    // It turned out, or has become, smaller. Not from two threads at once.
+    // Returns all but `bytes` to the budget. Not from two threads at once.
     void shrink(std::size_t bytes);
 
    private:
@@ -37,21 +37,21 @@ class AnswerBudget {
     const std::shared_ptr<State> state_;  // shared with the budget
     const std::string caller_;
     std::size_t bytes_;
-    bool is_held_ = false;  // else it waits for them; under the lock of the budget until it is let in
+    bool is_held_ = false;  // false while waiting; guarded by the budget's lock until admitted
   };
-  using SharePtr = std::shared_ptr<Share>;  // held by whatever the memory goes through
-  // Null: there was no room for `wait_max`, or too many are waiting.
+  using SharePtr = std::shared_ptr<Share>;  // held by each stage the memory passes through
+  // Gets null if there was no room within `wait_max`, or too many were waiting.
   using Ready = std::function<void(SharePtr)>;
 
-  // At most `waiting_max` answers wait at a time, none of them longer than `wait_max`.
+  // At most `waiting_max` answers wait at a time, each for at most `wait_max`.
   AnswerBudget(std::size_t bytes_max, std::size_t waiting_max, std::chrono::milliseconds wait_max,
                base::WorkerPool& pool, base::EventLoop& timers);
   ~AnswerBudget();
   AnswerBudget(const AnswerBudget&) = delete;
   AnswerBudget& operator=(const AnswerBudget&) = delete;
 
-  // Calls `ready` once: from this thread if there is room now, later on the pool. An empty caller is nobody
-  // in particular, and bounded by no share.
+  // Calls `ready` once: at once on this thread if there is room, otherwise later on the pool. An empty caller
+  // has no per-caller limit.
   void enter(const std::string& caller, std::size_t bytes, Ready ready);
 
  private:

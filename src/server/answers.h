@@ -9,11 +9,11 @@
 
 namespace baton::server {
 
-// {"error":"<reason>"}: what is wrong before a protocol is known. 401 says how to authenticate, 429 and 503
-// when to come back.
+// {"error":"<reason>"}, for errors before the protocol is known. 401 says how to authenticate; 429 and 503
+// when to retry.
 http::Reply plain_error(int status, std::string_view reason);
 
-// 401 with WWW-Authenticate, 403, or 404 for what `authenticate` and the router refuse.
+// The answer to a refusal by `authenticate` or the router: 401 with WWW-Authenticate, 403 or 404.
 http::Reply refusal(const base::Error& error);
 
 }  // namespace baton::server

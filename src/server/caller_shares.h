@@ -1,6 +1,6 @@
-// CallerShares: how many of something each caller holds, so that none of them holds more than its share.
+// CallerShares: limits how many of a resource (streams, waiting replies) each caller holds.
 //
-// Threads: any. Copies are the same count, which lives as long as the last hold.
+// Threads: any. Copies share one count, which lives until the last copy and hold are gone.
 #pragma once
 
 #include <atomic>
@@ -16,14 +16,14 @@ namespace baton::server {
 
 class CallerShares {
  public:
-  // Ends with its last copy. Null: the caller has all it may have.
+  // One unit, released with the last copy. Null: the caller is at its limit.
   using Hold = std::shared_ptr<const void>;
 
-  // What each caller may hold; 0 is no bound, and then nothing is counted.
+  // The limit for each caller; 0: no limit, and nothing is counted.
   void set_max(int most) { state_->most = most; }
 
   Hold take(const task::Caller& caller) const;
-  // The same stream, whose source keeps the hold until it ends.
+  // Wraps the opener so that the stream's source keeps the hold until it ends.
   http::StreamOpener kept(Hold hold, http::StreamOpener opener) const;
 
  private:

@@ -29,8 +29,8 @@ ServedCard served_card(const Services& services, const agents::Agent& agent, con
   return served;
 }
 
-// 1.0 clients say so in a header, and may in the query. Whatever else is said, also a
-// version that does not exist, gets the card that all can read.
+// 1.0 clients send the version in a header or the query. Any other value, even an unknown version, gets the
+// card that every client can read.
 CardView view_for(const http::Request& request) {
   const auto version = a2a::version_of(request);
   const bool is_v1 = version && *version == task::Generation::v1_0;
@@ -91,7 +91,7 @@ http::Reply agents_reply(const Services& services, const http::Request& request,
         const agents::Agent& agent = *each;
         const auto caller = authenticate(services.options, request, agent.name);
         if (!caller) refused = caller.error();
-        // One attempt with a wrong token is one attempt, however many agents there are.
+        // A wrong token counts as one attempt, however many agents there are.
         if (!caller && caller.error().code == ErrorCode::unauthenticated) return;
         if (caller) write(agent);
         any = any || caller;

@@ -1,7 +1,7 @@
 // Cards over HTTP: the public card with its caching headers, and the extended card.
 //
-// Threads: any; no state. A card is written anew for each request: that takes less time than the rest of the
-// answer, and what the caller's Host header puts into it needs no bound.
+// Threads: any; no state. A card is written for each request rather than cached: writing it takes less time
+// than the rest of the answer, and a cache keyed by the Host header would need a bound.
 #pragma once
 
 #include <string>
@@ -14,28 +14,28 @@
 
 namespace baton::server {
 
-// Where an agent is reached, as its card shows it.
+// The agent's URLs, as its card shows them.
 struct CardUrls {
-  std::string json_rpc;  // with a slash at its end
-  std::string rest;      // without
+  std::string json_rpc;  // with a trailing slash
+  std::string rest;      // without one
   std::string grpc;      // empty: not served
 };
 
-// The answer to a GET or HEAD of an agent's card: the pure 1.0 card for who says A2A-Version: 1.0 (as a
-// header or in the query), the superset card for all others; 304 where the caller has it already.
+// The answer to a GET or HEAD of an agent's card: the pure 1.0 card if A2A-Version (header or query) is 1.0,
+// otherwise the superset card; 304 if the caller's copy is current.
 http::Reply card_reply(const Services& services, const http::Request& request, const agents::Agent& agent,
                        const CardUrls& urls);
 
-// The JSON of the extended card in the view of the generation: superset for 0.2 and JSON-RPC 0.3. For an
-// agent without an extended card, or where nobody has a token, the view of REST 0.3 has the public one, and
-// the others fail with unsupported (1.0) or extended_card_not_configured. Fails with unauthenticated for an
-// anonymous caller of an agent that has one. `caller` is without a tenant.
+// The JSON of the extended card in the view of the generation: superset for 0.2 and JSON-RPC 0.3. If the
+// agent has no extended card, or the server has no tokens, the view of REST 0.3 gets the public card, and the
+// others fail with unsupported (1.0) or extended_card_not_configured. Otherwise an anonymous caller gets
+// unauthenticated. `caller` is without a tenant.
 base::Result<std::string> extended_card(const Services& services, const agents::Agent& agent,
                                         const task::Caller& caller, const CardUrls& urls,
                                         wire::CardView view);
 
-// The answer to GET /agents: the agents that the caller may speak to, with the URLs of their cards. Refused
-// where authenticate() refuses the caller at every agent. `address`: see Endpoint.
+// The answer to GET /agents: the agents the caller may call, with the URLs of their cards. Refused if
+// authenticate() refuses the caller for every agent. `address`: see Endpoint.
 http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address);
 
 }  // namespace baton::server

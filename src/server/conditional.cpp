@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kDateFormat = "%a, %d %b %Y %H:%M:%S GMT";
 
-// A cheap hash will do: it tells apart the few texts one URL has had, and nothing is trusted because of it.
+// A cheap hash is enough: it distinguishes the few texts a URL has had, and is not used for security.
 std::string etag_of(std::string_view body) {
   std::array<char, 40> text{};
   const int length = std::snprintf(text.data(), text.size(), "\"%zx-%zx\"",
@@ -21,7 +21,7 @@ std::string etag_of(std::string_view body) {
   return {text.data(), static_cast<std::size_t>(length)};
 }
 
-// Other date formats are of the last century: they count as no date.
+// Obsolete date formats are treated as no date.
 std::optional<HttpTime> read_date(std::string_view text) {
   std::tm parts{};
   const std::string copy(text);

@@ -15,7 +15,7 @@ namespace baton::server {
 namespace {
 
 constexpr std::string_view kAnyBytes = "application/octet-stream";
-// Nothing that holds markup, script or style. Text is UTF-8.
+// No types with markup, script or style. Text is UTF-8.
 constexpr std::array<std::string_view, 31> kSafeTypes{
     "application/gzip",
     "application/json",
@@ -57,8 +57,8 @@ std::string_view type_of(const task::Part& part) {
   return part.kind == task::Part::Kind::data ? "application/json" : kAnyBytes;
 }
 
-// A name that is no path and that shows no other ending than it has: without controls and, as an ASCII name
-// for old clients, without what is not ASCII.
+// The file name for old clients: plain ASCII, without path separators or control characters, with its real
+// extension.
 std::string ascii_name(std::string_view name) {
   std::string out;
   for (const char c : name) {
@@ -87,7 +87,7 @@ std::optional<std::size_t> number_in(std::string_view digits) {
   return number;
 }
 
-// A header that is malformed, has several ranges or is in another unit counts as none.
+// A header that is malformed, has several ranges or uses another unit is ignored.
 Asked read_range(std::string_view header, std::size_t size, Range& range) {
   constexpr std::string_view kBytes = "bytes=";
   header = http::trimmed(header);

@@ -1,8 +1,8 @@
-// Download: bytes that agents and callers made, as an answer that no browser runs.
+// Download: serves bytes from agents and callers so that no browser executes them.
 //
-// They are hostile: whoever opens the URL must not execute them in the origin of this server. They come as an
-// attachment, in a sandbox without sources, without sniffing, and with a type from a short list of types that
-// nothing is executed for; any other is application/octet-stream.
+// The bytes are untrusted: opening the URL must not run them in this server's origin. They are sent as an
+// attachment, with a CSP sandbox, without MIME sniffing, and with a type from a short list of inert types;
+// any other type becomes application/octet-stream.
 //
 // Pure functions.
 #pragma once
@@ -23,15 +23,15 @@ struct Download {
   std::string filename;  // empty: the client chooses one
 };
 
-// The content of all these parts, one after the other; type and name are the first one's. Fails with
-// not_found for none, and for a link: what it points at is never fetched.
+// The concatenated content of these parts, with the type and name of the first. Fails with not_found if there
+// are none or one is a link: links are never fetched.
 base::Result<Download> download_of(const std::vector<task::Part>& parts);
 
-// The whole (200), the one range that was asked for (206), or 416 for a range beyond the end (RFC 9110,
-// section 14). `version` changes with the bytes: it becomes the ETag, and If-Range is compared with it.
+// The whole download (200), the one requested range (206), or 416 for a range beyond the end (RFC 9110, 14).
+// `version` must change with the bytes: it becomes the ETag, and If-Range is compared with it.
 http::Reply download_reply(const http::Request& request, Download download, std::string_view version);
 
-// The type as it may be said to a browser.
+// The type if it is safe to send to a browser, else application/octet-stream.
 std::string safe_media_type(std::string_view type);
 
 }  // namespace baton::server

@@ -18,7 +18,7 @@ std::string grpc_address(const ServerOptions& options, std::string_view base, co
 CardUrls card_urls(const ServerOptions& options, const http::Request& request, const Endpoint& endpoint) {
   std::string base = options.public_url;
   if (base.empty()) {
-    // A gRPC call names the address of gRPC, which is not where the card's URLs lead.
+    // A gRPC call names gRPC's address, which does not serve the card's URLs.
     const bool is_grpc = !request.header(":authority").empty();
     const std::string_view host = is_grpc ? std::string_view() : named_host(options, request);
     base = is_host(host) ? std::string(named_scheme(options, request)) + "://" + std::string(host)

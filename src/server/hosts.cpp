@@ -15,7 +15,7 @@
 namespace baton::server {
 namespace {
 
-// IPv4 addresses are written as IPv6 has them: one length for all.
+// IPv4 addresses are stored as IPv4-mapped IPv6 addresses, so that all have one length.
 using Address = std::array<std::uint8_t, 16>;
 
 std::optional<Address> parse_address(std::string_view text) {
@@ -97,13 +97,13 @@ std::string_view own_host(const http::Request& request) {
   return host.empty() ? request.header(":authority") : host;
 }
 
-// The last member of a list that each proxy adds to: what the nearest one said.
+// The last member of a list to which each proxy appends: the nearest proxy's value.
 std::string_view last_member(std::string_view list) {
   const std::size_t comma = list.rfind(',');
   return http::trimmed(comma == std::string_view::npos ? list : list.substr(comma + 1));
 }
 
-// What the nearest proxy says, if it is trusted.
+// The nearest proxy's value of the header, if the proxy is trusted.
 std::string_view forwarded(const ServerOptions& options, const http::Request& request,
                            std::string_view name) {
   if (!is_proxy(options, request.remote_address)) return {};
@@ -185,7 +185,7 @@ std::string_view client_address(const ServerOptions& options, const http::Reques
     std::string_view list = header->second;
     while (!list.empty() && is_proxy(options, client)) {
       const std::string_view before = last_member(list);
-      // What is no address is no better than what the proxy itself is known by.
+      // Not an address: fall back to the proxy's own.
       if (!parse_address(before)) return client;
       client = before;
       const std::size_t comma = list.rfind(',');

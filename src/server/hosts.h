@@ -1,8 +1,8 @@
-// Hosts: which host a request names and whether it is served here, and what trusted proxies say of the
+// Hosts: which host a request names, whether it is served here, and what trusted proxies report about the
 // request.
 //
-// Checking the host ends DNS rebinding: a page whose own name was made to resolve to this machine sends that
-// name as Host.
+// Checking the host prevents DNS rebinding: a page whose domain was made to resolve to this machine sends
+// that domain as Host.
 //
 // Threads: any; no state.
 #pragma once
@@ -19,34 +19,33 @@ namespace baton::server {
 // brackets.
 bool is_loopback_host(std::string_view host);
 
-// What a stranger has at least: an IPv4 address, or the network of 64 bits around an IPv6 address
-// ("2001:db8::/64"). Counts are kept by it, so that nobody escapes them with more addresses of the same
-// network.
+// The unit for per-address limits: an IPv4 address, or the /64 network of an IPv6 address ("2001:db8::/64"),
+// so that a client cannot evade a limit with other addresses of its network.
 std::string network_of(std::string_view address);
 
-// Whether the text is a host and perhaps a port, and nothing else.
+// Whether the text is a host with an optional port.
 bool is_host(std::string_view host);
 
-// "host:80": "host". An address in brackets keeps them; one of IPv6 without brackets has no port.
+// "host" of "host:80". Brackets are kept; an IPv6 address without brackets has no port.
 std::string_view without_port(std::string_view host);
 
 // The host of an http or https URL, with its port.
 std::string_view host_in_url(std::string_view url);
 
-// Whether an entry of ServerOptions::proxies can be understood: an IP address, or a network as "10.0.0.0/8".
+// Whether an entry of ServerOptions::proxies is valid: an IP address, or a network like "10.0.0.0/8".
 bool is_network(std::string_view text);
 
-// The host the client named: of a gRPC call its :authority, behind a trusted proxy X-Forwarded-Host. May be
-// empty, and anything at all where any host is served.
+// The host the client named: X-Forwarded-Host behind a trusted proxy, else Host or gRPC's :authority. May be
+// empty, and is unchecked text if any host is served.
 std::string_view named_host(const ServerOptions& options, const http::Request& request);
 
-// "https" where a trusted proxy says that the client used it, else "http".
+// "https" if a trusted proxy says that the client used it, else "http".
 std::string_view named_scheme(const ServerOptions& options, const http::Request& request);
 
-// The client's address: behind trusted proxies the last one in X-Forwarded-For that is not a proxy.
+// The client's address: behind trusted proxies, the last one in X-Forwarded-For that is not a proxy.
 std::string_view client_address(const ServerOptions& options, const http::Request& request);
 
-// Whether the request names a host that is served here. One that names none does: browsers always name one.
+// Whether the request's host is served here. A request without one is accepted: browsers always send one.
 bool host_is_served(const ServerOptions& options, const http::Request& request);
 
 }  // namespace baton::server

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kPage = 128;
 constexpr std::size_t kBatch = 64;
-// What a page may hold before it is read: a MiB, or one event.
+// The budget reserved before a page is read, whose size is at most a MiB, or one event.
 constexpr std::size_t kPageBytesMax = 10 << 20;
 
 std::size_t weight_of(const std::vector<task::Event>& events) {
@@ -74,7 +74,7 @@ bool LogReader::hand_over(const task::Event& event, Taker& taker) {
   return taker.take(event);
 }
 
-// False: there is nothing left of the last page from the store.
+// False: no events are left of the last page from the store.
 bool LogReader::hand_over_page(Taker& taker) {
   if (page_next_ == page_.size()) return false;
   bool goes_on = true;
@@ -94,7 +94,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
     return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false, {}};
   });
   if (page.failed) return Found::failed;
-  // The feed may have come to know what was being fetched.
+  // The feed may have served these events while they were being fetched.
   const bool is_next = page.ready && page.after == position_;
   if (page.ready && !is_next) shared_->news = true;
   if (is_next && !page.events.empty()) {
@@ -118,7 +118,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
   return reads && !fetch() ? Found::failed : Found::later;
 }
 
-// False: refused by a full pool.
+// False: the pool is full.
 bool LogReader::fetch() {
   shared_->page.with([](Shared::Page& page) { page.fetching = true; });
   auto work = [shared = shared_, &tasks = services_.engine.tasks(), key = task_,

@@ -9,7 +9,7 @@
 namespace baton::server {
 
 void make_one_line(std::string& json) {
-  // Two looks for a byte each are faster than one for both.
+  // Two searches for one byte are faster than one search for both.
   if (json.find('\n') == std::string::npos && json.find('\r') == std::string::npos) return;
   std::replace_if(
       json.begin(), json.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -22,7 +22,7 @@ bool is_over_at(const LogStream::Start& start, const task::Event& event) {
   return status && start.ends_at && start.ends_at(status->status.state);
 }
 
-// `shown`: the last number covered so far, and then with this event if the view shows it.
+// `shown`: the last number covered; updated if the view shows this event.
 bool append_block(const LogStream::Start& start, const task::Event& event, bool last,
                   task::EventNumber& shown, std::string& scratch, std::string& out) {
   scratch.clear();

@@ -1,7 +1,7 @@
-// LogStream: a task's log as the bytes of an event stream.
+// LogStream: sends a task's log as an event stream.
 //
-// Every event that the view shows becomes one block with `id: <number>`; one that it does not show leaves a
-// gap in the numbers. There is no block without data: released parsers take one for an event and fail on it.
+// Each event that the view shows becomes one block with `id: <number>`; an event it hides leaves a gap in the
+// numbers. No block is without data: released parsers take one for an event and fail on it.
 // Threads: as a StreamSource, on the server's loop.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace baton::server {
 
 class LogStream final : public http::StreamSource, private LogReader::Taker {
  public:
-  // Writes an event as the text of one data field, or answers false. `last`: the stream ends with it. `from`:
-  // the first number that no event before it has covered.
+  // Writes an event as the text of one data field, or returns false to hide it. `last`: the stream ends with
+  // it. `from`: the first number not covered by an earlier event.
   using View = std::function<bool(const task::Event&, bool last, task::EventNumber from, std::string& data)>;
-  // Whether the stream is over at a status of this state, whatever follows in the log.
+  // Whether a status of this state ends the stream, whatever follows in the log.
   using EndsAt = std::function<bool(task::State)>;
 
   struct Start {
@@ -27,16 +27,16 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
     task::EventNumber after;        // the last number the reader has
     std::string first_block;        // sent before anything else; may begin with an id
     bool numbered = true;           // blocks have an id
-    AnswerBudget::SharePtr share;   // what the first block holds of the budget of large answers
-    std::vector<task::Event> page;  // what comes next, where it has been read already
+    AnswerBudget::SharePtr share;   // the first block's share of the budget of large answers
+    std::vector<task::Event> page;  // the first events after `after`, if read already
     bool ended_there = false;       // the task had ended at `after`
-    EndsAt ends_at;                 // none: over when the task has ended and its log goes no further
+    EndsAt ends_at;                 // empty: the stream ends at the end of an ended task's log
     View view;
   };
 
   LogStream(const Services& services, Start start, http::Waker waker);
 
-  // All of the stream, where its end is in the page.
+  // The whole stream, if it ends within the page.
   static std::optional<std::string> whole(const Start& start);
 
   Next pull(std::string& out, std::size_t room) override;
@@ -53,12 +53,12 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
   bool ended_ = false;       // the last event sent was the task's end
   LogReader log_;
   std::string scratch_;
-  std::string* out_ = nullptr;  // while it is pulled
+  std::string* out_ = nullptr;  // during a pull
   std::size_t room_ = 0;
 };
 
-// Metadata is kept byte for byte and may hold line ends; in an event's one line they become spaces, which
-// mean the same between the values of a JSON text.
+// Turns line ends into spaces, because an event's data is one line. Stored metadata is kept byte for byte and
+// may have line ends; between JSON values a space means the same.
 void make_one_line(std::string& json);
 
 }  // namespace baton::server

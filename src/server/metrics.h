@@ -1,4 +1,4 @@
-// Metrics: what /metrics answers, in the text format of Prometheus.
+// Metrics: the answer to /metrics, in Prometheus text format.
 //
 // Threads: any.
 #pragma once

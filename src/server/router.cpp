@@ -45,7 +45,7 @@ Router::Target Router::target_of(const http::Request& request) const {
   const std::string_view after = path.substr(agents.size());
   const std::size_t end = std::min(after.find('/'), after.size());
   const std::string_view prefix = path.substr(0, agents.size() + end);
-  // A name holds nothing that needs encoding; where it is encoded all the same, the rest is taken decoded.
+  // Names need no percent-encoding; if one is encoded anyway, the decoded rest is used.
   const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
   const agents::Agent* agent = services_.catalogue.find({std::string(after.substr(0, end))});
   return {{agent, false, base_url_, agent && agent == first}, after.substr(end), raw_rest};
@@ -69,7 +69,7 @@ std::optional<http::Reply> Router::health(std::string_view method, std::string_v
   return healthy;
 }
 
-// Ready, whatever was left out: the other agents are served.
+// Ready even if agents were left out: the others are served.
 http::Reply Router::readiness() const {
   if (!ready_) return text(503, "not ready\n");
   if (!services_.engine.store_is_writable()) return text(503, "not ready: the store cannot be written\n");
@@ -92,10 +92,10 @@ bool Router::handle_operators(http::Exchange& exchange) const {
   return true;
 }
 
-// How long the refusal should wait.
+// Returns how long to delay the refusal.
 std::chrono::milliseconds Router::note_wrong_token(const http::Request& request,
                                                    const base::Error& error) const {
-  // Whoever sends no token, or a good one for another agent, does not try any.
+  // Only unknown tokens count: not a missing one, nor a valid one for another agent.
   const bool tried =
       error.code == base::ErrorCode::unauthenticated && !request.header("Authorization").empty();
   if (!tried) return std::chrono::milliseconds(0);
@@ -109,7 +109,7 @@ void Router::refuse_caller(const http::Request& request, const base::Error& erro
   services_.engine.after(wait, std::forward<Refuse>(refuse));
 }
 
-// A run of a chat protocol.
+// Handles a run of a chat protocol.
 void Router::handle_chat(std::shared_ptr<http::Exchange> exchange, const Target& target,
                          chat::Door door) const {
   const http::Request& request = exchange->request();
@@ -125,7 +125,7 @@ void Router::handle_chat(std::shared_ptr<http::Exchange> exchange, const Target&
   chat::handle(services_, *claims_, std::move(exchange), *target.agent, std::move(*caller), door);
 }
 
-// An operation of A2A: over JSON-RPC at the agent's own URL, or over REST.
+// Handles an A2A operation: over JSON-RPC at the agent's own URL, or over REST.
 void Router::handle_call(std::shared_ptr<http::Exchange> exchange, const Target& target) const {
   const http::Request& request = exchange->request();
   const bool is_rpc = target.rest.empty() || target.rest == "/";
@@ -187,7 +187,7 @@ base::Result<void> Router::admit(const http::Request& head) const {
   if (!target.agent) return {};
   const auto caller = authenticate(services_.options, head, target.agent->name);
   if (caller) return {};
-  // Only logged: gRPC has no time to give here.
+  // Only recorded: gRPC cannot delay an answer here.
   note_wrong_token(head, caller.error());
   return base::fail(caller.error());
 }

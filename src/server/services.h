@@ -1,4 +1,4 @@
-// What the routes need from the rest of the program. All of it outlives the server.
+// Services and options that the routes need. All of it outlives the server.
 #pragma once
 
 #include <atomic>
@@ -21,13 +21,13 @@ namespace baton::server {
 struct Token {
   std::string secret;
   task::Caller caller;
-  std::vector<std::string> agents;  // the agents it is good for; empty: all
+  std::vector<std::string> agents;  // the agents it is valid for; empty: all
 };
 
-// The tokens that are good now. They may be replaced while requests are served.
+// TokenList: the valid tokens. They may be replaced while requests are served.
 //
-// Threads: any; readers take no lock. A list that was replaced is kept, since somebody may be reading it:
-// there are as many as there were reloads that changed something. Copies are the same list.
+// Threads: any; readers take no lock. Replaced lists are kept, because readers may still use them: one for
+// each reload with changes. Copies share one list.
 class TokenList {
  public:
   TokenList() : state_(std::make_shared<State>()) { *this = std::vector<Token>(); }
@@ -41,12 +41,12 @@ class TokenList {
     std::atomic<const std::vector<Token>*> now{nullptr};
     base::Guarded<std::vector<std::unique_ptr<const std::vector<Token>>>> all;
   };
-  std::shared_ptr<State> state_;  // shared by the copies
+  std::shared_ptr<State> state_;  // shared by all copies
 };
 
-// Of the chat protocols.
+// Options of the chat protocols.
 struct ChatOptions {
-  // What /send-message speaks.
+  // The protocol of /send-message.
   enum class SendMessage { as_body_says, ag_ui, ag_kit };
   SendMessage send_message = SendMessage::as_body_says;
   std::string response_event = "response";  // the event name of Agent Server's response objects
@@ -56,29 +56,29 @@ struct ChatOptions {
 
 struct ServerOptions {
   TokenList tokens;
-  bool anonymous = true;  // callers without a token are let in as "anonymous"
+  bool anonymous = true;  // callers without a token are admitted as "anonymous"
   bool cors = true;
-  std::vector<std::string> cors_origins;  // "*" allows any, "loopback" pages of the caller's own machine
-  bool any_host = true;                   // else only `hosts`, public_url's and loopback ones are served
-  std::vector<std::string> hosts;         // with a port, or of any port
-  std::vector<std::string> proxies;       // addresses and networks whose X-Forwarded-* headers are believed
-  std::string public_url;                 // what cards show; empty: what the caller asked for
-  std::string grpc_address;               // as cards show it; ":port" with the caller's host; empty: none
+  std::vector<std::string> cors_origins;  // "*": any; "loopback": pages of the caller's own machine
+  bool any_host = true;                   // false: only `hosts`, public_url's host and loopback hosts
+  std::vector<std::string> hosts;         // without a port: any port
+  std::vector<std::string> proxies;       // addresses and networks whose X-Forwarded-* headers are trusted
+  std::string public_url;                 // for cards; empty: the host the caller named
+  std::string grpc_address;               // for cards; ":port": on the caller's host; empty: none
   CallerShares streams;                   // open event streams
   CallerShares replies;                   // answers that wait for a task to stop
   ChatOptions chat;
-  std::size_t answer_bytes_max = 32 << 20;  // past it the largest parts of an answer become links
-  bool trusts_method_names = false;         // an A2A 1.0 method without A2A-Version is taken for what it is
+  std::size_t answer_bytes_max = 32 << 20;  // above this the largest parts of an answer become links
+  bool trusts_method_names = false;         // accepts A2A 1.0 methods without A2A-Version
 };
 
 struct Services {
   engine::Engine& engine;
   const agents::Catalogue& catalogue;
   const ServerOptions& options;
-  base::WorkerPool& readers;  // reads the store for answers that are ready later and for streams
-  std::function<std::string()> more_metrics;  // Prometheus text of the parts the server does not know
-  AnswerBudget* answers = nullptr;            // null: large answers share no bound
-  AnswerBudget* pages = nullptr;              // of what streams read from the store; null likewise
+  base::WorkerPool& readers;                  // reads the store for delayed answers and streams
+  std::function<std::string()> more_metrics;  // Prometheus text from the rest of the program
+  AnswerBudget* answers = nullptr;            // of large answers; null: unbounded
+  AnswerBudget* pages = nullptr;              // of streams' reads from the store; null: unbounded
 };
 
 }  // namespace baton::server

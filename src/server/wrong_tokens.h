@@ -1,8 +1,8 @@
-// WrongTokens: who has sent tokens that are not good, so that they are logged and slowed down.
+// WrongTokens: logs and slows down clients that send wrong tokens.
 //
-// One line in the log for each address (of IPv6: network of 64 bits) and minute, and after a few tries in
-// that minute each further refusal waits. Right tokens never do, whatever else comes from the same address.
-// Bounded: so many addresses are known at once; past that the oldest ones are forgotten.
+// Writes one log line per address (IPv6: /64 network) and minute; after a few tries in that minute each
+// further refusal is delayed. Valid tokens are never delayed, whatever else comes from the same address.
+// Bounded: at kAddressesMax addresses the expired ones are forgotten, or all of them if none has expired.
 // Threads: any.
 #pragma once
 
@@ -19,10 +19,10 @@ class WrongTokens {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  // A wrong token came from this address. How long its refusal should wait.
+  // Records a wrong token from this address. Returns how long to delay its refusal.
   std::chrono::milliseconds noted(std::string_view address, Time now);
 
-  static constexpr int kQuickOnes = 5;  // in a minute
+  static constexpr int kQuickOnes = 5;  // undelayed refusals per minute
   static constexpr std::chrono::milliseconds kWait{1'000};
   static constexpr std::size_t kAddressesMax = 4'096;
 

@@ -5,8 +5,8 @@
 namespace baton::store {
 namespace {
 
-// Both are UUIDs: the task's of version 7, in order of time, the context's the same of version 8, whose
-// meaning is the program's own (RFC 9562).
+// Both are UUIDs: the task's of version 7 (time-ordered), the context's the same but of version 8, which is
+// for custom use (RFC 9562).
 constexpr std::size_t kLength = 36, kVersionAt = 14;
 constexpr char kTaskVersion = '7', kContextVersion = '8';
 

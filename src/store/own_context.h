@@ -1,5 +1,5 @@
-// The id of a context that is made for a task whose own id was made here. It follows from the task's id, so
-// that while the task is the context's only one nothing need be kept about the context.
+// Own context: the context created for a task with a generated id. Its id is derived from the task's id, so
+// nothing need be stored about the context while the task is its only one.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace baton::store {
 
-// Empty if the task's id is none of base::make_uuid.
+// Empty if the task's id is not from base::make_uuid.
 task::ContextId own_context(const task::TaskId& id);
-// The task whose own context has this id, if it can be one's.
+// The task whose own context would have this id; empty if the id has not that form.
 std::optional<task::TaskId> task_of_own_context(const task::ContextId& id);
 
 }  // namespace baton::store

@@ -1,12 +1,12 @@
-// TaskStore keeps each task and the ordered log of its events; DeliveryStore keeps what must be sent to
-// webhooks. Both are one database: a delivery is written in the commit of the event it tells about.
+// TaskStore: keeps each task and the ordered log of its events. DeliveryStore keeps pending webhook calls.
+// Both are one database: a delivery is written in the same commit as its event.
 //
-// Writing: `commit` hands over a Change. Changes are applied in the order they are handed over, many in one
-// transaction; the callback runs on the store's flushing thread once the change is on disk (or was
-// refused), must not block and must not wait for another commit. A refused change leaves no trace and does
-// not disturb the others in its transaction. Durability: once a callback has a result, no crash loses it.
-// Who has work to do that is no answer to anybody need not wait for the disk: see `EarlyCallback`.
-// Unknown outcome: `unavailable` may mean that the write happened. Read before trying again.
+// Writing: `commit` queues a Change. Changes are applied in queue order, many in one transaction. The
+// callback runs on the store's flushing thread once the change is on disk or was refused; it must not block
+// and must not wait for another commit. A refused change leaves no trace and does not disturb the others in
+// its transaction. Durability: once a callback has a result, no crash loses it.
+// Internal follow-up work need not wait for the disk: see `EarlyCallback`.
+// Unknown outcome: after `unavailable` the write may have happened. Read before retrying.
 // Threads: every method may be called from any thread. Reads may block on the disk.
 #pragma once
 
@@ -25,16 +25,16 @@
 
 namespace baton::store {
 
-// The send a repeated one is the repetition of.
+// The original of a repeated send.
 struct EarlierSend {
   task::TaskKey task;
   task::EventNumber before;  // the log position its own events follow
 };
 
-// One page of a list, and how many tasks there are on all pages.
+// One page of a list.
 struct ListPage {
   std::vector<task::TaskHead> heads;
-  std::int64_t total = 0;
+  std::int64_t total = 0;  // tasks on all pages
 };
 
 // A change as stored: the head after it and its events with their numbers.
@@ -42,19 +42,18 @@ struct Committed {
   task::TaskHead head;
   std::vector<task::EventPtr> events;
   int deliveries = 0;        // how many webhook deliveries were written with it
-  bool new_context = false;  // the context was made for the task
+  bool new_context = false;  // the context was created for this task
 };
 
 using CommitCallback = std::function<void(base::Result<Committed>)>;
-// Hears of a change that was not refused before its CommitCallback, on the store's committing thread: it is
-// committed, and only a disk that cannot be flushed or the system's own end (its power fails) can lose it,
-// together with all that is committed after it. For what leads to further changes; it may not be shown or
-// acknowledged.
+// Called for an accepted change before its CommitCallback, on the store's committing thread. The change is
+// committed but may not be flushed: a failed flush, power loss or system crash can still lose it, along with
+// everything committed after it. Use it to start further changes; do not show or acknowledge the result.
 using EarlyCallback = std::function<void(const Committed&)>;
 
 // A turn's input as stored.
 struct TurnInput {
-  task::Json task_metadata;  // the task's own
+  task::Json task_metadata;
   task::Message message;
   task::TurnRequest request;
 };
@@ -63,8 +62,9 @@ class TaskStore {
  public:
   virtual ~TaskStore() = default;
 
-  // Fails with: already_exists (the new task's id is taken), conflict, task_not_found, invalid_argument (an
-  // illegal move), too_large, unavailable (the disk).
+  // Fails with: already_exists (the new task's id is taken, or the send is a repetition), conflict,
+  // task_not_found, invalid_argument (an illegal transition), too_large, overloaded (the queue is full),
+  // unavailable (the disk).
   virtual void commit(task::Change change, CommitCallback done, EarlyCallback early) = 0;
   void commit(task::Change change, CommitCallback done) {
     commit(std::move(change), std::move(done), nullptr);
@@ -74,66 +74,66 @@ class TaskStore {
   virtual base::Result<task::TaskHead> head(const task::TaskRef& ref) const = 0;
   virtual base::Result<task::TaskHead> head(task::TaskKey key) const = 0;
 
-  // The task as it is now, or as it was just after event `as_of`. Fails with too_large past depth.bytes_max.
+  // The task as it is now, or just after event `as_of`. Fails with too_large past depth.bytes_max.
   virtual base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                         std::optional<task::EventNumber> as_of = {}) const = 0;
 
-  // The same as head and read, in one step.
+  // Finds and reads the task in one step; fails as head and read do.
   virtual base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const = 0;
 
-  // At most `limit` events with numbers above `after`, in order; fewer where they are large. None: there are
+  // At most `limit` events with numbers above `after`, in order; fewer if they are large. Empty if there are
   // none.
   virtual base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
                                                         int limit) const = 0;
 
-  // Calls `then` once a change to this task that is on its way to the disk has come to its end, refused or
-  // told of, on the flushing thread; it must not block. Asked in a change's own callback, that is this
-  // change. False: there is none, and nothing is called. For those who would rather tell what it brings
-  // together with what they have.
+  // Calls `then` on the flushing thread when the next pending change to this task has finished, stored or
+  // refused; `then` must not block. Inside a change's own callback, that change still counts as pending.
+  // Returns false, and never calls `then`, if no change is pending. Lets a reader send imminent events
+  // together with those it has.
   virtual bool after_change(task::TaskKey key, std::function<void()> then) = 0;
 
-  // What a turn is about: the message at this event and what came with it.
+  // The input of a turn: the message at this event and the request data that came with it.
   virtual base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const = 0;
-  // The first user message after `after` that no turn was given, or not_found.
+  // The first user message after `after` that has had no turn, or not_found.
   virtual base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const = 0;
 
-  // What has been said in a context, oldest first: messages and streamed replies of all its tasks, at most
-  // `limit` of the newest. Of `task`, the caller's messages from event `unanswered` on are left out: they are
-  // what a turn is about, or wait for one; what the agent said since then is not.
+  // At most `limit` of the newest messages and streamed replies of all tasks in a context, oldest first.
+  // Omits the caller's messages to `task` from event `unanswered` on, which are a turn's input or wait for a
+  // turn; the agent's replies since then are included.
   virtual base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey task,
                                                                 task::EventNumber unanswered,
                                                                 int limit) const = 0;
 
-  // Tasks whose turn is queued or running, oldest first, at most `limit` with a key above `after`.
+  // At most `limit` tasks with a queued or running turn and a key above `after`, oldest first.
   virtual base::Result<std::vector<task::TaskHead>> unfinished(task::TaskKey after, int limit) const = 0;
-  // Tasks delegated by this one that have not ended.
+  // Unfinished tasks that this one delegated.
   virtual base::Result<std::vector<task::TaskHead>> open_children(task::TaskKey parent) const = 0;
-  // Delegated tasks that have not ended though their parent has.
+  // Unfinished delegated tasks whose parent has ended.
   virtual base::Result<std::vector<task::TaskHead>> orphans() const = 0;
 
-  // The earlier send of this digest, if the store remembers one, or not_found.
+  // The earlier send with this digest, or not_found if the store remembers none.
   virtual base::Result<EarlierSend> earlier_send(const task::SendDigest& digest) const = 0;
-  // The first status after `after` with which the task stops (task::is_stopped), or not_found.
+  // The first status after `after` at which the task stops (task::is_stopped), or not_found.
   virtual base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const = 0;
-  // The number of the last one before `before`, or 0.
+  // The number of the last such status before `before`, or 0.
   virtual base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const = 0;
 
-  // The ids of all tool calls and questions in a context, in no order and some perhaps twice.
+  // The ids of all tool calls and questions in a context, unordered, possibly with duplicates.
   virtual base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const = 0;
 
-  // The tasks of one caller at one agent that are not hidden, newest status first.
+  // One caller's visible tasks at one agent, newest status first.
   virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;
 
-  // Replaces the config of the same id. Fails with too_large past `configs_max` for a task.
+  // Adds a config or replaces the one with the same id. Fails with too_large past `configs_max` per task.
   virtual void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
                         std::function<void(base::Result<task::PushConfig>)> done) = 0;
-  // In order of creation, each with its last error.
+  // In creation order, each with its last error.
   virtual base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const = 0;
-  // With all its deliveries. None of this id is a success.
+  // Also deletes the config's deliveries. Deleting an unknown id succeeds.
   virtual void delete_push(task::TaskKey key, task::PushConfigId id,
                            std::function<void(base::Result<void>)> done) = 0;
 
-  // Writes to the disk without changing anything: whether the store can be written again after it could not.
+  // Writes to the disk without changing anything: tells whether a failed store is writable again.
   virtual void probe(std::function<void(base::Result<void>)> done) = 0;
 };
 
@@ -152,31 +152,31 @@ struct Delivery {
   base::Timestamp due{};
 };
 
-// What became of an attempt.
+// The outcome of one delivery attempt.
 struct DeliveryResult {
   enum class Kind { delivered, retry, given_up };
   DeliveryKey key;
   Kind kind = Kind::delivered;
   base::Timestamp next_due{};  // for retry
-  std::string error;           // for retry and given_up: shown to operators and to the task's caller
+  std::string error;           // for retry and given_up; shown to operators and the task's caller
 };
 
 class DeliveryStore {
  public:
   virtual ~DeliveryStore() = default;
 
-  // The first undelivered one of each (task, config) whose time has come, at most `limit`: by due time, and
-  // where more are due, callers (each in all its tenants) share the places. A config with an undelivered
-  // event shows no later one: order is kept for each task and config.
+  // At most `limit` due deliveries, by due time. Only the oldest waiting event of each config is returned, so
+  // that events are sent in order for each task and config. If more than `limit` are due, callers share the
+  // places; a caller counts once, whatever its tenants.
   virtual base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const = 0;
-  // When the next delivery is due, or nothing if there is none.
+  // When the next delivery is due; empty if none is waiting.
   virtual base::Result<std::optional<base::Timestamp>> next_due() const = 0;
-  // `done` runs on the flushing thread. Of a delivery that is gone, with its config, nothing is kept: a
-  // success.
+  // Records a result; `done` runs on the flushing thread. A result for a deleted config is a no-op and
+  // succeeds. Fails with not_found if the delivery was not its config's first waiting one.
   virtual void record(DeliveryResult result, std::function<void(base::Result<void>)> done) = 0;
-  // Undelivered and not given up; and given up. For metrics.
+  // For metrics.
   struct Counts {
-    std::int64_t waiting = 0;
+    std::int64_t waiting = 0;  // neither delivered nor given up
     std::int64_t given_up = 0;
   };
   virtual base::Result<Counts> delivery_counts() const = 0;

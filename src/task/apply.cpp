@@ -13,12 +13,10 @@ using base::fail;
 using base::Result;
 using Mark = EventEffect::Mark;
 
-// The last places of a log are kept for decisions: an agent's output must not fill it, or its task could
-// never end.
+// The last places of a log are reserved for decisions: if output filled them, the task could never end.
 constexpr std::int64_t kRoomForDecisions = 1 << 16;
 
-// Applies one event after the other; one overload for each kind that means something to the head or to an
-// index.
+// Applies events one after the other. `step` has an overload for each kind that affects the head or an index.
 class Steps {
  public:
   Steps(const TaskHead& before, const Change& change, base::Timestamp now, const ArtifactPlaces& artifacts)
@@ -44,7 +42,7 @@ class Steps {
     return {};
   }
 
-  // A reopening that opened nothing.
+  // Whether the change was to reopen the task but did not.
   bool left_closed() const { return may_reopen_ && is_terminal(applied_.head.state); }
 
   Applied& applied() { return applied_; }
@@ -111,7 +109,7 @@ class Steps {
     return {};
   }
 
-  // The artifact that this event is a piece of, made if it is new.
+  // Finds the artifact that this event is a piece of, or adds it.
   Result<EventEffect::ArtifactMark> place(const ArtifactId& id, bool begins) {
     if (id.empty()) return fail(ErrorCode::invalid_argument, "an artifact without an id");
     ArtifactPlace* known = find(id);
@@ -166,7 +164,7 @@ Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber m
   return {};
 }
 
-// A task that stops in any other way than by completing is no answer by a message.
+// Only a completed task can be answered by a message alone.
 bool stays_hidden(const TaskHead& head, const Change& change) {
   if (change.create) return head.hidden;
   return head.hidden && !change.shows && (!is_stopped(head.state) || head.state == State::completed);

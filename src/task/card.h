@@ -1,5 +1,5 @@
-// AgentCard: what an agent says about itself (A2A 1.0, a2a.proto), without what Baton fills in when it serves
-// the card: URLs, interfaces and capabilities.
+// AgentCard: what an agent says about itself (A2A 1.0, a2a.proto). Baton fills in URLs, interfaces and
+// capabilities when it serves the card.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace baton::task {
 
-// Known to the agent, passed through by Baton.
+// An A2A extension that the agent understands; Baton passes it through.
 struct Extension {
   std::string uri;
   std::string description;
-  bool required = false;  // who does not ask for it is refused
+  bool required = false;  // requests that do not ask for it are refused
   Json params;            // an object
 
   friend bool operator==(const Extension&, const Extension&) = default;
@@ -35,11 +35,11 @@ struct OAuthFlow {
   friend bool operator==(const OAuthFlow&, const OAuthFlow&) = default;
 };
 
-// A way to say who calls (OpenAPI's security schemes).
+// A way for callers to authenticate (OpenAPI's security schemes).
 struct SecurityScheme {
   enum class Kind { api_key, http, oauth2, open_id_connect, mutual_tls };
 
-  std::string name;  // as requirements call it
+  std::string name;  // the name that requirements use
   Kind kind = Kind::http;
   std::string description;
   std::string location, parameter;    // api_key: "header", "query" or "cookie", and the name there
@@ -51,7 +51,7 @@ struct SecurityScheme {
   friend bool operator==(const SecurityScheme&, const SecurityScheme&) = default;
 };
 
-// Schemes that are needed together, each with its scopes. In a list of requirements any one will do.
+// Schemes that are required together, each with its scopes. Of a list of requirements, any one suffices.
 using SecurityRequirement = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
 struct Skill {
@@ -74,10 +74,10 @@ struct Provider {
   friend bool operator==(const Provider&, const Provider&) = default;
 };
 
-// What callers that say who they are get to see besides.
+// What authenticated callers see in addition.
 struct CardExtras {
-  std::string description;    // in place of the card's; empty: the card's
-  std::vector<Skill> skills;  // after the card's; one with the id of another takes its place
+  std::string description;    // replaces the card's; empty: the card's
+  std::vector<Skill> skills;  // follow the card's; a skill with the same id is replaced
 
   friend bool operator==(const CardExtras&, const CardExtras&) = default;
 };
@@ -92,8 +92,8 @@ struct AgentCard {
   std::vector<std::string> default_input_modes;
   std::vector<std::string> default_output_modes;
   std::vector<Skill> skills;
-  bool streaming = true;  // false: it has no use for being streamed
-  bool push = true;       // false: nor for webhooks
+  bool streaming = true;  // false: the agent has switched streaming off
+  bool push = true;       // false: the agent has switched webhooks off
   std::vector<Extension> extensions;
   std::vector<SecurityScheme> security_schemes;
   std::vector<SecurityRequirement> security;

@@ -1,5 +1,4 @@
-// Change: one step of a task, as the engine hands it to a store. What it may do is decided by apply
-// (apply.h).
+// Change: one step of a task, handed by the engine to a store. apply (apply.h) decides whether it is allowed.
 #pragma once
 
 #include <cstdint>
@@ -14,53 +13,53 @@
 
 namespace baton::task {
 
-// A task to be made by a change.
+// A task to create.
 struct NewTask {
   TaskId id;
   AgentName agent;
   Caller caller;
-  ContextId context;  // made if this agent and caller have none of this id
-  // Ids that were just made here and cannot be known to the store: it need not look. With both, the context
-  // should be the task's own (store/own_context.h): it costs least.
+  ContextId context;  // created if this agent and caller have none with this id
+  // The id was just generated, so the store need not look for it. If both are fresh, the context should be
+  // the task's own (store/own_context.h), which is cheapest.
   bool fresh_id = false, fresh_context = false;
   TaskKey parent;
   Json metadata;
   Generation origin = Generation::v1_0;
   std::string trace;
-  bool hidden = false;  // until a change says `shows`: not found by a TaskRef, in no list, told to no webhook
+  bool hidden = false;  // until a change has `shows`: invisible to TaskRefs, lists and webhooks
 };
 
-// What the turn fields of the head become. Absent fields stay.
+// New values for the turn fields of the head. Absent fields stay as they are.
 struct TurnUpdate {
   std::optional<TurnNumber> turn;
   std::optional<TurnState> state;
   std::optional<int> attempt;
   std::optional<EventNumber> message;
-  // The turn is about the last MessageAdded of this very change.
+  // The turn's message is the last MessageAdded of this change.
   bool message_is_new = false;
   std::optional<int> waiting_messages;
   std::optional<bool> cancel_requested;
   std::optional<std::string> ask;
 };
 
-// What a caller asked for in one request beside its message; kept with the message's turn.
+// What came with the message of one request; kept with the message's turn.
 struct TurnRequest {
   Json metadata;
   Json tools;
   Json client_state;
-  std::vector<std::string> extensions;  // switched on for the request
-  // The client's own; told instead of the stored one, and forgotten once the turn has ended.
+  std::vector<std::string> extensions;  // active for the request
+  // The client's own history: replaces the stored one for the agent; deleted once the turn has ended.
   std::optional<std::vector<Message>> history = {};
 };
 
-// What tells a repeated send from a new one: a digest of caller, agent and message. Equal digests are taken
-// for equal sends, so it must be of a cryptographic hash.
+// Idempotency key of a send: a digest of caller, agent, task, context and message, or of caller, agent,
+// context and Submission::name. Equal digests mean equal sends, so the hash must be cryptographic.
 struct SendDigest {
   std::uint64_t high = 0, low = 0;
   friend bool operator==(const SendDigest&, const SendDigest&) = default;
 };
 
-// Everything in it is stored, or nothing.
+// Atomic: everything in it is stored, or nothing.
 struct Change {
   // Exactly one of `create` and `task`.
   std::optional<NewTask> create;
@@ -68,21 +67,21 @@ struct Change {
 
   // Refused with `conflict` unless the head has this version. Decisions set it; output does not.
   std::optional<Version> expected;
-  // Refused with `conflict` unless this turn is the one running. The fence for an executor's output.
+  // Refused with `conflict` unless this turn is running. The fence for an executor's output.
   std::optional<TurnNumber> fence;
 
-  // Get the next numbers, in order. A status must be a legal move from the one before (may_move), or, with
-  // `reopen`, leave a terminal state.
+  // Numbered in order from the end of the log. A status must be a legal move from the one before (may_move),
+  // or, with `reopen`, leave a terminal state.
   std::vector<EventBody> events;
   bool reopen = false;
-  bool shows = false;  // a hidden task is hidden no more; nor is it once it stops without being completed
+  bool shows = false;  // makes a hidden task visible, as does a stop other than completed
 
   std::optional<TurnUpdate> turn;      // raises the version
   std::optional<TurnRequest> request;  // belongs to the MessageAdded of this change
-  // Remembered with the change; refused with `already_exists` if the store remembers the same one.
+  // Stored with the change. Refused with `already_exists` if the store remembers an equal digest.
   std::optional<SendDigest> send;
-  // Set before the events: it hears of them. As with set_push, refused with `too_large` if the task would
-  // then have more than `push_configs_max`.
+  // Set before the events, so that it receives them. As with set_push, refused with `too_large` if the task
+  // would then have more than `push_configs_max`.
   std::optional<PushConfig> push;
   int push_configs_max = 0;
 };

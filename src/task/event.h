@@ -19,28 +19,28 @@ struct Status {
   State state = State::submitted;
   std::optional<Message> message;
   base::Timestamp at{};
-  // So many of the message's first parts repeat the reply that was streamed, for clients that look for it
-  // there. Whoever shows the TextDeltas leaves these parts out.
+  // The number of leading parts that repeat the streamed reply, for clients that look for it in the message.
+  // Views that show the TextDeltas leave these parts out.
   int reply_parts = 0;
 };
 
-// The task's status is now this. `metadata` is an object ({"progress":0.4}) or absent.
+// The task's new status. `metadata` is an object ({"progress":0.4}) or absent.
 struct StatusChanged {
   Status status;
   Json metadata;
-  std::string ask = {};  // of a waiting status: the id of what is asked (a client's tool call has its own)
+  std::string ask = {};  // of a waiting status: the id of the question (a client's tool call has its own)
 };
 
-// What becomes of the run that a message begins once the client that sent it has left and nobody follows the
-// task: it goes on, it goes on but makes way for the next run of its conversation, or it is canceled after a
-// grace too.
+// What happens to the run of a message once its client has left and nobody follows the task. goes_on: it
+// continues. makes_way: it continues until the next run of its conversation. cancels: as makes_way, and it is
+// canceled after a grace period.
 enum class Leaving { goes_on, makes_way, cancels };
 
 // A message joined the task's history.
 struct MessageAdded {
   Message message;
   Leaving leaving = Leaving::goes_on;
-  int reply_parts = 0;  // as of a Status
+  int reply_parts = 0;  // as in Status
 };
 
 // A piece of the agent's streamed reply. Pieces of one reply share an id; joined, they are its text.
@@ -49,13 +49,13 @@ struct TextDelta {
   ArtifactId reply;
   int ordinal = 0;
   std::string text;
-  bool first = false;  // the reply begins (again) here: forget what came under this id before
+  bool first = false;  // the reply begins (again) here: drop its earlier pieces
   bool last = false;   // the reply ends here; `text` may be empty
-  // A2A does not show it as an artifact: the status that ends the turn repeats the reply.
+  // A2A shows the reply in the status that ends the turn, not as an artifact.
   bool in_status = false;
 };
 
-// A piece of what the agent thinks aloud, joined as the pieces of a reply are. No part of the conversation.
+// A piece of the agent's reasoning, joined like the pieces of a reply. Not part of the conversation.
 struct ReasoningDelta {
   ArtifactId span;
   std::string text;
@@ -66,7 +66,7 @@ struct ReasoningDelta {
 // An artifact, or a further chunk of one.
 struct ArtifactChunk {
   Artifact artifact;
-  bool append = false;      // the parts follow those that came before; otherwise they replace them
+  bool append = false;      // the parts follow the earlier ones; otherwise they replace them
   bool last_chunk = false;  // the artifact is complete
 };
 
@@ -97,7 +97,7 @@ struct Step {
   Phase phase = Phase::start;
 };
 
-// What a broken attempt had shown is no longer part of the task (agent-cards/README.md, "After a crash").
+// Output of a failed attempt that is no longer part of the task (agent-cards/README.md, "After a crash").
 struct Withdrawn {
   std::vector<ArtifactId> artifacts;
 };
@@ -107,8 +107,8 @@ struct Custom {
   Json value;
 };
 
-// Something structured that a user interface shows beside the messages (a plan, a list of sources), under an
-// id and a type of the agent's own. Either the whole content, an object, or RFC 6902 operations on it.
+// Structured content that a user interface shows beside the messages (a plan, a list of sources). The agent
+// chooses the id and the type. Either `content`, the whole object, or `patch`, RFC 6902 operations on it.
 struct Activity {
   std::string id;
   std::string type;
@@ -116,7 +116,7 @@ struct Activity {
   Json patch;
 };
 
-// Another agent works for this one.
+// Another agent's work for this one.
 struct Subagent {
   enum class Phase { started, finished, failed };
   std::string id;  // of its task; unique in the context
@@ -125,8 +125,8 @@ struct Subagent {
   std::string error;  // of a failed one
 };
 
-// What the turn has used of a model: an object of provider, model (strings), inputTokens, outputTokens,
-// totalTokens, reasoningTokens, cachedInputTokens (whole numbers from 0), each optional.
+// The turn's use of a model: an object with provider, model (strings), inputTokens, outputTokens,
+// totalTokens, reasoningTokens, cachedInputTokens (integers from 0), each optional.
 struct Usage {
   Json used;
 };
@@ -141,21 +141,21 @@ struct Event {
   EventBody body;
 };
 
-// Shared by all who keep a log in memory and by readers about to encode it.
+// Shared by logs in memory and by readers about to encode the event.
 using EventPtr = std::shared_ptr<const Event>;
 
-// About what an event holds in memory, in bytes: what bounds on waiting or remembered events count.
+// The approximate memory of an event in bytes, as counted by bounds on queued and cached events.
 std::size_t weight_of(const EventBody& body);
 
-// The message of a status without the parts that repeat the streamed reply; nothing if none are left.
+// The message of a status without the parts that repeat the streamed reply; nothing if no parts are left.
 std::optional<Message> own_message(const Status& status);
-// The event for whoever has seen the streamed reply: without what repeats it. Null if nothing is left.
-// `changed` is made where it must differ from the event.
+// The event without the parts that repeat the streamed reply, for readers that have seen it. Null if nothing
+// is left. If the result differs from `event`, it is stored in `changed`.
 const Event* without_repeated_reply(const Event& event, std::optional<Event>& changed);
-// The id that an event takes in its context, of a tool call or a question; null if it takes none.
+// The id of a tool call or question that the event claims in its context; null if there is none.
 const std::string* taken_id_in(const EventBody& body);
 
-// The status an event brings, or nothing.
+// The event's status, or null.
 inline const StatusChanged* status_in(const Event& event) {
   return std::get_if<StatusChanged>(&event.body);
 }

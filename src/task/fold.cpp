@@ -12,7 +12,7 @@ void fill(Field& field, const Field& from) {
   if (field.empty()) field = from;
 }
 
-// By ordinal; what was withdrawn is absent until it begins anew.
+// Artifacts by ordinal. A withdrawn one is absent until it begins anew.
 class Contents {
  public:
   void add(const TextDelta& piece) { append_piece(at(piece.ordinal, piece.reply, piece.first), piece); }
@@ -35,7 +35,7 @@ class Contents {
     }
     return all;
   }
-  // Also one that A2A is shown in the status.
+  // Includes a reply that A2A shows in the status.
   std::optional<Artifact> take(int ordinal) {
     const auto found = artifacts_.find(ordinal);
     return found == artifacts_.end() ? std::nullopt : std::optional(std::move(found->second));

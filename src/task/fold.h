@@ -1,5 +1,5 @@
-// Fold: the task that its log tells of. Stores that keep only the log and whoever has a log in memory say the
-// same by it.
+// Fold: builds a task from its log. Stores that keep only the log and holders of a log in memory both use it,
+// so that they agree.
 //
 // Threads: pure.
 #pragma once
@@ -12,20 +12,20 @@
 
 namespace baton::task {
 
-// The message that the event adds to the task's history: one that joined it, or that of a status other than a
-// note on progress. Null: none.
+// The message that the event adds to the task's history: an added message, or that of a status other than a
+// progress note (submitted or working). Null if there is none.
 const Message* message_in(const EventBody& body);
 
-// Adds a piece to what an artifact holds. The first piece that says something about the artifact as a whole
-// is right; the pieces of a reply are one text part.
+// Adds a piece to an artifact. For fields about the artifact as a whole, the first value that is not empty is
+// kept; the pieces of a reply form one text part.
 void append_piece(Artifact& artifact, const TextDelta& piece);
 void append_piece(Artifact& artifact, const ArtifactChunk& piece);
 
-// The task as these events leave it, the first of its log up to any; each says by itself where content begins
-// anew, as stores normalise it. What a log does not tell is left empty: ids, metadata, origin.
+// The task after `events`, the beginning of its log. Each event marks where content begins anew, as stores
+// normalise them. Fields that a log does not contain (ids, metadata, origin) stay empty.
 Task fold(std::span<const EventPtr> events, const Depth& depth, base::Timestamp created);
 
-// The artifact or streamed reply of this ordinal as these events leave it, if there is one.
+// The artifact or streamed reply with this ordinal after these events, if there is one.
 std::optional<Artifact> fold_artifact(std::span<const EventPtr> events, int ordinal);
 
 }  // namespace baton::task

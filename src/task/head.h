@@ -1,5 +1,5 @@
-// TaskHead: what decisions about a task are made from. It follows from the task's log and its turns; a store
-// keeps it beside the log so that nothing has to be folded to decide.
+// TaskHead: the facts on which decisions about a task are based. They follow from the task's log and turns; a
+// store keeps them beside the log so that a decision needs no fold.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,13 @@ struct TaskHead {
   TurnState turn_state = TurnState::none;
   int attempt = 0;           // of that turn
   EventNumber turn_message;  // the event with the message that turn is about
-  int waiting_messages = 0;  // user messages that no turn has been given yet
+  int waiting_messages = 0;  // user messages not yet given to a turn
   bool cancel_requested = false;
   std::string ask;  // the ask the task waits on, or empty
   int artifact_count = 0;
   int message_count = 0;  // of its history
   std::size_t bytes = 0;  // of its log, as it is stored
-  bool hidden = false;    // callers see no task: it is answered by a message alone
+  bool hidden = false;    // callers see no task, only a message as the answer
 };
 
 }  // namespace baton::task

@@ -1,7 +1,7 @@
 // Json: the text of one JSON value, kept byte for byte as it arrived. Empty means "absent".
 //
-// The vocabulary carries metadata, data parts and tool arguments without looking into them; whoever must
-// look (wire/) parses the text. The text is valid JSON in valid UTF-8: decoders check before they make one.
+// The vocabulary carries metadata, data parts and tool arguments without parsing them; wire/ parses the text
+// where needed. The text is valid JSON in valid UTF-8: decoders check it first.
 #pragma once
 
 #include <string>

@@ -8,9 +8,9 @@
 namespace baton::task {
 namespace {
 
-// A link saves nothing in place of less.
+// Smaller parts are not linked: it would save too little.
 constexpr std::size_t kLinkedMin = 4 << 10;
-// What escaping may make of one byte ("\u0001").
+// The most bytes that escaping makes of one ("\u0001").
 constexpr std::size_t kEscapedMax = 6;
 
 struct Candidate {

@@ -15,7 +15,7 @@ struct Part {
   enum class Kind {
     text,  // content is UTF-8 text
     raw,   // content is a file's bytes in standard base64 with padding
-    url,   // content is where a file is to be found
+    url,   // content is the URL of a file
     data,  // content is the text of any JSON value
   };
 
@@ -50,19 +50,19 @@ struct Artifact {
   std::vector<Part> parts;
   Json metadata;
   std::vector<std::string> extensions;
-  // The agent's streamed reply, which A2A is shown in the final status and not as an artifact.
+  // A streamed reply that A2A shows in the final status, not as an artifact.
   bool in_status = false;
 
   friend bool operator==(const Artifact&, const Artifact&) = default;
 };
 
-// The size of a part's content: of raw parts the file's bytes, not their base64.
+// The size of a part's content; for raw parts that of the file, not of its base64.
 std::size_t content_size(const Part& part);
 
-// The texts of all text parts, joined by line ends.
+// The texts of all text parts, separated by newlines.
 std::string text_of(const Message& message);
 
-// About what they hold in memory, in bytes.
+// Their approximate memory in bytes.
 std::size_t weight_of(const Message& message);
 std::size_t weight_of(const Artifact& artifact);
 

@@ -23,22 +23,21 @@ bool is_terminal(State state);
 // Input-required and auth-required: the task waits for its caller.
 bool is_waiting(State state);
 
-// Terminal or waiting: nothing more comes until somebody acts. Where a waiting reply is given.
+// Terminal or waiting: nothing more happens until somebody acts. Calls that wait for the task return.
 inline bool is_stopped(State state) {
   return is_terminal(state) || is_waiting(state);
 }
 
-// Whether a task may go from one state to the other. Leaving a terminal state is not a move: it is a
-// reopening (see may_reopen). Working to working is one: progress.
+// Whether a task may go from one state to the other. Leaving a terminal state is not a move but a reopening
+// (see may_reopen). Working to working is a move: progress.
 bool may_move(State from, State to);
 
-// Whether a task-era client may reopen a task in this state by sending to it (A2A 0.1: wire/a2a/README.md,
-// 4).
+// Whether a client may reopen a task in this state by sending to it (A2A 0.1: wire/a2a/README.md, 4).
 inline bool may_reopen(State state) {
   return is_terminal(state);
 }
 
-// "input-required" and its like: the names used in the store, in logs and on the command line.
+// Names such as "input-required", used in the store, in logs and on the command line.
 std::string_view name_of(State state);
 std::optional<State> state_named(std::string_view name);
 

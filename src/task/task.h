@@ -1,4 +1,4 @@
-// Task as a reader sees it, and the requests callers make of it.
+// Task: a task as a reader sees it, and the requests that callers make of it.
 #pragma once
 
 #include <limits>
@@ -10,7 +10,7 @@
 
 namespace baton::task {
 
-// Which family of A2A a caller or a webhook speaks, or that a caller speaks another protocol.
+// The generation of A2A that a caller or a webhook uses; `none` for a caller of another protocol.
 enum class Generation { v0_1, v0_2, v0_3, v1_0, none };
 
 struct Task {
@@ -18,17 +18,17 @@ struct Task {
   ContextId context;
   Status status;
   std::vector<Artifact> artifacts;
-  std::vector<Message> history;  // as much of its end as was asked for
+  std::vector<Message> history;  // its end, as much as was requested
   Json metadata;
   Generation origin = Generation::v1_0;  // of the client that made it
-  EventNumber last_event;                // the log up to here is what this value shows
-  bool hidden = false;                   // callers see no task: it is answered by a message alone
+  EventNumber last_event;                // the value shows the log up to here
+  bool hidden = false;                   // callers see no task, only a message as the answer
 };
 
-// About what it holds in memory, in bytes.
+// Its approximate memory in bytes.
 std::size_t weight_of(const Task& task);
 
-// Where a task's status changes are to be sent.
+// A task's webhook: where its events are sent (webhook_hears).
 struct PushConfig {
   PushConfigId id;
   std::string url;
@@ -37,16 +37,15 @@ struct PushConfig {
   std::string credentials;
   Json authentication_extra;  // the whole `authentication` object of A2A 0.1, for its further members
   Generation generation = Generation::v1_0;
-  // Why the last attempt at a delivery failed; empty if it did not. Read only: it is not stored with the
-  // config.
+  // Why the last delivery attempt failed; empty if it succeeded. Read only: not stored with the config.
   std::string last_error = {};
 };
 
-// The id of a config that came without one. A 1.0 client is told which it got; those before do not look:
-// they mean the same config of the task each time.
+// The id for a config that came without one. Clients of 1.0 and of other protocols get a new id and are told
+// it. Earlier clients do not look: theirs is the task's id, so that they mean the same config each time.
 PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task);
 
-// A task as one caller may name it: ids are unique for a caller and an agent.
+// A task as a caller names it: ids are unique per caller and agent.
 struct TaskRef {
   Caller caller;
   AgentName agent;
@@ -57,7 +56,7 @@ struct TaskRef {
 enum class WhenEnded { refuse, reopen };
 // What a send to a task id that is unknown does.
 enum class WhenUnknown { refuse, create };
-// What a send to a task with a context that is not the task's own does.
+// What a send to a task does if it names a context other than the task's own.
 enum class WhenContextDiffers { refuse, ignore };
 
 // A message for an agent: a new task, an answer, or more work for a task.
@@ -70,21 +69,22 @@ struct Submission {
   Json metadata;  // of the request; becomes the metadata of a new task
   Json tools;     // the client's tools, a list; absent where the protocol has none
   Json state;     // the client's shared state
-  // What was said before, from a client that keeps the conversation itself; nothing: as Baton has it.
+  // The earlier conversation, from a client that keeps it itself; nothing: Baton's own is used.
   std::optional<std::vector<Message>> history;
-  // The client's own name for this request, unique in the context. A second request of the same name is its
-  // repetition, whatever it holds. Empty: the message's id and content decide (README, promise 6).
+  // The client's idempotency key for this request, unique in the context. A second request of the same name
+  // is a repetition, whatever its content. Empty: the message's id and content decide (README, promise 6).
   std::string name;
-  // The ask that this message answers: refused as `conflict` unless the task waits for it. Empty: whatever
-  // the task waits for, if it does.
+  // The ask that this message answers: refused with `conflict` unless the task waits for it. Empty: whatever
+  // the task waits for, if anything.
   std::string ask;
   // A new task may be answered by a message alone, and is hidden while that is possible (Task::hidden).
   bool may_be_message = false;
-  // Without a task it answers the only task of its context that waits for input, if there is just one.
+  // If `task` is empty, the message answers the task of its context that waits for input, if there is exactly
+  // one.
   bool answers_context = false;
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
-  std::vector<std::string> extensions;             // switched on for this request
+  std::vector<std::string> extensions;             // active for this request
   Generation origin = Generation::v1_0;            // of the client
   Leaving leaving = Leaving::goes_on;              // of the run that the message begins
   WhenUnknown when_unknown = WhenUnknown::refuse;
@@ -92,14 +92,14 @@ struct Submission {
   WhenContextDiffers when_context_differs = WhenContextDiffers::refuse;
 };
 
-// A task's place in a list: lists are ordered by the time of the status, newest first, then by id, last
-// first.
+// A task's place in a list. Lists are ordered by the time of the status, newest first, then by id,
+// descending.
 struct ListPosition {
   base::Timestamp status_at{};
   TaskId id;
 };
 
-// Which of a caller's tasks at an agent a list shows.
+// Selects the tasks of a caller at an agent for a list.
 struct ListFilter {
   Caller caller;
   AgentName agent;
@@ -110,16 +110,16 @@ struct ListFilter {
   int limit = 50;                               // tasks on a page
 };
 
-// Whether a webhook of this generation is told of such an event: of every event that its A2A shows in a
-// stream (1.0), or of status changes only, with the whole task (before).
+// Whether a webhook of this generation receives the event. 1.0: every event that its A2A shows in a stream.
+// Before: status changes only, with the whole task.
 bool webhook_hears(Generation generation, const EventBody& body);
 
 // How much of a task a reader wants.
 struct Depth {
-  // The last so many messages; nothing means all.
+  // How many of the last messages; nothing means all.
   std::optional<int> history = 0;
   bool artifacts = true;
-  // A task whose log holds more bytes is not read: too_large.
+  // Reading a task whose log holds more bytes fails with too_large.
   std::size_t bytes_max = std::numeric_limits<std::size_t>::max();
 };
 

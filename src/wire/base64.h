@@ -1,4 +1,4 @@
-// Base64 as protocols carry it: read leniently, kept in one form.
+// Base64: protocols' variants are accepted, one form is kept.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace baton::wire {
 
-// The same bytes in standard base64 with padding. Takes standard and URL-safe alphabets, with or without
-// padding; nothing for anything else.
+// Converts to standard base64 with padding. Accepts the standard and URL-safe alphabets, with or without
+// padding. Returns nothing for any other text.
 std::optional<std::string> normalize_base64(std::string_view text);
 
 std::string encode_base64(std::string_view bytes);

@@ -1,7 +1,7 @@
-// Baton's extension of A2A: its URI, and its members in the metadata of requests and of shown events. What
-// stands here is public; README describes it.
+// Baton's extension of A2A: its URI, and its members in the metadata of requests and of shown events. All of
+// it is public; README describes it.
 //
-// A request says `metadata["urn:baton:a2a:1"] = {"eventNumbers": true, "startAt": N}`. With `eventNumbers`
+// A request has `metadata["urn:baton:a2a:1"] = {"eventNumbers": true, "startAt": N}`. With `eventNumbers`,
 // each shown event has `metadata["urn:baton:a2a:1"] = {"from": N}`: it covers the log from number N up to its
 // own. Threads: any; pure functions.
 #pragma once
@@ -22,21 +22,21 @@ inline constexpr std::string_view kBatonExtensionText =
     "a "
     "subscription begins at any of them (startAt).";
 
-// What a request says about the numbers in its stream.
+// What a request asks about the numbers in its stream.
 struct NumbersWish {
   bool every = false;                         // eventNumbers
   std::optional<task::EventNumber> start_at;  // the first event wanted, from 1
-  bool given = false;                         // the extension's member, whatever is in it, or lastEventId
+  bool given = false;                         // has the extension's member, even empty, or lastEventId
 };
 
-// Fails with invalid_argument and a text that begins with `name`, the metadata's own.
+// Fails with invalid_argument and a text that begins with `name`, the path of the metadata.
 base::Result<NumbersWish> read_numbers_wish(Value metadata, const std::string& name);
 
 // A request's metadata without the extension's member, which is for Baton and not for the task. `metadata` is
 // an object or absent.
 task::Json without_extension(Value metadata);
 
-// An event's metadata with the first number that it covers; what an agent wrote under the URI goes.
+// An event's metadata with the first number that it covers. Replaces what an agent wrote under the URI.
 task::Json with_from(const task::Json& metadata, task::EventNumber from);
 
 }  // namespace baton::wire

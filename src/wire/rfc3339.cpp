@@ -5,7 +5,7 @@ namespace {
 
 using namespace std::chrono;
 
-// Takes what it reads off the front of a text; once something did not fit, `good` is false for ever.
+// Reads a text from its front. Once something does not fit, `good` stays false.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -52,7 +52,7 @@ milliseconds fraction(Scanner& in) {
   return milliseconds(ms + (finer ? 1 : 0));
 }
 
-// How far the local time is ahead of UTC. A blank is a plus that a query's decoder took for one.
+// How far local time is ahead of UTC. A blank is a plus sign that a query's decoder turned into one.
 minutes offset(Scanner& in) {
   if (in.at_end() || in.accept("Zz")) return minutes(0);
   const char sign = in.accept("+- ");

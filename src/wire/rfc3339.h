@@ -8,8 +8,8 @@
 
 namespace baton::wire {
 
-// Any offset, any number of fraction digits (what is finer than milliseconds is rounded up), `T`, `t` or a
-// blank between date and time; without an offset it is UTC. Nothing for anything else, leap seconds included.
+// Accepts any offset (none means UTC), any number of fraction digits (rounded up to milliseconds), and `T`,
+// `t` or a blank between date and time. Returns nothing for anything else, leap seconds included.
 std::optional<base::Timestamp> parse_rfc3339(std::string_view text);
 
 }  // namespace baton::wire

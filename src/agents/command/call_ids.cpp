@@ -5,7 +5,7 @@
 namespace baton::agents {
 namespace {
 
-// Between the agent's own id and a number.
+// Separates the agent's own id from a number.
 constexpr char kMark = '~';
 
 bool is_digit(char c) {
@@ -30,7 +30,7 @@ std::string CallIds::own(const std::string& id) const {
   const std::size_t mark = id.rfind(kMark);
   if (mark == std::string::npos || mark + 1 == id.size()) return id;
   const bool numbered = std::all_of(id.begin() + static_cast<std::ptrdiff_t>(mark) + 1, id.end(), is_digit);
-  // Of an agent that makes such ids itself, the part before the mark is no call's id.
+  // If the agent makes such ids itself, the part before the mark is not a call's id.
   std::string before = id.substr(0, mark);
   return numbered && used_->has(id) && used_->has(before) ? before : id;
 }

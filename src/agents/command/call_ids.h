@@ -1,8 +1,8 @@
-// CallIds: ids of tool calls and questions that are unique in their context. Clients keep a conversation's
-// calls and questions by their ids, but an agent may well give each turn's first call the same one: then the
-// call gets another, and only the agent hears its own.
+// CallIds: makes the ids of tool calls and questions unique in their context. Clients key a conversation's
+// calls and questions by id, but an agent may reuse an id in every turn. Then the call gets another id, and
+// only the agent sees its own.
 //
-// Threads: one at a time; turns side by side each have their own, over the same UsedIds.
+// Threads: one at a time; concurrent turns each have their own, over the same UsedIds.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace baton::agents {
 
 class CallIds {
  public:
-  // `used` are the ids that the context has so far; null: none.
+  // `used`: the ids taken in the context so far; null: none.
   explicit CallIds(std::shared_ptr<UsedIds> used)
       : used_(used ? std::move(used) : std::make_shared<UsedIds>()) {}
 
@@ -23,7 +23,7 @@ class CallIds {
   std::string begin(const std::string& own);
   // The id of the call that this turn's agent has named `own`; `own` itself if there is none.
   std::string given(const std::string& own) const;
-  // What the agent named the call that has this id; the id itself of what is no call.
+  // The agent's own name for the call with this id; the id itself if there is no such call.
   std::string own(const std::string& id) const;
 
  private:

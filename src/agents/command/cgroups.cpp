@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The kernel takes such a file in one write. Answers whether it took it, with errno if not.
+// Writes a control file in one write, as the kernel wants it. Returns whether that worked; sets errno if not.
 bool put(const fs::path& file, std::string_view text) {
   const base::UniqueFd fd(open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   return fd.valid() && write(fd.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
@@ -72,7 +72,7 @@ std::optional<Cgroups> Cgroups::delegated() {
   return groups;
 }
 
-// Each controller on its own: what cannot be handed on here must not keep the other from being handed on.
+// Passes on each controller separately: if one is not available, the other still is.
 bool Cgroups::take_root() const {
   const fs::path own = root_ / "baton";
   if (mkdir(own.c_str(), 0755) != 0 && errno != EEXIST) return false;
@@ -84,7 +84,7 @@ bool Cgroups::take_root() const {
 std::optional<Cgroups::Group> Cgroups::make(const ProcessLimits& limits) {
   Group group;
   do group.folder = root_ / ("agent-" + std::to_string(++last_));
-  while (mkdir(group.folder.c_str(), 0755) != 0 && errno == EEXIST);  // of a Baton that was killed
+  while (mkdir(group.folder.c_str(), 0755) != 0 && errno == EEXIST);  // left by a killed Baton
   if (!fs::is_directory(group.folder)) return std::nullopt;
   if (limits.memory > 0) {
     group.bounds_memory = put(group.folder / "memory.max", std::to_string(limits.memory));

@@ -1,11 +1,11 @@
-// Cgroups: a control group (version 2) for each process of an agent, where Baton was given a tree of groups.
+// Cgroups: a control group (version 2) for each agent process, where a tree of groups is delegated to Baton.
 //
-// systemd gives one to a service with `Delegate=yes`, and says so in the group's attribute user.delegate.
-// There, what the card says of memory and processes bounds an agent's process together with all it starts,
-// for root too, and what it leaves behind is ended with it, whichever session that is in.
+// systemd delegates one to a service with `Delegate=yes`, and marks it with the attribute user.delegate.
+// There the card's limits on memory and processes cover an agent's process together with all it starts, also
+// for root, and leftover descendants are killed with it, in whatever session they are.
 //
-// Baton moves itself to the group "baton" of that tree: a group that hands controllers on has no processes.
-// Threads: one at a time. The end of the object leaves the groups of running processes as they are.
+// Baton moves itself to the group "baton" of that tree: a group that passes on controllers has no processes.
+// Threads: one at a time. Destroying the object leaves the groups of running processes as they are.
 #pragma once
 
 #include <cstdint>
@@ -22,20 +22,20 @@ class Cgroups {
  public:
   struct Group {
     std::filesystem::path folder;
-    // What the group bounds: the process itself need not be.
+    // What the group limits; the process then needs no limit of its own.
     bool bounds_memory = false;
     bool bounds_processes = false;
   };
 
-  // Below the group that this process is in, if it was delegated. Nothing where there is no such group, or no
-  // way to use it, which the log says.
+  // Groups below this process's own group, if that is delegated. Nothing if it is not, or if it cannot be
+  // used, which is logged.
   static std::optional<Cgroups> delegated();
-  // Below this folder, to which nobody else makes groups.
+  // Groups below this folder, where nobody else makes groups.
   explicit Cgroups(std::filesystem::path root);
 
-  // A group for a process that is about to start. Nothing if none can be made now.
+  // Makes a group for a process that is about to start. Nothing if that is not possible now.
   std::optional<Group> make(const ProcessLimits& limits);
-  // Ends what is left in it and removes it, now or when another one ends: it takes the kernel a moment.
+  // Kills what is left in the group and removes it, now or in a later call: the kernel takes a moment.
   void end(const Group& group);
 
  private:

@@ -1,6 +1,6 @@
 // CommandExecutor: agents that are programs. See agent-cards/README.md for what they read and print.
 //
-// Threads: `start` from any; what it starts runs on the ProcessHost's thread, none waits for a process.
+// Threads: `start` from any. Turns run on the ProcessHost's thread; no thread blocks on a process.
 #pragma once
 
 #include <filesystem>
@@ -22,13 +22,13 @@ class CommandExecutor final : public Executor {
   // `folder` is where the program runs. The host must outlive this.
   CommandExecutor(ProcessHost& host, task::AgentName agent, AgentSettings settings,
                   const std::filesystem::path& folder);
-  // Ends the agent's workers. The RunningTurns are gone by then.
+  // Ends the agent's workers. All RunningTurns must be gone.
   ~CommandExecutor() override;
 
   std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
   void retire() override;
 
-  // What no turn could run without, as it is now: see missing_files in spawn.h.
+  // The files that turns need and that are missing now: see missing_files in spawn.h.
   std::vector<std::string> missing() const;
 
  private:

@@ -1,5 +1,5 @@
-// ErrorOutput: what a process writes to standard error. Lines go to the log, within bounds; the end is kept
-// to tell why the process failed.
+// ErrorOutput: a process's standard error. Logs its lines, with bounds on their length and rate, and keeps
+// the end to tell why the process failed.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@ class ErrorOutput {
   // `label` begins each line in the log: "agent=echo worker=0".
   explicit ErrorOutput(std::string label) : label_(std::move(label)) {}
 
-  // The turn that lines from here on belong to, as facts of the log; empty: it is not known.
+  // Sets the turn that further lines belong to, as facts for the log; empty: unknown.
   void set_turn(const std::string& facts) { turn_ = facts.empty() ? "" : " " + facts; }
 
   void take(std::string_view bytes);
-  // There will be no more: logs an unfinished line.
+  // The stream has ended: logs an unfinished line.
   void finish();
 
-  // The last line with text in it, shortened and fit to be shown; empty if there is none.
+  // The last line that is not blank, shortened and escaped for display; empty if there is none.
   std::string last_line() const;
 
  private:
@@ -31,10 +31,10 @@ class ErrorOutput {
 
   const std::string label_;
   std::string turn_;  // with a space before it
-  std::string line_;  // begun, not ended
-  bool cut_ = false;  // the begun line is longer than is kept
+  std::string line_;  // not ended yet
+  bool cut_ = false;  // line_ is only the beginning of a longer line
   std::string tail_;
-  std::chrono::steady_clock::time_point window_{};  // one second in which only so many lines are logged
+  std::chrono::steady_clock::time_point window_{};  // the start of the second that logged_ counts
   int logged_ = 0;
   std::size_t left_out_ = 0;
 };

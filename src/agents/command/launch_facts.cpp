@@ -19,7 +19,7 @@ Command command_of(const AgentSettings& settings, const std::filesystem::path& f
   };
   for (const char* name : kPassedOn) pass_on(name);
   for (const std::string& name : settings.env_from) pass_on(name);
-  // What Python prints is to be seen when it is printed, not when its buffer is full.
+  // Makes Python's output visible when it is printed, not when a buffer is full.
   if (settings.io == AgentSettings::Io::text) variables.try_emplace("PYTHONUNBUFFERED", "1");
   Command command{settings.command, {}, folder.string(), settings.limits};
   for (const auto& [name, value] : variables) command.environment.push_back(name + "=" + value);

@@ -1,4 +1,4 @@
-// What is the same for all processes of one command agent.
+// LaunchFacts: what all processes of one command agent have in common.
 #pragma once
 
 #include <filesystem>
@@ -19,16 +19,16 @@ struct LaunchFacts {
   Command command;
 };
 
-// The command of an agent: in its folder, with PATH, HOME, LANG, TZ and TMPDIR of Baton's environment, what
-// the card wants passed on, and the card's own variables.
+// The command of an agent, run in its folder. Its environment has PATH, HOME, LANG, TZ and TMPDIR from
+// Baton's, the variables that the card wants passed on, and the card's own, which win.
 Command command_of(const AgentSettings& settings, const std::filesystem::path& folder);
 
 // A turn as facts of a log line: "task=t1 attempt=2".
 std::string log_facts(const Turn& turn);
 
-// Why a turn failed whose process ended, for the caller: "<what> (exit code 3); the log has more about task
-// <task>". With verbose errors the last line of standard error stands in place of the task, without the
-// agent's folder, which is nobody else's business.
+// The caller's error for a turn whose process ended: "<what> (exit code 3); the log has more about task
+// <task>". With verbose errors it has the last line of standard error instead of the task, without the path
+// of the agent's folder.
 std::string failure(const LaunchFacts& facts, const std::string& what, const ProcessExit& exit,
                     const task::TaskId& task);
 

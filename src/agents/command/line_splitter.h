@@ -1,4 +1,4 @@
-// LineSplitter: makes a stream of bytes into lines, with a bound on their length.
+// LineSplitter: splits a stream of bytes into lines, with a bound on their length.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ class LineSplitter {
  public:
   explicit LineSplitter(std::size_t line_max) : line_max_(line_max) {}
 
-  // Calls `on_line(std::string_view)` for each line that ends in `bytes`, without its end; blank lines are
-  // left out. Stops when `on_line` answers false. Answers false if a line is longer than allowed.
+  // Calls `on_line(std::string_view)` for each line that ends in `bytes`, without its line end; skips blank
+  // lines. Stops when `on_line` returns false. Returns false if a line is too long.
   template <class F>
   bool take(std::string_view bytes, F&& on_line) {
     while (!bytes.empty()) {
@@ -29,7 +29,7 @@ class LineSplitter {
     return true;
   }
 
-  // The stream has ended: a last line may be without its end.
+  // The stream has ended: delivers a last line that has no line end.
   template <class F>
   void finish(F&& on_line) {
     deliver({}, on_line);

@@ -48,7 +48,7 @@ void LineTurn::write(std::string text) {
 void LineTurn::cancel() {
   if (output_.ended()) return;
   output_.canceling();
-  if (process_ == nullptr) return output_.finish(Canceled{});  // it could not be started yet
+  if (process_ == nullptr) return output_.finish(Canceled{});  // not started yet
   write(line::encode_cancel(id_));
 }
 
@@ -59,7 +59,7 @@ void LineTurn::deliver(const DelegateResult& result) {
 
 void LineTurn::abandon() {
   abandoned_ = true;
-  // A turn that has ended is winding up: its process has its short time to exit already.
+  // A turn that has ended is winding up: its process already has a short time to exit.
   if (process_ != nullptr && !winding_up_) process_->kill();
 }
 
@@ -72,7 +72,7 @@ void LineTurn::on_output(std::string_view bytes) {
   after_output();
 }
 
-// Whether to go on with the next line.
+// Returns whether to go on with the next line.
 bool LineTurn::take_line(std::string_view text) {
   if (output_.ended()) return false;
   if (!output_.count(text.size())) {
@@ -95,7 +95,7 @@ void LineTurn::after_output() {
   pause_unless_ready(facts_->host, process_, gate());
 }
 
-// The turn has ended: its process gets a short time to end too.
+// The turn has ended: gives its process a short time to exit.
 void LineTurn::wind_up() {
   if (process_ == nullptr || std::exchange(winding_up_, true)) return;
   process_->ignore_output();
@@ -113,7 +113,7 @@ void LineTurn::kill_after(std::chrono::milliseconds grace) {
 void LineTurn::on_output_end() {
   if (!output_.ended()) lines_.finish([this](std::string_view one) { return take_line(one); });
   if (output_.ended()) return wind_up();
-  // Nothing more can be said. How the process ends tells why.
+  // No more output can come. The process's exit tells why.
   process_->close_input();
   kill_after(facts_->settings.exit_grace);
 }

@@ -1,4 +1,4 @@
-// LineTurn: a turn that has a process of its own, which speaks the line protocol.
+// LineTurn: a turn with a process of its own, which speaks the line protocol.
 #pragma once
 
 #include "agents/command/launch_facts.h"
@@ -38,7 +38,7 @@ class LineTurn final : public TurnSession,
   std::string input_;  // until it is written
   TurnOutput output_;
   LineSplitter lines_;
-  std::shared_ptr<Process> process_;  // shared with the host; null before the begin and after the end
+  std::shared_ptr<Process> process_;  // shared with the host; null before the launch and after the exit
   bool abandoned_ = false;
   bool winding_up_ = false;
 };

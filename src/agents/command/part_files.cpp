@@ -20,7 +20,7 @@ using task::Part;
 
 constexpr std::size_t kNameMax = 100;
 
-// A stranger's name for a file as one that means nothing to a shell or a file system.
+// Makes an untrusted file name harmless to shells and file systems.
 std::string harmless(std::string_view name) {
   name = name.substr(0, kNameMax);
   std::string safe;

@@ -1,6 +1,7 @@
 // PartFiles: the data and files of a message, as files on disk, for programs that take paths as arguments.
 //
-// They are in a folder of their own below TMPDIR that only Baton's user can open; it goes with this object.
+// They are in a folder of their own below TMPDIR, which only Baton's user can open. The destructor removes
+// it.
 // Threads: one at a time.
 #pragma once
 
@@ -20,9 +21,9 @@ class PartFiles {
   PartFiles& operator=(const PartFiles&) = delete;
   ~PartFiles();
 
-  // Writes them: "1-report.pdf", "2-data.json", numbered in the order of the parts. Text parts are left out.
-  // Fails with invalid_argument for a file that is only named by a URL, and for bytes that are no base64;
-  // with unavailable where nothing can be written. Once.
+  // Writes the files: "1-report.pdf", "2-data.json", numbered in the order of the parts; skips text parts.
+  // Fails with invalid_argument for a file given only by URL and for invalid base64, and with unavailable if
+  // writing fails. Call once.
   base::Result<void> write(const task::Message& message);
 
   // Absolute, in the order of the parts.

@@ -14,9 +14,10 @@
 namespace baton::agents {
 namespace {
 
-// What may wait for a process that does not read. A single line may be longer: it cannot be cut.
+// How much input may wait for a process that does not read. A single write may be larger: a line is not cut.
 constexpr std::size_t kWaitingMax = 16u << 20;
-// Reads after the end of a process: more than any pipe holds, for a descendant that escaped could go on.
+// Reads after a process's exit: more than a pipe holds, but bounded, because an escaped descendant could
+// write on and on.
 constexpr int kLastReadsMax = 32;
 
 }  // namespace
@@ -36,7 +37,7 @@ Process::Process(ProcessHost& host, Child child, std::string label, std::shared_
 
 Process::~Process() = default;
 
-// Callbacks hold a plain pointer: the host owns this until finish_if_over has forgotten all descriptors.
+// Callbacks hold a plain pointer: the host owns this until finish_if_over, when no descriptor is watched.
 void Process::watch() {
   base::EventLoop& loop = host_.loop_;
   loop.watch(child_.pidfd.get(), EPOLLIN, [this](std::uint32_t) { on_ended(); });
@@ -95,7 +96,7 @@ void Process::drop_input() {
 
 void Process::pause_output() {
   if (ignoring_ || std::exchange(paused_, true) || !child_.output.valid()) return;
-  // Not only without EPOLLIN: a closed pipe would go on reporting EPOLLHUP.
+  // Clearing EPOLLIN is not enough: a closed pipe would go on reporting EPOLLHUP.
   host_.loop_.forget(child_.output.get());
 }
 
@@ -118,7 +119,7 @@ void Process::kill() {
   if (!ended_) ::kill(-child_.pid, SIGKILL);
 }
 
-// Whether there may be more right now.
+// Returns whether there may be more right now.
 bool Process::read_output() {
   const ssize_t count = ::read(child_.output.get(), host_.buffer_.data(), host_.buffer_.size());
   if (count < 0) return errno == EINTR;
@@ -137,7 +138,7 @@ bool Process::read_output() {
 void Process::on_output_ready() {
   const auto self = shared_from_this();
   read_output();
-  // After its end nothing else brings it on: a paused process may have ended meanwhile.
+  // A process may have ended while paused. Then nothing else reads the rest.
   if (ended_) {
     for (int i = 0; i < kLastReadsMax && child_.output.valid() && !paused_ && read_output(); ++i) {
     }
@@ -169,7 +170,7 @@ void Process::end_errors() {
 void Process::on_ended() {
   const auto self = shared_from_this();
   siginfo_t info{};
-  // Looked at first and reaped after: while its leader is unreaped, nobody else can get the group's number.
+  // Looks first and reaps later: while the leader is not reaped, the group's number cannot be reused.
   if (waitid(P_PIDFD, static_cast<id_t>(child_.pidfd.get()), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
       info.si_pid == 0) {
     return;

@@ -1,7 +1,7 @@
-// Process: a running child on the event loop: its input queue, its output, its end.
+// Process: a running child process on the event loop: its input queue, its output, its exit.
 //
-// Threads: the loop's only. Ownership: the ProcessHost holds each Process until it was reaped; its handler is
-// held until on_exit has returned.
+// Threads: the loop's only. Ownership: the ProcessHost holds each Process until it is reaped; the Process
+// holds its handler until on_exit has returned.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ class ProcessHost;
 struct ProcessExit {
   int code = 0;
   int signal = 0;          // not 0: it died of this signal
-  std::string last_words;  // the last line of its standard error, fit to be shown
+  std::string last_words;  // the last line of its standard error, escaped for display
 
   // "exit code 3", "signal SEGV".
   std::string text() const;
 };
 
-// Who a process works for. Every process ends with exactly one on_exit.
+// Receives a process's output. Gets exactly one on_exit, unless the host is destroyed first.
 class ProcessHandler {
  public:
   virtual ~ProcessHandler() = default;
@@ -44,22 +44,22 @@ class Process : public std::enable_shared_from_this<Process> {
 
   void watch();
 
-  // Queues bytes for its standard input. False, and nothing is queued, if too much waits there already. What
-  // is written to a process that has closed its input is dropped: its end will tell.
+  // Queues bytes for standard input. False, and nothing is queued, if too much waits there already. Bytes for
+  // a process that has closed its input are dropped: its exit will tell why.
   bool write(std::string bytes);
-  // Bytes given to `write` and bytes taken by the pipe, since the begin.
+  // Bytes accepted by `write` and bytes taken by the pipe, since the start.
   std::uint64_t bytes_queued() const { return queued_; }
   std::uint64_t bytes_taken() const { return taken_; }
-  // Closes its standard input, after what is queued.
+  // Closes standard input after the queued bytes.
   void close_input();
 
-  // Whose turn the lines on its standard error belong to: see ErrorOutput.
+  // Sets the turn that further lines on standard error belong to: see ErrorOutput.
   void set_turn(const std::string& facts) { errors_.set_turn(facts); }
 
-  // While paused its output waits in the pipe, and so does the process when the pipe is full.
+  // While paused, output waits in the pipe, and the process blocks when the pipe is full.
   void pause_output();
   void resume_output();
-  // From now on its output is read and thrown away.
+  // From now on output is read and discarded.
   void ignore_output();
 
   // SIGTERM to its whole group.

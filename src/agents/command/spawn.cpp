@@ -25,7 +25,7 @@ struct Pipe {
   UniqueFd read;
   UniqueFd write;
 
-  // Ends above the standard streams, so that arranging these in the child overwrites none.
+  // Opens both ends above the standard streams, so that setting those up in the child overwrites neither.
   bool open() {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return false;
@@ -41,7 +41,7 @@ struct Pipe {
   }
 };
 
-// All the child needs, prepared before it exists: between vfork and exec it may hardly do anything.
+// All that the child needs, prepared before it exists: hardly anything is allowed between vfork and exec.
 struct Plan {
   const char* folder;
   const char* program;
@@ -49,7 +49,7 @@ struct Plan {
   char* const* environment;
   int input, output, errors;
   int trouble;  // where errno goes if the program cannot be started
-  int group;    // takes who joins the control group; -1: there is none
+  int group;    // write "0" here to join the control group; -1: there is none
   pid_t parent;
   std::array<std::pair<int, rlimit>, 4> limits;
 };
@@ -77,7 +77,7 @@ void reset_signals() {
   reset_signals();
   if (plan.group >= 0 && write(plan.group, "0", 1) != 1) report_and_exit(plan);
   if (dup2(plan.input, 0) < 0 || dup2(plan.output, 1) < 0 || dup2(plan.errors, 2) < 0) report_and_exit(plan);
-  // Ours all close on exec; this is for descriptors of libraries that forgot.
+  // Baton's descriptors all close on exec; this is for libraries that forgot.
   close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
   if (chdir(plan.folder) != 0) report_and_exit(plan);
   for (const auto& [resource, limit] : plan.limits) {
@@ -94,8 +94,8 @@ void reset_signals() {
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  // vfork and not fork: copying the page tables of a large process for each turn is slow. Deprecated on some
-  // systems, but what posix_spawn does here cannot set the parent-death signal.
+  // vfork, because fork is slow: it copies the page tables of a large process for each turn. vfork is
+  // deprecated on some systems, but posix_spawn cannot set the parent-death signal.
   const pid_t pid = vfork();
   if (pid == 0) become(plan);
   const int error = errno;
@@ -113,7 +113,7 @@ std::string_view value_of(const std::vector<std::string>& environment, std::stri
   return {};
 }
 
-// What execve is to be given; a relative path counts from the folder the child runs in.
+// The path for execve; a relative one is relative to the folder the child runs in.
 std::string find_program(const Command& command) {
   const std::string& name = command.words.front();
   if (name.find('/') != std::string::npos) return name;
@@ -128,7 +128,7 @@ std::string find_program(const Command& command) {
   return "./" + name;
 }
 
-// What an interpreter is told to run, by its name: options, modules and pieces of code are none.
+// Whether an argument looks like a script for an interpreter, and not like an option, a module or code.
 bool names_script(std::string_view word) {
   constexpr std::array<std::string_view, 11> kExtensions{".py", ".js", ".mjs", ".cjs", ".ts", ".sh",
                                                          ".rb", ".pl", ".php", ".lua", ".jar"};
@@ -137,7 +137,7 @@ bool names_script(std::string_view word) {
                      [&](std::string_view extension) { return word.ends_with(extension); });
 }
 
-// What the child is held to: what the card says, as far as Baton itself may have so much.
+// The child's limit: the card's, but at most Baton's own hard limit.
 rlimit limited(int resource, std::uint64_t most) {
   rlimit limit{};
   getrlimit(static_cast<__rlimit_resource>(resource), &limit);
@@ -147,8 +147,8 @@ rlimit limited(int resource, std::uint64_t most) {
 
 std::array<std::pair<int, rlimit>, 4> limits_of(const ProcessLimits& limits) {
   rlimit files = limited(RLIMIT_NOFILE, limits.open_files);
-  // Baton raises its own: a program that closes all it could have open, or calls select(), must not inherit
-  // it.
+  // Baton raises its own limit. A program that closes every possible descriptor, or calls select(), must not
+  // inherit it.
   if (limits.open_files == 0) files.rlim_cur = std::min<rlim_t>(ProcessLimits::kOpenFiles, files.rlim_max);
   return {{{RLIMIT_AS, limited(RLIMIT_AS, limits.memory)},
            {RLIMIT_CPU, limited(RLIMIT_CPU, limits.cpu_s)},
@@ -156,7 +156,7 @@ std::array<std::pair<int, rlimit>, 4> limits_of(const ProcessLimits& limits) {
            {RLIMIT_NOFILE, files}}};
 }
 
-// The system may have more in a moment.
+// Whether the system may have the resource again in a moment.
 bool passes(int error) {
   return error == EMFILE || error == ENFILE || error == EAGAIN || error == ENOMEM;
 }

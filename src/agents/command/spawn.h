@@ -1,9 +1,9 @@
-// Starting a child process whose standard streams are pipes to Baton.
+// Starts a child process whose standard streams are pipes to Baton.
 //
-// The child leads a process group and session of its own, so that all it starts can be ended with it; it has
+// The child leads its own process group and session, so that all it starts can be killed with it. It has
 // default signal dispositions, an empty signal mask and no descriptor but its three streams. It can never
 // gain privileges that Baton does not have. The kernel kills it when the thread that started it ends, so that
-// no agent outlives a Baton that was killed.
+// no agent outlives a killed Baton.
 #pragma once
 
 #include <sys/types.h>
@@ -20,9 +20,9 @@ namespace baton::agents {
 struct Command {
   std::vector<std::string> words;        // program and arguments; a program without '/' is looked up in PATH
   std::vector<std::string> environment;  // NAME=value
-  std::string folder;                    // to run in; also where a program is found that PATH does not have
+  std::string folder;                    // to run in; searched for a program that PATH does not have
   ProcessLimits limits = {};
-  std::string group = {};  // the control group to start in: its folder; empty: Baton's own
+  std::string group = {};  // the folder of the control group to start in; empty: Baton's own
 };
 
 struct Child {
@@ -33,13 +33,12 @@ struct Child {
   base::UniqueFd errors;  // read end
 };
 
-// Only from a thread that lives as long as the child may. Fails with overloaded where the system has no
-// descriptor, process or memory left just now, else with unavailable; its for_caller names the program
-// without its folder.
+// Call it from a thread that outlives the child. Fails with overloaded if the system has no descriptor,
+// process or memory left just now, else with unavailable; for_caller names the program without its folder.
 base::Result<Child> spawn(const Command& command);
 
-// What the command needs and is not there, a sentence each: the program, and files with a script's extension
-// among its arguments. Read from the disk as it is now.
+// What the command needs but is not on the disk now, a sentence each: the program, and files with a script's
+// extension among its arguments.
 std::vector<std::string> missing_files(const Command& command);
 
 }  // namespace baton::agents

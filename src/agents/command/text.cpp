@@ -11,7 +11,7 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 struct Sequence {
   enum class Kind { character, broken, unfinished };
   Kind kind;
-  std::size_t size;  // bytes to take; of a broken one, those that cannot begin anything else
+  std::size_t size;  // bytes to take; if broken, those that cannot begin another sequence
 };
 
 // How many bytes follow `lead`, and which first of these are allowed (RFC 3629, section 4).
@@ -31,7 +31,7 @@ Lead lead_of(unsigned char byte) {
   return {-1, 0, 0};
 }
 
-// The sequence at the begin of `bytes`, which are not empty.
+// The first sequence of `bytes`, which must not be empty.
 Sequence next_sequence(std::string_view bytes) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
   if (byte(0) < 0x80) return {Sequence::Kind::character, 1};

@@ -32,7 +32,7 @@ void TextTurn::begin() {
   }
   if (!launched) return output_.fail(std::move(launched.error().for_caller));
   process_ = std::move(*launched);
-  // The only write: it cannot be refused.
+  // This is the only write, so it cannot be refused.
   [[maybe_unused]] const bool queued = process_->write(std::move(input_));
   process_->close_input();
   if (facts_->settings.first_output.count() > 0) expect_output();
@@ -50,7 +50,7 @@ void TextTurn::expect_output() {
 
 void TextTurn::cancel() {
   if (output_.ended()) return;
-  if (process_ == nullptr) return output_.finish(Canceled{});  // it could not be started yet
+  if (process_ == nullptr) return output_.finish(Canceled{});  // not started yet
   canceling_ = true;
   process_->terminate();
 }

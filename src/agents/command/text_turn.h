@@ -1,9 +1,9 @@
 // TextTurn: a turn done by a program that knows nothing of Baton: text in, text out.
 //
-// It gets the text of the message on standard input, ended by a line end, then the end of input; and the
-// message's data and files as files whose paths stand behind its own arguments. A file that is only named by
-// a URL is rejected. What it prints is the reply. Exit code 0 completes the turn, anything else fails it.
-// Cancel is SIGTERM.
+// The program reads the message's text from standard input, up to the end of input; the text ends with a
+// newline. The message's data and files become files, whose paths are appended to its arguments; a file given
+// only by URL is rejected. The program's output is the reply. Exit code 0 completes the turn, anything else
+// fails it. Cancel is SIGTERM.
 #pragma once
 
 #include <optional>
@@ -38,11 +38,11 @@ class TextTurn final : public TurnSession,
   const std::string label_;
   const task::TaskId task_;
   std::string input_;             // until it is written
-  PartFiles files_;               // while the program may read them
-  std::optional<Outcome> wrong_;  // with the files: the program is not started
+  PartFiles files_;               // kept while the program may read them
+  std::optional<Outcome> wrong_;  // a problem with the files: the program is not started
   TurnOutput output_;
   Utf8Stream text_;
-  std::shared_ptr<Process> process_;  // shared with the host; null before the begin and after the end
+  std::shared_ptr<Process> process_;  // shared with the host; null before the launch and after the exit
   bool abandoned_ = false;
   bool canceling_ = false;
 };

@@ -1,7 +1,7 @@
-// TurnOrder: what one turn's agent has opened and not closed: steps, and calls of its own tools.
+// TurnOrder: the steps, and the calls of the agent's own tools, that one turn has opened and not closed.
 //
-// One client that checks strictly fails a whole run on something left open or closed twice, so it is refused
-// or mended here, where the agent speaks. Threads: the host's only.
+// A strict client fails a whole run if something is left open or closed twice. So such output is refused or
+// repaired here, where it comes in. Threads: the host's only.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace baton::agents {
 
 class TurnOrder {
  public:
-  // Empty if `body` may come now, and it is taken to have come; else why not.
+  // Returns empty if `body` may come now, and records it; else returns why not.
   std::string take(const task::EventBody& body);
 
-  // What closes all that is open, in the order in which it is to be said: results for the calls that got
+  // Returns the events that close all that is open, in the order to emit them: results for the calls that got
   // none, then the ends of steps, the last begun first.
   std::vector<task::EventBody> close();
 
@@ -32,7 +32,7 @@ class TurnOrder {
     bool open = true;
   };
   std::map<std::string, Call> calls_;           // all of the turn
-  std::map<std::string, std::uint64_t> steps_;  // those that are open
+  std::map<std::string, std::uint64_t> steps_;  // the open ones
   std::uint64_t next_ = 0;
 };
 

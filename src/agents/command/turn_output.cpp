@@ -80,7 +80,7 @@ bool TurnOutput::end(Outcome outcome) {
   return true;
 }
 
-// A piece of nothing says nothing, and strict clients refuse it.
+// Drops empty pieces: strict clients refuse them.
 bool TurnOutput::take_one(line::Text text) {
   if (!text.delta.empty()) gate_.use([&](TurnSink& sink) { sink.text(std::move(text.delta)); });
   return true;

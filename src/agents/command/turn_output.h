@@ -1,4 +1,4 @@
-// TurnOutput: what one turn's agent says in the line protocol, told to the turn's sink.
+// TurnOutput: passes what one turn's agent says in the line protocol to the turn's sink.
 //
 // Threads: the host's only.
 #pragma once
@@ -23,12 +23,12 @@ class TurnOutput {
 
   // Counts a line's bytes against what a turn may print. False: that was too much, and the turn has failed.
   bool count(std::size_t bytes);
-  // False: it may not come now, and the turn has failed.
+  // Passes a message on. False: it may not come now, and the turn has failed.
   bool take(wire::line::AgentMessage message);
 
   void fail(std::string error) { finish(Failed{std::move(error)}); }
-  // The first end counts. What the agent left open is closed before it. After a cancel anything but Done and
-  // Asked means: it stopped.
+  // Ends the turn; only the first call counts. First closes what the agent left open. After a cancel, any
+  // outcome but Done and Asked becomes Canceled.
   void finish(Outcome outcome);
   void canceling() { canceling_ = true; }
 
@@ -60,8 +60,8 @@ class TurnOutput {
   bool ended_ = false;
 };
 
-// The end of a turn whose agent printed `line`, for which decoding gave `error`. The line itself, which may
-// be a piece of anything, is logged under `label` and shown only with verbose errors.
+// The caller's error for a turn whose agent printed `line`, which failed to decode with `error`. The line
+// itself may contain anything: it is logged under `label`, and shown only with verbose errors.
 std::string refusal(const AgentSettings& settings, std::string_view label, const base::Error& error,
                     std::string_view line);
 
@@ -71,7 +71,7 @@ std::string said_nothing(const AgentSettings& settings);
 // "the agent printed a line longer than ...".
 std::string line_too_long(const AgentSettings& settings);
 
-// The line that tells an agent of its turn, and the lines with the results of client tools that follow it.
+// The line that gives an agent its turn, followed by lines with the results of client tools.
 std::string turn_lines(const Turn& turn);
 
 }  // namespace baton::agents

@@ -1,8 +1,8 @@
-// TurnSession: one turn of a command executor, on the ProcessHost's thread; and the RunningTurn that stands
-// for it outside.
+// TurnSession: one turn of a command executor on the ProcessHost's thread, and the RunningTurn that controls
+// it from outside.
 //
 // Threads: all methods on the host's thread only, except the gate's.
-// Ownership: shared by the RunningTurn, by what is posted to the host, and by the process that works for it.
+// Ownership: shared by the RunningTurn, callbacks posted to the host, and the turn's process.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ class TurnSession {
   virtual void begin() = 0;
   virtual void cancel() = 0;
   virtual void deliver(const DelegateResult& result) = 0;
-  // The engine has dropped the turn: its gate is closed, what still runs for it must end.
+  // The engine has dropped the turn: its gate is closed, and its process must end.
   virtual void abandon() = 0;
 
   SinkGate& gate() { return gate_; }
@@ -32,11 +32,11 @@ class TurnSession {
   SinkGate gate_;
 };
 
-// After what a process that works for one turn has printed: releases it, and lets the process print no more
-// until the turn's sink has room.
+// Call after a turn's own process has printed: releases the held output, and pauses the process until the
+// turn's sink has room.
 void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate);
 
-// Posts `begin` to the host and answers with the turn's handle.
+// Posts `begin` to the host and returns the turn's handle.
 std::unique_ptr<RunningTurn> run_session(ProcessHost& host, std::shared_ptr<TurnSession> session);
 
 }  // namespace baton::agents

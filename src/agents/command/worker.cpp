@@ -66,7 +66,7 @@ base::Result<void> Worker::launch() {
 void Worker::give(std::shared_ptr<WorkerTurn> turn) {
   turn->worker_ = weak_from_this();
   turns_[turn->id_] = turn;
-  // Of several turns nobody can tell whose a line on standard error is.
+  // With several turns, nobody can tell which one a line on standard error belongs to.
   if (process_ != nullptr) process_->set_turn(turns_.size() == 1 ? turn->log_facts_ : std::string());
   write(*turn, turn->lines_);
   turn->taken_at_ = process_ != nullptr ? process_->bytes_queued() : 0;
@@ -106,7 +106,7 @@ void Worker::let_go(const std::shared_ptr<WorkerTurn>& turn) {
   if (!usable() || !turns_.contains(turn->id_)) return;
   leaving_.insert(turn->id_);
   if (turn->cancelled_at_ == std::chrono::steady_clock::time_point{}) cancel(*turn);
-  // Counted from the cancel line on: the engine may have waited for as long already.
+  // Counted from the cancel line: the engine may have waited this long already.
   const auto& settings = facts_->settings;
   const auto left = turn->cancelled_at_ + settings.cancel_grace - std::chrono::steady_clock::now();
   const auto delay =
@@ -186,7 +186,7 @@ void Worker::ask_ready(const std::shared_ptr<WorkerTurn>& turn) {
   if (!go_on) not_ready_.insert(turn);
 }
 
-// Whether to go on with the next line.
+// Returns whether to go on with the next line.
 bool Worker::take_line(std::string_view text) {
   auto decoded = line::decode(text);
   if (!decoded) return refuse_line(text, decoded.error());
@@ -206,8 +206,8 @@ bool Worker::take_line(std::string_view text) {
   const bool was_over = turn->output_.ended();
   if (touched_.insert(turn).second) turn->gate().use([](TurnSink& sink) { sink.hold(); });
   const bool in_order = was_over || turn->output_.take(std::move(decoded->message));
-  // A call of a client's tool ends the turn for both sides, too; after a fault of Baton's finding the worker
-  // has to say itself that it is through.
+  // A call of a client's tool ends the turn for both sides, too. After a line out of order Baton has failed
+  // the turn, but the worker still has to end it.
   if (!in_order) {
     let_go(turn);
   } else if (ends || (!was_over && turn->output_.ended())) {
@@ -230,7 +230,7 @@ bool Worker::refuse_line(std::string_view text, const base::Error& error) {
   return usable();
 }
 
-// A line of a turn that this worker does not have.
+// Handles a line for a turn that this worker does not have.
 bool Worker::stray_line(const std::string& turn) {
   if (has_ended(turn)) {
     spdlog::info("agent={} worker={} turn={} said something after its end", facts_->agent.value, slot_, turn);
@@ -269,7 +269,7 @@ void Worker::on_output_end() {
   if (usable()) lines_.finish([this](std::string_view one) { return take_line(one); });
   release_touched();
   dying_ = true;
-  // It is probably ending. How it does so tells why.
+  // The process is probably ending. Its exit tells why.
   facts_->host.after(facts_->settings.exit_grace, [self = weak_from_this()] {
     const auto worker = self.lock();
     if (worker != nullptr && worker->process_ != nullptr) worker->process_->kill();
@@ -309,7 +309,7 @@ void Worker::on_exit(const ProcessExit& exit) {
   group->pump();
 }
 
-// The process has ended with this turn in it. A turn of an agent whose work must not be done twice fails,
+// The process has ended while it had this turn. If the agent's work must not be done twice, the turn fails,
 // whoever is to blame.
 void Worker::lose(WorkerTurn& turn, std::string why) {
   if (blameless() && facts_->settings.recovery == AgentSettings::Recovery::resume) {

@@ -1,8 +1,8 @@
 // Worker: a long-lived process that takes one turn after another, or several at once; and the turns it takes.
 //
-// A worker with a turn that does not stop is retired: its group starts another in its place, it gets no new
-// turns, and it is ended once its other turns are over, or after `worker_drain`. Turns that are still there
-// then have done nothing wrong: they are broken off, to run again, or fail where the card says so.
+// A worker with a turn that does not stop is retired: its group replaces it, it gets no new turns, and it is
+// killed once its other turns are over, or after `worker_drain`. Turns that are still there then are not to
+// blame: they are broken off and run again, or fail if the card says so.
 //
 // Threads: the host's only.
 #pragma once
@@ -41,11 +41,11 @@ class WorkerTurn final : public TurnSession, public std::enable_shared_from_this
   const task::TaskId task_;
   const std::string id_;
   const std::string log_facts_;
-  std::string lines_;  // what a worker is told; kept until it has begun to answer, empty after that
+  std::string lines_;  // the turn's input for a worker; empty once a worker has begun to answer
   TurnOutput output_;
-  std::weak_ptr<Worker> worker_;  // the one that has it; none while it waits or after its end
+  std::weak_ptr<Worker> worker_;  // the worker that has the turn; none while it waits or after its end
   std::uint64_t taken_at_ = 0;    // the worker has all of `lines_` when its process has taken so many bytes
-  int lost_ = 0;                  // workers that died before they had it
+  int lost_ = 0;                  // workers that died before they had all of `lines_`
   bool abandoned_ = false;
   std::chrono::steady_clock::time_point cancelled_at_{};
 };
@@ -58,9 +58,9 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   base::Result<void> launch();
 
   bool usable() const { return process_ != nullptr && !dying_; }
-  // Takes further turns: not while one that was let go may still be what retires it.
+  // Whether it takes further turns: not while a turn that was let go may still cause it to be retired.
   bool accepting() const { return usable() && leaving_.empty() && !retired_; }
-  // Whether a turn was asked to stop and has not: the worker may hear nothing any more.
+  // Whether a turn was asked to stop and has not: the worker may be stuck.
   bool suspect() const { return canceling_ > 0; }
   std::size_t load() const { return turns_.size(); }
   bool has(const std::string& turn) const { return turns_.contains(turn); }
@@ -70,11 +70,11 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void give(std::shared_ptr<WorkerTurn> turn);
   void cancel(WorkerTurn& turn);
   void deliver(WorkerTurn& turn, const DelegateResult& result);
-  // Nobody waits for this turn any more: the worker may end it within the grace time, or is retired.
+  // Nobody waits for this turn any more. If it does not end within the grace time, the worker is retired.
   void let_go(const std::shared_ptr<WorkerTurn>& turn);
-  // Ends the process; its turns fail with this reason.
+  // Kills the process; its turns fail with this reason.
   void kill(std::string why);
-  // The same because of one turn; the others are broken off.
+  // Kills the process because of one turn; the others are broken off.
   void kill_for_one(std::string why);
 
   void on_output(std::string_view bytes) override;
@@ -89,7 +89,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void expect_output(const std::shared_ptr<WorkerTurn>& turn);
   void retire();
   void end_if_drained();
-  // Whether the process's end is the fault of one turn, and not of those that are lost with it.
+  // Whether one turn is to blame for the process's end, and not those that are lost with it.
   bool blameless() const { return for_one_ || retired_; }
   void lose(WorkerTurn& turn, std::string why);
   void release_touched();
@@ -104,16 +104,16 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   LineSplitter lines_;
   std::shared_ptr<Process> process_;  // shared with the host
   std::unordered_map<std::string, std::shared_ptr<WorkerTurn>> turns_;
-  std::set<std::string> leaving_;  // of turns_, those that were let go
+  std::set<std::string> leaving_;  // the turns of turns_ that were let go
   std::deque<std::string> ended_;  // the last turns that ended here: a late line of theirs is no fault
-  std::set<std::shared_ptr<WorkerTurn>> touched_;    // spoke in the piece of output at hand
+  std::set<std::shared_ptr<WorkerTurn>> touched_;    // spoke in the current piece of output
   std::set<std::shared_ptr<WorkerTurn>> not_ready_;  // their sinks have no room: output is paused
-  std::string why_;                                  // it is being killed
-  int canceling_ = 0;                                // of turns_, those that were told to stop
+  std::string why_;                                  // why it is being killed
+  int canceling_ = 0;                                // how many of turns_ were told to stop
   bool dying_ = false;
   bool retired_ = false;
   bool for_one_ = false;  // only one of its turns is to blame for its end
-  bool proved_ = false;   // has ended a turn: it is not its start that kills it
+  bool proved_ = false;   // has ended a turn, so it does not die at its start
 };
 
 }  // namespace baton::agents

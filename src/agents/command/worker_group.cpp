@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kDelayMin{100};
 constexpr std::chrono::milliseconds kDelayMax{30'000};
-// So many workers may die before a turn, not yet told to them, is given up.
+// A turn fails when so many workers have died before they had taken it.
 constexpr int kLostMax = 3;
 
 }  // namespace
@@ -43,7 +43,7 @@ void WorkerGroup::pump() {
     waiting_.pop_front();
     worker->give(turn);
   }
-  // Not at once: a worker may be what calls.
+  // Posted, because a worker may be the caller.
   if (ends_when_idle_ && !shut_down_)
     facts_->host.post([self = shared_from_this()] { self->end_when_idle(); });
 }
@@ -52,7 +52,7 @@ void WorkerGroup::pump() {
 std::shared_ptr<Worker> WorkerGroup::pick(WorkerTurn& turn) {
   std::shared_ptr<Worker> least;
   for (const Slot& slot : slots_) {
-    // The same id twice: an earlier attempt was let go and is still winding up there.
+    // A worker may have the same id: an earlier attempt was let go and is still ending there.
     if (slot.worker == nullptr || !slot.worker->accepting() || slot.worker->has(turn.id_)) continue;
     const auto weight = [](const Worker& worker) { return std::pair(worker.suspect(), worker.load()); };
     if (slot.worker->load() < turns_max_ && (least == nullptr || weight(*slot.worker) < weight(*least))) {
@@ -72,7 +72,7 @@ bool WorkerGroup::may_start() const {
   return static_cast<std::size_t>(running) + retired_.size() < 2 * slots_.size();
 }
 
-// Null: there is no room for one now.
+// Null if there is no room for one now.
 base::Result<std::shared_ptr<Worker>> WorkerGroup::start_worker() {
   const TimePoint now = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < slots_.size() && may_start(); ++i) {
@@ -95,7 +95,7 @@ void WorkerGroup::wait_for_slot() {
   for (const Slot& slot : slots_) {
     if (slot.worker == nullptr) earliest = std::min(earliest, slot.not_before);
   }
-  // None: all run and are full, or are ending; their turns' ends or their own will pump.
+  // None: all workers are full or ending. The end of a turn or of a worker will call `pump`.
   if (earliest == TimePoint::max() || !may_start() || std::exchange(timer_set_, true)) return;
   const auto delay =
       std::chrono::ceil<std::chrono::milliseconds>(earliest - std::chrono::steady_clock::now());
@@ -115,7 +115,7 @@ void WorkerGroup::on_retired(const std::shared_ptr<Worker>& worker) {
   if (retired_.size() > slots_.size()) {
     retired_.front()->kill_for_one("its worker was ended to make room, as another turn of it did not stop");
   }
-  // A replacement that cannot be started now is tried again for the next turn, which is told why it cannot.
+  // If the replacement cannot be started now, the next turn tries again and reports why.
   if (const auto started = start_worker(); !started) {
     spdlog::warn("agent={} no replacement for worker={}: {}", facts_->agent.value, worker->slot(),
                  started.error().for_log);

@@ -1,11 +1,11 @@
 // WorkerGroup: the workers of one agent and the turns that wait for one.
 //
-// Workers are started when a turn needs one, and again when they have died; one that keeps dying before it
-// has done anything waits longer each time. A turn goes to an idle worker, else to a new one as long as there
-// may be more, else to the one with the fewest turns; one that owes an answer to a cancel comes last. The
-// engine bounds how many turns there are (concurrency). A retired worker is replaced at once; workers and
-// retired ones together are at most twice the agent's `workers`, and where that is too few the one that was
-// retired first is ended. Threads: the host's only.
+// Workers are started when a turn needs one. If workers keep dying before they have ended a turn, each
+// restart waits longer. A turn goes to an idle worker, else to a new one as long as there may be more, else
+// to the one with the fewest turns; a worker that has not answered a cancel comes last. The engine bounds the
+// number of turns (concurrency). A retired worker is replaced at once. Workers and retired ones together are
+// at most twice the agent's `workers`; if more than `workers` are retired, the one retired first is killed.
+// Threads: the host's only.
 #pragma once
 
 #include <chrono>
@@ -25,17 +25,17 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
 
   void add(std::shared_ptr<WorkerTurn> turn);
   void remove(const WorkerTurn& turn);
-  // A worker has room again.
+  // Gives waiting turns to workers. Call when a worker has room again.
   void pump();
-  // It gets no more turns, and has made way for another.
+  // The worker is retired: replaces it.
   void on_retired(const std::shared_ptr<Worker>& worker);
-  // Its process has ended. What it leaves is added again, then pumped.
+  // The worker's process has ended. Then call `add_again` for its turns, and `pump`.
   void on_worker_gone(const Worker& worker);
-  // A turn that its worker had not taken. False: too many workers have died before it.
+  // Queues a turn that its worker had not taken. False: too many workers have died with it, or all shut down.
   bool add_again(const std::shared_ptr<WorkerTurn>& turn);
-  // Ends each process once it has no turn.
+  // Ends each worker once it has no turn.
   void end_when_idle();
-  // The executor is gone: ends all processes.
+  // The executor is gone: ends all workers.
   void shut_down();
 
  private:
@@ -52,9 +52,9 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   void wait_for_slot();
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor
-  const std::size_t turns_max_;                     // of one worker
+  const std::size_t turns_max_;                     // for each worker
   std::vector<Slot> slots_;
-  std::vector<std::shared_ptr<Worker>> retired_;  // in the order in which they were; also of their processes
+  std::vector<std::shared_ptr<Worker>> retired_;  // oldest first; shared with their processes
   std::deque<std::shared_ptr<WorkerTurn>> waiting_;
   bool timer_set_ = false;
   bool ends_when_idle_ = false;

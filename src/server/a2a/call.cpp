@@ -22,8 +22,8 @@ bool is_rest(Form form) {
 
 constexpr std::string_view kA2aJson = "application/a2a+json";
 
-// REST of 1.0 answers in the type that Accept names, else in the request's own: released Go clients send
-// plain JSON and read errors as nothing else.
+// REST 1.0 answers in the type that Accept names, else in the request's type: released Go clients send plain
+// JSON and read errors only as that.
 std::string_view content_type(Form form, const http::Request& request) {
   constexpr std::string_view kJson = "application/json";
   if (form != Form::rest_v1_0) return kJson;

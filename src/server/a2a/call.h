@@ -1,6 +1,6 @@
-// Call: one A2A request on its way, and how its binding wraps what it is answered.
+// Call: one A2A request in progress, and how its binding wraps the answer.
 //
-// Threads: belongs to whoever is to answer it, one at a time; an answer may come from any thread.
+// Threads: used by one thread at a time, the one that answers next; an answer may come from any thread.
 #pragma once
 
 #include <memory>
@@ -17,18 +17,18 @@
 
 namespace baton::server::a2a {
 
-// A binding of a generation: what is put around a value, and what an error looks like.
+// A binding of a generation: the envelope around a value, and the form of an error.
 enum class Form { rpc, rpc_v1_0, rest_v0_3, rest_v1_0 };
 
-// What a request switched on, and the header that says so in the answer: the one the client used.
+// The extensions a request activates.
 struct Extensions {
-  std::string_view header;
-  std::vector<std::string> active;  // of the agent's
-  std::string missing;              // one that the agent insists on and that was not asked for
+  std::string_view header;          // names them in the answer: the header the client used
+  std::vector<std::string> active;  // the agent's
+  std::string missing;              // one the agent requires and the request does not activate
   bool numbers = false;             // Baton's own
 };
 
-// What the binding of one request puts around each value of its answer.
+// The binding's envelope around each value of an answer.
 struct Envelope {
   Form form;
   std::string rpc_id = "null";  // the bytes of the JSON-RPC id
@@ -63,29 +63,29 @@ struct Call {
   const Endpoint endpoint;
   const agents::Agent& agent;   // the endpoint's
   const task::Caller identity;  // who calls
-  task::Caller caller;          // the same within a tenant: whose tasks these are
+  task::Caller caller;          // the identity within the tenant: the owner of the tasks
   const wire::a2a::Dialect& dialect;
   Envelope envelope;
   std::optional<wire::Document> document;
-  wire::Value params;               // of the document
-  task::TaskId task;                // that the path of a REST request names; then it wins over the params
+  wire::Value params;               // in the document
+  task::TaskId task;                // from a REST path; takes precedence over the params
   task::PushConfigId config;        // likewise
-  std::string tenant;               // of 1.0; empty: none
-  std::string content;              // the id of the artifact or message whose bytes a path of REST names
-  std::optional<std::size_t> part;  // and which of its parts
+  std::string tenant;               // 1.0 only; empty: none
+  std::string content;              // from a REST path: the artifact or message whose bytes are requested
+  std::optional<std::size_t> part;  // which of its parts; empty: all
   Extensions extensions;
-  CallerShares::Hold hold;  // of the stream or the waiting reply that this call is
+  CallerShares::Hold hold;  // for this call's stream or waiting reply
 
   bool is_rest() const;
   task::TaskRef ref(const task::TaskId& id) const { return {caller, agent.name, id}; }
 
-  // Lets go of the request's text but for what answers depend on: the call may wait for long.
+  // Frees the request's text except what answers depend on: the call may wait for a long time.
   void forget_params();
 
-  // Where the agent's tasks are served over REST, within the caller's tenant.
+  // The REST URL of the agent's tasks, within the caller's tenant.
   std::string tasks_url() const;
 
-  // `share`: what the answer holds of the budget of large ones.
+  // `share`: the answer's share of the budget of large answers.
   template <class F>
   void reply(F&& value, AnswerBudget::SharePtr share = nullptr) const {
     std::string body;
@@ -93,14 +93,13 @@ struct Call {
     reply_body(std::move(body), std::move(share));
   }
   void reply(http::Reply reply) const;
-  // `named`: the task the request was about, where it got so far. `status`: HTTP's in REST, where it is not
-  // the one that goes with the error.
+  // `named`: the request's task, if known. `status`: the HTTP status in REST, if not the error's usual one.
   void refuse(const base::Error& error, const task::TaskId& named = {}, std::optional<int> status = {}) const;
-  // The same to a client that can read nothing but an event stream: as its only event.
+  // Refuses a client that reads only event streams: the error is the stream's only event.
   void refuse_in_stream(const base::Error& error, const task::TaskId& named) const;
   void open_stream(http::StreamOpener opener);
   void reply_stream(std::string events) const;
-  // That event.
+  // The event that `refuse_in_stream` sends.
   std::string error_event(const base::Error& error, const task::TaskId& named) const;
 
  private:
@@ -109,6 +108,6 @@ struct Call {
   std::vector<std::pair<std::string, std::string>> headers() const;
 };
 
-using CallPtr = std::shared_ptr<Call>;  // held by the callbacks of what it waits for
+using CallPtr = std::shared_ptr<Call>;  // held by pending callbacks
 
 }  // namespace baton::server::a2a

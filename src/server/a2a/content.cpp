@@ -10,7 +10,7 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr int kPage = 128;
-// What a search through a log holds at once: a page of a MiB, or one event, twice over.
+// Memory of a search through a log: twice a page, which is at most a MiB or one event.
 constexpr std::size_t kSearchBytesMax = 32 << 20;
 
 base::Result<Download> download_of(std::vector<task::Part> parts, std::optional<std::size_t> only) {
@@ -29,7 +29,7 @@ void reply_download(const CallPtr& call, base::Result<Download> download, task::
   call->reply(std::move(reply));
 }
 
-// The newest message of this id in the task's log.
+// The newest message with this id in the task's log.
 base::Result<std::vector<task::Part>> find_message(const engine::TaskService& tasks,
                                                    const task::TaskHead& head, const std::string& id) {
   std::optional<std::vector<task::Part>> found;

@@ -14,7 +14,7 @@ namespace {
 using base::ErrorCode;
 using task::Generation;
 
-// Who has a method of this name.
+// The versions that have a method.
 enum class Era { v0_1, v0_2_and_v0_3, v0_3, before_v1_0, v1_0 };
 
 struct Method {
@@ -61,8 +61,8 @@ const Method* find_method(std::string_view name) {
   return nullptr;
 }
 
-// Which JSON a method is answered in, or null where the version that was asked for has no such method. 1.0
-// wants its version said: nothing said means 0.3 there.
+// The dialect of a method's answer, or null if the requested version has no such method. 1.0 requires
+// A2A-Version: in its specification a request without one is 0.3.
 const wire::a2a::Dialect* dialect_of(Era era, std::optional<Generation> asked, bool trusts_names) {
   const bool says_0_2_or_0_3 = asked == Generation::v0_2 || asked == Generation::v0_3;
   switch (era) {
@@ -82,13 +82,13 @@ const wire::a2a::Dialect* dialect_of(Era era, std::optional<Generation> asked, b
   return nullptr;
 }
 
-// Where the method is not known, only A2A-Version says how errors look.
+// Without a known method, only A2A-Version determines the form of errors.
 bool says_v1(const http::Request& request) {
   const auto version = version_of(request);
   return version && *version == Generation::v1_0;
 }
 
-// A refusal before there is a call to refuse.
+// Refuses a request for which there is no Call yet.
 void refuse(const Services& services, http::Exchange& exchange, std::string_view id, const base::Error& error,
             int status) {
   http::Reply reply;
@@ -103,8 +103,8 @@ void refuse(const Services& services, http::Exchange& exchange, std::string_view
   exchange.reply(std::move(reply));
 }
 
-// The first clients of A2A left "jsonrpc" out. So a method of their era may come without it, and so may those
-// that later versions share with it, unless the request says that it is of a later one.
+// The first A2A clients omitted "jsonrpc". So 0.1 methods may omit it, and so may those that later versions
+// share with 0.1, unless the request names a later version.
 bool may_omit_jsonrpc(const Method* method, const base::Result<std::optional<Generation>>& asked) {
   if (!method || !asked) return false;
   if (method->era == Era::v0_1) return true;

@@ -81,7 +81,7 @@ base::Result<void> check_tenant(std::string_view tenant) {
   if (!readable || tenant.size() > kTenantMax) {
     return fail(ErrorCode::invalid_argument, "tenant: must be at most 256 characters without a slash");
   }
-  // They mean something else as the first segment of a path.
+  // Reserved: these have another meaning as the first segment of a path.
   for (const std::string_view taken : {"v1", "tasks", "agents", ".", ".."}) {
     if (tenant == taken)
       return fail(ErrorCode::invalid_argument, "tenant: " + std::string(taken) + " is taken");

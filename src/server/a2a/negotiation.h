@@ -9,21 +9,21 @@
 
 namespace baton::server::a2a {
 
-// What A2A-Version says, as a header or, where there is none, as a query parameter. Nothing where it is
-// absent or empty; a patch number is ignored; fails with version_not_supported.
+// The value of A2A-Version, from the header or else the query; empty if absent or empty. A patch number is
+// ignored. Fails with version_not_supported.
 base::Result<std::optional<task::Generation>> version_of(const http::Request& request);
 
-// The extensions that the request asks for and the agent, or Baton in its place, has.
+// The requested extensions that the agent, or Baton on its behalf, supports.
 Extensions extensions_of(const http::Request& request, const task::AgentCard& card);
 
-// Application/json or A2A's own, or not said.
+// Whether the Content-Type is application/json or application/a2a+json.
 bool is_json(const http::Request& request);
 
-// Fails with invalid_argument for a tenant that no path could carry.
+// Fails with invalid_argument for a tenant that cannot be part of a path.
 base::Result<void> check_tenant(std::string_view tenant);
-// The tenant that the call's params name, if any.
+// Moves the call into the tenant that its params name, if any.
 base::Result<void> enter_tenant(Call& call);
-// Who calls, within a tenant: tasks of one are not seen from another (wire/a2a/README.md, 2).
+// The caller within a tenant. Tasks of one tenant are not visible in another (wire/a2a/README.md, 2).
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller);
 
 }  // namespace baton::server::a2a

@@ -10,7 +10,7 @@ using base::ErrorCode;
 using wire::a2a::SendRequest;
 using wire::a2a::TaskRequest;
 
-// What a request says of its task's history.
+// The history a request asks for.
 struct History {
   std::optional<int> length;
   bool said = true;
@@ -21,7 +21,7 @@ std::optional<int> shown_of(const Call& call, const History& history, task::Gene
   return history.length;
 }
 
-// Answers with the task as it is now, or was just after `as_of`. Reads the store.
+// Answers with the task as it is now, or just after `as_of`. Reads the store.
 template <class Write>
 void reply_task(const CallPtr& call, task::TaskKey key, const History& history,
                 std::optional<task::EventNumber> as_of, Write write) {
@@ -34,7 +34,7 @@ void reply_task(const CallPtr& call, task::TaskKey key, const History& history,
             });
 }
 
-// The same from a callback, which must not read the store itself.
+// The same from a callback, which must not read the store: runs on a reader thread.
 template <class Write>
 void reply_task_later(const CallPtr& call, task::TaskKey key, const History& history,
                       std::optional<task::EventNumber> as_of, Write write) {
@@ -58,7 +58,7 @@ base::Result<wire::a2a::PushRef> read_push_ref(const CallPtr& call) {
   return call->dialect.read_push_ref(call->params);
 }
 
-// What does not count as a large answer: a task's log, a list's tasks.
+// Answers up to these sizes bypass the budget: a task's log, a list's tasks.
 constexpr std::size_t kSmallTaskMax = 256 << 10;
 constexpr std::size_t kSmallListMax = 1 << 20;
 
@@ -66,7 +66,7 @@ base::Error too_many_large_answers() {
   return {ErrorCode::overloaded, "too many large answers are on their way; try again later", {}};
 }
 
-// The same where one config must be named.
+// The same, but a config id is required.
 base::Result<wire::a2a::PushRef> read_named_push_ref(const CallPtr& call) {
   auto ref = read_push_ref(call);
   if (!ref || !ref->config.empty()) return ref;
@@ -75,8 +75,8 @@ base::Result<wire::a2a::PushRef> read_named_push_ref(const CallPtr& call) {
                                                      : "id: must not be empty");
 }
 
-// From 1.0 on an extension counts only where the request's header asks for it. Clients before may not know
-// that header, and their versions cannot be told apart: there the member alone will do.
+// From 1.0 on an extension is active only if the request's header asks for it. Earlier clients may not know
+// that header, and their versions cannot be distinguished: for them the member alone is enough.
 void heed_activation(const Call& call, wire::NumbersWish& numbers) {
   const bool is_v1 = call.envelope.form == Form::rpc_v1_0 || call.envelope.form == Form::rest_v1_0;
   if (is_v1 && !call.extensions.numbers) numbers = {};
@@ -148,7 +148,7 @@ base::Error no_message_yet() {
 
 namespace {
 
-// Whether the caller may wait for one more reply, which it then does until the call is over.
+// Whether the caller may wait for one more reply; the call then holds the place until it ends.
 bool takes_wait(const CallPtr& call) {
   if (!call->hold) call->hold = call->services.options.replies.take(call->identity);
   return static_cast<bool>(call->hold);
@@ -158,7 +158,7 @@ base::Error too_many_waits() {
   return {ErrorCode::overloaded, "this caller waits for as many replies as it may; try again later", {}};
 }
 
-// A client that is to get a message has nothing else to ask for it by: it waits, whatever it said.
+// A message has no task id to fetch it by later, so the client waits even if it asked not to.
 void wait_for_message(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
   engine::Engine& engine = call->services.engine;
   engine.tasks().wait(accepted, engine.options().reply_wait,
@@ -182,7 +182,7 @@ void send(const CallPtr& call) {
       [call, waits, named, history = request->history_length](base::Result<engine::Accepted> accepted) {
         if (!accepted) return call->refuse(send_refusal(call, std::move(accepted.error())), named);
         if (accepted->hidden) {
-          // Sent again it is answered by the same message.
+          // A repetition of the send gets the same message.
           if (!takes_wait(call)) return call->refuse(too_many_waits(), named);
           return wait_for_message(call, *accepted, history);
         }
@@ -229,7 +229,7 @@ void list(const CallPtr& call) {
   if (call->services.answers) small.bytes_max = kSmallListMax;
   auto page = tasks.list(request->filter, small);
   if (page || page.error().code != ErrorCode::too_large) return answer(std::move(page), nullptr);
-  // A page holds little beside one large task.
+  // A page has little content besides one large task.
   const std::size_t bytes =
       call->services.engine.options().task_bytes_max + call->services.options.answer_bytes_max;
   call->services.answers->enter(
@@ -242,7 +242,7 @@ void list(const CallPtr& call) {
 
 namespace {
 
-// Whoever cancels a canceled task gets it where the generation says so: also who lost a race to cancel it.
+// Some versions treat cancelling a canceled task as success, including after losing a race.
 void refuse_cancel(const CallPtr& call, const base::Error& error, const task::TaskId& id,
                    const History& history) {
   const auto look = [call, error, id, history] {
@@ -269,8 +269,8 @@ void cancel(const CallPtr& call) {
       });
 }
 
-// `lastError` is a member of ours. Before 1.0, JSON-RPC's objects are open. Official clients of 1.0 refuse
-// members they do not know: it is for those that ask for Baton's extension.
+// `lastError` is Baton's own member. JSON-RPC before 1.0 allows unknown members. Official 1.0 clients reject
+// them, so there only requests for Baton's extension get it.
 bool shows_last_error(const CallPtr& call) {
   return call->envelope.form == Form::rpc || call->extensions.numbers;
 }

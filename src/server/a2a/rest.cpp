@@ -25,8 +25,8 @@ struct Row {
   bool in_v0_3;
   bool in_v1_0;
 };
-// {t} is a task's id, {c} a push config's, {a} an artifact's or message's, {n} the number of a part. A path
-// with a verb comes before the one without.
+// {t}: task id; {c}: push config id; {a}: artifact or message id; {n}: part number. A path with a verb
+// precedes the one without.
 constexpr std::array kRows{
     Row{"/message:send", "POST", &send, true, true},
     Row{"/message:stream", "POST", &send_stream, true, true},
@@ -49,22 +49,22 @@ constexpr std::array kRows{
     Row{"/extendedAgentCard", "GET", &extended_card, false, true},
 };
 
-// Nothing for what is not percent-encoded UTF-8.
+// Empty if the text is not percent-encoded UTF-8.
 std::optional<std::string> decoded(std::string_view text) {
   auto out = base::percent_decoded(text);
   if (out && !base::is_utf8(*out)) out.reset();
   return out;
 }
 
-// A path's shape, as the table writes it, and the ids in it.
+// A path's pattern, as in the table, and the ids in it.
 struct Shape {
   std::string pattern;
   std::string task, config, content;
   std::optional<std::size_t> part;
 };
 
-// "/artifacts/<id>", "/artifacts/<id>/parts/<n>", the same of messages: reads id and number, and answers the
-// path as the table writes it. Any other path stays as it is.
+// For "/artifacts/<id>" and "/artifacts/<id>/parts/<n>", and the same for messages: reads id and number, and
+// returns the pattern in the table. Returns any other path unchanged.
 std::string content_pattern(std::string_view rest, Shape& shape) {
   for (const std::string_view kind : {"/artifacts/", "/messages/"}) {
     if (!rest.starts_with(kind)) continue;
@@ -90,7 +90,7 @@ std::string content_pattern(std::string_view rest, Shape& shape) {
   return std::string(rest);
 }
 
-// Ids hold no slash unless it is percent-encoded; a verb stands behind the last colon.
+// A slash in an id is percent-encoded; a verb follows the last colon.
 std::optional<Shape> shape_of(std::string_view path, bool with_verb) {
   Shape shape;
   if (!path.starts_with(kTasks)) return Shape{std::string(path), {}, {}, {}, {}};
@@ -148,8 +148,7 @@ const wire::a2a::Dialect& dialect_of(Form form) {
   return form == Form::rest_v1_0 ? wire::a2a::v1_0() : wire::a2a::v0_3_rest();
 }
 
-// What a request says as the params it would be elsewhere: the path's ids, the query, and what its body has
-// besides.
+// The request as params of the other bindings: the path's ids, the query, and further members of the body.
 std::string params_of(const http::Request& request, const RestTarget& target, wire::Value body) {
   const auto from_path = [](std::string_view name) {
     return name == "id" || name == "name" || name == "A2A-Version";
@@ -187,7 +186,7 @@ CallPtr make_call(const Services& services, std::shared_ptr<http::Exchange> exch
   return call;
 }
 
-// Fails, or leaves the call with its params.
+// Sets the call's params, or fails.
 base::Result<void> read_params(const CallPtr& call, const RestTarget& target) {
   std::string body = call->exchange->take_body();
   const bool from_body = target.run == &send || target.run == &send_stream || target.run == &set_push;

@@ -18,7 +18,7 @@ using wire::a2a::TaskNames;
 constexpr int kFirstPage = 128;
 constexpr std::string_view kEventStream = "text/event-stream";
 
-// The number a reader of the log has reached, from the header or else the request's metadata.
+// The last event number the client has, from the header or else the request's metadata.
 base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request& request,
                                                              const wire::a2a::TaskRequest& params) {
   const std::string_view text = request.header("Last-Event-ID");
@@ -32,15 +32,15 @@ base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request
   return task::EventNumber{number};
 }
 
-// What a request says about the form of its stream.
+// The form of stream a request asks for.
 struct StreamForm {
   bool numbered = true;                   // events have their numbers as ids
-  bool covers = false;                    // and say from which number on they cover the log
-  std::optional<int> history_length = 0;  // of a Task at its head
+  bool covers = false;                    // events state from which number on they cover the log
+  std::optional<int> history_length = 0;  // of a Task at its start
 };
 
-// Clients of the tasks era that did not ask for ids must not get any: the first one that was released drops a
-// block that does not begin with its data.
+// Tasks-era clients that did not ask for ids must not get any: the first released one drops a block that does
+// not begin with its data.
 StreamForm form_of(const Call& call, task::Generation origin, const wire::NumbersWish& numbers,
                    std::optional<int> history_length) {
   const bool asks = numbers.given || !call.exchange->request().header("Last-Event-ID").empty();
@@ -48,7 +48,7 @@ StreamForm form_of(const Call& call, task::Generation origin, const wire::Number
 }
 
 LogStream::View view_of(const CallPtr& call, TaskNames names, bool covers) {
-  // Without the call: a stream may stay for hours, and thousands do.
+  // Does not keep the call: thousands of streams may stay open for hours.
   return [envelope = call->envelope, &dialect = call->dialect, names = std::move(names), covers](
              const task::Event& event, bool last, task::EventNumber from, std::string& data) {
     wire::a2a::InStream place{last};
@@ -74,7 +74,7 @@ void open(const CallPtr& call, LogStream::Start start) {
       });
 }
 
-// A send's stream, with the Task as it was sent where the version begins its streams with it.
+// A send's stream. `task` is set if the version's streams begin with the Task.
 LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
                                std::optional<task::Task> task, AnswerBudget::SharePtr share) {
   LogStream::Start start;
@@ -86,7 +86,7 @@ LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& acce
   start.numbered = form.numbered;
   if (!task) return start;
   if (form.covers) task->metadata = wire::with_from(task->metadata, {accepted.before.value + 1});
-  // The Task shows all up to `after`: whoever has it goes on from there.
+  // The Task covers the log up to `after`; the stream continues from there.
   start.first_block = first_block(call, *task, false, accepted.after);
   start.after = accepted.after;
   return start;
@@ -96,7 +96,7 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, const Stre
                std::optional<task::Task> task, AnswerBudget::SharePtr share) {
   const bool begins_with_task = task.has_value();
   LogStream::Start start = start_of_sent(call, accepted, form, std::move(task), std::move(share));
-  // An agent that answers at once is done by now, and forgotten by the feed: all of it leaves together.
+  // If the agent answered at once, the task has ended and left the feed: send the whole stream as one reply.
   const bool may_be_over =
       begins_with_task && !call->services.engine.feed().after(accepted.key, accepted.after, 1).known;
   if (may_be_over) {
@@ -124,11 +124,11 @@ void refuse_stream(const CallPtr& call, const base::Error& error, const task::Ta
   call->refuse(error, named);
 }
 
-// The stream of an answer that is a message, unless the agent does more than reply: then it is the task's.
-// It is open while the agent is at work, so that the client knows that something comes.
+// The stream of a message answer; becomes the task's stream if the agent does more than reply. It is open
+// while the agent works, so that the client knows an answer is coming.
 class MessageStream final : public http::StreamSource {
  public:
-  // What is to be sent, once it is known.
+  // The content to send, once known.
   class Answer {
    public:
     explicit Answer(http::Waker waker) : wake(waker) {}
@@ -171,7 +171,7 @@ class MessageStream final : public http::StreamSource {
 
  private:
   const Services& services_;
-  const std::shared_ptr<Answer> answer_;  // shared with whoever waits for the task to stop
+  const std::shared_ptr<Answer> answer_;  // shared with the callback for the task's stop
   std::optional<LogStream> task_;
 };
 
@@ -206,7 +206,7 @@ void open_message(const CallPtr& call, const engine::Accepted& accepted, const S
           [call, accepted, form, answer] { answer_stream(call, accepted, form, answer); });
       if (!taken) answer->set(call->error_event(no_message_yet(), {}));
     };
-    // It may have stopped before the stream was opened: it is looked for in the log as well.
+    // The task may have stopped before the stream was opened: also search the log.
     engine::Accepted earlier = accepted;
     earlier.repeated = true;
     engine.tasks().wait(earlier, engine.options().reply_wait, stopped);
@@ -214,7 +214,7 @@ void open_message(const CallPtr& call, const engine::Accepted& accepted, const S
   });
 }
 
-// From a number on: events only.
+// A subscription from an event number: events only.
 base::Result<void> begin_after(const task::TaskHead& head, task::EventNumber last, LogStream::Start& start) {
   if (last > head.last_event) {
     return base::fail(ErrorCode::invalid_argument, "there is no such event: the task's log ends at " +
@@ -225,7 +225,7 @@ base::Result<void> begin_after(const task::TaskHead& head, task::EventNumber las
   return {};
 }
 
-// From now on: the Task first.
+// A subscription from now on: the Task first.
 void open_now(const CallPtr& call, const task::TaskHead& head, std::optional<int> history,
               LogStream::Start start) {
   if (task::is_terminal(head.state) && !call->dialect.subscribes_to_ended()) {
@@ -243,8 +243,8 @@ void open_now(const CallPtr& call, const task::TaskHead& head, std::optional<int
             });
 }
 
-// Takes one of the streams that the caller may have open, before anything is sent for it. False: there is
-// none left, or the agent's card says that it does not stream; the call has been answered.
+// Takes one of the caller's streams before doing anything for the call. False: none is left, or the agent's
+// card has streaming off; the call has been answered.
 bool takes_stream(const CallPtr& call) {
   if (!call->agent.card.streaming) {
     refuse_stream(call, {ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});
@@ -279,8 +279,8 @@ void send_stream(const CallPtr& call) {
           if (!taken)
             call->refuse({ErrorCode::overloaded, "too many answers are waiting; subscribe later", {}});
         };
-        // Where the agent has answered already, its answer is on its way to the disk: it leaves together with
-        // the Task, a flush later.
+        // If the agent has answered already, its answer is being stored: wait one flush and send it together
+        // with the Task.
         if (!call->services.engine.tasks().after_change(accepted->key, open)) open();
       });
 }

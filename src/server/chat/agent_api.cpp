@@ -9,7 +9,7 @@
 namespace baton::server::chat {
 namespace {
 
-// A text of the body that may be left out.
+// An optional string of the body.
 base::Result<std::string> read_text(const Call& call, const std::string& name) {
   const wire::Value value = call.document.root()[name];
   if (value.absent()) return std::string();

@@ -1,6 +1,6 @@
-// Call: one request to a chat door on its way, and how it is answered outside of a stream.
+// Call: one chat request in progress, and its answers other than a run's stream.
 //
-// Threads: belongs to whoever is to answer it, one at a time; an answer may come from any thread.
+// Threads: used by one thread at a time, the one that answers next; an answer may come from any thread.
 #pragma once
 
 #include <memory>
@@ -32,19 +32,19 @@ struct Call {
   const agents::Agent& agent;
   const task::Caller caller;
   const wire::Document document;  // the body: an object
-  CallerShares::Hold hold;        // of the run's stream
+  CallerShares::Hold hold;        // for the run's stream
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
 
   // HTTP status and {"error": "..."}.
   void refuse(const base::Error& error) const;
-  // `share`: what the answer holds of the budget of large ones.
+  // `share`: the answer's share of the budget of large answers.
   void reply(int status, std::string body, AnswerBudget::SharePtr share = nullptr) const;
   void open_stream(http::StreamOpener opener);
-  // A stream of these frames and nothing more; they have no ids.
+  // Answers with a stream of exactly these frames, without ids.
   void reply_stream(wire::chat::Frames frames, AnswerBudget::SharePtr share = nullptr) const;
 };
 
-using CallPtr = std::shared_ptr<Call>;  // held by the callbacks of what it waits for
+using CallPtr = std::shared_ptr<Call>;  // held by pending callbacks
 
 }  // namespace baton::server::chat

@@ -39,7 +39,7 @@ base::Result<std::vector<task::TaskHead>> heads_in(const Call& call, const task:
   return heads;
 }
 
-// A JSON string is said in words.
+// A JSON string becomes text.
 Part part_of(const task::Json& content) {
   const auto document = wire::Document::parse_view(content.text);
   if (document && document->root().is_string()) return Part::of_text(document->root().str());
@@ -51,7 +51,7 @@ Part part_of(const Answer& answer) {
   return part_of(answer.payload.empty() ? task::Json{"{}"} : answer.payload);
 }
 
-// In the place of the client's copy, or last.
+// Puts the question in the client's history: in place of the client's copy, or last.
 void tell_question(const WaitingTask& waiting, RunRequest& request) {
   if (!request.history || waiting.question.for_tool || waiting.message.parts.empty()) return;
   const auto copy = std::ranges::find(*request.history, waiting.message.id, &task::Message::id);
@@ -111,7 +111,7 @@ base::Result<std::vector<task::Submission>> answers_to(const Waiting& waiting, R
   return all;
 }
 
-// Results of tools; one for a tool in whose form a question was shown is the answer to that.
+// Submissions for tool results; the result of a tool call that presented a question answers that question.
 base::Result<std::vector<task::Submission>> results_for(const Waiting& waiting, RunRequest& request) {
   std::vector<task::Submission> all;
   for (const ClientResult& result : request.results) {

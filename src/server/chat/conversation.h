@@ -1,4 +1,5 @@
-// What a request means in its conversation: which task it goes on with, or that it begins one.
+// Conversation: decides what a request means in its conversation: which task it continues, or that it starts
+// one.
 //
 // Threads: any; reads the store.
 #pragma once
@@ -10,11 +11,11 @@
 
 namespace baton::server::chat {
 
-// A task that waits for its caller, and for what.
+// A task that waits for its caller's answer.
 struct WaitingTask {
   task::TaskHead head;
   wire::chat::Question question;
-  task::Message message;  // that asks
+  task::Message message;  // asks the question
 };
 
 // Newest first.
@@ -22,13 +23,13 @@ base::Result<std::vector<WaitingTask>> waiting_tasks(const Call& call, const tas
 // Submitted or working, newest first.
 base::Result<std::vector<task::TaskHead>> running_tasks(const Call& call, const task::ContextId& context);
 
+// Whether any of the request's answers is to an open question.
 bool answers_what_is_open(const wire::chat::RunRequest& request, const std::vector<WaitingTask>& waiting);
 
-// What is to be submitted for a request, taken out of it; the one that its stream shows last. A client that
-// keeps the conversation has the text of a question, not the data that came with it: its history gets the
-// questions that are answered as Baton has them. Caller, agent,
-// tools, state and the like are still to be filled in. Nothing: the request says nothing new. Fails with
-// `conflict` where the conversation does not allow it.
+// Moves the submissions out of a request; its stream shows the last one. Empty: the request says nothing new.
+// The caller must still fill in caller, agent, tools, state and so on. A client that keeps the conversation
+// itself has the text of a question but not its data, so answered questions in its history are replaced with
+// Baton's copies. Fails with `conflict` if the conversation does not allow the request.
 base::Result<std::vector<task::Submission>> submissions_for(wire::chat::RunRequest& request,
                                                             const std::vector<WaitingTask>& waiting,
                                                             bool answers_in_words);

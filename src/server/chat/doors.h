@@ -1,4 +1,4 @@
-// What each path of the chat protocols does; routes.cpp lists them. A protocol has one file here.
+// Doors: the handlers of the chat protocols' paths, listed in routes.cpp. Each protocol has its own file.
 //
 // Threads: on the server's workers, several at a time.
 #pragma once
@@ -7,11 +7,11 @@
 
 namespace baton::server::chat {
 
-// send_message.cpp: AG-UI or AG-Kit, which share a path and are told apart by the body; and AG-UI alone.
+// send_message.cpp: AG-UI or AG-Kit, which share a path and are distinguished by the body; and AG-UI alone.
 void send_message(const CallPtr& call);
 void ag_ui(const CallPtr& call);
 
-// agent_api.cpp: a run; and the end of what runs in a session.
+// agent_api.cpp: starts a run; stops a session's runs.
 void process(const CallPtr& call);
 void stop(const CallPtr& call);
 

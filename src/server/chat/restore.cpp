@@ -37,7 +37,7 @@ std::size_t weight_of(const std::vector<Transcript::Entry>& entries) {
   return weight;
 }
 
-// The newest of them that are not too much; the last one in any case.
+// The newest messages within kBytesMax, at least one.
 std::vector<task::Message> newest_of(std::vector<Transcript::Entry> entries) {
   std::size_t weight = 0;
   auto first = entries.end();
@@ -87,7 +87,7 @@ base::Result<std::vector<task::Message>> messages_of(const engine::TaskService& 
   }
   std::vector<Transcript::Entry> entries;
   for (auto& [key, said] : by_task) std::ranges::move(said, std::back_inserter(entries));
-  // Runs of several tasks may have gone side by side, and a task goes on long after it began.
+  // Sort by time: runs of several tasks may overlap, and a task may continue long after it began.
   std::ranges::stable_sort(entries, {}, &Transcript::Entry::at);
   return newest_of(std::move(entries));
 }

@@ -1,4 +1,4 @@
-// What was said in a conversation, for a client that has none of it.
+// Restores a conversation for a client that has none of it.
 //
 // Threads: any; reads the store.
 #pragma once
@@ -9,15 +9,15 @@
 
 namespace baton::server::chat {
 
-// The tasks a conversation is read from, newest first.
+// The tasks of a conversation, newest first.
 struct Said {
   std::vector<task::TaskHead> tasks;
-  std::size_t bytes = 0;  // of logs that are in memory at once while it is read
+  std::size_t bytes = 0;  // of logs in memory at once while the conversation is read
 };
 base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller& caller,
                            const task::AgentName& agent, const task::ContextId& context);
 
-// Oldest first; the oldest messages are left out where it would be too much.
+// The conversation's messages, oldest first; omits the oldest ones if they are too many.
 base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
                                                      const task::Caller& caller, const task::AgentName& agent,
                                                      const task::ContextId& context);

@@ -50,7 +50,7 @@ void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::E
   if (!document->root().is_object()) return refuse(services, *exchange, 400, "the body must be an object");
   const auto call = std::make_shared<Call>(std::move(exchange), services, claims, agent, std::move(caller),
                                            std::move(*document));
-  // Who has all the streams it may have can still stop one.
+  // A caller at its stream limit can still stop a run.
   if (door != &stop) call->hold = services.options.streams.take(call->caller);
   if (door != &stop && !call->hold) {
     return call->refuse(

@@ -1,4 +1,4 @@
-// The paths of the chat protocols, below each agent and, for the default agent, at the root.
+// Routes: the chat protocols' paths, below each agent and, for the default agent, at the root.
 //
 // Threads: any.
 #pragma once
@@ -12,10 +12,10 @@ namespace baton::server::chat {
 
 using Door = void (*)(const CallPtr&);
 
-// What a POST to this path of an agent does, or null.
+// The handler of a POST to this path of an agent, or null.
 Door find_door(std::string_view path);
 
-// A request to such a path by a caller who is known.
+// Handles a request to such a path by an authenticated caller.
 void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::Exchange> exchange,
             const agents::Agent& agent, task::Caller caller, Door door);
 

@@ -15,7 +15,7 @@ using base::ErrorCode;
 using base::fail;
 using wire::chat::RunRequest;
 
-// The task that an id of a response ("response_<task>", "response_<task>-<n>") names.
+// The task named by a response id ("response_<task>", "response_<task>-<n>").
 base::Result<task::TaskHead> task_of_response(const Call& call, std::string_view response) {
   constexpr std::string_view kPrefix = "response_";
   if (response.starts_with(kPrefix)) response.remove_prefix(kPrefix.size());
@@ -33,7 +33,7 @@ base::Result<task::ContextId> conversation_of(const Call& call, const RunRequest
   return head->context;
 }
 
-// The run that Last-Event-ID names a place in.
+// Resumes the run in which Last-Event-ID is a position.
 base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_event) {
   const Call& call = *answer->call;
   const auto id = read_sse_id(last_event);
@@ -44,7 +44,7 @@ base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_e
   if (place.event > head->last_event) {
     return fail(ErrorCode::invalid_argument, "Last-Event-ID: the task's log ends before it");
   }
-  // With all of an event shown, a stop belongs to the run before.
+  // If the whole event was shown and it is a stop, it belongs to the earlier run.
   const task::EventNumber within{place.event.value + (place.frames == 0 ? 1 : 0)};
   const auto before = call.tasks().run_begin(head->key, within);
   if (!before) return fail(before.error());
@@ -53,9 +53,8 @@ base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_e
   return {};
 }
 
-// The name by which a repetition of the request is known. Answers have a name of their own: which questions
-// they answer and how. The run's does not do, since a client may answer under the name of the run that asked
-// (CopilotKit does).
+// The idempotency key of the request. For answers it is a digest of the questions and answers, not the run's
+// name, since a client may answer under the name of the run that asked (CopilotKit does).
 std::string name_of(const RunRequest& request) {
   if (request.answers.empty()) return request.run;
   std::vector<const wire::chat::Answer*> answers;
@@ -78,7 +77,7 @@ base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {
   return call.tasks().earlier(call.caller, call.agent.name, answer.conversation, name);
 }
 
-// Whether the request repeats an earlier one by its name; then it is answered with that run.
+// True if the request repeats an earlier one, by its name; it has then been answered with that run.
 bool repeat(const RunAnswerPtr& answer) {
   const auto earlier = earlier_run(*answer);
   if (!earlier) return false;
@@ -86,7 +85,7 @@ bool repeat(const RunAnswerPtr& answer) {
   return true;
 }
 
-// Whether the client that began what runs there has hung up.
+// Whether the client that started the task's run has disconnected.
 base::Result<bool> is_abandoned(const Call& call, const task::TaskHead& head) {
   const auto before = call.tasks().run_begin(head.key, head.last_event);
   if (!before) return fail(before.error());
@@ -95,7 +94,7 @@ base::Result<bool> is_abandoned(const Call& call, const task::TaskHead& head) {
   return *leaving != task::Leaving::goes_on && !call.services.engine.feed().is_followed(head.key);
 }
 
-// Room for a new run in a conversation that takes one at a time: a run whose client has left makes way.
+// Makes room for a new run in a conversation that takes one at a time: cancels runs whose client has left.
 base::Result<void> make_room(RunAnswer& answer) {
   const Call& call = *answer.call;
   const base::Error busy{ErrorCode::conflict, "a run is under way in this conversation", {}};
@@ -128,7 +127,7 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   submission.when_context_differs = task::WhenContextDiffers::ignore;
 }
 
-// One after the other; the answer shows the last. Its name is what a repetition of the request is known by.
+// Submits one after the other; the answer shows the last, whose name identifies repetitions of the request.
 void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submission>> all,
             std::size_t next) {
   task::Submission submission = std::move((*all)[next]);
@@ -145,7 +144,8 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
   });
 }
 
-// Nothing new was said: the newest run under way, or else what was said so far and what is asked.
+// For a request that says nothing new: shows the newest run in progress, or else the conversation and the
+// open questions.
 base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vector<WaitingTask>& waiting) {
   const Call& call = *answer->call;
   const auto running = running_tasks(call, answer->conversation);
@@ -158,9 +158,8 @@ base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vec
   return {};
 }
 
-// A client whose answer led to an error keeps answering, also beside what it says next (AG-UI 1.0 does): if
-// nothing it answers is open and the message is new, the message alone counts. To be asked once that is
-// known.
+// After an answer led to an error, a client may repeat it along with its next message (AG-UI 1.0 does). Drops
+// the answers if the message is new. Call once it is known that none of the answered questions is open.
 base::Result<void> drop_old_answers(RunAnswer& answer) {
   RunRequest& request = answer.request;
   if (request.answers.empty() || request.message.parts.empty()) return {};
@@ -181,7 +180,7 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
   if (const std::string_view last = call.exchange->request().header("Last-Event-ID"); !last.empty()) {
     return come_back(answer, last);
   }
-  // Answers that were given before answer nothing that is open: an agent's questions have ids of their own.
+  // Repeated answers cannot match an open question: each of an agent's questions has its own id.
   if (!answer->request.answers.empty() && earlier_run(*answer)) {
     if (auto done = drop_old_answers(*answer); !done) return done;
   }
@@ -193,12 +192,12 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
   }
   const bool in_words = answer->protocol.answers_in_words() || call.agent.settings.plain_answers;
   auto submissions = submissions_for(answer->request, *waiting, in_words);
-  // What is no longer open may have been answered by this very request, a moment ago.
+  // The question may just have been answered by a repetition of this request.
   if (!submissions) return repeat(answer) ? base::Result<void>() : fail(submissions.error());
   if (submissions->empty()) return show_what_there_is(answer, *waiting);
   if (submissions->back().task.empty() && answer->protocol.one_run_at_a_time()) {
     const auto room = make_room(*answer);
-    // What is under way may be this very run, begun a moment ago by a repetition.
+    // The run in progress may be this one, just started by a repetition.
     if (!room) return repeat(answer) ? base::Result<void>() : room;
   }
   submit(answer, std::make_shared<std::vector<task::Submission>>(std::move(*submissions)), 0);

@@ -1,8 +1,7 @@
-// Run: from a request of a chat protocol to its answer, the same way for every protocol.
+// Run: handles a chat request from decoding to answer, the same for every protocol.
 //
-// A request that comes back with Last-Event-ID or with the name of an earlier run is shown that run and
-// nothing is submitted. Otherwise it becomes a message to a new task or to one that waits, and the answer is
-// the run that follows.
+// A request with Last-Event-ID or the name of an earlier run is answered with that run and submits nothing.
+// Any other becomes a message to a new or waiting task, and the answer is the run that follows.
 // Threads: on the server's workers, several at a time.
 #pragma once
 

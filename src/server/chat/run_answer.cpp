@@ -19,7 +19,7 @@ wire::chat::RunFacts RunAnswer::facts(const task::TaskId& task, const task::Cont
   facts.conversation = context;
   facts.run = request.run;
   if (facts.run.empty() && protocol.names_runs()) {
-    // The same whenever the run is shown.
+    // Must be the same each time the run is shown.
     facts.run = (task.empty() ? base::make_uuid() : task.value) + "-run-" + std::to_string(before.value);
   }
   facts.parent_run = request.parent_run;

@@ -1,6 +1,7 @@
-// RunAnswer: how one request of a chat protocol is answered: with a run as a stream, or as a whole.
+// RunAnswer: answers one chat request with a run, streamed or as a whole.
 //
-// Threads: belongs to whoever is to answer, one at a time; `accepted` may be called on the flushing thread.
+// Threads: used by one thread at a time, the one that answers next; `accepted` may be called on the store's
+// flushing thread.
 #pragma once
 
 #include <functional>
@@ -28,16 +29,17 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   const wire::chat::Protocol& protocol;
   wire::chat::RunRequest request;
   task::ContextId conversation;
-  RunClaims::Claim claim;  // held until the run can be seen by who comes next
+  RunClaims::Claim claim;  // held until later requests can see the run
 
-  // The run that follows what was accepted.
+  // Answers with the run that follows what was accepted.
   void accepted(const engine::Accepted& accepted);
-  // The run after `before`, as a stream, without what is `shown` already.
+  // Streams the run after `before`, without what the client has already (`shown`).
   void show(const TaskNames& task, task::EventNumber before, std::optional<RunPosition> shown,
             bool nothing_follows) const;
-  // For a client that said nothing new: what was said, if it has nothing of it, and what waits for an answer.
+  // For a request that says nothing new: sends the conversation, if the client has none of it, and the open
+  // questions.
   base::Result<void> show_conversation(const std::vector<WaitingTask>& waiting) const;
-  // In the protocol's own way where it has one.
+  // Refuses in the protocol's own form, if it has one.
   void refuse(const base::Error& error) const;
 
  private:
@@ -47,10 +49,10 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   void reply_run(const engine::Accepted& accepted, AnswerBudget::SharePtr share) const;
   void show_messages(const Said* said, const std::vector<WaitingTask>& waiting,
                      AnswerBudget::SharePtr share) const;
-  // Calls `ready` once an answer made of so much of the log has room, or refuses the call.
+  // Calls `ready` once the budget has room for an answer from this much log, or refuses the call.
   void with_room(std::size_t log_bytes, std::function<void(AnswerBudget::SharePtr)> ready) const;
 };
 
-using RunAnswerPtr = std::shared_ptr<RunAnswer>;  // held by the callbacks of what it waits for
+using RunAnswerPtr = std::shared_ptr<RunAnswer>;  // held by pending callbacks
 
 }  // namespace baton::server::chat

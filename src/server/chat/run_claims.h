@@ -1,4 +1,4 @@
-// RunClaims: in which conversations a run is beginning just now, where only one may.
+// RunClaims: ensures that at most one run is starting in a conversation that allows one at a time.
 //
 // Threads: any.
 #pragma once
@@ -13,14 +13,14 @@ namespace baton::server::chat {
 
 class RunClaims {
  public:
-  // The right to begin a run in a conversation; given back when the last copy goes.
+  // The right to start a run in a conversation; released with the last copy.
   using Claim = std::shared_ptr<const void>;
-  // Null if somebody else has it, unless for the very same run: a repetition, which the engine knows by its
-  // name. `conversation` names agent, caller and context; `run` may be empty.
+  // Null if another run has the claim. A repetition of the same run gets it: the engine knows it by its name.
+  // `conversation` names agent, caller and context; `run` may be empty.
   Claim claim(const std::string& conversation, const std::string& run);
 
  private:
-  using Claims = base::Guarded<std::unordered_map<std::string, std::string>>;  // the run that begins
+  using Claims = base::Guarded<std::unordered_map<std::string, std::string>>;  // value: the starting run
 
   std::shared_ptr<Claims> claims_ = std::make_shared<Claims>();  // claims may outlive the server
 };

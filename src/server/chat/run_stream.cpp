@@ -50,7 +50,7 @@ RunStream::RunStream(const Services& services, Start start, http::Waker waker)
       over_(start_.nothing_follows) {}
 
 RunStream::~RunStream() {
-  log_.reset();  // from here on it does not follow the task
+  log_.reset();  // stop following the task first
   if (!over_ && start_.left) start_.left();
 }
 
@@ -60,7 +60,7 @@ std::optional<int> RunStream::frames_shown(task::EventNumber event) const {
   return start_.shown->frames;
 }
 
-// `frame` counts from 1; 0: the event is shown with this block.
+// `frame` counts from 1; 0: the event's last frame.
 std::string RunStream::id_of(task::EventNumber event, std::size_t frame) const {
   std::string id = id_prefix_ + std::to_string(event.value);
   if (frame > 0) id += "." + std::to_string(frame);

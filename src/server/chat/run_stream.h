@@ -1,8 +1,8 @@
 // RunStream: one run of a task as the stream of a chat protocol.
 //
-// The run is encoded from its first event, because a view remembers what is open; what the client has already
-// is left out. Ids: `<task>:<number>` on the last frame of an event, `<task>:<number>.<k>` on the k-th frame
-// before it; an event that shows nothing leaves no block, and its number a gap.
+// The run is encoded from its first event, because a view tracks what is open; frames the client has already
+// are omitted. Ids: `<task>:<number>` on the last frame of an event, `<task>:<number>.<k>` on the k-th of the
+// frames before it. An event without frames sends no block and leaves a gap in the numbers.
 // Threads: as a StreamSource, on the server's loop.
 #pragma once
 
@@ -17,20 +17,20 @@
 
 namespace baton::server::chat {
 
-// A place in a run: after this event, or inside of it after so many of its frames.
+// A position in a run: after an event, or after some of its frames.
 struct RunPosition {
   task::EventNumber event;
-  int frames = 0;  // 0: the event is shown
+  int frames = 0;  // already shown; 0: the whole event is
 };
 
-// What an SSE id says, read back.
+// A parsed SSE id.
 struct SseId {
   task::TaskId task;
   RunPosition position;
 };
 std::optional<SseId> read_sse_id(std::string_view text);
 
-// Appends a frame as one block; its data become one line. An empty id is left out.
+// Appends a frame as one block; its data becomes one line. An empty id is omitted.
 void append_frame(std::string& out, wire::chat::Frames::Frame& frame, std::string_view id);
 
 class RunStream final : public http::StreamSource, private LogReader::Taker {
@@ -40,9 +40,9 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     task::TaskId task;
     task::EventNumber before;          // the position its first event follows
     std::optional<RunPosition> shown;  // none: nothing yet
-    bool nothing_follows = false;      // there is no event after `before`, and none will come by itself
+    bool nothing_follows = false;      // no event follows `before`, and none comes until somebody acts
     std::unique_ptr<wire::chat::RunView> view;
-    std::function<void()> left;  // called if the client goes before the run is over
+    std::function<void()> left;  // called if the client leaves before the run is over
   };
 
   RunStream(const Services& services, Start start, http::Waker waker);
@@ -54,7 +54,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
 
  private:
   bool take(const task::Event& event) override;
-  // How many of the event's frames the client has; nothing: all of it.
+  // How many of the event's frames the client has; empty: all of them.
   std::optional<int> frames_shown(task::EventNumber event) const;
   std::string id_of(task::EventNumber event, std::size_t frame) const;
 
@@ -64,7 +64,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   wire::chat::Frames frames_;
   bool over_ = false;
   bool has_ids_ = false;        // a frame was sent
-  std::string* out_ = nullptr;  // while it is pulled
+  std::string* out_ = nullptr;  // during a pull
   std::size_t room_ = 0;
 };
 

@@ -19,7 +19,7 @@ struct Rating {
   Fit fit = Fit::none;
 };
 
-// Takes what stands before the next `separator` that is not within quotes.
+// Removes and returns the text before the next `separator` outside quotes.
 std::string_view take_until(char separator, std::string_view& text) {
   bool quoted = false;
   std::size_t end = 0;

@@ -5,7 +5,7 @@
 namespace baton::server::http {
 namespace {
 
-// Nobody sends chunk extensions or long trailers; what is longer than this is an attack on our patience.
+// Real clients send no chunk extensions or long trailers; anything longer is treated as an attack.
 constexpr std::size_t kExtensionMax = 256;
 constexpr std::size_t kTrailerMax = 8192;
 
@@ -81,7 +81,7 @@ void ChunkedBody::take(char c, std::size_t body_taken, std::size_t body_max) {
 void ChunkedBody::take_size(char c, std::size_t body_taken, std::size_t body_max) {
   const int digit = hex_value(c);
   if (digit >= 0) {
-    // Leading zeros count as overhead: they would otherwise go on for ever.
+    // Leading zeros count as overhead; otherwise they would be unbounded.
     if (left_ == 0 && ++overhead_ > kExtensionMax) state_ = State::malformed;
     left_ = left_ * 16 + static_cast<std::size_t>(digit);
     part_ = Part::size;

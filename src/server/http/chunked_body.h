@@ -1,5 +1,5 @@
-// ChunkedBody: takes the chunked coding off a request body, piece by piece and within bounds (RFC 9112, 7.1).
-// Chunk extensions and trailer fields are read and dropped.
+// ChunkedBody: incremental decoder for a chunked request body, with size limits (RFC 9112, 7.1). Chunk
+// extensions and trailer fields are parsed and dropped.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ class ChunkedBody {
  public:
   enum class State : std::uint8_t { reading, done, malformed, too_large };
 
-  // Appends what `bytes` holds of the body to `body`, which never grows past `body_max`. Returns how many
-  // bytes were used: fewer than given only when the state is no longer `reading`.
+  // Decodes `bytes` and appends to `body`, which never grows past `body_max`. Returns the number of bytes
+  // used: fewer than given only if the state is no longer `reading`.
   std::size_t feed(std::string_view bytes, std::string& body, std::size_t body_max);
   State state() const { return state_; }
 

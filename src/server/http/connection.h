@@ -1,7 +1,7 @@
-// Connection: one accepted socket and what is known about it. Plain data; loop and answers act on it.
+// Connection: one accepted socket and its state. Plain data, used by the loop and by answers.
 //
-// Threads: two groups of members. Those of the loop are touched by the loop thread alone. Those of the turn
-// are touched by whoever has the turn (turn.h). The socket is closed by the loop, and only with the turn.
+// Threads: the loop's members are accessed only by the loop thread; the turn's members only by the holder of
+// the turn (turn.h). The loop closes the socket, and only while it has the turn.
 #pragma once
 
 #include <chrono>
@@ -27,12 +27,12 @@ struct EventStream {
   std::unique_ptr<StreamSource> source;
   std::shared_ptr<WakeSignal> signal;  // shared with the wakers, which may outlive the stream
   bool chunked = true;
-  bool hungry = true;  // the source may have something: it said `more`, or it called its waker
+  bool hungry = true;  // the source may have bytes: it returned `more` or called its waker
   bool ended = false;
   SteadyTime last_event;  // or comment
 };
 
-// Shared by the loop, which lets go of it when it closes it, and by the exchanges of its requests.
+// Shared by the loop, until it closes the connection, and by the exchanges of its requests.
 struct Connection : std::enable_shared_from_this<Connection> {
   Connection(base::UniqueFd socket, std::string address, const Limits& limits, const BodyGate& may_send_body)
       : fd(std::move(socket)), remote_address(std::move(address)), gatherer(limits, &may_send_body) {}
@@ -43,28 +43,27 @@ struct Connection : std::enable_shared_from_this<Connection> {
 
   // The loop's.
   std::size_t index = 0;   // in the loop's table
-  std::size_t unsent = 0;  // of its stream, as the loop counts it
+  std::size_t unsent = 0;  // its stream's part of the loop's `unsent_`
   bool open = true;
-  bool surplus = false;       // over a limit on connections: it gets 503 and is closed
-  bool half_closed = false;   // the client has ended its direction
+  bool surplus = false;       // above a connection limit: gets 503 and is closed
+  bool half_closed = false;   // the client has closed its sending side
   bool broken = false;        // error or hang-up seen
-  bool queued_again = false;  // for another go in this round
+  bool queued_again = false;  // in the loop's `queued_`
   RequestGatherer gatherer;
   std::unique_ptr<EventStream> stream;
 
   // The turn's.
   bool readable = true;       // there may be bytes in the socket
-  bool read_ended = false;    // all of the client's direction was read
-  bool close_after = false;   // once `output` is sent
+  bool read_ended = false;    // the end of the client's data was read
+  bool close_after = false;   // close once `output` is sent
   bool write_failed = false;  // the client is gone
-  bool lingering = false;     // our direction has ended; waiting for the client's end
-  AnswerShape shape;          // of the answer to the request under way
-  std::string unread;         // bytes received beyond the request under way
-  std::string output;         // what is still to be sent, from `output_sent` on
+  bool lingering = false;     // our side is closed; waiting for the client to close its own
+  AnswerShape shape;          // of the answer to the current request
+  std::string unread;         // bytes received beyond the current request
+  std::string output;         // unsent from `output_sent` on
   std::size_t output_sent = 0;
-  std::shared_ptr<const void> held;  // of the reply that `output` is
-  SteadyTime
-      since;  // start of what it is doing now: waiting, a head, a body, sending (last progress), lingering
+  std::shared_ptr<const void> held;  // Reply::held of the reply in `output`
+  SteadyTime since;  // start of the current activity: idle, head, body, sending (last progress), lingering
 };
 
 }  // namespace baton::server::http

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kReceiveBuffer = 64 << 10;
 constexpr int kAcceptsInARound = 256;
-// Connections over the limit that are told so at the same time: an eighth of it, as they need descriptors,
-// too. Past that they are closed without a word.
+// Bounds for the connections above the limit that are being sent 503 at a time: an eighth of the limit, since
+// they need descriptors too. Further ones are closed without an answer.
 constexpr int kSurplusMin = 16, kSurplusMax = 256;
 
 }  // namespace
@@ -118,7 +118,7 @@ void ConnectionLoop::read(const Letter& letter) {
     case Letter::Kind::look:
       return;
     case Letter::Kind::resume:
-      // The next request may be under way already, by an event that came before this letter.
+      // An event before this letter may already have started the next request.
       if (!connection.turn.is_loops()) return;
       connection.readable = true;
       return advance(connection);
@@ -149,7 +149,7 @@ void ConnectionLoop::accept_some() {
     Accepted accepted = listener_.accept();
     if (accepted.outcome == Accepted::Outcome::none) return;
     if (accepted.outcome == Accepted::Outcome::exhausted) {
-      // Not looked at before the next sweep: it would be ready again at once, and fail again.
+      // Not polled until the next sweep: it would be ready at once, and fail again.
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.fd(), nullptr);
       accepting_ = false;
       return;
@@ -202,8 +202,8 @@ void ConnectionLoop::close(Connection& connection) {
   if (connection.stream) --core_->streams;
   connection.stream.reset();
   count_unsent(connection, 0);
-  // Said aloud: while a process that is being started still holds the socket, closing it here would leave it
-  // in the set, with a pointer to what is no more.
+  // Removed explicitly: while a child process being started still has the descriptor, closing it here would
+  // leave it in the set with a dangling pointer.
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.fd.get(), nullptr);
   connection.fd.reset();
   base::give_back(connection.output);
@@ -228,7 +228,7 @@ void ConnectionLoop::close(Connection& connection) {
 void ConnectionLoop::close_all() {
   while (!connections_.empty()) {
     Connection& connection = *connections_.back();
-    // A writer is about to give the turn back; its socket must not be closed under it.
+    // A writer is about to give the turn back; do not close its socket meanwhile.
     while (!connection.turn.is_loops() && !connection.turn.withdraw()) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }

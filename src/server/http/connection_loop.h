@@ -1,8 +1,9 @@
-// ConnectionLoop: the one thread that accepts, gathers requests, drives streams and keeps the time limits.
+// ConnectionLoop: the one thread that accepts connections, gathers requests, drives streams and enforces time
+// limits.
 //
-// Every socket is registered once, edge-triggered. What happens on a connection is one function, `advance`,
-// that goes on from the connection's state as long as it is the loop's turn (turn.h) and nothing blocks.
-// Threads: `start` and `stop` from one thread; everything private runs on the loop's own.
+// Every socket is registered once, edge-triggered. One function, `advance`, drives a connection from its
+// current state for as long as the loop has its turn (turn.h) and nothing blocks.
+// Threads: `start` and `stop` from one thread; everything private runs on the loop's thread.
 #pragma once
 
 #include <atomic>
@@ -38,7 +39,7 @@ class ConnectionLoop {
  private:
   enum class Step { again, wait };
 
-  // connection_loop.cpp: the thread, what wakes it, and the table of connections.
+  // connection_loop.cpp: the thread, its events, and the table of connections.
   void run();
   bool finished();
   int milliseconds_to_wait() const;
@@ -52,11 +53,11 @@ class ConnectionLoop {
   void close_all();
   void watch(int fd, std::uint32_t events, void* tag);
 
-  // What breaks with an exception, most likely for lack of memory, costs its connection and no other.
+  // An exception in `work`, most likely out of memory, closes this connection only.
   template <class Work>
   void guarded(Connection& connection, const Work& work);
 
-  // connection_steps.cpp: one connection's way through a request.
+  // connection_steps.cpp: one connection's steps through a request.
   void advance(Connection& connection);
   Step step(Connection& connection);
   Step read_request(Connection& connection);
@@ -86,17 +87,17 @@ class ConnectionLoop {
   base::WorkerPool& workers_;
   Listener listener_;
   base::UniqueFd epoll_;
-  std::vector<char> buffer_;  // every receive goes through it
-  std::string scratch_;       // every pull goes through it
+  std::vector<char> buffer_;  // for every receive
+  std::string scratch_;       // for every pull
   SteadyTime now_;
   SteadyTime next_sweep_;
-  bool accepting_ = true;  // false for a while when descriptors have run out
+  bool accepting_ = true;  // false until the next sweep after running out of descriptors
   std::vector<std::shared_ptr<Connection>> connections_;
-  std::vector<std::shared_ptr<Connection>> queued_;  // not done yet: they have another go in the next round
-  std::vector<std::shared_ptr<Connection>> closed_;  // kept until the round is over: events may point to them
+  std::vector<std::shared_ptr<Connection>> queued_;  // have more to do in the next round
+  std::vector<std::shared_ptr<Connection>> closed_;  // kept until the round ends: events may point to them
   int surplus_ = 0;
   std::size_t unsent_ = 0;                            // of all streams
-  std::unordered_map<std::string, int> per_address_;  // kept only if there is a limit
+  std::unordered_map<std::string, int> per_address_;  // empty without a limit
   std::atomic<SteadyTime> drain_until_{SteadyTime::max()};
   std::thread thread_;
 };
@@ -107,7 +108,7 @@ void ConnectionLoop::guarded(Connection& connection, const Work& work) {
     work();
   } catch (const std::exception& error) {
     base::report_exception("http-loop", error.what());
-    // Whoever else has the turn answers, and gives it back.
+    // Otherwise a writer has the turn; it answers and gives the turn back.
     if (connection.turn.is_loops() || connection.turn.withdraw()) close(connection);
   }
 }

@@ -7,7 +7,7 @@
 namespace baton::server::http {
 namespace {
 
-// A connection with more to do than this in one go lets the others have theirs first.
+// After this many steps a connection yields to the others.
 constexpr int kStepsInARound = 16;
 
 }  // namespace
@@ -34,8 +34,8 @@ ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
   if (connection.stream) return drive_stream(connection);
   if (connection.lingering) return discard(connection);
   if (!connection.close_after) return read_request(connection);
-  // Closing now, with bytes of the client unread, would reset the connection and could take the answer away
-  // from it: so only our direction ends, and the rest is read until the client has ended its own.
+  // Closing now, with client bytes unread, would reset the connection and could destroy the answer. So close
+  // only our side, and read until the client has closed its own.
   end_sending(connection.fd.get());
   connection.lingering = true;
   connection.readable = true;
@@ -58,8 +58,8 @@ ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
     connection.readable = false;
     return Step::wait;
   }
-  // Less than was asked for: the socket is empty, and an event will tell when it no longer is. Unless its end
-  // was told already.
+  // A short read means the socket is empty, and an event will report new bytes, unless the event for its end
+  // has been seen already.
   connection.readable = got.count == buffer_.size() || connection.half_closed || connection.broken;
   gather(connection, std::string_view(buffer_.data(), got.count));
   return Step::again;
@@ -95,13 +95,13 @@ void ConnectionLoop::dispatch(Connection& connection) {
   if (answer_at_once(connection, head)) return;
   auto exchange =
       std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(gathered));
-  // From here on the connection is the exchange's.
+  // From here on the exchange owns the connection's output.
   connection.turn.give_to_exchange();
   const bool taken = workers_.try_submit([exchange] { ConnectionExchange::serve(exchange); });
   if (!taken) exchange->refuse(503, "too many requests are waiting");
 }
 
-// Without a worker: what the hook answers, and everything else once the server drains.
+// Answers without a worker: requests the hook answers, and all others while the server drains.
 bool ConnectionLoop::answer_at_once(Connection& connection, const RequestHead& head) {
   std::optional<Reply> reply;
   if (core_->hooks.answer_at_once) {

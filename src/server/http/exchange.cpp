@@ -36,7 +36,7 @@ void ConnectionExchange::serve(const std::shared_ptr<ConnectionExchange>& exchan
 }
 
 bool ConnectionExchange::decode() {
-  // A string that is assigned a short one keeps its memory: this does not.
+  // Moved out, so that its memory is freed here; assigning a short string would keep it.
   const std::string head = std::exchange(head_, {});
   auto decoded = core_->library.decode(head, connection_->remote_address);
   if (!decoded) return false;
@@ -55,7 +55,7 @@ void ConnectionExchange::answer(MakeReply&& make_reply) {
 
 void ConnectionExchange::give_back() {
   Connection& connection = *connection_;
-  // Read before the turn is given back: afterwards they are the loop's.
+  // Read before giving the turn back: afterwards they belong to the loop.
   const bool more_to_do = !connection.output.empty() || connection.write_failed || connection.close_after ||
                           connection.readable || connection.read_ended || !connection.unread.empty();
   const bool knocked = connection.turn.give_back();

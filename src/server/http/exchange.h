@@ -1,7 +1,7 @@
 // ConnectionExchange: the Exchange of one request on one connection.
 //
-// Answering takes the connection's turn (turn.h), writes straight from the calling thread, and gives the turn
-// back. The loop hears of it only when there is something left for it to do.
+// Answering takes the connection's turn (turn.h), writes directly on the calling thread, and gives the turn
+// back. The loop is notified only if it has something left to do.
 #pragma once
 
 #include <atomic>
@@ -20,9 +20,9 @@ class ConnectionExchange final : public Exchange {
                      Gathered gathered);
   ~ConnectionExchange() override;
 
-  // On a worker: decodes the request and calls the handler. Whatever goes wrong is answered.
+  // On a worker: decodes the request and calls the handler. Every failure is answered.
   static void serve(const std::shared_ptr<ConnectionExchange>& exchange);
-  // Answers with an error of the server's own.
+  // Answers with an error from the server itself.
   void refuse(int status, std::string_view reason);
 
   const Request& request() const override { return request_; }
@@ -34,14 +34,14 @@ class ConnectionExchange final : public Exchange {
 
  private:
   bool decode();
-  // Calls `make_reply` only if the connection still waits for it.
+  // Calls `make_reply` only if the connection still waits for an answer.
   template <class MakeReply>
   void answer(MakeReply&& make_reply);
   void give_back();
 
   const std::shared_ptr<ServerCore> core_;        // shared with the server and the other exchanges
   const std::shared_ptr<Connection> connection_;  // shared with the loop
-  std::string head_;                              // until it is decoded
+  std::string head_;                              // empty once decoded
   Request request_;
   std::atomic<bool> answered_{false};
 };

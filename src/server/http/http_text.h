@@ -1,4 +1,4 @@
-// The small rules of RFC 9110's grammar that several files here share. Pure functions on text.
+// Shared parsing helpers for RFC 9110's grammar. Pure functions.
 #pragma once
 
 #include <string_view>
@@ -16,10 +16,10 @@ std::string_view trimmed(std::string_view text);
 // A Content-Type without its parameters.
 std::string_view media_type(std::string_view content_type);
 
-// Takes the first member off a comma-separated list: trimmed, may be empty.
+// Removes and returns the first member of a comma-separated list, trimmed; may be empty.
 std::string_view next_member(std::string_view& list);
 
-// Whether a comma-separated list has this word, in any case.
+// Whether a comma-separated list has this word, ignoring case.
 bool list_has(std::string_view list, std::string_view word);
 
 }  // namespace baton::server::http

@@ -1,7 +1,7 @@
-// LibraryRequest: has cpp-httplib decode a request's head: request line, path, query and headers.
+// LibraryRequest: decodes a request's head (request line, path, query, headers) with cpp-httplib.
 //
-// The library gets the head alone, on a stream in memory, cleaned of everything that makes it act on its own
-// (compression, ranges, reading bodies). It never sees a socket, and no route is ever registered with it.
+// The library gets only the head, from memory, without the headers that would make it act by itself
+// (compression, ranges, reading bodies). It never sees a socket, and has no routes.
 // Threads: `decode` from any thread, several at a time.
 #pragma once
 
@@ -20,7 +20,7 @@ class LibraryRequest {
   LibraryRequest();
   ~LibraryRequest();
 
-  // `head` is RequestHead::text. Nothing when the library refuses it. The body is left empty.
+  // `head` is RequestHead::text. Empty if the library refuses it. The body is left empty.
   std::optional<Request> decode(std::string_view head, const std::string& remote_address) const;
 
  private:
@@ -32,7 +32,7 @@ class LibraryRequest {
   mutable RecentHeads recent_;
 };
 
-// What `decode` gives to the library: for tests.
+// The head as `decode` passes it to the library. For tests.
 std::string cleaned_head(std::string_view head);
 
 }  // namespace baton::server::http

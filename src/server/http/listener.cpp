@@ -15,7 +15,7 @@ namespace baton::server::http {
 namespace {
 
 constexpr int kBacklog = 4096;
-// The kernel would otherwise buffer megabytes for each reader that does not read.
+// Otherwise the kernel would buffer megabytes for each client that does not read.
 constexpr int kSendBuffer = 64 << 10;
 
 struct FreeAddresses {
@@ -108,8 +108,7 @@ Accepted Listener::accept() const {
     case ENOMEM:
       return {Accepted::Outcome::exhausted, {}, {}};
     default:
-      // ECONNABORTED, EINTR, EPROTO and what else the network reports here: about that connection, not about
-      // us.
+      // ECONNABORTED, EINTR, EPROTO and other network errors concern that connection, not the listener.
       return {Accepted::Outcome::try_again, {}, {}};
   }
 }

@@ -1,4 +1,4 @@
-// Listener: a listening TCP socket, non-blocking and closed on exec, that only one program can have.
+// Listener: a listening TCP socket, non-blocking and close-on-exec; a second one on its address fails.
 #pragma once
 
 #include <string>
@@ -11,18 +11,18 @@ namespace baton::server::http {
 struct Accepted {
   enum class Outcome {
     connection,
-    none,       // nobody is waiting
-    try_again,  // that one was lost before it was taken
-    exhausted,  // no descriptors or memory: wait before the next try
+    none,       // no connection is waiting
+    try_again,  // a connection was lost before it was accepted
+    exhausted,  // out of descriptors or memory: wait before the next try
   };
   Outcome outcome;
   base::UniqueFd fd;
-  std::string address;  // "192.0.2.1", "2001:db8::1"; IPv4 also when it came over an IPv6 socket
+  std::string address;  // "192.0.2.1", "2001:db8::1"; IPv4 form even over an IPv6 socket
 };
 
 class Listener {
  public:
-  // `host` is an IPv4 or IPv6 address, in brackets or not, or "localhost". Fails if the address is taken.
+  // `host`: an IPv4 or IPv6 address, with or without brackets, or "localhost". Fails if the address is taken.
   static base::Result<Listener> open(const std::string& host, int port);
 
   Accepted accept() const;

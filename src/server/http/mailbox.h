@@ -1,6 +1,6 @@
-// Mailbox: how other threads tell the loop something. It outlives the loop: what comes later is dropped.
+// Mailbox: queue of messages from other threads to the loop. It outlives the loop; later letters are dropped.
 //
-// Threads: `post` from any; `take` and `close` from the loop. Many letters cost one wake-up.
+// Threads: `post` from any; `take` and `close` from the loop. Many letters cause one wake-up.
 #pragma once
 
 #include <atomic>
@@ -23,9 +23,9 @@ struct StreamStart {
 struct Letter {
   enum class Kind {
     resume,       // the turn was given back and there is more to do
-    open_stream,  // `start` says which
-    wake,         // the stream's source has something
-    look,         // only to be woken up; without a connection
+    open_stream,  // `start` is set
+    wake,         // the stream's source has bytes
+    look,         // only wakes the loop; no connection
   };
   Kind kind = Kind::look;
   std::shared_ptr<Connection> connection;
@@ -37,10 +37,10 @@ class Mailbox {
   Mailbox();
 
   void post(Letter letter);
-  // The descriptor that becomes readable when there are letters.
+  // Readable when there are letters.
   int fd() const { return wakeup_.get(); }
   std::vector<Letter> take();
-  // Hands out what is left; nothing is taken in any more.
+  // Returns the remaining letters; later ones are dropped.
   std::vector<Letter> close();
 
  private:
@@ -52,14 +52,14 @@ class Mailbox {
   base::Guarded<Content> content_;
 };
 
-// What a Waker holds: cheap, coalescing, and valid for ever.
+// The target of a Waker: cheap, coalescing, valid forever.
 class WakeSignal {
  public:
   WakeSignal(std::shared_ptr<Mailbox> mailbox, std::weak_ptr<Connection> connection)
       : mailbox_(std::move(mailbox)), connection_(std::move(connection)) {}
 
   void wake();
-  // Loop: from here on the next call posts again. To be called before the source is pulled.
+  // Loop: lets the next `wake` post again. Call before pulling the source.
   void rearm() { pending_.store(false); }
 
  private:

@@ -1,8 +1,8 @@
-// RecentHeads: what the heads of the last requests were decoded to. A client says the same head with each of
-// its requests, and decoding one costs more than copying what it means.
+// RecentHeads: cache of decoded request heads. A client sends the same head with each request, and decoding
+// costs more than copying the result.
 //
-// Bounded: a few short heads; each drives out the one in its place. Threads: any. Nothing is decoded, copied
-// or let go of with the lock held.
+// Bounded: a few short heads; a new one replaces the one in its slot. Threads: any. Nothing is decoded,
+// copied or freed with the lock held.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ namespace baton::server::http {
 
 class RecentHeads {
  public:
-  using RequestPtr = std::shared_ptr<const Request>;  // shared with whoever is copying it
+  using RequestPtr = std::shared_ptr<const Request>;  // shared with readers that copy it
 
-  // Null: not among them. Only the very same text is.
+  // Null: not cached. Heads must match byte for byte.
   RequestPtr find(std::string_view head) const;
   void add(std::string head, RequestPtr request);
 

@@ -35,7 +35,7 @@ std::size_t RequestGatherer::feed_head(std::string_view bytes) {
     const std::string_view piece = bytes.substr(used, end == std::string_view::npos ? end : end - used + 1);
     used += piece.size();
     text.append(piece);
-    // Looked for at once and not at the end of the line: a TLS greeting has no lines.
+    // Checked at once, not at the end of the line: a TLS greeting has no lines.
     if (std::any_of(piece.begin(), piece.end(), is_bad_byte)) {
       refuse({400, "a control character in the head"});
     } else if (text.size() > limits_->header_bytes_max) {
@@ -54,7 +54,7 @@ void RequestGatherer::end_line() {
   std::string& text = gathered_.head.text;
   std::string_view line = std::string_view(text).substr(line_start_);
   line.remove_suffix(1);
-  // A line ended by LF alone, or a CR inside one, is where two readers see two different requests.
+  // With a bare LF or a CR inside a line, two parsers may see two different requests.
   if (!line.ends_with('\r')) return refuse({400, "a line does not end with CR LF"});
   line.remove_suffix(1);
   if (line.find('\r') != std::string_view::npos) return refuse({400, "a CR within a line"});
@@ -81,7 +81,7 @@ void RequestGatherer::end_head() {
   owes_continue_ = state_ == State::body && head.expects_continue;
 }
 
-// Asked only where it matters: most bodies are small.
+// Called only when the answer matters: most bodies are small.
 bool RequestGatherer::is_stranger() const {
   const RequestHead& head = gathered_.head;
   const bool may_be_large = head.chunked || head.body_length > limits_->stranger_body_max;

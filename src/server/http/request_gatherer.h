@@ -1,7 +1,7 @@
-// RequestGatherer: collects one whole request after the other from the bytes of a connection, under limits.
+// RequestGatherer: collects whole requests, one after another, from a connection's bytes, under limits.
 //
-// Pure: it knows neither sockets nor clocks. When it refuses, the end of the request is unknown, so the
-// connection must be answered and closed. It holds no memory between requests.
+// Pure: uses neither sockets nor clocks. After a refusal the end of the request is unknown, so the connection
+// must be answered and closed. It holds no memory between requests.
 #pragma once
 
 #include <cstddef>
@@ -27,28 +27,27 @@ using BodyGate = std::function<bool(std::string_view head)>;
 class RequestGatherer {
  public:
   enum class State {
-    idle,      // nothing of a request has come
+    idle,      // no byte of a request received
     head,      // within the head
-    body,      // the head is known, the body is coming
-    complete,  // `take` hands the request out
-    refused,   // see `refusal`; for good
+    body,      // the head is complete, the body is not
+    complete,  // call `take`
+    refused,   // see `refusal`; final
   };
 
-  // Both must outlive the gatherer. Null, or an empty function: everybody may send a body.
+  // Both must outlive the gatherer. Null or an empty function: any sender may send a large body.
   explicit RequestGatherer(const Limits& limits, const BodyGate* may_send_body = nullptr)
       : limits_(&limits), may_send_body_(may_send_body) {}
 
-  // Takes bytes up to the end of one request and returns how many it used. Uses none once complete or
-  // refused.
+  // Consumes bytes up to the end of one request and returns how many. Consumes none once complete or refused.
   std::size_t feed(std::string_view bytes);
   State state() const { return state_; }
   const Refusal& refusal() const { return refusal_; }
-  // What is known of the head by now: a refusal's answer has its shape from it.
+  // The head as far as it is known; determines the shape of a refusal's answer.
   const RequestHead& head() const { return gathered_.head; }
   std::size_t body_bytes() const { return gathered_.body.size(); }
-  // True once for each request whose sender waits for "100 Continue" and has sent nothing of the body.
+  // True once for each request whose sender waits for "100 Continue" and has not sent any of the body.
   bool take_continue();
-  // Hands the complete request out and starts on the next.
+  // Returns the complete request and starts the next one.
   Gathered take();
 
  private:

@@ -1,7 +1,7 @@
-// RequestHead: what the connection layer itself must know of a request's head: where the request ends and
-// whether the connection lives on. Everything else is left to the library (library_request.h).
+// RequestHead: the parts of a request's head that the connection layer needs: where the request ends and
+// whether the connection stays open. Everything else is left to the library (library_request.h).
 //
-// The rules are stricter than the library's wherever two readers of the same bytes could disagree about the
+// The rules are stricter than the library's wherever two parsers of the same bytes could disagree about the
 // end of a request (RFC 9112, sections 2.2, 5 and 6).
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace baton::server::http {
 
-// Why a request is not taken. The reason is a literal that may be shown to the caller.
+// Why a request is refused. The reason is a string literal that may be shown to the caller.
 struct Refusal {
   int status;
   std::string_view reason;
 };
 
 struct RequestHead {
-  std::string text;  // request line and header lines as they came, each with its CRLF, without the blank line
+  std::string text;  // request and header lines as received, each with its CRLF, without the blank line
   std::size_t body_length = 0;
   bool chunked = false;
   bool head_method = false;  // HEAD: the answer has no body
@@ -33,10 +33,10 @@ struct RequestHead {
 // Reads a head line by line. Pure; one object for each request.
 class HeadReader {
  public:
-  // A line comes without its CRLF. An answer means the request is refused and nothing more may be added.
+  // Lines are passed without their CRLF. A returned value refuses the request; add nothing more then.
   std::optional<Refusal> add_request_line(std::string_view line, RequestHead& head);
   std::optional<Refusal> add_header_line(std::string_view line, RequestHead& head, const Limits& limits);
-  // At the blank line: the rules that concern several headers.
+  // Call at the blank line: checks the rules that involve several headers.
   std::optional<Refusal> finish(RequestHead& head) const;
 
  private:

@@ -26,7 +26,7 @@ Reply ServerCore::refusal(int status, std::string_view reason) {
 
 namespace {
 
-// Up to this size a body is copied behind its head, so that both leave in one packet.
+// Up to this size a body is copied after its head, so that both are sent together.
 constexpr std::size_t kCopiedMax = 256 << 10;
 
 // False: the socket is full or broken.
@@ -73,7 +73,7 @@ void write_answer(Connection& connection, Reply reply) {
 
 bool send_output(Connection& connection) {
   if (!send_bytes(connection)) return false;
-  // Given back: an idle connection holds no buffer.
+  // An idle connection holds no buffer.
   base::give_back(connection.output);
   connection.output_sent = 0;
   connection.held.reset();

@@ -1,5 +1,5 @@
-// ServerCore: what the loop, the workers and every exchange share. It lives as long as the last of them, so
-// that an exchange can be answered, without effect, when the server is long gone.
+// ServerCore: state shared by the loop, the workers and every exchange. It lives as long as the last of them,
+// so an exchange may still be answered, without effect, after the server is gone.
 #pragma once
 
 #include <atomic>
@@ -29,22 +29,22 @@ struct ServerCore {
   const LibraryRequest library;
   const std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>();  // shared with wakers
   std::atomic<bool> draining{false};  // new requests are refused, answers close their connection
-  std::atomic<bool> stopping{false};  // and there are no new connections
-  std::atomic<bool> stopped{false};   // requests that wait for a worker are dropped
+  std::atomic<bool> stopping{false};  // also, no new connections are accepted
+  std::atomic<bool> stopped{false};   // requests waiting for a worker are dropped
   std::atomic<std::int64_t> connections{0};
   std::atomic<std::int64_t> streams{0};
   std::atomic<std::int64_t> requests{0};
   std::atomic<std::int64_t> refused{0};
 
-  // The reply for an error the server found by itself; counts it.
+  // Makes and counts the reply for an error the server detected itself.
   Reply refusal(int status, std::string_view reason);
 };
 
-// Serialises the answer into the connection's output and sends what the socket takes. Needs the turn. On a
-// broken connection `write_failed` is set. A large body is not copied.
+// Serialises the answer into the connection's output and sends what the socket accepts. Needs the turn. Sets
+// `write_failed` on a broken connection. Does not copy a large body.
 void write_answer(Connection& connection, Reply reply);
 
-// Sends what is left of the output. True when nothing is left; false if the socket is full or broken.
+// Sends the remaining output. False: the socket is full or broken.
 bool send_output(Connection& connection);
 
 }  // namespace baton::server::http

@@ -1,4 +1,4 @@
-// Sending and receiving on a non-blocking socket. The only place that does: TLS will come in here.
+// Sending and receiving on a non-blocking socket. The only place that does: TLS will be added here.
 #pragma once
 
 #include <sys/types.h>
@@ -11,8 +11,8 @@ namespace baton::server::http {
 struct IoResult {
   enum class Outcome {
     moved,    // `count` bytes were moved, at least one
-    blocked,  // nothing now
-    closed,   // the other side has ended its direction, or the connection is broken
+    blocked,  // nothing can be moved now
+    closed,   // the peer has closed its side, or the connection is broken
   };
   Outcome outcome;
   std::size_t count = 0;
@@ -21,7 +21,7 @@ struct IoResult {
 IoResult receive_some(int fd, char* out, std::size_t size);
 IoResult send_some(int fd, std::string_view bytes);
 
-// Ends our direction: the other side reads everything that was sent, then the end.
+// Closes our sending side: the peer reads everything that was sent, then end of file.
 void end_sending(int fd);
 
 }  // namespace baton::server::http

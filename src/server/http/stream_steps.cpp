@@ -11,7 +11,7 @@
 namespace baton::server::http {
 namespace {
 
-// What a source is asked for at once, and what the loop's buffer for it may keep.
+// The room offered to a source per pull, and the capacity the loop's buffer may keep.
 constexpr std::size_t kRoom = 16 << 10;
 constexpr std::size_t kScratchMax = 256 << 10;
 
@@ -27,7 +27,7 @@ std::unique_ptr<StreamSource> make_source(const StreamOpener& opener,
   return nullptr;
 }
 
-// All there is now, as far as there is room: what is there together is sent together.
+// Pulls everything available, up to kRoom, so that it is sent together.
 std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& out) {
   try {
     while (true) {
@@ -47,7 +47,7 @@ std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& o
 }  // namespace
 
 void ConnectionLoop::open_stream(Connection& connection, StreamStart& start) {
-  // The client's leaving may have been seen while it was not our turn.
+  // The client may have left while the loop did not have the turn.
   if (connection.half_closed || connection.broken) return close(connection);
   connection.since = now_;
   if (core_->draining) connection.shape.keep_alive = false;
@@ -69,7 +69,7 @@ void ConnectionLoop::open_stream(Connection& connection, StreamStart& start) {
   }
   connection.close_after = !connection.shape.keep_alive;
   connection.output = write_stream_head(start.headers, connection.shape);
-  // The first events leave together with the head.
+  // The first events are sent together with the head.
   if (connection.stream) pull_events(connection);
   advance(connection);
 }
@@ -90,8 +90,8 @@ void ConnectionLoop::count_unsent(Connection& connection, std::size_t bytes) {
   unsent_ -= std::exchange(connection.unsent, bytes);
 }
 
-// Streams are memory that slow readers hold. Whoever reads has sent what it held before it is given more, so
-// those who have taken nothing for the longest time are the ones that do not.
+// Bounds the memory held by slow clients' streams. A client that reads has drained its output before it gets
+// more, so the clients that have read nothing for the longest time are the slow ones.
 void ConnectionLoop::bound_unsent(const Connection& newest) {
   while (unsent_ > core_->limits.unsent_max) {
     Connection* slowest = nullptr;
@@ -110,7 +110,7 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   scratch_.clear();
   const auto next = pull_from(*stream.source, scratch_);
   if (!next) {
-    // Closed without the last chunk, so that the client knows that something is missing.
+    // Closed without the last chunk, so that the client sees the stream is incomplete.
     close(connection);
     return Step::wait;
   }

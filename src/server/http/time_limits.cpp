@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// How long a client may take to end its direction after we have ended ours.
+// How long a client may take to close its side after we have closed ours.
 constexpr milliseconds kLingerTime{3'000};
 constexpr milliseconds kLingerTimeDraining{200};
 constexpr milliseconds kSweepDraining{10};
@@ -26,8 +26,8 @@ milliseconds ConnectionLoop::sweep_period() const {
 }
 
 void ConnectionLoop::sweep() {
-  // Backwards: closing one puts the last, which has been looked at, into its place. A stream that is gone on
-  // with may close others.
+  // Backwards: closing a connection moves the last one, already checked, into its place. Advancing a stream
+  // may close others.
   for (std::size_t i = connections_.size(); i-- > 0;) {
     if (i < connections_.size() && connections_[i]->turn.is_loops()) {
       Connection& connection = *connections_[i];
@@ -55,11 +55,11 @@ void ConnectionLoop::check_time(Connection& connection) {
     if (age > (draining ? kLingerTimeDraining : kLingerTime)) close(connection);
     return;
   }
-  // The answer is written, and the letter that says so is on its way.
+  // The answer is written, and the letter that reports it is on its way.
   if (connection.close_after) return;
   const RequestGatherer::State state = connection.gatherer.state();
   if (state == RequestGatherer::State::idle) {
-    // Bytes not gathered yet are a request that has come in time.
+    // Ungathered bytes are a request that arrived in time.
     if (connection.unread.empty() && (draining || age > limits.idle_time)) close(connection);
     return;
   }
@@ -73,7 +73,8 @@ void ConnectionLoop::check_time(Connection& connection) {
   advance(connection);
 }
 
-// Unfinished bodies are memory that callers hold: past the bound, whoever holds more than its share goes.
+// Bounds the memory of unfinished bodies: above the limit, requests that hold more than an equal share are
+// refused.
 void ConnectionLoop::bound_bodies() {
   std::size_t held = 0, count = 0;
   const auto unfinished = [](const Connection& connection) {

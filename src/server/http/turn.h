@@ -1,14 +1,13 @@
-// Turn: whose turn it is on a connection. Exactly one side may touch its output at a time, without a lock.
+// Turn: which side owns a connection's output. Exactly one side may use it at a time, without a lock.
 //
 //   loop      -> exchange   the loop has handed a request over and waits for the answer
-//   exchange  -> writer     somebody answers and writes, on whatever thread that is
+//   exchange  -> writer     an answer is being written, on any thread
 //   exchange  -> loop       a stream was opened: the loop drives it
-//   writer    -> loop       the answer is written, or what could not be sent is left in the connection
-//   exchange  -> gone       the connection broke; an answer that comes now is ignored
+//   writer    -> loop       the answer is written; unsent bytes are left in the connection
+//   exchange  -> gone       the connection broke; later answers are ignored
 //
-// A knock is how the loop notes that something happened on the socket while it was not its turn; whoever
-// gives the turn back learns of it and must then tell the loop. Every step is atomic, so a knock is never
-// lost.
+// A knock records that something happened on the socket while the loop did not have the turn. The side that
+// gives the turn back sees it and must notify the loop. Every step is atomic, so no knock is lost.
 #pragma once
 
 #include <atomic>
@@ -21,7 +20,7 @@ class Turn {
  public:
   // Loop side.
   bool is_loops() const { return (state_.load() & kHolder) == kLoop; }
-  // True if it is the loop's turn; otherwise a knock is left.
+  // True if the loop has the turn; otherwise leaves a knock.
   bool knock() {
     std::uint8_t seen = state_.load();
     while ((seen & kHolder) != kLoop) {
@@ -30,8 +29,7 @@ class Turn {
     return true;
   }
   void give_to_exchange() { state_.store(kExchange); }
-  // Whether there was a knock, which is then the loop's to look after; nothing if it is not the exchange's
-  // turn.
+  // Whether there was a knock, which the loop must then handle; empty if the exchange does not have the turn.
   std::optional<bool> take_from_exchange() {
     std::uint8_t seen = state_.load();
     while ((seen & kHolder) == kExchange) {
@@ -40,7 +38,7 @@ class Turn {
     return std::nullopt;
   }
   bool withdraw() { return pass(kExchange, kGone); }
-  // True while a writer is at work; it never is for long, because writing does not block.
+  // True while a writer has the turn; never for long, because writing does not block.
   bool is_writers() const { return (state_.load() & kHolder) == kWriter; }
 
   // The side that answers.

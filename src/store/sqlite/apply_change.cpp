@@ -18,19 +18,20 @@ using base::ErrorCode;
 using base::fail;
 using base::Result;
 
-// A task holds so many artifacts in memory; past that they are looked up again.
+// Artifacts cached per task; above this the cache is cleared and they are looked up again.
 constexpr std::size_t kKnownArtifactsMax = 64;
-// Well under what SQLite takes in one row (1 GB).
+// Well below SQLite's limit for a row (1 GB).
 constexpr std::size_t kBodyMax = 512u << 20;
 
-// A change that may be made, and is not written yet.
+// An accepted change that is not written yet.
 struct Step {
-  HeadRow row;            // after it
+  HeadRow row;            // after the change
   task::Applied applied;  // its head is in the row
   std::vector<std::string> encoded;
 };
 
-// The most common changes have two or three events: each statement costs more than a row.
+// Inserts up to three events per statement, since a statement costs more than a row. Most changes have two or
+// three.
 void insert_events(Connection& connection, task::TaskKey key, task::EventNumber before,
                    const std::vector<task::EventBody>& bodies, const std::vector<std::string>& encoded,
                    base::Timestamp at) {
@@ -90,12 +91,12 @@ void write_request(Connection& connection, task::TaskKey key, task::EventNumber 
       history);
 }
 
-// A client that keeps the conversation itself sends all of it with each message: kept, a long one would need
-// the square of its length.
+// Deletes a client's history after its turn. Such a client sends the whole conversation with each message, so
+// keeping them all would need quadratic space.
 void forget_history(Connection& connection, const task::TaskHead& before, const task::TaskHead& after) {
   if (before.turn_state == task::TurnState::none) return;
   if (after.turn_state == task::TurnState::none) {
-    // With it go those of messages that will have no turn.
+    // Also deletes those of messages that will have no turn.
     connection.run(
         "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number >= ? AND history <> ''",
         before.key, before.turn_message);
@@ -106,7 +107,7 @@ void forget_history(Connection& connection, const task::TaskHead& before, const 
   }
 }
 
-// Whether the task is the only one in a context that needs no rows so far.
+// Whether the new task is alone in its own context, which needs no rows yet.
 bool is_alone(const task::NewTask& task, bool indexed) {
   return task.fresh_id && task.fresh_context && !indexed && task.context == own_context(task.id);
 }
@@ -120,11 +121,11 @@ Result<void> write_down_context(WriteState& state, HeadRow& row) {
   return {};
 }
 
-// Whether it is a new one.
+// Finds or creates the task's context. Returns whether it is new.
 Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::NewTask& task,
                            base::Timestamp now) {
   if (task.fresh_context) {
-    // Not remembered: most such contexts are never used again.
+    // Not cached: most such contexts are never used again.
     head.context_key = insert_context(state.connection(), head, now);
     return true;
   }
@@ -141,7 +142,7 @@ Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::
   return fresh;
 }
 
-// Everything but the task's own row.
+// Writes everything except the task's own row.
 int write_step(WriteState& state, KnownTask& task, task::EventNumber before, const Step& step,
                const task::Change& change, base::Timestamp now) {
   Connection& connection = state.connection();
@@ -175,7 +176,7 @@ Committed committed(const task::TaskHead& head, std::vector<task::EventBody>&& b
   return result;
 }
 
-// Before anything is written: a change that turns out too large must leave no trace.
+// Called before anything is written: a change that is too large must leave no trace.
 Result<std::vector<std::string>> encode(const std::vector<task::EventBody>& bodies) {
   std::vector<std::string> encoded;
   encoded.reserve(bodies.size());
@@ -196,7 +197,7 @@ std::size_t bytes_of(const std::vector<std::string>& encoded) {
   return bytes;
 }
 
-// What the rules say, and what would be written. Refuses before anything is.
+// Applies the rules and prepares the rows. Writes nothing, so that a refusal leaves no trace.
 Result<Step> plan(WriteState& state, KnownTask& task, task::Change& change, base::Timestamp now) {
   auto applied = task::apply(task.row.head, change, now, state.artifacts(task, change));
   if (!applied) return fail(applied.error());
@@ -252,7 +253,7 @@ Result<Committed> create(WriteState& state, task::Change& change) {
   return result;
 }
 
-// The rows of what a task had until now, once it is no longer short.
+// Writes the index rows of the task's existing log once it is no longer short.
 Result<void> index_if_long(WriteState& state, const task::TaskHead& before, Step& step) {
   HeadRow& row = step.row;
   if (row.indexed || !outgrows(row.head.last_event, step.encoded, state.short_events_max())) return {};
@@ -297,7 +298,7 @@ Result<Committed> advance(WriteState& state, task::Change& change) {
 
 Result<Committed> apply_change(WriteState& state, task::Change& change) {
   if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
-  // Before all that is about the task: a repeated send is one whatever has become of the task since.
+  // Checked first: a send is a repetition whatever has happened to the task since.
   if (change.send && state.sends().find(state.connection(), *change.send, state.now())) {
     return fail(ErrorCode::already_exists, "the message was sent before");
   }

@@ -7,8 +7,8 @@
 
 namespace baton::store::sqlite {
 
-// A refused change has written nothing and keeps its events; an applied one has given them to the result.
-// Throws SQLite::Exception: then the transaction must be rolled back.
+// A refused change has written nothing and keeps its events; an applied one moves them into the result. If it
+// throws SQLite::Exception, roll back the transaction.
 base::Result<Committed> apply_change(WriteState& state, task::Change& change);
 
 }  // namespace baton::store::sqlite

@@ -1,4 +1,4 @@
-// Puts artifacts and streamed replies together from their pieces.
+// Assembles artifacts and streamed replies from their parts in the log.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ namespace baton::store::sqlite {
 base::Result<std::vector<task::Artifact>> read_artifacts(Connection& connection, task::TaskKey key,
                                                          task::EventNumber as_of);
 
-// One artifact as its last events left it, if its content begins at this event: none if a later one made it
-// begin anew or withdrew it.
+// The latest state of an artifact whose content begins at this event; empty if a later event restarted or
+// withdrew it.
 base::Result<std::optional<task::Artifact>> read_artifact_if_begun(Connection& connection, task::TaskKey key,
                                                                    int ordinal, task::EventNumber begin);
-// The same of a task that is not indexed.
+// The same for a task without index rows.
 base::Result<std::optional<task::Artifact>> short_artifact_if_begun(Connection& connection, task::TaskKey key,
                                                                     int ordinal, task::EventNumber begin);
 

@@ -1,7 +1,7 @@
-// ChangesUnderWay: which tasks have a change on its way to the disk, and who waits for its end.
+// ChangesUnderWay: counts the pending changes of each task, and keeps callbacks that wait for one to finish.
 //
-// From the moment it is handed over, which is before RecentTasks hears of it: what is merely queued does not
-// make memory untrue. Threads: any. Nothing is called with the lock held.
+// A change is pending from the moment it is queued. RecentTasks marks it only when it is applied, because a
+// queued change does not make the cache stale. Threads: any. Nothing is called with the lock held.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,11 @@ namespace baton::store::sqlite {
 
 class ChangesUnderWay {
  public:
-  // A change to the task has been handed over to the committing thread; `end` follows.
+  // A change to the task is queued; call `end` once it has finished.
   void begin(task::TaskKey key);
-  // It has come to its end. Answers what `after` was given meanwhile, to be called without delay.
+  // The change has finished. Returns the callbacks given to `after`; call them at once.
   [[nodiscard]] std::vector<std::function<void()>> end(task::TaskKey key);
-  // False, and nothing is kept: no change is under way.
+  // Keeps `then` for the next `end`. False, and `then` is dropped: no change is pending.
   bool after(task::TaskKey key, std::function<void()> then);
 
  private:

@@ -36,7 +36,7 @@ Committer::~Committer() {
 void Committer::push(std::unique_ptr<Write> write, std::size_t bytes) {
   {
     std::lock_guard lock(mutex_);
-    // One write alone is let in however large it is.
+    // A write is accepted whatever its size if no other is queued.
     const bool full = waiting_writes_ >= limits_.writes_max ||
                       (waiting_writes_ > 0 && waiting_bytes_ + bytes > limits_.bytes_max);
     if (full) {
@@ -85,7 +85,7 @@ void Committer::run_flushes() {
   }
 }
 
-// What the writes hold goes at once, not when the next group comes.
+// Frees the writes' memory at once, not when the next group comes.
 void Committer::tell(Batch& batch) {
   {
     const base::WorkerPool::Burst together;
@@ -99,7 +99,7 @@ void Committer::tell(Batch& batch) {
   may_gather_.notify_one();
 }
 
-// False: there will be none.
+// False: there are no more groups.
 bool Committer::next_to_flush(Batch& batch) {
   {
     std::unique_lock lock(mutex_);
@@ -112,8 +112,9 @@ bool Committer::next_to_flush(Batch& batch) {
   return true;
 }
 
-// The first writes of a group, then more of them while that keeps nobody waiting: while the disk is busy, or
-// the group is small and more is there. False: no more; if there are none at all, there will be none.
+// Adds queued writes to a group. The first call waits for writes; later calls add more as long as the disk is
+// busy, or the group is small and the queue is not empty. False: the group is complete; if it is empty, the
+// committer is stopping.
 bool Committer::gather(Batch& batch) {
   std::unique_lock lock(mutex_);
   const std::size_t before = batch.writes.size();
@@ -121,7 +122,7 @@ bool Committer::gather(Batch& batch) {
     const bool disk_is_free = !flushing_ && to_flush_.writes.empty();
     return before > 0 && disk_is_free && (queue_.empty() || before >= limits_.batch_writes_worth);
   };
-  // Whoever is told of a write may ask for another.
+  // A callback may push another write.
   const auto is_over = [&] { return stopping_ && (before > 0 || untold_ == 0); };
   may_gather_.wait(lock, [&] { return !queue_.empty() || is_complete() || is_over(); });
   if (!is_complete()) take(batch);
@@ -160,7 +161,7 @@ void Committer::refuse(Waiting& waiting, const SQLite::Exception& exception) {
   waiting.refused = true;
 }
 
-// One of them cannot be written, and it is not the disk: the others must not suffer.
+// One write fails, and not because of the disk: commit separately so that the others succeed.
 void Committer::commit_one_by_one(Batch& batch) {
   for (Waiting& waiting : batch.writes) {
     try {
@@ -214,7 +215,7 @@ std::vector<Write*> Committer::to_tell(const Batch& batch) {
   return writes;
 }
 
-// The flushing thread has them by now, and ends them only after this.
+// The flushing thread owns the writes by now, but finishes them only after this.
 void Committer::tell_committed(const std::vector<Write*>& writes) {
   {
     const base::WorkerPool::Burst together;

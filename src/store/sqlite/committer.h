@@ -1,18 +1,17 @@
-// Committer: two threads. One owns the writing connection and groups whatever is waiting into one
-// transaction; the other has the groups put on the disk (`flush`), then tells whoever asked. While a group is
-// being flushed the next one is gathered, to be committed once the disk is free: the slower the disk, the
-// larger the groups.
+// Committer: group commit with two threads. The committing thread owns the writing connection and groups the
+// queued writes into one transaction; the flushing thread flushes each group to disk (`flush`), then finishes
+// its writes. While one group is flushed the next is gathered, so the slower the disk, the larger the groups.
 //
 // Threads: `push` from any thread, without waiting for the disk. Writes are applied on the committing thread
-// in the order they were pushed, and finish in that order on the flushing thread. They must not wait for
-// another write on either.
+// in queue order, and finish in that order on the flushing thread. They must not wait for another write on
+// either.
 //
-// Readers see a group a moment before it is on the disk: see `settle`.
+// Readers may see a group shortly before it is on disk: see `settle`.
 //
-// Full: past the bound a write is refused with `overloaded` at once, and finishes in its turn.
+// When the queue is full, writes fail with `overloaded`. Callbacks still run in queue order.
 //
-// Shutdown: the destructor commits and flushes what is waiting, and what is still pushed by those who are
-// told, then joins.
+// Shutdown: the destructor commits and flushes the queue, including writes that callbacks still push, then
+// joins.
 #pragma once
 
 #include <atomic>
@@ -36,33 +35,32 @@ namespace baton::store::sqlite {
 class Write {
  public:
   virtual ~Write() = default;
-  // Writes and keeps the result. What it throws undoes the whole transaction.
+  // Writes, and keeps the result. An exception rolls back the whole transaction.
   virtual void apply(WriteState& state) = 0;
-  // Forgets the result: the transaction was rolled back. `apply` may be called again.
+  // Drops the result: the transaction was rolled back. `apply` may be called again.
   virtual void undo() = 0;
-  // Gives up what would be written; the result is this error.
+  // Drops the data to be written; the result is this error.
   virtual void refuse(const base::Error& error) = 0;
-  // The transaction is committed; the flush is under way. Called once, on the committing thread, unless the
+  // The transaction is committed, but perhaps not flushed. Called once, on the committing thread, unless the
   // write was refused.
   virtual void committed() {}
-  // Tells whoever asked. Called once, last.
+  // Reports the result. Called once, last.
   virtual void finish() = 0;
 };
 
 struct CommitterLimits {
-  std::size_t writes_max = 20'000;       // waiting
-  std::size_t bytes_max = 256u << 20;    // waiting, about
+  std::size_t writes_max = 20'000;       // queued
+  std::size_t bytes_max = 256u << 20;    // queued, approximately
   std::size_t batch_writes_max = 1'000;  // in one transaction
   std::size_t batch_bytes_max = 16u << 20;
-  // So many pay for a commit and a flush: the disk is not kept waiting for more. With fewer, what a commit
-  // costs by itself shows; with many more, all callers are in the same group, and all threads wait for the
-  // same one.
+  // A group of this size is committed as soon as the disk is free. In smaller groups the fixed cost of a
+  // commit dominates; in much larger ones all callers are in one group, and every thread waits for that one.
   std::size_t batch_writes_worth = 32;
 };
 
 class Committer {
  public:
-  // Returns once all that was committed before the call is on the disk.
+  // Returns once everything committed before the call is on disk.
   using Flush = std::function<void()>;
 
   Committer(WriteState& state, CommitterLimits limits, Flush flush);
@@ -70,10 +68,10 @@ class Committer {
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  // `bytes` is about what the write holds in memory.
+  // `bytes`: the approximate memory the write holds.
   void push(std::unique_ptr<Write> write, std::size_t bytes);
 
-  // Waits until whatever a reader can have seen by now is on the disk. Not from `committed` or `finish`.
+  // Waits until everything a reader can have seen by now is on disk. Not from `committed` or `finish`.
   void settle() const;
 
  private:
@@ -108,18 +106,17 @@ class Committer {
   WriteState& state_;
   const CommitterLimits limits_;
   const Flush flush_;
-  // Groups: those of which a reader may have seen something, those whose writes have heard that they are
-  // committed, and those that are on the disk.
+  // Number of the last group that readers may see, whose writes were told `committed`, and that is on disk.
   std::atomic<std::uint64_t> visible_ = 0, heard_ = 0, flushed_ = 0;
 
   std::mutex mutex_;
   std::condition_variable may_gather_, may_flush_;
   std::deque<Waiting> queue_;
-  std::size_t waiting_writes_ = 0;  // those in the queue that are not refused
+  std::size_t waiting_writes_ = 0;  // in the queue and not refused
   std::size_t waiting_bytes_ = 0;
-  Batch to_flush_;         // waits for the flushing thread, unless it is empty
-  bool flushing_ = false;  // a flush is under way
-  int untold_ = 0;         // groups that were handed over and have not finished
+  Batch to_flush_;         // for the flushing thread; empty: none
+  bool flushing_ = false;  // a flush is in progress
+  int untold_ = 0;         // groups handed over whose writes have not finished
   bool stopping_ = false;  // no more writes
   bool done_ = false;      // no more groups
   std::jthread committing_thread_, flushing_thread_;

@@ -1,6 +1,6 @@
-// Connection: one SQLite connection with its prepared statements. Query: one statement while it runs.
+// Connection: one SQLite connection with its prepared statements. Query: one running statement.
 //
-// Threads: one at a time; SQLite's own locking of a connection is switched off.
+// Threads: one at a time; SQLite's own mutex for a connection is switched off.
 // Errors: everything here throws SQLite::Exception.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace baton::store::sqlite {
 
-// Bound as what it is, not as a text.
+// Bound as a blob rather than text.
 struct Blob {
   std::string bytes;
 };
 
-// Gives the statement back, ready for its next use, when it goes out of scope.
+// Resets the statement when it goes out of scope.
 class Query {
  public:
   explicit Query(SQLite::Statement& statement) : statement_(statement) {}
@@ -45,8 +45,8 @@ class Connection {
   enum class Mode { read, write };
   Connection(const std::string& path, Mode mode);
 
-  // A statement ready to be stepped. `sql` must live as long as the program: statements are kept by address.
-  // The same statement must not be begun again while a Query of it lives.
+  // A statement ready to step. `sql` must live as long as the program: statements are cached by its address.
+  // Do not start the same statement again while a Query of it lives.
   template <class... Arguments>
   Query query(const char* sql, const Arguments&... arguments) {
     SQLite::Statement& statement = prepared(sql);
@@ -55,7 +55,7 @@ class Connection {
     return Query(statement);
   }
 
-  // Runs a statement that returns no rows; texts are not copied. Returns how many rows it changed.
+  // Runs a statement that returns no rows; texts are not copied. Returns the number of rows changed.
   template <class... Arguments>
   int run(const char* sql, const Arguments&... arguments) {
     SQLite::Statement& statement = prepared(sql);
@@ -69,10 +69,10 @@ class Connection {
 
   void begin() { run("BEGIN IMMEDIATE"); }
   void commit() { run("COMMIT"); }
-  // Never throws: SQLite may have rolled back by itself, and there is nothing better to do.
+  // Never throws: SQLite may have rolled back already, and no error could be handled better.
   void rollback() noexcept;
 
-  // Of the write-ahead log. Links are followed, as SQLite does.
+  // The path of the write-ahead log, with links followed, as SQLite does.
   std::string log_path() const;
 
   SQLite::Database& database() { return database_; }
@@ -112,7 +112,7 @@ class Connection {
   std::unordered_map<const char*, SQLite::Statement> statements_;
 };
 
-// One snapshot for several queries of a reader. Ends when it goes out of scope.
+// A read snapshot for several queries. Ends when it goes out of scope.
 class Snapshot {
  public:
   explicit Snapshot(Connection& connection) : connection_(connection) { connection.run("BEGIN"); }

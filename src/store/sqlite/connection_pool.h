@@ -1,6 +1,6 @@
-// ConnectionPool: reader connections, lent to one thread at a time.
+// ConnectionPool: pool of reader connections, each used by one thread at a time.
 //
-// Threads: any. With all connections lent, `lend` waits for one: reads are short.
+// Threads: any. If all connections are in use, `lend` waits for one: reads are short.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@ class ConnectionPool {
   // Runs `pragmas` on each connection. Throws SQLite::Exception.
   ConnectionPool(const std::string& path, int connections, const char* pragmas);
 
-  // Comes back to the pool when it goes out of scope.
+  // Returns its connection to the pool when it goes out of scope.
   class Lent {
    public:
     Lent(ConnectionPool& pool, Connection& connection) : pool_(pool), connection_(connection) {}

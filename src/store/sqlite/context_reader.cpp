@@ -17,11 +17,10 @@ namespace {
 using base::fail;
 using base::Result;
 
-// What one read may bring into memory, whatever it counts: the newest messages, at least one.
+// Memory limit of one read: it returns the newest messages up to this size, at least one.
 constexpr std::size_t kBytesMax = 4 << 20;
 
-// A streamed reply that begins at an event, as the message the agent said by it. None: it was withdrawn, or
-// begun anew, by a later one.
+// The streamed reply that begins at an event, as a message. Empty: a later event withdrew or restarted it.
 Result<std::optional<task::Message>> read_reply(Connection& connection, task::TaskKey key, bool indexed,
                                                 int ordinal, task::EventNumber begin) {
   auto artifact = indexed ? read_artifact_if_begun(connection, key, ordinal, begin)
@@ -35,7 +34,7 @@ Result<std::optional<task::Message>> read_reply(Connection& connection, task::Ta
   return std::optional(std::move(message));
 }
 
-// Gathers what was said from the newest on.
+// Collects messages from the newest on.
 class Conversation {
  public:
   Conversation(Connection& connection, task::TaskKey task, task::EventNumber unanswered, int limit)
@@ -61,7 +60,7 @@ class Conversation {
     return {};
   }
 
-  // That begins with this event.
+  // Adds the streamed reply that begins with this event.
   Result<void> add_reply(task::TaskKey key, bool indexed, int ordinal, const task::Event& event) {
     bytes_ += task::weight_of(event.body);
     auto reply = read_reply(connection_, key, indexed, ordinal, event.number);

@@ -1,4 +1,4 @@
-// What the tasks of a context have in common: what was said, and the calls. Both throw SQLite::Exception.
+// Reads a context's conversation and tool calls across its tasks. Both functions throw SQLite::Exception.
 #pragma once
 
 #include <string>

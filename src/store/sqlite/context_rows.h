@@ -1,6 +1,6 @@
-// Rows of `contexts`, `conversation` and `calls`: what the tasks of a context share. A task that is alone in
-// a context made for it (own_context.h), with a short log, has none of them: its log tells the same. They are
-// written when another task comes or when the log grows long.
+// Rows of `contexts`, `conversation` and `calls`: data shared by a context's tasks. A task alone in its own
+// context (own_context.h) has no such rows while its log is short, because the log holds the same data. The
+// rows are written when another task joins or the log grows long.
 //
 // Threads: as the connection. Functions that take one throw SQLite::Exception.
 #pragma once
@@ -15,29 +15,29 @@
 
 namespace baton::store::sqlite {
 
-// The key of a context that is, or began as, the task's own; and back.
+// Converts between a task's key and the key of its own context (even if other tasks have joined it since).
 inline task::ContextKey own_context_key(task::TaskKey key) {
   return {-key.value};
 }
 inline task::TaskKey task_of_own_key(task::ContextKey key) {
   return {-key.value};
 }
-// The task that is alone in this context, which has no rows; or none.
+// The task that is alone in this context without rows; key 0 if there is none.
 task::TaskKey find_alone(Connection& connection, task::ContextKey context);
 
 struct ContextRow {
-  task::ContextKey key;   // 0: there is none
-  bool has_rows = false;  // else it is the own one of a task that is alone in it
+  task::ContextKey key;   // 0: no such context
+  bool has_rows = false;  // false: the own context of a task that is alone in it
 };
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id);
 task::ContextKey insert_context(Connection& connection, const task::TaskHead& head, base::Timestamp now);
 
-// What an event adds to the conversation and the calls of its task's context.
+// Inserts an event's rows in the conversation and calls of its task's context.
 void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
                        base::Timestamp at, const task::EventEffect& effect, const task::EventBody& body);
 
-// All rows of the own context of a task that was alone in it, with this log.
+// Writes all rows of the own context of a task that was alone in it, from its log.
 void write_down_context(Connection& connection, const task::TaskHead& head,
                         std::span<const task::EventPtr> log);
 

@@ -1,4 +1,4 @@
-// What SQLite says, as Baton's errors.
+// Translates SQLite's errors into Baton's.
 #pragma once
 
 #include <SQLiteCpp/Exception.h>
@@ -10,17 +10,17 @@
 
 namespace baton::store::sqlite {
 
-// `doing` goes to the log ("reading a task"). The caller learns neither statement nor path.
+// `doing` goes to the log ("reading a task"). The caller sees neither statement nor path.
 base::Error error_of(const SQLite::Exception& exception, std::string_view doing);
 
-// A disk that is full or fails, a lock that is not to be had: another try later may work, the change itself
-// is not at fault.
+// Whether the cause is a full or failing disk or an unavailable lock: the change is not at fault, and a later
+// retry may succeed.
 bool is_outage(const SQLite::Exception& exception);
 
-// The same for a database that is being opened: what is no database is invalid_argument.
+// The same as error_of while opening: a file that is not a database gives invalid_argument.
 base::Error error_at_open(const SQLite::Exception& exception);
 
-// A row whose content does not decode, or that ought to be there and is not.
+// The error for a row that does not decode or is missing.
 base::Error damaged(std::string for_log);
 
 // Runs `work`, a function that returns a Result and may throw what SQLiteCpp throws.

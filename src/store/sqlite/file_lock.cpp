@@ -11,7 +11,7 @@
 namespace baton::store::sqlite {
 namespace {
 
-// A byte of the database file that no database has and SQLite does not lock.
+// A byte beyond any database's size that SQLite does not lock.
 constexpr off_t kLockedByte = off_t{1} << 62;
 
 tl::unexpected<base::Error> cannot_open(const std::string& name) {
@@ -24,7 +24,7 @@ tl::unexpected<base::Error> in_use(const std::string& name) {
                     name + " is locked by another process");
 }
 
-// Of this descriptor and not of the process, whose other descriptors come and go.
+// The lock belongs to the descriptor, not to the process, whose other descriptors come and go.
 bool lock_file(const base::UniqueFd& file) {
   struct flock lock {};
   lock.l_type = F_WRLCK;

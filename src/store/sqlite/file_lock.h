@@ -1,4 +1,4 @@
-// FileLock: keeps two Batons from serving one database by mistake.
+// FileLock: prevents two Batons from serving one database by mistake.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace baton::store::sqlite {
 
-// Held as long as the object lives; the kernel lets go of it when the process dies.
+// Held while the object lives; the kernel releases it when the process dies.
 class FileLock {
  public:
-  // Locks "<path>.lock", where `path` is what links lead to, and the file at `path` itself, if it is there: a
-  // hard link is another path to the same file. already_exists if somebody else holds either.
+  // Locks "<path>.lock", with links in `path` resolved, and the file itself if it exists, because a hard link
+  // is another path to the same file. already_exists if another process holds either lock.
   static base::Result<FileLock> take(const std::string& path);
 
  private:
   FileLock(base::UniqueFd beside, base::UniqueFd file) : beside_(std::move(beside)), file_(std::move(file)) {}
   base::UniqueFd beside_;
-  // Closed after SQLite's own descriptors: closing one lets go of all locks that SQLite has on the file.
+  // Close after SQLite's own descriptors: closing any descriptor releases all of SQLite's locks on the file.
   base::UniqueFd file_;
 };
 

@@ -82,13 +82,13 @@ std::int64_t since_in(const task::ListFilter& filter) {
   return filter.status_since ? base::to_ms(*filter.status_since) : std::numeric_limits<std::int64_t>::min();
 }
 
-// Empty: any.
+// The filter's state; empty: any.
 std::string state_in(const task::ListFilter& filter) {
   return std::string(filter.state ? task::name_of(*filter.state) : "");
 }
 
-// The statements of a list: of the tasks at rest, or of those with a turn. Each names its index: with another
-// SQLite would have to sort all the tasks, or to read all their rows.
+// The statements of a list, of the tasks at rest or of those with a turn. Each names its index: with another
+// one SQLite would sort all tasks or read all their rows.
 struct Listing {
   Listing(const std::string& tasks, const std::string& whose) {
     const std::string chosen = "WHERE " + whose + " AND t.status_ms >= ? AND (? = '' OR t.state = ?) ";
@@ -122,7 +122,7 @@ struct Listing {
   std::string count, page;
 };
 
-// Both in the order of lists.
+// Merges two lists in list order.
 std::vector<task::TaskHead> merged(std::vector<task::TaskHead> resting, std::vector<task::TaskHead> busy,
                                    int limit) {
   const auto place = [](const task::TaskHead& head) { return std::tie(head.status_at, head.id); };
@@ -136,7 +136,7 @@ std::vector<task::TaskHead> merged(std::vector<task::TaskHead> resting, std::vec
   return all;
 }
 
-// Of the caller's tasks at rest, in this state or any.
+// The number of the caller's tasks at rest, in the filter's state or any.
 std::int64_t resting_total(Connection& connection, const task::ListFilter& filter) {
   const std::string state = state_in(filter);
   Query query = connection.query(
@@ -192,7 +192,7 @@ std::vector<task::TaskHead> open_child_heads(Connection& connection, task::TaskK
 }
 
 std::vector<task::TaskHead> orphan_heads(Connection& connection) {
-  // The condition is that of the index tasks_open_children: the search is as long as there are open children.
+  // The condition matches the index tasks_open_children, so the search visits only open children.
   static const std::string kSql = select_heads(
       "JOIN tasks p ON p.task_key = t.parent_key "
       "WHERE t.parent_key IS NOT NULL AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "

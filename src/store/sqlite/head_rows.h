@@ -1,4 +1,4 @@
-// Rows of `tasks` to TaskHeads and back. Everything throws SQLite::Exception.
+// Reads and writes TaskHeads as rows of `tasks`. Everything throws SQLite::Exception.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace baton::store::sqlite {
 
-// What the committing thread must know of a task beside its head.
+// A task's head and further columns that the committing thread needs.
 struct HeadRow {
   task::TaskHead head;
-  base::Timestamp created{};  // 0 of a task that is being made
-  bool indexed = false;       // it has rows in the tables of index_rows.h
-  bool alone = false;         // in a context of its own that has no rows: context_rows.h
+  base::Timestamp created{};  // 0 for a new task
+  bool indexed = false;       // has rows in the tables of index_rows.h
+  bool alone = false;         // alone in its own context, which has no rows: context_rows.h
 };
 
 std::optional<HeadRow> find_head(Connection& connection, task::TaskKey key);
@@ -26,22 +26,22 @@ std::vector<task::TaskHead> unfinished_heads(Connection& connection, task::TaskK
 std::vector<task::TaskHead> open_child_heads(Connection& connection, task::TaskKey parent);
 std::vector<task::TaskHead> orphan_heads(Connection& connection);
 ListPage list_heads(Connection& connection, const task::ListFilter& filter);
-// So many more tasks of this caller are at rest in this state.
+// Adds `more` to the caller's count of tasks at rest in this state.
 void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                   task::State state, std::int64_t more);
 
-// `row.head` without key: returns the key.
+// Inserts a task and returns its key; `row.head` has none.
 task::TaskKey insert_task(Connection& connection, const HeadRow& row, const task::NewTask& task,
                           base::Timestamp now);
-// Everything that changes of a head but its status.
+// Updates all mutable columns except the status.
 void update_head(Connection& connection, const HeadRow& row, base::Timestamp now);
-// Apart, because an index by which tasks are listed is rewritten with a status.
+// Also updates the status. Separate, because this rewrites an index used for listing tasks.
 void update_head_and_status(Connection& connection, const HeadRow& row, base::Timestamp now);
-// Once, when its log has grown long.
+// Called once, when the task's log has grown long.
 void set_indexed(Connection& connection, task::TaskKey key);
-// A hidden task is hidden no more.
+// Makes a hidden task visible.
 void show_head(Connection& connection, task::TaskKey key);
-// What output alone changes: where the log and the artifacts end.
+// Updates only what output changes: the ends of the log and the artifacts.
 void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now);
 
 }  // namespace baton::store::sqlite

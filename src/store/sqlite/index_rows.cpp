@@ -10,10 +10,10 @@
 namespace baton::store::sqlite {
 namespace {
 
-// So that all of a short log is quickly read, whatever is asked of it.
+// Bounds the size of a short log, so that reading all of it is always fast.
 constexpr std::size_t kShortBodyMax = 16u << 10;
 
-// Says of stored events what task::apply says of new ones.
+// Computes for stored events the effects that task::apply computes for new ones.
 class LogScan {
  public:
   task::EventEffect read(const task::EventBody& body) {

@@ -1,6 +1,5 @@
-// Rows of the tables that tell which events of a task's log are what: `messages`, `artifacts`,
-// `artifact_parts`, `stops`. A task gets them when its log grows long; while it is short, reading all of the
-// log tells the same, and costs less than the rows.
+// Rows of the index tables over a task's log: `messages`, `artifacts`, `artifact_parts`, `stops`. A task gets
+// them when its log grows long; reading a whole short log costs less than maintaining the rows.
 //
 // Threads: as the connection. Functions that take one throw SQLite::Exception.
 #pragma once
@@ -15,25 +14,25 @@
 
 namespace baton::store::sqlite {
 
-// Whether a log that ends there, and was not indexed before, must be from now on: it has more events than
-// `events_max`, or one of these new bodies is large.
+// Whether a log without index rows that now ends at `last` needs them: it has more than `events_max` events,
+// or one of these new bodies is large.
 bool outgrows(task::EventNumber last, const std::vector<std::string>& bodies, int events_max);
 
 void insert_artifact(Connection& connection, task::TaskKey key, int ordinal, const task::ArtifactId& id);
 void insert_event_rows(Connection& connection, task::TaskKey key, task::EventNumber number,
                        const task::EventEffect& effect);
 
-// What each event of a whole log leaves.
+// The effect of each event of a whole log.
 std::vector<task::EventEffect> effects_of(std::span<const task::EventPtr> log);
-// The rows of a log that had none so far.
+// Inserts the rows of a log that had none.
 void index_log(Connection& connection, task::TaskKey key, std::span<const task::EventPtr> log);
 
-// What artifacts a whole log leaves.
+// The artifacts that result from a whole log.
 task::ArtifactPlaces artifacts_of(std::span<const task::EventPtr> log);
-// Where the content of an artifact begins as the log leaves it; 0 if it has none or was withdrawn.
+// The event at which an artifact's current content begins; 0 if it has none or was withdrawn.
 task::EventNumber begin_in(std::span<const task::EventPtr> log, int ordinal);
 
-// The log of a task that is not indexed, up to an event. Fails as event_at does.
+// The log of a task without index rows, up to an event. Fails as event_at does.
 base::Result<std::vector<task::EventPtr>> read_short_log(Connection& connection, task::TaskKey key,
                                                          task::EventNumber last);
 

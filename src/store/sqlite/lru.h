@@ -1,4 +1,4 @@
-// Lru: a map that keeps the entries used last, up to a number of them. Threads: one.
+// Lru: a map of bounded size that evicts the least recently used entry. Threads: one.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class Lru {
  public:
   explicit Lru(std::size_t size_max) : size_max_(size_max) {}
 
-  // Null if it is not there. The pointer is good until the next `put` or `clear`.
+  // Null if absent. The pointer is valid until the next `put` or `clear`.
   Value* find(const Key& key) {
     const auto found = places_.find(key);
     if (found == places_.end()) return nullptr;
@@ -21,7 +21,7 @@ class Lru {
     return &found->second->second;
   }
 
-  // The key must not be there yet.
+  // The key must be absent.
   Value& put(const Key& key, Value value) {
     if (places_.size() >= size_max_ && !entries_.empty()) {
       places_.erase(entries_.back().first);
@@ -42,7 +42,7 @@ class Lru {
  private:
   using Entries = std::list<std::pair<Key, Value>>;
   const std::size_t size_max_;
-  Entries entries_;  // the one used last in front
+  Entries entries_;  // most recently used first
   std::unordered_map<Key, typename Entries::iterator> places_;
 };
 

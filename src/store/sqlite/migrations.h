@@ -1,4 +1,4 @@
-// Brings a database to the newest schema.
+// Migrations: upgrades a database to the newest schema.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ namespace baton::store::sqlite {
 
 using MayUpgrade = std::function<base::Result<void>(int from, int to)>;
 
-// Applies what is missing of `files` ("sqlite/NNNN_name.sql", in order), each in one transaction. Refuses,
-// without touching it, a database of another program (invalid_argument) or of a newer Baton (unsupported).
-// `may_upgrade` is asked first, of an older database, from which schema to which. Throws SQLite::Exception.
+// Applies the missing `files` ("sqlite/NNNN_name.sql", in order), each in one transaction. Refuses, without
+// touching it, a database of another program (invalid_argument) or of a newer Baton (unsupported). Before an
+// older database is upgraded, `may_upgrade` is asked. Throws SQLite::Exception.
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
                            base::Timestamp now, const MayUpgrade& may_upgrade = nullptr);
 

@@ -32,7 +32,7 @@ KnownConfig* find_config(std::vector<KnownConfig>& configs, const task::PushConf
   return found == configs.end() ? nullptr : &*found;
 }
 
-// The waiting deliveries of a config are its last ones, so the very last tells whether there is any.
+// A config's waiting deliveries are its last ones, so the last one shows whether there are any.
 bool has_waiting(Connection& connection, PushConfigKey config) {
   Query query = connection.query(
       "SELECT state = 'waiting' FROM deliveries WHERE config_key = ? ORDER BY event_number DESC LIMIT 1",
@@ -40,7 +40,7 @@ bool has_waiting(Connection& connection, PushConfigKey config) {
   return query.step() && query.truth(0);
 }
 
-// The next of the config, if there is one, is now its first.
+// Makes the config's next delivery, if any, its first waiting one, due now.
 void advance(Connection& connection, std::int64_t config, std::int64_t event, base::Timestamp now) {
   connection.run(
       "UPDATE deliveries SET due_ms = ?3 WHERE delivery_key = (SELECT delivery_key FROM deliveries "
@@ -206,8 +206,8 @@ base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base:
         "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? ORDER BY d.due_ms, d.delivery_key",
         base::to_ms(now)));
   }
-  // The callers' first ones, then their second ones. A caller in a tenant is stored as the tenant, U+001F and
-  // the caller.
+  // Each caller's first delivery, then each one's second, and so on. A caller in a tenant is stored as the
+  // tenant, U+001F and the caller.
   return read_deliveries(connection.query(
       "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
       "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.generation "

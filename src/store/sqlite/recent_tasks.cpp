@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::size_t kLogEventsMax = 64;
 constexpr std::size_t kLargestShare = 2;
-// Of an entry beside its content.
+// Bytes of an entry besides its content.
 constexpr std::size_t kTaskBytes = 1'024;
-// Of those in the order, before they are looked through.
+// Evicted keys that may remain in `order` before it is cleaned up.
 constexpr std::size_t kGoneMax = 1'024;
 
-// The id tells nearly all tasks apart; the rest is for callers who choose theirs.
+// Ids are nearly always distinct; agent and caller matter only for ids that callers choose.
 std::size_t name_of(const task::AgentName& agent, const task::Caller& caller, const task::TaskId& id) {
   const std::hash<std::string> hash;
   return hash(id.value) * 31 + hash(caller.value) * 7 + hash(agent.value);
@@ -49,7 +49,7 @@ std::span<const task::EventPtr> up_to(const std::vector<task::EventPtr>& events,
 
 }  // namespace
 
-// A large task is read as soon as a small one, and by as many; but it must not drive all others out.
+// Large tasks are read as often as small ones, but one must not evict all others.
 bool RecentTasks::is_kept(std::size_t bytes, std::size_t events) const {
   return bytes <= bytes_max_ / kLargestShare && events <= kLogEventsMax;
 }
@@ -125,7 +125,7 @@ void RecentTasks::add_request(Log& log, const Committed& committed,
                           std::make_shared<const task::TurnRequest>(std::move(*request))});
 }
 
-// As the disk does: a client's history is kept until its turn has ended.
+// As on disk, a client's history is kept only until its turn has ended.
 void RecentTasks::forget_histories(Log& log) {
   for (Request& one : log.requests) {
     const bool is_over = log.head.turn_state == task::TurnState::none || one.last < log.head.turn_message;
@@ -136,7 +136,7 @@ void RecentTasks::forget_histories(Log& log) {
   }
 }
 
-// What is to be destroyed outside the lock.
+// Returns the log, to be destroyed outside the lock.
 RecentTasks::LogPtr RecentTasks::forget(State& state, task::TaskKey key) {
   const auto found = state.tasks.find(key);
   if (found == state.tasks.end()) return nullptr;

@@ -11,7 +11,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "slices are written as they are in memory");
 
-// More than come between two cleanings, so that a backlog gets shorter.
+// More than kSendsPerCleaning, so that a backlog shrinks.
 constexpr int kCleanedMax = 256;
 constexpr std::uint64_t kSendsPerCleaning = 64;
 
@@ -78,8 +78,7 @@ std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, con
 }  // namespace
 
 void pull_in_sends(Connection& connection, base::Timestamp now) {
-  // Those in no slice are few. Those in slices are looked at only if a slice says that there is something to
-  // find.
+  // Few sends are in no slice. Those in slices are scanned only if a slice has a time after `now`.
   connection.run(
       "UPDATE sends SET at_ms = ?1 WHERE at_ms > ?1 AND send_key > "
       "coalesce((SELECT max(last_key) FROM send_slices), 0)",
@@ -96,7 +95,7 @@ void SendIndex::refresh(Connection& connection) {
   State fresh(slice_max_);
   fresh.slices = read_slices(connection);
   next_key_ = fresh.slices.empty() ? 1 : fresh.slices.back().last_key + 1;
-  // An older database has no slices: all is made some.
+  // An older database has no slices: write them.
   for (std::vector<Row> rows; !(rows = read_rows(connection, next_key_, slice_max_)).empty();) {
     for (const Row& row : rows) {
       if (!add_key(fresh, row.digest, row.key, row.at)) continue;
@@ -116,7 +115,7 @@ std::deque<SendIndex::Slice> SendIndex::read_slices(Connection& connection) cons
       slices.push_back({query.integer(0), query.integer(1), base::from_ms(query.integer(2)), {}, {}});
     }
   }
-  // One of a transaction that was rolled back is not on the disk, and its key was not given again so far.
+  // Reuses slices in memory. One from a rolled back transaction is not on disk, and its key not reused yet.
   auto known = state_.with([](const State& state) { return state.slices; });
   for (Slice& slice : slices) {
     while (!known.empty() && known.front().last_key < slice.last_key) known.pop_front();
@@ -164,7 +163,7 @@ std::optional<EarlierSend> SendIndex::find(Connection& connection, const task::S
   return std::nullopt;
 }
 
-// Those in memory, the newest first. Nearly always the filters say that there are none.
+// Keys in memory with this digest, newest first. The filters nearly always rule them out.
 std::vector<std::int64_t> SendIndex::keys_of(const State& state, const task::SendDigest& digest) {
   std::vector<std::int64_t> keys;
   const auto look = [&](const Keys& some, const DigestFilter& filter) {
@@ -176,11 +175,11 @@ std::vector<std::int64_t> SendIndex::keys_of(const State& state, const task::Sen
   return keys;
 }
 
-// The sends of a slice that have this half of their digest, the newest first.
+// Keys of a slice's sends with this high half of the digest, newest first.
 std::vector<std::int64_t> SendIndex::find_in(Connection& connection, const Slice& slice, std::uint64_t high) {
   std::vector<std::int64_t> keys;
   const auto& pages = *slice.pages;
-  // From the last page that begins below it, to the last that does not begin past it.
+  // From the last page that begins below `high` to the last that begins at or below it.
   const auto at_least = std::ranges::lower_bound(pages, high) - pages.begin();
   for (auto page = std::max<std::ptrdiff_t>(at_least - 1, 0);
        page < std::ssize(pages) && pages[static_cast<std::size_t>(page)] <= high; ++page) {
@@ -211,7 +210,7 @@ void SendIndex::add(Connection& connection, const task::SendDigest& digest, cons
   const Keys dropped = state_.with([&](State& state) { return end_slice(state, std::move(slice)); });
 }
 
-// Whether there are enough for a slice.
+// Adds a key. True: there are enough for a slice.
 bool SendIndex::add_key(State& state, const task::SendDigest& digest, std::int64_t key, base::Timestamp at) {
   if (state.newest.empty()) first_key_ = key;
   next_key_ = key + 1;
@@ -230,7 +229,7 @@ std::vector<SliceEntry> SendIndex::entries_of(const State& state) const {
   return entries;
 }
 
-// Without its filter.
+// Writes a slice; the returned one has no filter yet.
 SendIndex::Slice SendIndex::write_slice(Connection& connection, std::vector<SliceEntry> entries,
                                         base::Timestamp newest) const {
   std::ranges::sort(entries);
@@ -248,7 +247,7 @@ SendIndex::Slice SendIndex::write_slice(Connection& connection, std::vector<Slic
   return {last_key, first_key_, newest, nullptr, std::move(pages)};
 }
 
-// What need no longer be in memory.
+// Adds the slice and returns the keys that are no longer needed in memory.
 SendIndex::Keys SendIndex::end_slice(State& state, Slice slice) const {
   slice.filter = std::exchange(state.filter, std::make_shared<DigestFilter>(slice_max_));
   state.slices.push_back(std::move(slice));

@@ -1,14 +1,13 @@
-// SendIndex: the sends of the last time, by which a repeated one is known; rows of `sends`, `send_slices` and
+// SendIndex: index of recent sends by digest, to recognise repeated ones; rows of `sends`, `send_slices` and
 // `send_slice_pages`.
 //
-// Digests come in random order, and an index of them on the disk would have a page written for each. So the
-// newest are in memory; once there are enough of them they are sorted and written as one slice. Of a slice a
-// filter stays in memory (three bytes for each send), which says of nearly all digests that they are not in
-// it.
+// Digests are random, so an ordinary index on disk would write a page for each. Instead the newest are kept
+// in memory, and sorted and written as one slice when there are enough. For each slice a Bloom filter stays
+// in memory (three bytes per send), which rules the slice out for nearly all digests.
 //
-// Threads: `find` from any, with a connection of the caller's; the rest on the committing thread. Memory may
-// be ahead of the disk: what it knows counts only if its row is there. No lock is held over a query. A reader
-// finds what was committed as long as no transaction has more sends than a slice.
+// Threads: `find` from any, with the caller's connection; the rest on the committing thread. Memory may be
+// ahead of the disk: an entry counts only if its row exists. No lock is held during a query. A reader finds
+// every committed send as long as no transaction has more sends than a slice.
 // Errors: everything throws SQLite::Exception.
 #pragma once
 
@@ -28,7 +27,7 @@
 
 namespace baton::store::sqlite {
 
-// Tells of most digests that they are not among some others.
+// Bloom filter over the high halves of digests.
 class DigestFilter {
  public:
   explicit DigestFilter(std::size_t digests) : words_(digests * 3 / 8 + 1) {}
@@ -37,7 +36,7 @@ class DigestFilter {
 
  private:
   std::size_t place(std::uint64_t digest) const { return (digest >> 32) * words_.size() >> 32; }
-  // Six of the word's 64.
+  // Six of the word's 64 bits.
   static std::uint64_t bits(std::uint64_t digest) {
     std::uint64_t six = 0;
     for (int i = 0; i < 6; ++i, digest >>= 6) six |= std::uint64_t{1} << (digest & 63);
@@ -47,53 +46,54 @@ class DigestFilter {
   std::vector<std::uint64_t> words_;
 };
 
-// One send in a slice: half of its digest, and how far it is from the slice's first.
+// One send in a slice: the high half of its digest, and its key's offset from the slice's first key.
 struct SliceEntry {
   std::uint64_t high;
   std::uint32_t offset;
   friend auto operator<=>(const SliceEntry&, const SliceEntry&) = default;
 };
 
-// Sends of after `now` become sends of now, so that they are forgotten in time. Before the index reads them.
+// Changes send times after `now` to `now`, so that those sends expire on time. Call before the index reads
+// them.
 void pull_in_sends(Connection& connection, base::Timestamp now);
 
 class SendIndex {
  public:
-  // `slice_max`: sends in memory before they are made a slice; at most 262,144.
+  // `slice_max`: sends in memory before they are written as a slice; at most 262,144.
   SendIndex(base::Duration retention, std::size_t slice_max)
       : retention_(retention), slice_max_(slice_max), state_(std::in_place, slice_max) {}
 
-  // Learns what is on the disk, the first time and after `forget`. Before anything else is asked of it.
+  // Loads the state on disk, the first time and after `forget`. Call before anything else.
   void refresh(Connection& connection);
 
-  // The last send of this digest, if it is remembered still.
+  // The last send with this digest within the retention, if any.
   std::optional<EarlierSend> find(Connection& connection, const task::SendDigest& digest,
                                   base::Timestamp now) const;
 
-  // Now and then some of those that need no longer be remembered go.
+  // Adds a send; every so often also deletes some expired ones.
   void add(Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
            base::Timestamp now);
-  // The transaction was rolled back: what is on the disk counts.
+  // The transaction was rolled back: reload from disk.
   void forget() { is_stale_ = true; }
 
  private:
   struct Hash {
     std::size_t operator()(const task::SendDigest& digest) const { return digest.high ^ digest.low; }
   };
-  using Keys = std::unordered_map<task::SendDigest, std::int64_t, Hash>;  // the last of each digest
+  using Keys = std::unordered_map<task::SendDigest, std::int64_t, Hash>;  // the last key of each digest
   struct Slice {
     std::int64_t last_key, first_key;
     base::Timestamp newest;
     std::shared_ptr<const DigestFilter> filter;
-    std::shared_ptr<const std::vector<std::uint64_t>> pages;  // the first half digest of each
+    std::shared_ptr<const std::vector<std::uint64_t>> pages;  // the first high half on each page
   };
   struct State {
     explicit State(std::size_t slice_max) : filter(std::make_shared<DigestFilter>(slice_max)) {}
     std::deque<Slice> slices;              // oldest first
-    Keys newest;                           // in no slice
-    base::Timestamp newest_at{};           // the highest time of them
-    std::shared_ptr<DigestFilter> filter;  // of them
-    Keys sliced;                           // of the last slice: a reader may not see it yet
+    Keys newest;                           // not in a slice yet
+    base::Timestamp newest_at{};           // the latest time in `newest`
+    std::shared_ptr<DigestFilter> filter;  // over `newest`
+    Keys sliced;                           // the last slice's keys: readers may not see its rows yet
   };
 
   std::deque<Slice> read_slices(Connection& connection) const;
@@ -107,7 +107,7 @@ class SendIndex {
 
   const base::Duration retention_;
   const std::size_t slice_max_;
-  std::int64_t first_key_ = 1, next_key_ = 1;  // that is in no slice; that was not given
+  std::int64_t first_key_ = 1, next_key_ = 1;  // first key not in a slice; next key to assign
   std::uint64_t added_ = 0;
   bool is_stale_ = true;
   base::Guarded<State> state_;  // changed by the committing thread only

@@ -29,25 +29,25 @@ using base::Result;
 
 namespace {
 
-// The writer's checkpoints are in larger steps than SQLite's own, 16 MiB of log; a log that once grew is cut
-// back to 64 MiB. A small page cache is fast, as it stays in the processor's: what is written next is mostly
-// where the last was written, and the system keeps the rest.
+// Checkpoints after 16 MiB of log, more than SQLite's default; a log that has grown is truncated to 64 MiB. A
+// small page cache is fast because it fits the processor's cache: writes mostly go where the last ones went,
+// and the system caches the rest.
 constexpr char kWriterPragmas[] =
     "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
 
-// SQLite's own statistics cost a lock for each piece of memory. Before the first connection of the program; a
-// later call changes nothing.
+// SQLite's statistics take a lock per memory allocation. Takes effect only before the program's first
+// connection.
 void switch_statistics_off() {
   [[maybe_unused]] static const int once = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-// Webhook credentials are in it: nobody else may read it. SQLite gives its side files the same mode.
+// The file has webhook credentials: only the owner may read it. SQLite gives its side files the same mode.
 void make_private(const std::string& path) {
   const base::UniqueFd created(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 }
 
-// What the operator reads at start names the file.
+// Adds the file's name to errors at start, for the operator.
 base::Error at_start(const std::string& path, base::Error error) {
   error.for_log = path + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
   return error;
@@ -57,8 +57,8 @@ base::Error at_start(const std::string& path, base::Error error) {
 // database.
 constexpr int kCopiesEvents = 8;
 
-// Looked at first: a copy that fails half-way could not be taken to its end later without more room either,
-// and the older program could no longer read the database.
+// Checked first: a copy that runs out of space could not be completed later without more room, and the older
+// program could no longer read the database.
 Result<void> check_room(const std::string& path, int from) {
   if (from >= kCopiesEvents) return {};
   std::error_code no_size, no_space;
@@ -70,7 +70,7 @@ Result<void> check_room(const std::string& path, int from) {
                   std::to_string(available >> 20) + " MiB; nothing was changed");
 }
 
-// The clock was ahead in an earlier run: what it was to do then is to be done now.
+// If the clock was ahead in an earlier run, makes work scheduled in the future due now.
 void forget_future(sqlite::Connection& writer, base::Timestamp now) {
   constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
   writer.begin();
@@ -81,7 +81,7 @@ void forget_future(sqlite::Connection& writer, base::Timestamp now) {
 
 Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, const base::Clock& clock) {
   SQLite::Database& database = writer.database();
-  // Looked at before anything is written: it may be somebody else's file.
+  // Checked before anything is written: it may be another program's file.
   auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now(), [&](int from, int to) {
     options.on_upgrade(from, to);
     return check_room(options.path, from);
@@ -93,11 +93,11 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
   }
   database.exec(kWriterPragmas);
   database.exec(options.checks_references ? "PRAGMA foreign_keys=ON" : "PRAGMA foreign_keys=OFF");
-  // Where a migration has renamed a table, SQLite reads the schema while it changes the journal's mode, and
-  // keeps the lock until something is read again. A checkpoint would be refused.
+  // After a migration renamed a table, SQLite reads the schema while changing the journal mode, and keeps the
+  // lock until the next read. Without this read a checkpoint would be refused.
   database.execAndGet("SELECT count(*) FROM sqlite_schema");
-  // What an earlier run left in the log may never have reached the disk, though the system still has it in
-  // memory: before readers tell it, and other commits follow it there, it must be in the database itself.
+  // An earlier run's log may be only in the system's memory and not on disk. Move it into the database before
+  // readers show it and other commits follow it.
   if (database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0) {
     return fail(ErrorCode::unavailable, "the database cannot be opened",
                 "another program reads it and keeps the log of an earlier run from being stored");
@@ -111,7 +111,7 @@ Result<task::TaskHead> head_of(std::optional<sqlite::HeadRow> row) {
   return std::move(row->head);
 }
 
-// What callers may find by its id.
+// Hides tasks that callers may not find by id.
 Result<task::TaskHead> visible(task::TaskHead head) {
   if (head.hidden) return fail(ErrorCode::task_not_found, "task not found");
   return head;
@@ -130,7 +130,7 @@ struct SqliteStore::Parts {
         on_flush_failed(options.on_flush_failed) {}
 
   void start(const SqliteOptions& options) {
-    // An older database's sends are made slices, in one transaction.
+    // Writes an older database's sends as slices, in one transaction.
     writer.begin();
     sends.refresh(writer);
     writer.commit();
@@ -186,8 +186,8 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 
 SqliteStore::~SqliteStore() = default;
 
-// Runs `work` on a reader connection, inside one snapshot, of which some may not yet be on the disk. Enough
-// for what only the program itself learns: all that follows from it is committed, and flushed, later.
+// Runs `work` on a reader connection in one snapshot, which may include data not yet flushed. Enough for
+// internal use: anything that follows from it is committed, and flushed, later.
 template <class F>
 auto SqliteStore::peeking(const char* doing, F&& work) const {
   return sqlite::catching(doing, [&] {
@@ -197,7 +197,7 @@ auto SqliteStore::peeking(const char* doing, F&& work) const {
   });
 }
 
-// All of it on the disk.
+// The same, then waits until everything read is on disk.
 template <class F>
 auto SqliteStore::reading(const char* doing, F&& work) const {
   auto result = peeking(doing, std::forward<F>(work));
@@ -205,7 +205,7 @@ auto SqliteStore::reading(const char* doing, F&& work) const {
   return result;
 }
 
-// Of one task.
+// The same for one task.
 template <class F>
 auto SqliteStore::reading(task::TaskKey key, const char* doing, F&& work) const {
   auto result = peeking(doing, std::forward<F>(work));
@@ -213,7 +213,7 @@ auto SqliteStore::reading(task::TaskKey key, const char* doing, F&& work) const 
   return result;
 }
 
-// Only a change to this task is waited for.
+// Waits only if a change to this task is being committed.
 void SqliteStore::settle(task::TaskKey key) const {
   if (parts_->recent.is_changing(key)) parts_->committer->settle();
 }

@@ -1,12 +1,11 @@
 // SqliteStore: the embedded store, one SQLite file in WAL mode.
 //
-// One thread writes, grouping what is waiting into one transaction, another flushes the groups; reads use
-// connections of their own and see what was committed when they began. What a read tells is on the disk:
-// where it has seen a group that is being flushed, it waits for that. schema/README.md describes the tables.
-// A full disk, or one that cannot be written: the changes concerned get `unavailable`, nothing acknowledged
-// is lost, and the store goes on when the disk does. A disk that cannot be flushed ends the program: readers
-// of the database have seen what may be lost, and it cannot be taken back. The next start finds all that was
-// acknowledged.
+// One thread writes, grouping queued changes into one transaction; another flushes the groups. Reads use
+// their own connections and see what was committed when they began. Results shown to callers are on disk: a
+// read that may have seen a group before its flush waits for it. schema/README.md describes the tables.
+// If the disk is full or unwritable, the affected changes get `unavailable`, nothing acknowledged is lost,
+// and the store recovers with the disk. If a flush fails, the program ends, because readers of the database
+// have seen data that may be lost. The next start finds everything that was acknowledged.
 #pragma once
 
 #include <cstddef>
@@ -23,32 +22,31 @@ namespace baton::store {
 struct SqliteOptions {
   std::string path;
   int readers = 3;
-  std::size_t queue_max = 20'000;            // changes that wait for the disk
-  std::size_t queue_bytes_max = 256u << 20;  // and what they hold
-  std::size_t remembered_tasks_max = 4'000;  // heads the committing thread keeps in memory
-  std::size_t recent_bytes_max = 8u << 20;   // of the newest tasks, kept whole in memory
-  int short_events_max = 32;                 // of a task without rows in the index tables
-  std::size_t send_slice_max = 32'768;       // sends in memory before they are written sorted
-  // Foreign keys are checked, by a look-up for each row that has one. For tests: what writes the rows keeps
-  // them.
+  std::size_t queue_max = 20'000;            // queued changes
+  std::size_t queue_bytes_max = 256u << 20;  // memory of the queued changes
+  std::size_t remembered_tasks_max = 4'000;  // heads cached by the committing thread
+  std::size_t recent_bytes_max = 8u << 20;   // cache of the newest tasks
+  int short_events_max = 32;                 // longer logs get rows in the index tables
+  std::size_t send_slice_max = 32'768;       // sends in memory before they are written as a sorted slice
+  // Checks foreign keys, with a look-up per referencing row. For tests: the writing code maintains them.
   bool checks_references = false;
-  // Hears why before the program ends, on a thread of the store's.
+  // Called with the error before the program ends, on a store thread.
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
-  // Hears first of an older database that is brought to a newer schema, which may take a while.
+  // Called before an older database is upgraded, which may take a while.
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};
-  // How long a send is remembered, by which a repeated one is known.
+  // How long a send is remembered to recognise repetitions.
   base::Duration send_retention = std::chrono::hours(24);
 };
 
 class SqliteStore final : public TaskStore, public DeliveryStore {
  public:
-  // Makes or upgrades the database. Fails with already_exists (another Baton has it open), unsupported (a
-  // newer Baton wrote it), invalid_argument (no database, or another program's), unavailable. `clock` must
-  // outlive the store.
+  // Opens the database, creating or upgrading it as needed. Fails with already_exists (another Baton has it
+  // open), unsupported (a newer Baton wrote it), invalid_argument (not a database, or another program's),
+  // unavailable. `clock` must outlive the store.
   static base::Result<std::unique_ptr<SqliteStore>> open(const SqliteOptions& options,
                                                          const base::Clock& clock);
 
-  // Commits what is waiting. No method may be under way.
+  // Commits the queue. No other call may be in progress.
   ~SqliteStore() override;
 
   using TaskStore::commit;

@@ -14,8 +14,7 @@
 namespace baton::store::sqlite {
 namespace {
 
-// What one read may bring into memory, whatever it counts: the newest messages, the next events, at least
-// one.
+// Memory limits of one read: of the next events, and of the newest messages. At least one is returned.
 constexpr std::size_t kPageBytesMax = 1 << 20;
 constexpr std::size_t kHistoryBytesMax = 16 << 20;
 
@@ -81,7 +80,7 @@ bool is_indexed(Connection& connection, task::TaskKey key) {
   return query.step() && query.truth(0);
 }
 
-// Of a log, the first event past one that is such.
+// The first event after `after` for which `is` holds.
 template <class Is>
 task::EventPtr first_after(const std::vector<task::EventPtr>& log, task::EventNumber after, Is&& is) {
   const auto found = std::ranges::find_if(

@@ -1,5 +1,5 @@
-// Puts tasks, events and conversations together from the log and its index tables. Each function reads inside
-// the snapshot its caller has begun. Everything throws SQLite::Exception.
+// Assembles tasks, events and turn inputs from the log and its index tables. Each function reads inside the
+// snapshot its caller has begun. Everything throws SQLite::Exception.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace baton::store::sqlite {
 
-// The task of this row; without one, task_not_found.
+// The task of this row; task_not_found if `row` is empty.
 base::Result<task::Task> read_task(Connection& connection, std::optional<HeadRow> row,
                                    const task::Depth& depth, std::optional<task::EventNumber> as_of);
 

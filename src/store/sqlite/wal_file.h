@@ -1,8 +1,8 @@
-// WalFile: SQLite's write-ahead log, as a file to be flushed. The writing connection leaves the flush of its
-// commits to us (wal_vfs.h); at a checkpoint it flushes by itself.
+// WalFile: flushes SQLite's write-ahead log. The writing connection does not flush its commits (wal_vfs.h);
+// at a checkpoint it flushes by itself.
 //
-// After a flush that fails nobody knows what the disk holds: the system may take what it could not write for
-// written, and say so the next time.
+// After a failed flush the content of the disk is unknown: the system may mark pages it could not write as
+// clean, and the next flush then succeeds.
 // Threads: any.
 #pragma once
 
@@ -16,10 +16,10 @@ namespace baton::store::sqlite {
 
 class WalFile {
  public:
-  // `path` is the log's, which must stay open elsewhere. Fails with unavailable.
+  // `path`: the log's; it must stay open elsewhere. Fails with unavailable.
   static base::Result<WalFile> open(const std::string& path);
 
-  // Returns once all that was written before the call is on the disk. Fails with unavailable.
+  // Returns once everything written before the call is on disk. Fails with unavailable.
   base::Result<void> flush() const;
 
  private:

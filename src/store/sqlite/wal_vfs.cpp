@@ -10,19 +10,19 @@ namespace baton::store::sqlite {
 namespace {
 
 constexpr char kName[] = "baton-wal";
-// What is gathered at most; a commit may be larger. SQLite's own files take less than 128 KiB in one call.
+// Most bytes gathered; a commit may be larger. SQLite's own files take less than 128 KiB in one call.
 constexpr std::size_t kGatheredMax = 96u << 10;
 
 sqlite3_vfs* system_vfs() {
   return sqlite3_vfs_find(nullptr);
 }
 
-// A file of SQLite's is a struct that begins with the table of its methods, in memory that SQLite gives; the
-// system's own file is behind it there.
+// A SQLite file is a struct that begins with its method table, in memory that SQLite allocates; the system's
+// own file follows it.
 struct WalFile {
   sqlite3_file base;
   std::vector<char>* gathered;
-  sqlite3_int64 begin;  // of what is gathered, in the file
+  sqlite3_int64 begin;  // file offset of the gathered bytes
 };
 
 WalFile& wal_of(sqlite3_file* file) {
@@ -32,7 +32,7 @@ sqlite3_file* system_file(sqlite3_file* file) {
   return reinterpret_cast<sqlite3_file*>(&wal_of(file) + 1);
 }
 
-// Nothing is gathered afterwards, even if it fails: then the commit has failed too.
+// Writes and clears the gathered bytes, even on failure: then the commit has failed too.
 int write_out(sqlite3_file* file) {
   std::vector<char>& gathered = *wal_of(file).gathered;
   if (gathered.empty()) return SQLITE_OK;
@@ -75,7 +75,7 @@ int close(sqlite3_file* file) {
   return written == SQLITE_OK ? closed : written;
 }
 
-// What is asked of the file is asked of all of it.
+// Writes out the gathered bytes first, so that the call sees the whole file.
 template <auto Method, class... Arguments>
 int pass_on(sqlite3_file* file, Arguments... arguments) {
   if (const int result = write_out(file); result != SQLITE_OK) return result;

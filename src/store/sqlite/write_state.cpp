@@ -6,7 +6,7 @@
 namespace baton::store::sqlite {
 namespace {
 
-// One text for the three; lengths keep ("a", "bc") and ("ab", "c") apart.
+// One key from the three; the lengths distinguish ("a", "bc") from ("ab", "c").
 std::string context_name(const task::TaskHead& head) {
   return std::to_string(head.agent.value.size()) + ' ' + std::to_string(head.caller.value.size()) + ' ' +
          head.agent.value + head.caller.value + head.context.value;

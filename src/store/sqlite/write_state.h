@@ -1,8 +1,8 @@
-// WriteState: what the committing thread writes through: its connection, and what it remembers of tasks and
-// contexts so that the next change needs no look-up.
+// WriteState: the committing thread's connection, and its cache of tasks and contexts, which saves the next
+// change a look-up.
 //
-// Threads: the committing thread only. The memory is ahead of the disk while a transaction is open: when one
-// is rolled back it must be forgotten.
+// Threads: the committing thread only. The cache is ahead of the disk while a transaction is open: call
+// `forget` after a rollback.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct KnownConfig {
 
 struct KnownTask {
   HeadRow row;
-  task::ArtifactPlaces artifacts;  // some of them; all, if there are as many as the head counts
+  task::ArtifactPlaces artifacts;  // possibly not all; compare with the head's artifact_count
   std::optional<std::vector<KnownConfig>> configs;
 };
 
@@ -53,16 +53,15 @@ class WriteState {
   // Never goes back, so that the order of numbers and the order of times agree.
   base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }
 
-  // Null if there is no such task. Good until another task is asked for.
+  // Null if there is no such task. Valid until the next call or `remember`.
   KnownTask* task(task::TaskKey key);
   void remember(KnownTask task) { tasks_.put(task.row.head.key, std::move(task)); }
 
-  // Those of the task's artifacts that the change names, and perhaps more. Good until the task is remembered
-  // anew.
+  // The task's artifacts that the change names, and perhaps more. Valid until the task's entry changes.
   const task::ArtifactPlaces& artifacts(KnownTask& task, const task::Change& change);
   std::vector<KnownConfig>& configs(KnownTask& task);
-  // Keys of configs and deliveries are not given twice while the program runs, even if their rows are
-  // deleted: somebody may still be about to say what became of an old one.
+  // Keys of configs and deliveries are not reused while the program runs, even if their rows are deleted: the
+  // result of an old delivery may still arrive.
   PushConfigKey new_config_key() {
     return {new_key(last_config_, "SELECT max(config_key) FROM push_configs")};
   }
@@ -76,13 +75,13 @@ class WriteState {
   }
   int short_events_max() const { return short_events_max_; }
 
-  // The task's context; with the key 0 if there is none yet, which whoever makes it is to set. Good until
-  // another is asked for.
+  // The task's context; key 0 if it does not exist yet: set the key after creating it. Valid until the next
+  // call.
   ContextRow& context(const task::TaskHead& head);
 
-  // The task has come to rest, or goes on (-1): its caller's totals are written with the transaction.
+  // Counts a task that has come to rest (1) or goes on (-1); the totals are written with the transaction.
   void count(const task::TaskHead& head, std::int64_t tasks);
-  // The last thing of a transaction.
+  // Call last in a transaction.
   void write_totals();
 
   void forget() {
@@ -102,7 +101,7 @@ class WriteState {
   const int short_events_max_;
   base::Timestamp last_{};
   std::optional<std::int64_t> last_config_, last_delivery_;
-  // Not yet written. Looked up by references.
+  // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
   Lru<task::TaskKey, KnownTask> tasks_;
   Lru<std::string, ContextRow> contexts_;

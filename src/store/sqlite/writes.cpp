@@ -31,7 +31,7 @@ CommitChange::CommitChange(task::Change change, RecentTasks& recent, ChangesUnde
 void CommitChange::apply(WriteState& state) {
   if (change_.task && !marked_) recent_.changing(marked_ = change_.task);
   result_ = apply_change(state, change_);
-  // Before anybody can see it: the transaction is still open.
+  // Marked before readers can see the task: the transaction is still open.
   if (*result_ && !marked_) recent_.changing(marked_ = (*result_)->head.key);
 }
 
@@ -73,7 +73,7 @@ void SetPush::finish() {
   done_(base::fail(std::move(result_.error())));
 }
 
-// The number is part of the first page, which SQLite writes even where it stays the same.
+// The version is in the first page, which SQLite writes even if the value is unchanged.
 void Probe::apply(WriteState& state) {
   SQLite::Database& database = state.connection().database();
   const int version = database.execAndGet("PRAGMA user_version").getInt();

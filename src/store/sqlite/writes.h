@@ -1,4 +1,4 @@
-// The kinds of Write: a change, a push config, its end, what became of a delivery.
+// The kinds of Write: a change, setting and deleting a push config, a delivery's result, a probe.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace baton::store::sqlite {
 
-// About what the change holds in memory.
+// The approximate memory the change holds.
 std::size_t weight_of(const task::Change& change);
 
 class CommitChange final : public Write {
@@ -30,8 +30,8 @@ class CommitChange final : public Write {
   task::Change change_;
   RecentTasks& recent_;
   ChangesUnderWay& under_way_;
-  const task::TaskKey task_;  // none: it makes one
-  task::TaskKey marked_;      // as changing
+  const task::TaskKey task_;  // 0: the change creates a task
+  task::TaskKey marked_;      // the task marked as changing in `recent_`
   CommitCallback done_;
   EarlyCallback early_;
   std::optional<base::Result<Committed>> result_;
@@ -87,7 +87,7 @@ class RecordDelivery final : public Write {
   base::Result<void> result_;
 };
 
-// Writes a page as it is.
+// Rewrites a page unchanged.
 class Probe final : public Write {
  public:
   using Done = std::function<void(base::Result<void>)>;

@@ -21,7 +21,8 @@ struct Row {
   std::string_view reason;  // of ErrorInfo
 };
 
-// The cells of v1.0.1, which supersede those of v1.0.0; the reasons of what is no error of A2A are the SDKs'.
+// The table of v1.0.1, which supersedes that of v1.0.0. Reasons of errors that A2A does not define are the
+// SDKs'.
 constexpr std::array kErrors{
     Row{ErrorCode::parse_error, 400, "INVALID_ARGUMENT", "PARSE_ERROR"},
     Row{ErrorCode::invalid_request, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"},
@@ -54,8 +55,8 @@ const Row& row_of(ErrorCode code) {
   return row == kErrors.end() ? kInternal : *row;
 }
 
-// The canonical text and, where there is more to say, what exactly was wrong. Errors that are neither
-// JSON-RPC's nor A2A's say only the latter.
+// The canonical text, followed by what exactly was wrong. For errors that neither JSON-RPC nor A2A defines,
+// only the latter, unless it is empty.
 std::string message_of(const base::Error& error) {
   const RpcCode code = rpc_code_of(error.code);
   if (error.for_caller.empty() || base::same_word(error.for_caller, code.text)) {
@@ -65,7 +66,7 @@ std::string message_of(const base::Error& error) {
   return unfit ? error.for_caller : std::string(code.text) + ": " + error.for_caller;
 }
 
-// A text "message.parts[0]: must be ..." begins with the path of a member.
+// A text such as "message.parts[0]: must be ...", split into the path of the member and the rest.
 struct Violation {
   std::string_view field;
   std::string_view description;
@@ -105,7 +106,7 @@ void write_bad_request(Writer& out, const Violation& violation) {
   });
 }
 
-// An ErrorInfo in every one: many errors share a status, and clients go by the reason.
+// Always has an ErrorInfo: many errors share a status, and clients go by the reason.
 void write_details(Writer& out, std::string_view name, const base::Error& error, const task::TaskId& task) {
   out.key(name).array([&] {
     write_error_info(out, row_of(error.code), task);

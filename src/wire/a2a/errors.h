@@ -1,8 +1,8 @@
-// Errors as each A2A binding says them: codes, HTTP statuses and bodies (README.md, 3).
+// Errors in the form of each A2A binding: codes, HTTP statuses and bodies (README.md, 3).
 //
-// The codes and the canonical texts before 1.0 are those of wire/rpc/json_rpc.h. What exactly was wrong is in
-// `data.detail` before 1.0, and part of `message` from 1.0 on, where `data` and `details` hold an ErrorInfo,
-// a BadRequest for a wrong parameter, and a RetryInfo where the request may be sent again.
+// Codes and canonical texts are those of wire/rpc/json_rpc.h. What exactly was wrong is in `data.detail`
+// before 1.0, and part of `message` from 1.0 on. There `data` and `details` hold an ErrorInfo, a BadRequest
+// for a wrong parameter, and a RetryInfo if the request may be retried.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@
 
 namespace baton::wire::a2a {
 
-// The JSON-RPC answer of A2A 1.0. `task`: the one the request named, or empty.
+// Writes the JSON-RPC answer of A2A 1.0. `task`: the one the request named, or empty.
 void write_rpc_error_v1(std::string& out, std::string_view id, const base::Error& error,
                         const task::TaskId& task);
 
-// The HTTP status of an error in the REST bindings (1.0: README.md, 3; 401, 403, 413, 429 and 503 as in
-// HTTP for what A2A has no error for).
+// The HTTP status of an error in the REST bindings (README.md, 3). Errors that A2A does not define have the
+// status that HTTP has for them (401, 403, 409, 413, 429, 503, 504).
 int rest_status(const base::Error& error);
 // REST 0.3: {"code","message","data"}.
 void write_rest_error_v0_3(std::string& out, const base::Error& error);

@@ -17,7 +17,7 @@ constexpr std::size_t kHeaderTextMax = 8192;
 constexpr std::size_t kSchemesMax = 16;
 constexpr std::size_t kSchemeMax = 64;
 
-// Whether a webhook could be sent there at all; where it may be sent is decided when it is.
+// Whether a webhook could be sent to this URL at all. Whether it may be is decided when it is sent.
 bool is_http_url(std::string_view url) {
   const std::size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
   if (scheme == 0) return false;

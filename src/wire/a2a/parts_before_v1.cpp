@@ -8,7 +8,7 @@ using base::fail;
 using base::Result;
 using task::Part;
 
-// Names below are within a part: whoever reads the list puts the part's own before them.
+// Errors name members within the part: the caller puts the name of the part before them.
 Result<Part> read_file(Value file) {
   if (!file.is_object()) return wrong("file: must be an object");
   Part part;
@@ -78,7 +78,7 @@ bool is_object(const Part& data) {
 
 }  // namespace
 
-// An object that merely looks wrapped, without the mark, is itself.
+// An object that looks wrapped but has no mark is taken as it is.
 Result<Part> read_data(Value data, Value metadata, task::Json& kept) {
   if (!data.is_object() && !data.is_array()) return wrong("data: must be an object");
   const Value inner = data["value"];
@@ -100,7 +100,7 @@ task::Json metadata_before_v1(const Part& part, bool marks_wrapped) {
   task::Json metadata = part.metadata;
   if (part.kind != Part::Kind::text && part.kind != Part::Kind::data) return metadata;
   if (part.kind == Part::Kind::data && marks_wrapped) {
-    // The mark is ours: one that came with the part would be taken for it.
+    // The mark is Baton's: one that came with the part would be mistaken for it.
     if (metadata.text.find(kWrapped) != std::string::npos) {
       const auto document = Document::parse_view(metadata.text);
       if (document && !document->root()[kWrapped].missing()) metadata = without_mark(document->root());

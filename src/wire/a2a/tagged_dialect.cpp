@@ -57,8 +57,8 @@ bool TaggedDialect::write_event(Writer& out, const TaskNames& names, const task:
   } else if (const auto status = tool_status(names.task, event)) {
     objects.write_status_event(*status, shown_metadata({}, place), place.last);
   } else {
-    // Messages too: to a client of 0.2 and 0.3 a message in a stream is the whole answer and the stream's
-    // end.
+    // Messages are not shown either: to a client of 0.2 and 0.3, a message in a stream is the whole answer
+    // and ends the stream.
     return false;
   }
   return true;

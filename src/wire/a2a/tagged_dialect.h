@@ -1,4 +1,4 @@
-// What the dialects of 0.1, of 0.2 and 0.3, and of all three at once have in common: TaggedObjects, and
+// TaggedDialect: what the dialects of 0.1, of 0.2 and 0.3, and of all three at once share: TaggedObjects, and
 // requests that name a task by params.id.
 #pragma once
 

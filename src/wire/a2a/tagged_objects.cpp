@@ -18,7 +18,7 @@ std::string_view name_in_v0_1(State state) {
   return task::name_of(state);
 }
 
-// The message of a status whose state is renamed: what the agent said, or the state itself.
+// The message of a status whose state is renamed: the agent's own, or else the state's name.
 task::Message message_with_state(const task::Status& status, const task::TaskId& task) {
   const std::string name(task::name_of(status.state));
   task::Message message = status.message.value_or(task::Message{});
@@ -160,7 +160,7 @@ void TaggedObjects::write_artifact_event(const task::ArtifactChunk& chunk, const
 }
 
 void TaggedObjects::write_push(const task::PushConfig& config) {
-  // Members beyond the two known ones come back as they were given; later schemas have none.
+  // Members other than the two known ones are returned as they were given; later schemas have none.
   const auto extra =
       Document::parse_view(has_v0_1() ? std::string_view(config.authentication_extra.text) : "");
   const bool authenticates = !config.schemes.empty() || !config.credentials.empty() || extra;

@@ -1,11 +1,11 @@
-// The objects of A2A 0.1, 0.2 and 0.3 in their JSON-RPC form, which differ by a few tags and names: 0.1 has
-// `type`, `sessionId`, `index`; 0.2 and 0.3 have `kind`, `contextId`, `artifactId`. With both sets an object
-// is valid in all of them at once (README.md, 9).
+// TaggedObjects: writes the objects of A2A 0.1, 0.2 and 0.3 in their JSON-RPC form. They differ by a few tags
+// and names: 0.1 has `type`, `sessionId`, `index`; 0.2 and 0.3 have `kind`, `contextId`, `artifactId`. An
+// object with both sets is valid in all of them (README.md, 9).
 //
-// For clients of 0.1 the states it lacks are renamed: rejected shows as failed, auth-required as
-// input-required, and the status has a message whose metadata.state is the state's own name. Where all
-// generations are meant, that is done for the tasks that a client of 0.1 made: others are read by newer
-// clients. Threads: none shared. The names must outlive it.
+// States that 0.1 lacks are renamed for its clients: rejected shows as failed, auth-required as
+// input-required, and the status has a message whose metadata.state is the real state. Tags::all renames only
+// for tasks that a client of 0.1 made: newer clients read the others. Threads: none shared. The Writer and
+// the ids must outlive it.
 #pragma once
 
 #include "task/task.h"
@@ -14,7 +14,7 @@
 
 namespace baton::wire::a2a {
 
-// The generations an object is to be valid in.
+// The generations in which an object must be valid.
 enum class Tags { v0_1, v0_2_and_v0_3, all };
 
 class TaggedObjects {
@@ -23,12 +23,12 @@ class TaggedObjects {
                 task::Generation origin = task::Generation::v1_0)
       : out_(out), tags_(tags), task_(task), context_(context), origin_(origin) {}
 
-  // With `final` where it is given: to 0.1 a Task at the head of a stream is a status event.
+  // `final` is written if given: in 0.1, a Task at the head of a stream is a status event.
   void write_task(const task::Task& task, std::optional<bool> final = {});
   void write_status_event(const task::Status& status, const task::Json& metadata, bool final);
   void write_artifact_event(const task::ArtifactChunk& chunk, const task::Json& metadata);
   void write_push(const task::PushConfig& config);
-  // With the ids of the task and the context, where they are not empty.
+  // Includes the ids of the task and the context, unless empty.
   void write_message(const task::Message& message);
 
  private:
@@ -44,7 +44,7 @@ class TaggedObjects {
   void write_part(const task::Part& part);
   void write_parts(const std::vector<task::Part>& parts);
   void write_status(const task::Status& status);
-  // `chunk`: the event that the artifact is in, if any.
+  // `chunk`: the event that holds the artifact, or null.
   void write_artifact(const task::Artifact& artifact, const task::ArtifactChunk* chunk);
 
   Writer& out_;

@@ -1,7 +1,7 @@
 // A2A 0.1, the tasks era (README.md, 4).
 //
-// Reading takes what hand-written clients of that time send (README.md, 4): `data` for `parts`, `kind` for
-// `type` or neither, a file's bytes under `data`, one scheme in place of a list, whole numbers for ids.
+// Reading accepts what hand-written clients of that time send: `data` for `parts`, `kind` for `type` or
+// neither, a file's bytes under `data`, one scheme in place of a list, whole numbers for ids.
 #include "wire/a2a/members.h"
 #include "wire/a2a/tagged_dialect.h"
 
@@ -11,7 +11,7 @@ namespace {
 using base::fail;
 using base::Result;
 
-// The generation has no config id: it is the task's id.
+// 0.1 has no config ids: the task's id is used.
 Result<task::PushConfig> read_config(Value config, const std::string& name, const task::TaskId& task) {
   auto read = read_push_config(config, name, task::Generation::v0_1);
   if (!read) return read;
@@ -43,7 +43,7 @@ class V01 final : public TaggedDialect {
   Result<PushRequest> read_push(Value params) const override;
   Result<PushRef> read_push_ref(Value params) const override;
 
-  // Its clients know status and artifact events only, and auth-required as input-required.
+  // Its clients know only status and artifact events, and see auth-required as input-required.
   bool stream_begins_with_task() const override { return false; }
   bool stream_ends_at(task::State state) const override { return task::is_stopped(state); }
   bool is_of_tasks_era(task::Generation) const override { return true; }

@@ -1,7 +1,6 @@
-// A2A 0.2 and 0.3 over JSON-RPC (README.md, 5),
-// and the dialect of 0.1, 0.2 and 0.3 at once.
+// A2A 0.2 and 0.3 over JSON-RPC (README.md, 5), and the dialect of 0.1, 0.2 and 0.3 at once.
 //
-// Reading takes parts tagged as in 0.1, messages without a kind, a file's bytes under `data`.
+// Reading accepts parts tagged as in 0.1, messages without a kind, and a file's bytes under `data`.
 #include "wire/a2a/members.h"
 #include "wire/a2a/tagged_dialect.h"
 
@@ -13,14 +12,15 @@ using base::Result;
 
 constexpr std::optional<int> kAllHistory;
 
-// Without an id it is the task's, which is not known where the config comes with a new task's message.
+// A config without an id gets the task's, which is not yet known if the config comes with a new task's
+// message.
 Result<task::PushConfig> read_config(Value config, const std::string& name, const task::TaskId& task) {
   auto read = read_push_config(config, name, task::Generation::v0_3);
   if (read && read->id.empty()) read->id.value = task.value;
   return read;
 }
 
-// The message with the ids of the task and the context it is for.
+// Reads the message, and the ids of the task and the context it is for.
 Result<void> read_message(Value message, task::Submission& submission) {
   const std::string name = "params.message";
   if (!message.is_object()) return wrong(name + ": must be an object");
@@ -80,8 +80,8 @@ class V03 : public TaggedDialect {
   bool refuses_in_stream() const override { return true; }
 };
 
-// Where the shared methods cannot know whose they are, who made the task tells: an absent historyLength means
-// what it means in 0.3, all, but for tasks of clients of 0.1.
+// Methods that several generations share do not tell whose they are, so the client that made the task
+// decides: an absent historyLength means all, as in 0.3, except for tasks of clients of 0.1.
 class Dual final : public V03 {
  public:
   Dual() : V03(Tags::all) {}

@@ -8,7 +8,7 @@ namespace {
 using base::fail;
 using base::Result;
 
-// 0 is "not given" for a plain number of the proto, and means all.
+// In the proto this is a plain number, where 0 is "not given" and means all.
 Result<std::optional<int>> read_length(Value owner, const std::string& name) {
   auto length =
       read_history(first_of(owner, {"historyLength", "history_length"}), name, std::nullopt, Source::query);
@@ -16,8 +16,8 @@ Result<std::optional<int>> read_length(Value owner, const std::string& name) {
   return length;
 }
 
-// The task and the config that a request names: by resource names or, as in JSON-RPC, by ids. Empty where it
-// names none: the path does.
+// The task and the config that a request names, by resource names or, as in JSON-RPC, by ids. Empty if it
+// names none: then the path does.
 Result<PushRef> read_ref(Value params, std::initializer_list<std::string_view> names,
                          std::initializer_list<std::string_view> ids) {
   PushRef ref;
@@ -35,7 +35,7 @@ Result<PushRef> read_ref(Value params, std::initializer_list<std::string_view> n
 
 Result<void> read_configuration(Value configuration, SendRequest& read) {
   const std::string name = "configuration";
-  // Without one nothing is said about waiting; with one an absent `blocking` is false.
+  // Without a configuration nothing is said about waiting. In one, an absent `blocking` means false.
   if (configuration.absent()) return {};
   if (!configuration.is_object()) return wrong(name + ": must be an object");
   std::optional<bool> blocking;
@@ -85,7 +85,7 @@ class V03Rest final : public Dialect {
   void write_first(Writer& out, const task::Task& task, bool) const override { write_sent(out, task); }
   bool write_event(Writer& out, const TaskNames& names, const task::Event& event,
                    const InStream& place) const override;
-  // Webhooks of 0.3 hear the same in every binding.
+  // Webhooks of 0.3 have the same body in every binding.
   void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const override {
     v0_3().write_webhook(out, task, event);
   }
@@ -96,7 +96,7 @@ Result<SendRequest> V03Rest::read_send(Value params) const {
   SendRequest read;
   read.submission.origin = task::Generation::v0_3;
   read.history_length = std::nullopt;
-  // 0.2.6 has the proto's own name for the message.
+  // 0.2.6 uses the proto's own name for the message.
   auto message = rest_v0_3::read_message(first_of(params, {"message", "request"}));
   if (!message) return fail(message.error());
   read.submission.message = std::move(message->message);
@@ -108,7 +108,7 @@ Result<SendRequest> V03Rest::read_send(Value params) const {
   return read;
 }
 
-// Old clients send null for a body.
+// Old clients send null as the body.
 Result<TaskRequest> V03Rest::read_task_request(Value params) const {
   if (!params.absent() && !params.is_object()) return wrong("params: must be an object");
   TaskRequest read;
@@ -124,7 +124,7 @@ Result<TaskRequest> V03Rest::read_task_request(Value params) const {
   return read;
 }
 
-// {parent, configId, config: {pushNotificationConfig}}, {config: ...}, or what would be in it (5.4).
+// {parent, configId, config: {pushNotificationConfig}}, {config: ...}, or the config alone (README.md, 5).
 Result<PushRequest> V03Rest::read_push(Value params) const {
   if (!params.is_object()) return wrong("params: must be an object");
   const Value outer = params["config"].is_object() ? params["config"] : params;

@@ -11,12 +11,12 @@ using base::fail;
 using base::Result;
 using task::Part;
 
-// The names of 1.0 but for one, which has two L here.
+// The names of 1.0, except that CANCELLED has two Ls here.
 std::string_view state_name(task::State state) {
   return state == task::State::canceled ? "TASK_STATE_CANCELLED" : v1::state_name(state);
 }
 
-// As protobuf prints it: no fraction where it is zero.
+// As protobuf prints it: no fraction if it is zero.
 std::string timestamp(base::Timestamp at) {
   constexpr std::string_view kWhole = ".000Z";
   std::string text = base::to_rfc3339(at);
@@ -83,7 +83,7 @@ void write_names(Writer& out, const TaskNames& names) {
   out.member("taskId", names.task.value).optional("contextId", names.context.value);
 }
 
-// Names below are within a part: whoever reads the list puts the part's own before them.
+// Errors name members within the part: the caller puts the name of the part before them.
 Result<Part> read_file(Value file) {
   if (!file.is_object()) return wrong("file: must be an object");
   Part part;
@@ -110,8 +110,8 @@ Result<Part> read_file(Value file) {
   return part;
 }
 
-// The data of a part without a tag is doubly nested, that of JSON-RPC is not. Some
-// clients forget the tag: then an object that holds more or something else than `data` is the data.
+// Data of a part without a tag is nested twice, data of JSON-RPC is not. Some clients forget the tag: then an
+// object with other members than `data` is the data.
 Value data_in(Value part) {
   const Value data = part["data"];
   const bool is_tagged = !first_of(part, {"kind", "type"}).absent();

@@ -1,9 +1,9 @@
-// The objects of A2A 0.3 in the ProtoJSON of its proto, a2a.v1 (README.md, 5): what
-// its REST binding carries.
+// The objects of A2A 0.3 in the ProtoJSON of its proto, a2a.v1 (README.md, 5), which its REST binding
+// carries.
 //
-// Nothing the proto lacks is written, and no defaults. Reading also takes the names of the proto itself
-// (snake_case, enum numbers) and the shapes of JSON-RPC; errors name the whole path of a member.
-// Threads: any; stateless.
+// Only members of the proto are written, and no defaults. Reading also accepts the proto's own names
+// (snake_case, enum numbers) and the shapes of JSON-RPC. Errors name the full path of a member. Threads: any;
+// stateless.
 #pragma once
 
 #include "base/error.h"
@@ -14,10 +14,10 @@
 
 namespace baton::wire::a2a::rest_v0_3 {
 
-// With the ids of the task and the context, where they are not empty.
+// Includes the ids of the task and the context, unless empty.
 void write_message(Writer& out, const task::Message& message, const TaskNames& names);
 void write_task(Writer& out, const task::Task& task);
-// Members of a StreamResponse, with their names.
+// These write a member of a StreamResponse, with its name.
 void write_status_update(Writer& out, const TaskNames& names, const task::Status& status,
                          const task::Json& metadata, bool final);
 void write_artifact_update(Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
@@ -32,8 +32,8 @@ struct Addressed {
 };
 base::Result<Addressed> read_message(Value message);
 
-// "tasks/{task}" and "tasks/{task}/pushNotificationConfigs/{config}", where the JavaScript SDK leaves the
-// config empty if it has none; nothing for anything else. Task ids of 0.1 may have slashes.
+// Parses "tasks/{task}" and "tasks/{task}/pushNotificationConfigs/{config}"; the JavaScript SDK sends an
+// empty config if it has none. Returns nothing for anything else. Task ids of 0.1 may contain slashes.
 std::optional<PushRef> parse_name(std::string_view name);
 
 }  // namespace baton::wire::a2a::rest_v0_3

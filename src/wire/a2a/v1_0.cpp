@@ -1,5 +1,5 @@
-// A2A 1.0: the ProtoJSON of lf.a2a.v1 (README.md, 6), the same in JSON-RPC and in
-// REST, whose query values arrive as text.
+// A2A 1.0: the ProtoJSON of lf.a2a.v1 (README.md, 6), the same in JSON-RPC and REST. In REST, query values
+// arrive as text.
 #include "wire/a2a/members.h"
 #include "wire/a2a/v1_list.h"
 #include "wire/a2a/v1_objects.h"
@@ -26,7 +26,7 @@ Result<std::string> read_required_id(Value params, std::string_view camel, std::
   return id;
 }
 
-// Errors name members from the message on.
+// Errors name members by a path that begins with the message.
 base::Error within_message(base::Error error) {
   if (!error.for_caller.starts_with("message")) error.for_caller.insert(0, "message.");
   return error;
@@ -39,7 +39,7 @@ Result<void> read_message(Value message, task::Submission& submission) {
   if (bad) return fail(within_message(std::move(*bad)));
   if (read.id.empty()) return wrong("message.messageId: must not be empty");
   if (message["role"].absent()) return wrong("message.role: must be ROLE_USER or ROLE_AGENT");
-  // The same members again, for their length.
+  // Reads the ids again to check their length.
   if ((bad = take(read_id(first_of(message, {"messageId", "message_id"}), "message.messageId"),
                   read.id.value)) ||
       (bad = take(read_id(first_of(message, {"taskId", "task_id"}), "message.taskId"),
@@ -88,7 +88,7 @@ void write_config(Writer& out, const task::TaskId& task, const task::PushConfig&
   out.object([&] {
     out.member("id", config.id.value).member("taskId", task.value).member("url", config.url);
     out.optional("token", config.token).optional("lastError", config.last_error);
-    // Of several schemes only the first has a place.
+    // 1.0 has room for one scheme: the first.
     if (config.schemes.empty()) return;
     out.key("authentication").object([&] {
       out.member("scheme", config.schemes.front()).optional("credentials", config.credentials);
@@ -189,7 +189,7 @@ Result<TaskRequest> V10::read_task_request(Value params) const {
   return read;
 }
 
-// Here `id` is the config's; without one Baton makes it. In REST the path has taskId.
+// `id` is the config's; Baton makes one if it is absent. In REST the path has taskId.
 Result<PushRequest> V10::read_push(Value params) const {
   if (!params.is_object()) return wrong("params: must be an object");
   PushRequest read;
@@ -212,8 +212,8 @@ Result<PushRef> V10::read_push_ref(Value params) const {
   return read;
 }
 
-// One page holds all configs of a task, so that there is never a next one to name. The list is there even if
-// empty, for clients that do not know what ProtoJSON leaves out.
+// One page holds all configs of a task, so there is never a next page token. The list is written even if
+// empty, for clients that do not know that ProtoJSON leaves out empty lists.
 void V10::write_pushes(Writer& out, const task::TaskId& task,
                        const std::vector<task::PushConfig>& configs) const {
   out.object([&] {

@@ -15,8 +15,8 @@ using base::Result;
 
 constexpr std::int64_t kPageMax = 100;
 
-// The 16 hex digits of FNV-1a. Not a secret: a token says only where in the caller's own list to go on, so
-// it is enough that a damaged or foreign one is noticed.
+// The 16 hex digits of FNV-1a. It need not be secret: a token only says where to continue in the caller's own
+// list, so detecting a damaged or foreign one is enough.
 std::string check_of(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -48,7 +48,7 @@ std::optional<task::ListPosition> position_in(std::string_view token) {
   const auto [end, error] = std::from_chars(place.data(), place.data() + colon, ms);
   if (error != std::errc() || end != place.data() + colon) return std::nullopt;
   const task::ListPosition position{base::from_ms(ms), {std::string(place.substr(colon + 1))}};
-  // Base64 has several spellings of the same bytes; only the one that was handed out is ours.
+  // Base64 can spell the same bytes in several ways. Only the spelling that was handed out is accepted.
   if (page_token(position) != token) return std::nullopt;
   return position;
 }
@@ -120,7 +120,8 @@ Result<ListRequest> read_list_request(Value params) {
   return read;
 }
 
-// All four members are there on every page, defaults too: the one message that says so.
+// All four members are on every page, even with default values: the specification requires it for this
+// message.
 void write_list_answer(Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,
                        const std::optional<task::ListPosition>& next, std::int64_t total) {
   using v1::Artifacts;

@@ -1,9 +1,9 @@
 // The objects of A2A 1.0 in its JSON (ProtoJSON of a2a.proto): messages, parts, artifacts, statuses, tasks.
 //
-// Besides A2A 1.0 itself, the line protocol of command executors and the rows of the store use these shapes.
-// Writing appends to a Writer; reading checks what the specification requires and fails with
-// invalid_argument and a text that names the member ("parts[2]: exactly one of text, raw, url, data").
-// Unknown members are ignored; snake_case names and enum numbers are read too.
+// The line protocol of command executors and the rows of the store use these shapes too. Writing appends to a
+// Writer. Reading checks what the specification requires and fails with invalid_argument and a text that
+// names the member ("parts[2]: exactly one of text, raw, url and data is needed"). Unknown members are
+// ignored; snake_case names and enum numbers are accepted.
 #pragma once
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ namespace baton::wire::v1 {
 
 void write_part(Writer& out, const task::Part& part);
 void write_parts(Writer& out, const std::vector<task::Part>& parts);
-// With the ids of the task and context it belongs to, where they are not empty.
+// Includes the ids of the task and the context, unless empty.
 void write_message(Writer& out, const task::Message& message, const task::TaskId& task = {},
                    const task::ContextId& context = {});
 void write_artifact(Writer& out, const task::Artifact& artifact);
@@ -26,16 +26,16 @@ void write_task(Writer& out, const task::Task& task, Artifacts artifacts = Artif
 
 base::Result<task::Part> read_part(Value part);
 base::Result<std::vector<task::Part>> read_parts(Value parts);
-// A message without an id gets none: whoever needs one makes it. `task` and `context` receive its taskId
-// and contextId where it has them and the pointers are not null.
+// Does not make an id for a message without one: the caller does if it needs one. `task` and `context`
+// receive its taskId and contextId if present, unless the pointers are null.
 base::Result<task::Message> read_message(Value message, task::TaskId* task = nullptr,
                                          task::ContextId* context = nullptr);
-// `ordinal` is not part of the shape: it stays 0. An artifact without an id gets none.
+// `ordinal` is not in the JSON and stays 0. An artifact without an id gets none.
 base::Result<task::Artifact> read_artifact(Value artifact);
 
-// "TASK_STATE_INPUT_REQUIRED" and its like.
+// "TASK_STATE_INPUT_REQUIRED" and so on.
 std::string_view state_name(task::State state);
-// By its name or its number in a2a.proto; nothing for unspecified and unknown ones.
+// By name, or by number in a2a.proto. Returns nothing for unspecified and unknown states.
 std::optional<task::State> state_named(std::string_view name);
 std::optional<task::State> state_numbered(std::int64_t number);
 

@@ -6,14 +6,14 @@
 namespace baton::wire::agent_api {
 namespace {
 
-// Its answers in words and one run at a time are what every Protocol has unless it says otherwise.
+// Keeps the defaults of Protocol for answers in words and one run at a time.
 class AgentApi final : public chat::Protocol {
  public:
   base::Result<chat::RunRequest> read(Value body) const override { return read_request(body); }
   std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
     return std::make_unique<View>(facts);
   }
-  // A client that means to stop a run says so: POST /stop.
+  // A client that wants to stop a run says so: POST /stop.
   bool leaving_cancels() const override { return false; }
 };
 

@@ -1,8 +1,8 @@
-// Content parts of the Agent API, and the parts of the vocabulary.
+// Converts content parts of the Agent API to task::Part and back.
 //
-// Files are told apart by media type here and by the part's type there: an image whose media type nobody says
-// is `image/*`. A part of an unknown type is read as a data part that holds all of it. A refusal is a text
-// whose metadata says so: {"refusal":true}.
+// The API tells files apart by the part's type, task::Part by media type: an image without a media type is
+// `image/*`. A part of an unknown type is read as a data part that holds all of it. A refusal is a text whose
+// metadata says so: {"refusal":true}.
 #pragma once
 
 #include <string>
@@ -21,10 +21,10 @@ base::Result<task::Part> read_content(Value content, const std::string& where);
 // The same for a whole `content`: a list of parts, or a text.
 base::Result<std::vector<task::Part>> read_contents(Value contents, const std::string& where);
 
-// `type` and the members of that type, into an object that is being written.
+// Writes `type` and the members of that type into an open object.
 void write_content(Writer& out, const task::Part& part);
 
-// Whether it is shown by a content of type text, which can come in pieces.
+// Whether the part is shown as content of type text, which can be sent in pieces.
 bool is_plain_text(const task::Part& part);
 
 }  // namespace baton::wire::agent_api

@@ -31,7 +31,7 @@ bool is_data_url(std::string_view text) {
   return base::same_word(text.substr(0, kDataScheme.size()), kDataScheme);
 }
 
-// What a data URL (RFC 2397) holds; without a media type of its own it keeps the one that `part` has.
+// Reads a data URL (RFC 2397) into `part`, which keeps its media type if the URL has none.
 bool read_data_url(std::string_view url, Part& part) {
   url.remove_prefix(kDataScheme.size());
   const std::size_t comma = url.find(',');
@@ -55,7 +55,7 @@ bool read_data_url(std::string_view url, Part& part) {
 
 enum class Bare { url, base64 };
 
-// A file by what `name` says: a data URL, or else what the type takes for granted.
+// Reads a file from the member `name`: a data URL, or else what `bare` says.
 Result<Part> read_file_member(Value content, std::string_view name, Bare bare, std::string media_type,
                               const std::string& where) {
   const Value value = content[name].is_object() ? content[name]["url"] : content[name];
@@ -126,7 +126,7 @@ Part stored_file(std::string_view id) {
   return Part::of_data(std::move(data));
 }
 
-// By its bytes, or else by where it is, or else by an id that the agent may know.
+// Reads the bytes, or else the URL, or else an id that the agent may know.
 Result<Part> read_file(Value content, const std::string& where) {
   auto name = optional_text(content, "filename", where);
   if (!name) return fail(std::move(name.error()));

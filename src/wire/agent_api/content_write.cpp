@@ -37,7 +37,7 @@ void write_file(Writer& out, const Part& part) {
   out.optional("filename", part.filename).optional("media_type", part.media_type);
 }
 
-// The protocol has objects only.
+// Data is always an object in this protocol.
 void write_data(Writer& out, const Part& part) {
   out.member("type", "data").key("data");
   const bool object = part.content.find_first_not_of(" \t\r\n") != std::string::npos &&

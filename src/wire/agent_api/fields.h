@@ -1,5 +1,4 @@
-// Fields: reads members of a request. The first thing wrong is kept and decides; what is read after that is
-// thrown away.
+// Fields: reads members of a request and keeps the first error. Values read after an error are discarded.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ bool is_server_call(std::string_view type) {
   return type == "plugin_call" || type == "mcp_call";
 }
 
-// `server_calls`: the agent's own calls are among the items, so outputs of such are the agent's as well.
+// `server_calls`: the items include the agent's own calls, so the outputs of such calls are the agent's too.
 Kind kind_of(Value item, bool server_calls) {
   const std::string_view role = item["role"].string();
   const std::string_view type = item["type"].absent() ? "message" : item["type"].string();
@@ -40,7 +40,7 @@ std::string at(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-// The objects in which an item of a tool or an approval says what it says: the data of its parts, or itself.
+// The objects that hold the members of a tool or approval item: the data of its parts, or the item itself.
 struct Said {
   Value members;
   std::string where;
@@ -60,7 +60,7 @@ std::vector<Said> said_in(Value item, const std::string& where) {
   return said;
 }
 
-// The first of two names that is there, under the first one's name.
+// Reads an id that may be under either name. Errors use the first.
 std::string needed_id(const Said& said, std::string_view name, std::string_view other, Fields& fields) {
   const Value value = said.members[name].absent() ? said.members[other] : said.members[name];
   std::string id = fields.id(value, said.where + std::string(name));

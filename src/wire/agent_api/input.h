@@ -9,7 +9,8 @@
 
 namespace baton::wire::agent_api {
 
-// Fills message, results and answers of `request`. Returns the items that say nothing new.
+// Fills message, results and answers of `request`. Returns the other items, such as system messages and old
+// ones.
 std::vector<Value> read_input(Value input, Fields& fields, chat::RunRequest& request);
 
 }  // namespace baton::wire::agent_api

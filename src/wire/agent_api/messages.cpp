@@ -13,15 +13,15 @@ void Messages::begin_event(task::EventNumber event, chat::Frames& out) {
   begun_ = 0;
 }
 
-// An id says which event the message began with, so it is new in the task, and the same when it is shown
-// again.
+// The id names the event that the message began with. So it is unique in the task, and the same when the
+// message is shown again.
 Messages::Open& Messages::begin(MessageKind kind) {
   std::string id = "msg_" + task_ + "-" + std::to_string(event_.value);
   if (++begun_ > 1) id += "." + std::to_string(begun_);
   open_.push_back(Open(std::move(id), std::move(kind)));
   Open& message = open_.back();
-  // The documents' example begins with `created`, the reference server with `in_progress`; of tools only the
-  // latter is known.
+  // The documentation's example begins with `created`, the reference server with `in_progress`; for tools
+  // only the latter is known.
   const bool speaks = message.kind_.type == "message" || message.kind_.type == "reasoning";
   if (speaks) show_message(message, "created");
   show_message(message, "in_progress");

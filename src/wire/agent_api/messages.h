@@ -1,8 +1,8 @@
 // Messages: the messages of one response and their contents.
 //
-// Writes each object as a frame, numbers all objects of the stream, and keeps the messages that were
-// completed for the response's `output`. A message is created, gets its contents one after the other, and is
-// completed or given up. Several may be open at once.
+// Writes each object as a frame, numbers all objects of the stream, and keeps the completed messages for the
+// response's `output`. A message is begun, gets its contents one after another, and is completed or given up.
+// Several may be open at once.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace baton::wire::agent_api {
 
-// What a message shows and as what. `source` names it within the log; empty: it will not be asked for again.
+// How a message is shown. `source`: its name within the log; empty: nobody will look it up.
 struct MessageKind {
   std::string_view type = "message";
   std::string_view role = "assistant";
@@ -28,15 +28,15 @@ class Messages {
  public:
   explicit Messages(std::string task) : task_(std::move(task)) {}
 
-  // The messages begun from now on show this event and go to these frames.
+  // Messages begun from now on show this event and go to these frames.
   void begin_event(task::EventNumber event, chat::Frames& out);
 
-  // Valid until a message is begun, completed or given up.
+  // A reference stays valid until a message is begun, completed or given up.
   class Open;
   Open& begin(MessageKind kind);
   Open* find(std::string_view source);
 
-  // Text in pieces; the content is completed with the next one or with the message.
+  // Adds a piece of text. The next content, or the end of the message, completes the text.
   void add_text(Open& message, std::string_view piece);
   void end_text(Open& message) { close_text(message, "completed"); }
   void add_part(Open& message, const task::Part& part);
@@ -44,10 +44,10 @@ class Messages {
 
   void complete(Open& message);
   void complete_all();
-  // It stays what it is so far.
+  // Ends the message as incomplete; it is not part of the output.
   void give_up(Open& message);
   void give_up_all();
-  // As if it had never been: it is given up if open, and leaves the output.
+  // Gives the message up if it is open, and removes it from the output.
   void forget(std::string_view source);
 
   std::int64_t next_number() { return next_number_++; }
@@ -80,8 +80,8 @@ class Messages::Open {
 
   std::string id_;
   MessageKind kind_;
-  std::vector<std::string> contents_;  // the finished ones, as their frames are
-  std::string text_;                   // of the open one
+  std::vector<std::string> contents_;  // finished contents, as in their frames
+  std::string text_;                   // of the open content
   bool text_open_ = false;
 };
 

@@ -33,7 +33,7 @@ bool is_stop(Value value) {
   return true;
 }
 
-// What a request says about how to answer. Baton only passes it on.
+// A parameter for how to answer, which Baton only passes on.
 struct Hint {
   std::string_view name;
   bool (*fits)(Value);
@@ -76,7 +76,7 @@ task::Json read_metadata(Value body, const std::vector<Value>& rest, Fields& fie
   return metadata;
 }
 
-// {"type":"function","function":{...}}, or what stands in the function alone. There is no other type.
+// Reads {"type":"function","function":{...}}, or the same members without the `function` around them.
 void read_tool(Value tool, const std::string& where, Fields& fields, Writer& out) {
   const bool nested = tool["function"].is_object();
   const Value function = nested ? tool["function"] : tool;

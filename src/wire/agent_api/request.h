@@ -1,9 +1,10 @@
-// AgentRequest as a chat::RunRequest.
+// Reads an AgentRequest as a chat::RunRequest.
 //
-// Of `input` counts what follows the agent's last item: clients send what is new, or all there is. A user's
-// items become the message, outputs of tools results, approvals answers. What the agent might want to know
-// besides stands in metadata: {"agent_api":{"model":...,"temperature":...,"input":[...]}}, where `input` has
-// the items that are neither (system messages, earlier ones).
+// Only the items of `input` after the agent's last one count: clients send either what is new or everything.
+// Items of the user become the message, outputs of tools become results, approvals become answers. Whatever
+// else the agent may want to know goes into metadata:
+// {"agent_api":{"model":...,"temperature":...,"input":[...]}}, where `input` has the remaining items (system
+// messages, earlier ones).
 #pragma once
 
 #include "base/error.h"

@@ -33,7 +33,7 @@ void write_detail(Writer& out, Value used) {
   });
 }
 
-// Nothing if somebody does not say: a sum of the others would be taken for the whole.
+// Returns nothing if any count is missing: a sum of the others would be taken for the whole.
 std::optional<std::int64_t> sum_of(const std::vector<Document>& used, std::string_view name) {
   std::int64_t sum = 0;
   for (const Document& one : used) {

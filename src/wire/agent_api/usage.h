@@ -1,4 +1,4 @@
-// What a run has used of models, as a response says it: {"input_tokens", "output_tokens", "total_tokens",
+// A run's model usage in the form of a response: {"input_tokens", "output_tokens", "total_tokens",
 // "details":[...]}.
 #pragma once
 

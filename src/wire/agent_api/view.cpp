@@ -28,7 +28,7 @@ std::string source_of(const task::ReasoningDelta& piece) {
   return "span:" + piece.span.value;
 }
 
-// Tools say what they have to say in strings: a JSON string is its text, anything else the JSON itself.
+// Tool outputs are strings: a JSON string is its text, any other JSON is itself.
 std::string as_text(const task::Json& json) {
   const auto document = Document::parse_view(json.text);
   return document && document->root().is_string() ? document->root().str() : json.text;
@@ -116,7 +116,7 @@ void View::on(const task::StatusChanged& changed) {
   if (task::is_stopped(changed.status.state)) finish(changed);
 }
 
-// The caller's own messages are no news for it.
+// The caller already has its own messages.
 void View::on(const task::MessageAdded& added) {
   if (added.message.role == task::Role::agent) show_said(added.message);
 }
@@ -150,7 +150,7 @@ void View::on(const task::ArtifactChunk& chunk) {
   }
   if (!message) return;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    // Text may come chunk by chunk: the last text of one goes on with the first of the next.
+    // Text may come chunk by chunk: the last text of one chunk continues in the first of the next.
     if (i > 0) messages_.end_text(*message);
     if (is_plain_text(parts[i])) {
       messages_.add_text(*message, parts[i].content);
@@ -207,7 +207,7 @@ void View::show_said(const task::Message& said) {
   messages_.complete(message);
 }
 
-// First for people, then for programs.
+// Shows the prompt for people, then the request for programs.
 void View::show_question(const task::StatusChanged& waiting) {
   const chat::Question question = chat::question_in(waiting);
   if (question.for_tool) return;
@@ -224,7 +224,7 @@ void View::show_question(const task::StatusChanged& waiting) {
   if (!question.id.empty()) show_data(MessageKind{"mcp_approval_request"}, approval_of(question));
 }
 
-// What was open when a run broke off is not completed.
+// Messages that are open when a run breaks off are not completed.
 void View::finish(const task::StatusChanged& stopped) {
   const State state = stopped.status.state;
   if (state == State::completed || task::is_waiting(state)) {

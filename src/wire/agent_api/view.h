@@ -1,7 +1,7 @@
 // View: a run as one response of the Agent API.
 //
-// Of the log it shows what is said, thought, called and made. Shared state, steps, working notes, activities
-// and custom events are left out: the protocol has no place for them, and its clients draw every message.
+// It shows what is said, thought, called and made. Shared state, steps, progress notes, activities and custom
+// events are left out: the protocol has no place for them, and its clients draw every message.
 #pragma once
 
 #include <map>
@@ -39,7 +39,7 @@ class View final : public chat::RunView {
   void show_piece(const Delta& piece, MessageKind kind);
   void show_said(const task::Message& message);
   void show_question(const task::StatusChanged& waiting);
-  // A message that is a single object of data.
+  // Shows a message whose only content is an object of data.
   void show_data(MessageKind kind, task::Json data);
 
   void go_on();
@@ -51,7 +51,7 @@ class View final : public chat::RunView {
   std::string id_;
   std::int64_t created_at_ = 0, now_ = 0;  // seconds
   bool begun_ = false, going_on_ = false, over_ = false;
-  std::map<std::string, std::string> calls_;  // the names of tools by the ids of their calls
+  std::map<std::string, std::string> calls_;  // tool names by call id
   std::vector<task::Json> used_;
   chat::Frames* out_ = nullptr;
 };

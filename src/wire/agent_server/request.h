@@ -6,9 +6,8 @@
 
 namespace baton::wire::agent_server {
 
-// Fails with invalid_argument. The contents of several items of the user become parts of one message. Items
-// of other roles have no place in a RunRequest and become its metadata, as they came:
-// {"agent_server":{"input":[...]}}.
+// Fails with invalid_argument. The contents of several user items become parts of one message. Items of other
+// roles have no place in a RunRequest and go unchanged into its metadata: {"agent_server":{"input":[...]}}.
 base::Result<chat::RunRequest> read_request(Value body);
 
 }  // namespace baton::wire::agent_server

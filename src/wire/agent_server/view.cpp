@@ -15,7 +15,7 @@ using task::Part;
 constexpr std::string_view kCompleted = "completed";
 constexpr std::string_view kIncomplete = "incomplete";
 
-// A content as a finished message has it: of the kinds of the Agent API, with its object's name.
+// A content as in a finished message: one of the Agent API, with the name of its object.
 std::string content_of(const Part& part) {
   std::string json;
   Writer out(json);
@@ -26,7 +26,7 @@ std::string content_of(const Part& part) {
   return json;
 }
 
-// The arguments of a tool are an object here, whatever they were.
+// The arguments of a tool as an object, whatever they were.
 std::string as_input(const task::Json& arguments) {
   if (arguments.empty()) return "{}";
   const auto document = Document::parse_view(arguments.text);
@@ -34,7 +34,7 @@ std::string as_input(const task::Json& arguments) {
   return R"({"value":)" + arguments.text + "}";
 }
 
-// No client of this protocol runs tools: somebody has to be told in words.
+// No client of this protocol runs tools, so a call for one is shown in words.
 std::string request_for(const task::ToolCall& call) {
   const std::string arguments = call.arguments.empty() ? "{}" : call.arguments.text;
   return "The agent waits for the result of the tool \"" + call.name + "\" with " + arguments + ".";

@@ -1,8 +1,8 @@
-// A run as the Agent Server's events.
+// View: a run as the Agent Server's events.
 //
-// Ids: the response's is made of the task's, with the number of the run's first event where that is not the
-// task's first; a message's of its reply's or artifact's, with the number of its first event where the run
-// has had it before (a reply that began again). Threads: one at a time.
+// A response's id is made from the task's, plus the number of the run's first event unless that is the task's
+// first. A message's id is made from its reply's or artifact's, plus the number of its first event if the run
+// has used that id before (a reply that began again). Threads: one at a time.
 #pragma once
 
 #include <utility>
@@ -22,10 +22,10 @@ class View final : public chat::RunView {
  private:
   struct Content {
     bool is_text = true;
-    std::string text;  // of a text so far; else the content's JSON
+    std::string text;  // the text so far, or the content's JSON
   };
   struct Message {
-    std::string source;  // the reply or artifact it shows; empty for what is said in one piece
+    std::string source;  // the reply or artifact it shows; empty for a message said as a whole
     std::string id;
     std::vector<Content> contents;
   };
@@ -46,28 +46,29 @@ class View final : public chat::RunView {
   void show_withdrawn(const task::Withdrawn& withdrawn, chat::Frames& out);
   void ask(const chat::Question& question, chat::Frames& out);
 
-  // What was said in one piece, as a message of its own.
+  // Shows what was said as a whole, as a message of its own.
   void say(const std::vector<task::Part>& parts, chat::Frames& out);
-  // The message that shows `source`; begun if there is none, or `anew`, with the id that is wished.
+  // Returns the open message for `source`. Begins one, with the id `wish` if free, if there is none or if
+  // `anew`.
   Message& message_for(const std::string& source, const std::string& wish, bool anew, chat::Frames& out);
   Message& begin_message(std::string source, std::string id, chat::Frames& out);
   void add_text(Message& message, std::string_view text, chat::Frames& out);
   void add_part(Message& message, const task::Part& part, chat::Frames& out);
-  // Ends an open message: completed, or incomplete.
+  // Ends an open message as completed or incomplete.
   void end(const std::string& source, std::string_view status, chat::Frames& out);
   void end_all(std::string_view status, chat::Frames& out);
-  // What was completed of it is no longer part of the output.
+  // Removes the completed messages of `source` from the output.
   void forget(const std::string& source);
   void add_tool_use(std::string_view kind, std::string_view data, chat::Frames& out);
 
   void begin(const task::Event& event, chat::Frames& out);
   void go_to_work(chat::Frames& out);
   void respond(std::string_view status, chat::Frames& out, const Failure* failure = nullptr);
-  // Of the event that is being shown.
+  // The id for the event being shown.
   std::string own_id() const;
-  // An id that this run has not had: the wish, or that and the event's number.
+  // Returns an id that is new in this run: `wish`, or `wish` with the event's number.
   std::string new_id(std::string wish);
-  // The members that each object begins with.
+  // Writes the members that each object begins with.
   Writer& head(Writer& out, std::string_view object, std::string_view status);
 
   const chat::RunFacts facts_;
@@ -81,7 +82,7 @@ class View final : public chat::RunView {
   std::vector<Message> open_;
   std::vector<Completed> completed_;  // the final response's output
   std::vector<std::string> ids_;
-  std::vector<std::pair<std::string, std::string>> calls_;  // tools' names by call
+  std::vector<std::pair<std::string, std::string>> calls_;  // tool names by call id
 };
 
 }  // namespace baton::wire::agent_server

@@ -13,7 +13,7 @@ class AgKit final : public chat::Protocol {
   std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
     return std::make_unique<View>(facts);
   }
-  // Clients hold what was said themselves. Calls too: shown twice, their arguments would double.
+  // Clients keep what was said themselves, and calls too: shown twice, a call's arguments would double.
   void show_conversation(const chat::RunFacts& facts, const std::vector<task::Message>*,
                          const std::vector<chat::Question>& open, chat::Frames& out) const override {
     for (const chat::Question& question : open) {

@@ -17,8 +17,8 @@ std::string item_name(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-// Tools answer in text; what is an object or a list there is one for the agent too. Other JSON (a number, a
-// truth) is as likely to be meant as words.
+// Tool results are text. Text that is a JSON object or list becomes one for the agent. Other JSON (a number,
+// a boolean) may just as well be meant as words.
 task::Json content_of(Value content) {
   const std::string text = content.str();
   const auto document = Document::parse_view(text);

@@ -6,8 +6,8 @@
 
 namespace baton::wire::agkit {
 
-// Fails with invalid_argument. The texts of several user messages become parts of one message. What system
-// and assistant messages say has no place in a RunRequest and becomes its metadata, as it came:
+// Fails with invalid_argument. The texts of several user messages become parts of one message. System and
+// assistant messages have no place in a RunRequest and go unchanged into its metadata:
 // {"agkit":{"messages":[...]}}.
 base::Result<chat::RunRequest> read_request(Value body);
 

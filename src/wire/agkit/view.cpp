@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::string_view kNoResult = "The tool gave no result.";
 
-// Bytes behind standard base64 with padding.
+// The number of bytes in standard base64 with padding.
 std::size_t size_behind(std::string_view base64) {
   const std::size_t padding = base64.ends_with("==") ? 2 : base64.ends_with('=') ? 1 : 0;
   return base64.size() / 4 * 3 - padding;
 }
 
-// There is only text: a file is named, and data shown as it is.
+// Text is all there is: a file is named, and data is shown as it is.
 std::string line_for(const task::Part& part) {
   const std::string name = part.filename.empty() ? "file" : part.filename;
   switch (part.kind) {
@@ -55,7 +55,7 @@ void add_interrupt(chat::Frames& out, const chat::Question& question) {
   });
 }
 
-// Without a break: the client looks for a call in the last message only.
+// Writes the events without a break: the client looks for a call only in the last message.
 void add_call(chat::Frames& out, std::string_view id, std::string_view name, std::string_view arguments) {
   add_event(out, "tool-call-start",
             [&](Writer& event) { event.member("toolCallId", id).member("toolCallName", name); });
@@ -163,7 +163,7 @@ void View::ask(const chat::Question& question, chat::Frames& out) {
     return add_call(out, question.id, facts_.confirm_tool, chat::arguments_of(question));
   }
   unit_.clear();
-  // Clients show an interrupt only as part of a message, which text makes.
+  // Clients show an interrupt only inside a message, which the text makes.
   say({}, chat::prompt_of(question), out);
   add_interrupt(out, question);
 }

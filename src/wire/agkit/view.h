@@ -1,8 +1,8 @@
-// A run as AG-Kit's events.
+// View: a run as AG-Kit's events.
 //
-// All text of a run is one text to the client, so a blank line goes between one reply and the next. A server
-// tool's call that is still open where the run ends is closed by a result that says so: an open call would
-// keep the client from ever sending the results of its own. Threads: one at a time.
+// To the client, all text of a run is one text, so a blank line separates replies. A server tool's call that
+// is still open when the run ends or an attempt is withdrawn gets a result that says so: an open call would
+// keep the client from ever sending the results of its own tools. Threads: one at a time.
 #pragma once
 
 #include <unordered_set>
@@ -27,23 +27,23 @@ class View final : public chat::RunView {
   void show_result(const task::ToolResult& result, chat::Frames& out);
   void ask(const chat::Question& question, chat::Frames& out);
 
-  // Text of `unit`, after a blank line if other text is right before it.
+  // Shows text of `unit`, after a blank line if it directly follows other text.
   void say(const std::string& unit, std::string_view text, chat::Frames& out);
   void close_calls(chat::Frames& out);
 
   struct OpenCall {
     std::string id;     // the agent's
-    std::string shown;  // another one for a call that repeats an id of this run
+    std::string shown;  // differs from `id` if the call repeats an id of this run
   };
   const chat::RunFacts facts_;
-  std::vector<OpenCall> open_calls_;  // server tools' calls without a result
+  std::vector<OpenCall> open_calls_;  // calls of server tools without a result
   std::unordered_set<std::string> call_ids_;
-  std::string unit_;         // what the last text belongs to
-  bool after_text_ = false;  // the client would join further text to what it has
+  std::string unit_;         // the unit of the last text
+  bool after_text_ = false;  // the client would append further text to the last
   bool over_ = false;
 };
 
-// The frames that ask outside of a run.
+// Shows a question outside of a run.
 void show_interrupt(const chat::Question& question, chat::Frames& out);
 
 }  // namespace baton::wire::agkit

@@ -9,10 +9,10 @@
 namespace baton::wire::agui {
 namespace {
 
-// What the client is asked, by the form in which it is.
+// The open questions to the client, by the form in which they are asked.
 struct Asked {
   std::vector<chat::Question> interrupts;
-  std::vector<chat::Question> by_tool;  // as calls of the tool for that
+  std::vector<chat::Question> by_tool;  // as calls of the client's confirm tool
   std::vector<std::string> pending;     // calls of client tools
 };
 
@@ -30,7 +30,7 @@ Asked sort(const chat::RunFacts& facts, const std::vector<chat::Question>& open)
   return asked;
 }
 
-// What was said, and the questions that are calls for this client.
+// What was said, plus the questions that are shown to this client as calls.
 std::vector<task::Message> with_calls(const chat::RunFacts& facts, std::vector<task::Message> messages,
                                       const std::vector<chat::Question>& questions) {
   for (const chat::Question& question : questions) {
@@ -72,14 +72,14 @@ class AgUi final : public chat::Protocol {
     const Asked asked = sort(facts, open);
     if (messages) show_messages(facts, with_calls(facts, *messages, asked.by_tool), out);
     if (!asked.interrupts.empty()) return show_interrupts(facts, asked.interrupts, {}, out);
-    // Only calls that this very stream has shown may be named.
+    // Only calls that this stream has shown may be named.
     show_pending(facts, messages ? asked.pending : std::vector<std::string>(), {}, out);
   }
 
   // An interrupt is answered by `resume`.
   bool answers_in_words() const override { return false; }
   bool names_runs() const override { return true; }
-  // Runs of one thread go side by side.
+  // Runs of one thread may go side by side.
   bool one_run_at_a_time() const override { return false; }
   bool leaving_cancels() const override { return true; }
 };

@@ -16,7 +16,7 @@ using base::fail;
 using base::Result;
 using task::Part;
 
-// A part, or nothing where it is of a kind that is not known here.
+// A part, or nothing if its type is unknown.
 using MaybePart = std::optional<Part>;
 
 Result<Part> raw_part(std::string_view text, std::string media_type, const std::string& name) {
@@ -130,7 +130,7 @@ std::string media_type_of(const Part& part) {
   return part.media_type.empty() ? "application/octet-stream" : part.media_type;
 }
 
-// The id and provider of a data part {"file":{...}}; without an id for any other.
+// The id and provider of a data part {"file":{...}}; for any other part the id is empty.
 struct KeptFile {
   std::string id, provider;
 };

@@ -1,7 +1,7 @@
-// The content of AG-UI messages: a text, or parts as 0.0.x ("binary") and 1.0 (image, audio, video, document)
-// write them.
+// The content of AG-UI messages: a string, or parts in the form of 0.0.x ("binary") or 1.0 (image, audio,
+// video, document).
 //
-// Reading fails with invalid_argument and a text that names the member by its whole path. Threads: any;
+// Reading fails with invalid_argument and a text that names the member by its full path. Threads: any;
 // stateless.
 #pragma once
 
@@ -15,18 +15,18 @@
 
 namespace baton::wire::agui {
 
-// A string, a list of parts, or absent: no parts. Parts of unknown types are skipped. A file that a provider
-// keeps is a data part {"file":{"id","provider"?}}.
+// Reads a string or a list of parts; absent content has no parts. Parts of unknown types are skipped. A file
+// kept by a provider becomes a data part {"file":{"id","provider"?}}.
 base::Result<std::vector<task::Part>> read_content(Value content, const std::string& name);
 
-// The content of a tool's result as any JSON: a string, also where parts of text say it.
+// Reads the content of a tool's result: as a JSON string if it is all text, otherwise as the JSON it is.
 base::Result<task::Json> read_result_content(Value content, const std::string& name);
 
-// As a string where there are only texts, otherwise a list of parts in the form that the client's generation
-// knows. Data that is no file is left out.
+// Writes a string if there are only texts, otherwise a list of parts in the form of the client's generation.
+// Data that is not a file is left out.
 void write_content(Writer& out, const std::vector<task::Part>& parts, bool newer);
 
-// Whether write_content has anything to write.
+// Whether write_content writes this part.
 bool shows_in_content(const task::Part& part);
 
 }  // namespace baton::wire::agui

@@ -35,7 +35,7 @@ Result<Speaker> read_role(Value role, const std::string& name) {
   return wrong(name + ".role: is not a role of AG-UI");
 }
 
-// The client's own metadata with the role where a Message cannot say it, and what else providers may need.
+// The client's metadata, plus the role if a Message cannot express it, and members that providers may need.
 task::Json metadata_of(Value message, Speaker speaker) {
   task::Json metadata;
   Writer out(metadata.text);
@@ -58,7 +58,7 @@ task::Json metadata_of(Value message, Speaker speaker) {
   return any ? std::move(metadata) : task::Json{};
 }
 
-// Arguments are JSON in a string; what is not JSON stays that string.
+// Arguments are JSON in a string. Text that is not JSON stays a string.
 void write_arguments(Writer& out, Value arguments) {
   if (arguments.absent()) return;
   const auto parsed = Document::parse_view(arguments.string());
@@ -128,7 +128,7 @@ Result<ReadMessage> read_message(Value value, const std::string& name) {
   }
   if (auto bad = take(read_content(value["content"], name + ".content"), message.parts)) return fail(*bad);
   if (read.speaker == Speaker::assistant) {
-    // An assistant that only calls tools has an empty content with many clients.
+    // Many clients send an empty content for an assistant that only calls tools.
     std::erase_if(message.parts, [](const task::Part& part) { return part == task::Part::of_text({}); });
     if (auto bad = add_calls(value["toolCalls"], name + ".toolCalls", message)) return fail(*bad);
   }

@@ -1,7 +1,7 @@
-// Messages of an AG-UI client as the vocabulary has them.
+// Reads messages of an AG-UI client as task::Message.
 //
-// What has no place in a Message stands in data parts and metadata as wire/chat/run_request.h says. Reading
-// fails with invalid_argument and a text that names the member by its whole path. Threads: any; stateless.
+// What a Message has no member for goes into data parts and metadata, as in wire/chat/run_request.h. Reading
+// fails with invalid_argument and a text that names the member by its full path. Threads: any; stateless.
 #pragma once
 
 #include <optional>
@@ -18,8 +18,8 @@ enum class Speaker { system, developer, user, assistant, tool, reasoning, activi
 
 struct ReadMessage {
   Speaker speaker = Speaker::user;
-  task::Message message;                     // of an activity: without parts
-  std::optional<chat::ClientResult> result;  // what a tool message says
+  task::Message message;                     // without parts for an activity
+  std::optional<chat::ClientResult> result;  // of a tool message
 };
 
 base::Result<ReadMessage> read_message(Value message, const std::string& name);

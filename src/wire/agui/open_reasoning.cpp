@@ -10,7 +10,7 @@ constexpr auto kNothing = [](Writer&) {};
 void OpenReasoning::show(const task::ReasoningDelta& piece, Out& out) {
   const bool goes_on = !piece.first && span_ == piece.span.value;
   if (!goes_on) {
-    if (!piece.first && piece.text.empty()) return;  // the end of what is closed already
+    if (!piece.first && piece.text.empty()) return;  // the end of a closed span
     close(out);
     start(piece.span.value, out);
   }

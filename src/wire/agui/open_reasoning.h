@@ -1,7 +1,7 @@
-// OpenReasoning: what the agent thinks aloud, one span with one message at a time.
+// OpenReasoning: shows an agent's reasoning, one span with one message at a time.
 //
-// REASONING_* are shown by the clients that most people have, the older THINKING_* by none; README.md has the
-// survey. THINKING_* have no ids and so cannot overlap. Threads: one at a time.
+// Most clients in use show REASONING_* and ignore the older THINKING_*; src/README.md has the survey.
+// THINKING_* have no ids and so cannot overlap. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -24,8 +24,8 @@ class OpenReasoning {
 
   Names& names_;
   const bool has_ids_;  // REASONING_*, else THINKING_*
-  std::string span_;    // that is open, as the log names it; empty: none
-  std::string id_;      // as clients know it
+  std::string span_;    // the open span's id in the log; empty: none
+  std::string id_;      // the span's id for clients
 };
 
 }  // namespace baton::wire::agui

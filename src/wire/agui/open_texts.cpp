@@ -9,7 +9,7 @@ void end(const std::string& id, Out& out) {
   out.event("TEXT_MESSAGE_END", "messageId", id);
 }
 
-// Never an empty delta: 0.0.42 fails the run for one.
+// Never writes an empty delta: 0.0.42 fails the run for one.
 void content(const std::string& id, const std::string& text, Out& out) {
   if (text.empty()) return;
   out.event("TEXT_MESSAGE_CONTENT", [&](Writer& w) { w.member("messageId", id).member("delta", text); });
@@ -29,7 +29,7 @@ void OpenTexts::show(const Piece& piece, Out& out) {
   const auto same = [&](const Open& open) { return open.key == piece.key; };
   auto open = std::ranges::find_if(open_, same);
   if (open == open_.end()) {
-    if (!piece.first && piece.text.empty()) return;  // the end of what is closed already
+    if (!piece.first && piece.text.empty()) return;  // the end of a closed message
     open_.push_back({piece.key, start(piece.wanted, out)});
     open = std::prev(open_.end());
   }

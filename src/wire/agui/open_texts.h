@@ -14,19 +14,19 @@ class OpenTexts {
  public:
   explicit OpenTexts(Names& names) : names_(names) {}
 
-  // A piece of the text known as `key` in the log, which is shown under the id `wanted` or one like it.
-  // `first`: whatever was open under this key is another message. `last`: the message is complete.
+  // A piece of the text that the log knows as `key`, shown under the id `wanted` or a variant of it. `first`:
+  // it begins a new message; one that is open under this key is closed. `last`: the message is complete.
   struct Piece {
     std::string key, wanted, text;
     bool first = false, last = false;
   };
   void show(const Piece& piece, Out& out);
-  // A message that comes as a whole.
+  // Shows a complete message.
   void show_whole(const std::string& wanted, const std::string& text, Out& out);
   void close_all(Out& out);
 
-  // The id of the message that is the last one of the conversation as clients see it, or empty: only that
-  // one may be named as the parent of a tool call, or clients of 0.0.42 make a second of the same id.
+  // The id of the conversation's last message as clients see it, or empty. Only that message may be named as
+  // the parent of a tool call: for any other, clients of 0.0.42 make a second message with the same id.
   const std::string& last_message() const { return last_message_; }
   // Something else became the conversation's last message.
   void another_followed() { last_message_.clear(); }

@@ -34,7 +34,7 @@ void OpenSteps::show(const task::Step& step, Out& out) {
     out.event("STEP_STARTED", "stepName", step.name);
     return;
   }
-  // What began in an earlier run was closed with it.
+  // A step that began in an earlier run was closed with that run.
   if (open == open_.end() || --open->depth > 0) return;
   open_.erase(open);
   finish_step(step.name, out);
@@ -59,7 +59,7 @@ void OpenSubagents::show(const task::Subagent& subagent, Out& out) {
     if (open == open_.end()) open_.push_back({subagent.id, start(subagent, out)});
     return;
   }
-  // One that began in an earlier run is shown as going on in this one, so that its end can be shown.
+  // A subagent that began in an earlier run is started again in this one, so that its end can be shown.
   const std::string id = open == open_.end() ? start(subagent, out) : open->id;
   if (open != open_.end()) open_.erase(open);
   if (subagent.phase == task::Subagent::Phase::finished) return finish_subagent(id, false, out);

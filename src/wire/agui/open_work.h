@@ -1,4 +1,4 @@
-// OpenSteps and OpenSubagents: the work that a run shows as begun and not yet ended.
+// OpenSteps and OpenSubagents: steps and subagents that a run has shown as begun but not yet ended.
 //
 // Threads: one at a time.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace baton::wire::agui {
 
-// A step's name may be open once only; a step that begins again inside of itself shows as one.
+// A step's name can be open only once: a step that begins again inside itself is shown as one.
 class OpenSteps {
  public:
   void show(const task::Step& step, Out& out);
@@ -31,7 +31,7 @@ class OpenSubagents {
   explicit OpenSubagents(bool newer) : newer_(newer) {}
 
   void show(const task::Subagent& subagent, Out& out);
-  // How the subagents that are still open end with the run, or with an attempt of it.
+  // How subagents that are still open end when the run, or an attempt of it, ends.
   enum class Ending { finished, suspended, broken_off };
   void close_all(Ending ending, Out& out);
 

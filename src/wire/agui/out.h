@@ -1,4 +1,4 @@
-// Out: where a view puts its AG-UI events, each with the time of the log's event it shows.
+// Out: writes a view's AG-UI events, each with the time of the log event it shows.
 //
 // Threads: one at a time.
 #pragma once
@@ -20,7 +20,7 @@ class Out {
  public:
   Out(chat::Frames& frames, std::optional<base::Timestamp> at) : frames_(frames), at_(at) {}
 
-  // `members` writes the event's own; it must not make another event.
+  // `members` writes the event's own members; it must not write another event.
   template <class F>
   void event(std::string_view type, F&& members) {
     Writer out(frames_.add());

@@ -24,7 +24,7 @@ std::string at(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-// Whether the version that the client speaks is 1.0 or later. One that is no version says nothing.
+// Whether the client speaks version 1.0 or later. Text that is not a version counts as older.
 Result<bool> read_newer(Value version) {
   if (version.absent()) return false;
   if (!version.is_string()) return wrong("protocolVersion: must be a string");
@@ -37,7 +37,7 @@ Result<bool> read_newer(Value version) {
 
 // ---- Tools.
 
-// A JSON Schema, an object; some clients write it as the text of one.
+// A JSON Schema: an object, which some clients write as JSON text.
 MaybeError write_parameters(Writer& out, Value parameters, const std::string& name) {
   if (parameters.absent()) return std::nullopt;
   if (parameters.is_object()) {
@@ -102,7 +102,7 @@ Result<std::vector<ReadMessage>> read_messages(Value messages) {
   return read;
 }
 
-// Where the last message of this speaker stands, from 1; 0: there is none.
+// The position of this speaker's last message, from 1; 0: none.
 std::size_t after_last(const std::vector<ReadMessage>& messages, Speaker speaker) {
   for (std::size_t i = messages.size(); i > 0; --i) {
     if (messages[i - 1].speaker == speaker) return i;
@@ -110,8 +110,9 @@ std::size_t after_last(const std::vector<ReadMessage>& messages, Speaker speaker
   return 0;
 }
 
-// Tells what is new from what was. Results that a user's message follows are in the history too: they may be
-// of a server's tool, which nobody waits for, and belong to what was said before that message.
+// Separates what is new from the history. Results that are followed by a user message go into the history
+// too: they may be of a server's tool, which nobody waits for, and belong to what was said before that
+// message.
 void sort_out(std::vector<ReadMessage> messages, RunRequest& request) {
   const std::size_t news = after_last(messages, Speaker::assistant);
   const std::size_t spoken = after_last(messages, Speaker::user);

@@ -15,8 +15,8 @@ void finish(const chat::RunFacts& facts, const UsageSum& usage, Out& out, F&& me
   });
 }
 
-// The data that a completed task's message holds: one value, or a list of several. A null is no result: 1.0
-// refuses it.
+// The data in the message of a completed task: one value, or a list of several. A single null is no result:
+// 1.0 refuses it.
 task::Json result_in(const std::optional<task::Message>& message) {
   std::vector<const task::Part*> data;
   if (message) {
@@ -34,14 +34,14 @@ task::Json result_in(const std::optional<task::Message>& message) {
   return list;
 }
 
-// A note as of an agent's progress, for what an end of 1.0 has no member for.
+// A progress note, for what the end of a run in 1.0 has no member for.
 void show_status(const std::string& message, Out& out) {
   out.event("CUSTOM", [&](Writer& w) {
     w.member("name", "status").key("value").object([&] { w.member("message", message); });
   });
 }
 
-// An error has a code of its own where whoever failed gave one.
+// The error's own code if the agent gave one, otherwise the name of the state.
 std::string code_of(const task::StatusChanged& end) {
   const auto metadata = Document::parse_view(end.metadata.text);
   const std::string code = metadata ? metadata->root()["code"].str() : std::string();

@@ -1,6 +1,6 @@
 // The frames that begin and end a run: RUN_STARTED, RUN_FINISHED, RUN_ERROR.
 //
-// Only forms that the client's generation takes: 0.0.x fails the run for an outcome that it does not know.
+// Only forms that the client's generation knows are written: 0.0.x fails the run for an unknown outcome.
 // Threads: pure functions.
 #pragma once
 
@@ -15,12 +15,12 @@ namespace baton::wire::agui {
 
 void show_start(const chat::RunFacts& facts, Out& out);
 
-// Completed, canceled, failed, rejected.
+// The run was completed, canceled, failed or rejected.
 void show_end(const chat::RunFacts& facts, const task::StatusChanged& end, const UsageSum& usage, Out& out);
-// The client is to run these tools of its own.
+// The run ends so that the client can run these tools of its own.
 void show_pending(const chat::RunFacts& facts, const std::vector<std::string>& calls, const UsageSum& usage,
                   Out& out);
-// The client is to answer; one question at least.
+// The run ends so that the client can answer; at least one question.
 void show_interrupts(const chat::RunFacts& facts, const std::vector<chat::Question>& questions,
                      const UsageSum& usage, Out& out);
 void show_error(const std::string& message, std::string_view code, const UsageSum& usage, Out& out);

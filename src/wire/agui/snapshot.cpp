@@ -17,7 +17,7 @@ std::string as_text(Value value) {
   return value.is_string() ? value.str() : std::string(value.raw());
 }
 
-// One message of ours, as the messages that say the same there.
+// Writes one task::Message as the AG-UI messages that say the same.
 class MessageWriter {
  public:
   MessageWriter(Writer& out, const Message& message, std::string id, bool newer)
@@ -52,7 +52,7 @@ class MessageWriter {
     return role == "system" || role == "developer" ? role : "user";
   }
 
-  // The object of one message, each with an id of its own.
+  // Writes the object of one message, with an id of its own.
   template <class F>
   void start(F&& members) {
     const std::string id = written_ == 0 ? id_ : id_ + "~" + std::to_string(written_ + 1);

@@ -10,7 +10,7 @@
 
 namespace baton::wire::agui {
 
-// A list. Each message of ours may be several there: what tools gave is a message each.
+// Writes a list. One task::Message may become several messages: each tool result is one of its own.
 void write_messages(Writer& out, const std::vector<task::Message>& messages, bool newer);
 
 }  // namespace baton::wire::agui

@@ -1,4 +1,4 @@
-// UsageSum: what a run has used of models, one sum for each provider and model.
+// UsageSum: a run's model usage, one sum for each provider and model.
 //
 // Threads: one at a time.
 #pragma once
@@ -16,9 +16,9 @@ namespace baton::wire::agui {
 
 class UsageSum {
  public:
-  // Whatever clients would refuse is left out.
+  // Counts that clients would refuse are left out, or capped if too large.
   void add(const task::Json& used);
-  // A member `usage`, a list; nothing if nothing was used.
+  // Writes a list as the member `usage`; a no-op if nothing was used.
   void write(Writer& out) const;
 
  private:

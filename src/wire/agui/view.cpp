@@ -14,7 +14,7 @@ namespace {
 
 using task::Part;
 
-// The parts that are no text; of data only if `with_data`.
+// The parts that are not text; data only if `with_data`.
 std::vector<Part> others_in(const std::vector<Part>& parts, bool with_data) {
   std::vector<Part> others;
   for (const Part& part : parts) {
@@ -60,7 +60,7 @@ std::string View::own_id() const {
 
 void View::show_one(const task::MessageAdded& event, Out& out) {
   if (event.message.role == task::Role::agent) return show_message(event.message, true, out);
-  // The client knows what it said. The results among it are of its own tools: it has shown them.
+  // The client knows what it said, and has shown the results of its own tools.
   for (const task::ToolResult& result : line::tool_results_in(event.message)) answered_.insert(result.id);
 }
 
@@ -134,7 +134,7 @@ void View::show_call(const std::string& id, const std::string& name, const std::
 
 void View::show_one(const task::ToolResult& event, Out& out) {
   if (shown_client_calls_.contains(event.id) || !answered_.insert(event.id).second) return;
-  // A result without a call in this run is of a call in an earlier one, whose id is taken too.
+  // A result without a call in this run belongs to a call of an earlier run, whose id is taken too.
   const auto [call, unknown] = calls_.try_emplace(event.id, event.id);
   if (unknown) (void)names_.fresh(event.id);
   const std::string& id = call->second;
@@ -199,7 +199,7 @@ void View::show_one(const task::StatusChanged& event, Out& out) {
   if (event.status.state == task::State::working) show_note(event, out);
 }
 
-// What an agent says of its progress: {message?, parts?, and what its metadata holds (progress?)}.
+// An agent's progress note: {message?, parts?, and the members of its metadata (progress?)}.
 void View::show_note(const task::StatusChanged& note, Out& out) {
   const auto metadata = Document::parse_view(note.metadata.text);
   const bool has_metadata = metadata && metadata->root().is_object() && metadata->root().size() > 0;

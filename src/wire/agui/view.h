@@ -1,8 +1,8 @@
 // View: a run's log as AG-UI events, in an order that the clients' verifiers accept whatever the log holds.
 //
-// A verifier fails the whole run for one event out of place, so everything that opens is closed before the
-// last frame, names are used once, and what a client's generation does not know is left out or said in an
-// older way. Threads: one at a time.
+// A verifier fails the whole run for one event out of place. So everything open is closed before the last
+// frame, ids are used only once, and what a client's generation does not know is left out or shown in an
+// older form. Threads: one at a time.
 #pragma once
 
 #include <string>
@@ -57,7 +57,7 @@ class View final : public chat::RunView {
   const chat::RunFacts facts_;
   bool started_ = false;
   bool over_ = false;
-  task::EventNumber number_;  // of the event that is being shown
+  task::EventNumber number_;  // of the event being shown
 
   Names names_;
   OpenTexts texts_{names_};
@@ -65,10 +65,10 @@ class View final : public chat::RunView {
   OpenSteps steps_;
   OpenSubagents subagents_;
   UsageSum usage_;
-  // Calls of servers' tools: as the log names them, and as the client does.
+  // Calls of server tools: the log's id to the client's.
   std::unordered_map<std::string, std::string> calls_;
-  std::vector<std::string> client_calls_;               // whose results are the client's to give
-  std::unordered_set<std::string> shown_client_calls_;  // the same, and those of withdrawn attempts
+  std::vector<std::string> client_calls_;               // calls whose results the client gives
+  std::unordered_set<std::string> shown_client_calls_;  // the same, plus those of withdrawn attempts
   std::unordered_set<std::string> answered_;            // calls, as the log names them
 };
 

@@ -47,8 +47,8 @@ std::vector<task::Extension> read_extensions(Value extensions) {
   return read;
 }
 
-// Of the card itself, in any version of A2A, besides what the schema names: what Baton fills in when it
-// serves the card, or leaves out.
+// Members of the card itself, in any version of A2A, that the schema does not name: Baton fills them in when
+// it serves the card, or leaves them out.
 constexpr std::array<std::string_view, 14> kOtherMembers{"$schema",
                                                          "url",
                                                          "preferredTransport",
@@ -64,8 +64,8 @@ constexpr std::array<std::string_view, 14> kOtherMembers{"$schema",
                                                          "stateTransitionHistory",
                                                          "extendedAgentCard"};
 
-// Walks a card along the schema. Objects that the schema leaves open are reported on, those that it closes
-// are left to the check.
+// Walks a card along the schema. Reports unknown members of objects that the schema leaves open; the check
+// reports those of closed ones.
 class UnknownMembers {
  public:
   explicit UnknownMembers(Value schema) : schema_(schema) {}

@@ -1,4 +1,4 @@
-// Reading the card.json of an agent: an A2A 1.0 agent card plus the object "baton".
+// Reads the card.json of an agent: an A2A 1.0 agent card plus the object "baton".
 #pragma once
 
 #include <string_view>
@@ -10,17 +10,17 @@
 
 namespace baton::wire {
 
-// What is wrong with the text of a card.json by schema/agent-card.schema.json; empty: nothing. The text must
-// be JSON.
+// Checks the text of a card.json against schema/agent-card.schema.json, then its security schemes. Returns
+// the problems; empty: none. The text must be JSON.
 std::vector<SchemaProblem> check_card(std::string_view json);
 
-// Members outside "baton" that no version of A2A knows, each with the nearest name that is known: they are
-// most likely misspelt. Names that begin with "x-" are their authors' own.
+// Members outside "baton" that no version of A2A knows, each with the nearest known name: most are misspelt.
+// Names that begin with "x-" are their authors' own and not reported.
 std::vector<SchemaProblem> unknown_members(Value card);
 
-// The A2A part of a card, of any generation. Members that Baton fills in when it serves a card (url,
-// interfaces) and signatures are left out; of "baton" only `extended` is
-// read. What is of a wrong type counts as not there.
+// Reads the A2A part of a card, of any generation. Signatures, and members that Baton fills in when it serves
+// a card (url, interfaces), are left out. Of "baton" only `extended` is read. A member of the wrong type
+// counts as absent.
 task::AgentCard read_card(Value card);
 
 }  // namespace baton::wire

@@ -28,7 +28,7 @@ bool same_word(std::string_view a, std::string_view b) {
                     [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-// Nothing said is JSON-RPC: before 0.2.4 there was nothing else.
+// No name means JSON-RPC: before 0.2.4 there was nothing else.
 std::optional<Binding> read_binding(Value name) {
   if (name.string().empty()) return Binding::json_rpc;
   for (const auto& [binding, word] : kBindings) {
@@ -37,7 +37,7 @@ std::optional<Binding> read_binding(Value name) {
   return std::nullopt;
 }
 
-// "0.3.0" is 0.3, "1.1" can be spoken to as 1.0 is.
+// "0.3.0" is 0.3; "1.1" is spoken to as 1.0.
 std::optional<Generation> read_generation(std::string_view version) {
   if (version == "1" || version.starts_with("1.")) return Generation::v1_0;
   for (const auto& [generation, number] : kGenerations) {
@@ -65,8 +65,8 @@ bool lacks_what_0_2_wants(Value card) {
   return false;
 }
 
-// What a card without a version says of itself by its members: 0.2 brought some and demanded others. Both:
-// it may be either.
+// Tells the generation of a card without a version by its members: 0.2 added some and required others.
+// Returns both if it may be either.
 std::vector<Generation> generations_by_members(Value card) {
   const bool says_0_2 = has_any(card, {"securitySchemes", "security", "supportsAuthenticatedExtendedCard",
                                        "iconUrl", "preferredTransport", "additionalInterfaces"}) ||
@@ -87,7 +87,7 @@ bool has_new_interfaces(Value card) {
   return card["supportedInterfaces"].is_array() && card["supportedInterfaces"].size() > 0;
 }
 
-// More than any server offers. Each is compared with those before it.
+// More than any server offers. Bounded because each is compared with those before it.
 constexpr std::size_t kInterfacesMax = 100;
 
 void add(RemoteCard& card, RemoteInterface found) {
@@ -101,7 +101,7 @@ void read_new_interfaces(Value card, RemoteCard& read) {
   for (const Value item : card["supportedInterfaces"]) {
     const auto binding = read_binding(item["protocolBinding"]);
     const std::string_view version = item["protocolVersion"].string();
-    // Nothing said means 0.3.
+    // No version means 0.3.
     const auto generation = version.empty() ? Generation::v0_3 : read_generation(version);
     if (binding && generation) add(read, {item["url"].str(), *binding, *generation, item["tenant"].str()});
   }

@@ -1,7 +1,7 @@
-// Reading the card of any agent, of any A2A generation, as a client.
+// Reads the card of any agent, of any A2A generation, as a client.
 //
-// Reading is lenient: what is missing or of a wrong type counts as not there (remote_check.h says what is
-// wrong with a card). Pure functions.
+// Reading is lenient: members that are missing or of the wrong type count as absent (remote_check.h reports
+// what is wrong with a card). Pure functions.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,12 @@ enum class Binding { json_rpc, rest, grpc };
 std::string_view name_of(Binding binding);              // "JSONRPC", "HTTP+JSON", "GRPC"
 std::string_view name_of(task::Generation generation);  // "0.1", "0.2", "0.3", "1.0"
 
-// A place where the agent is spoken to, and how.
+// An endpoint of the agent, and how to speak to it.
 struct RemoteInterface {
-  std::string url;  // as the card has it; of gRPC also host:port
+  std::string url;  // as in the card; may be host:port for gRPC
   Binding binding = Binding::json_rpc;
   task::Generation generation = task::Generation::v1_0;
-  std::string tenant;  // to be repeated in every request; empty: none
+  std::string tenant;  // sent in every request; empty: none
 
   friend bool operator==(const RemoteInterface&, const RemoteInterface&) = default;
 };
@@ -34,28 +34,29 @@ struct RemoteCard {
   task::AgentCard card;  // a mode "text" is read as "text/plain"
   bool streaming = false;
   bool push = false;
-  bool extended = false;  // there is an extended card for callers that say who they are
-  // In the card's order, the first hundred. What Baton cannot speak (other bindings, later versions) is left
-  // out. A card that may be of 0.1 or early 0.2 has its URL twice: whoever is answered that a method does not
-  // exist (-32601) tries the next.
+  bool extended = false;  // there is an extended card for authenticated callers
+  // In the card's order, at most a hundred. Those that Baton cannot speak (other bindings, later versions)
+  // are left out. A card that may be of 0.1 or early 0.2 has its URL twice: after "method not found" (-32601)
+  // the caller tries the next.
   std::vector<RemoteInterface> interfaces;
 };
 
-// Fails with parse_error for what is not JSON, with invalid_argument for what is not an object.
+// Fails with parse_error if the text is not JSON, with invalid_argument if it is not an object.
 base::Result<RemoteCard> read_remote_card(std::string_view json);
 RemoteCard read_remote_card(Value card);
 
-// The generations that a card is written for, by its members, oldest first. Those of the interfaces it lists
-// are another matter.
+// The generations that a card is written for, judged by its members, oldest first. The interfaces it lists
+// may be of others.
 std::vector<task::Generation> generations_of(Value card);
 
 struct InterfaceWish {
-  std::optional<task::Generation> generation;                       // empty: the newest there is
-  std::vector<Binding> bindings{Binding::json_rpc, Binding::rest};  // those that will do
+  std::optional<task::Generation> generation;                       // empty: the newest
+  std::vector<Binding> bindings{Binding::json_rpc, Binding::rest};  // acceptable bindings
 };
-// The interface to use: of the generation wished for or else the newest, the first in the card's order that
-// has a binding that will do. A card of 0.3 or 1.0 cannot say that it speaks 0.1 or 0.2 as well; if one of
-// these is wished for, it is its JSON-RPC interface of the oldest generation, at the generation wished for.
+// Picks the interface to use: of the wished generation, or else of the newest, the first in the card's order
+// with an acceptable binding. A card of 0.3 or 1.0 cannot say that it speaks 0.1 or 0.2 as well. If one of
+// these is wished for, the card's JSON-RPC interface of the oldest generation is used, at the wished
+// generation.
 std::optional<RemoteInterface> pick(const RemoteCard& card, const InterfaceWish& wish = {});
 
 }  // namespace baton::wire

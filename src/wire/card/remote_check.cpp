@@ -15,7 +15,7 @@ namespace {
 using task::Generation;
 using Type = Value::Type;
 
-// In which generations a member must be there.
+// The generations that require a member.
 struct Needed {
   Generation from = Generation::v0_1;
   Generation to = Generation::v1_0;
@@ -98,7 +98,7 @@ constexpr std::array kSignatureMembers{
     Member{"protected", Type::string, kAlways},
     Member{"signature", Type::string, kAlways},
 };
-// Lists whose elements are texts; the elements of others are objects.
+// Lists of strings; the elements of all other lists are objects.
 constexpr std::array<std::string_view, 7> kTexts{
     "defaultInputModes", "defaultOutputModes", "schemes", "tags", "examples", "inputModes", "outputModes"};
 
@@ -145,7 +145,7 @@ class RemoteCheck {
 
   bool is_needed(const Needed& needed) const {
     if (needed.never) return false;
-    // A card that claims nothing Baton knows must still have what all generations want.
+    // A card that claims nothing Baton knows must still have what all generations require.
     if (generations_.empty()) return needed.from == Generation::v0_1 && needed.to == Generation::v1_0;
     return std::any_of(generations_.begin(), generations_.end(),
                        [&](Generation claimed) { return needed.from <= claimed && claimed <= needed.to; });
@@ -168,7 +168,7 @@ class RemoteCheck {
       } else if (value.is_array()) {
         check_elements(value, where, member.name);
       } else if (value.is_string() && value.string().empty() && is_needed(member.needed)) {
-        // What 0.2 came to require is filled with nothing by those who convert cards of 0.1.
+        // Converters of 0.1 cards fill the members that 0.2 requires with empty texts.
         if (member.needed.from != Generation::v0_2) problem(where, "is empty");
       }
     }
@@ -193,14 +193,14 @@ class RemoteCheck {
   }
 
   void check_url(Value url, Value binding, const std::string& pointer) {
-    // gRPC is found at host:port as well, what others want is theirs to say.
+    // gRPC also uses host:port; other bindings have rules of their own.
     const std::string_view name = binding.string();
     const bool is_web = name.empty() || name == "JSONRPC" || name == "HTTP+JSON";
     if (!url.is_string() || url.string().empty() || !is_web) return;
     if (!is_web_url(url.string())) problem(pointer, "must be an absolute http or https URL");
   }
 
-  // Where the agent is spoken to.
+  // Checks the URLs of the agent.
   void check_places(Value card) {
     check_url(card["url"], card["preferredTransport"], "/url");
     const Value fresh = card["supportedInterfaces"];

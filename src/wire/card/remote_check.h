@@ -1,4 +1,4 @@
-// What is wrong with an agent's card, by the A2A generations that it claims.
+// Checks an agent's card against the A2A generations that it claims.
 //
 // Pure function.
 #pragma once
@@ -11,7 +11,7 @@
 namespace baton::wire {
 
 // A card that claims several generations (generations_of) must have what each of them requires. An empty list
-// of skills is let pass. Empty: nothing is wrong.
+// of skills is accepted. Returns an empty list if nothing is wrong.
 std::vector<SchemaProblem> check_remote_card(Value card);
 
 }  // namespace baton::wire

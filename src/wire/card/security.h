@@ -16,22 +16,22 @@
 
 namespace baton::wire {
 
-// Either form; what makes no sense is left out.
+// These read either form; what makes no sense is left out.
 std::vector<task::SecurityScheme> read_security_schemes(Value schemes);
 std::vector<task::SecurityRequirement> read_requirements(Value requirements);
-// Of the card or a skill, which may have either member.
+// Reads the requirements of a card or a skill, under either member name.
 std::vector<task::SecurityRequirement> read_security(Value owner);
 
 // What is wrong with the schemes and requirements of a card and its skills.
 std::vector<SchemaProblem> check_security(Value card);
 
-// "securitySchemes", in both forms for the superset; left out when empty. Old views leave out the flows that
-// they have no name for.
+// Writes "securitySchemes", in both forms for the superset; a no-op if empty. Old views leave out the flows
+// that they have no name for.
 void write_security_schemes(Writer& out, const std::vector<task::SecurityScheme>& schemes, CardView view);
-// "security", "securityRequirements" or both; likewise.
+// Writes "security", "securityRequirements" or both; a no-op if empty.
 void write_requirements(Writer& out, const std::vector<task::SecurityRequirement>& requirements,
                         CardView view);
-// The scheme in the words of 0.1: "bearer", "apiKey".
+// The scheme as 0.1 names it: "bearer", "apiKey".
 std::string_view scheme_word(const task::SecurityScheme& scheme);
 
 }  // namespace baton::wire

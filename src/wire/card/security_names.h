@@ -1,4 +1,4 @@
-// What the kinds of security schemes and OAuth flows are called in cards.
+// The names of security schemes and OAuth flows in cards.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct FlowName {
   task::OAuthFlow::Kind kind;
   std::string_view name;
 };
-// In the order of preference where a view has room for one.
+// In order of preference, for views with room for only one.
 inline constexpr std::array<FlowName, 5> kFlowNames{{
     {task::OAuthFlow::Kind::authorization_code, "authorizationCode"},
     {task::OAuthFlow::Kind::client_credentials, "clientCredentials"},

@@ -25,7 +25,7 @@ Written written(Value scheme) {
   return {};
 }
 
-// The place of an API key: "in" became "location".
+// The place of an API key: "in" was renamed to "location".
 Value location_of(Value members) {
   return members["location"].absent() ? members["in"] : members["location"];
 }

@@ -16,7 +16,7 @@ const SchemeName& name_of(Kind kind) {
                        [&](const SchemeName& name) { return name.kind == kind; });
 }
 
-// `v1_0`: with the members that 1.0 added. URLs that the kind of flow must have are there even if empty.
+// `v1_0`: with the members that 1.0 added. URLs required by the kind of flow are written even if empty.
 void write_flow(Writer& out, const OAuthFlow& flow, bool v1_0) {
   const bool has_page = flow.kind == FlowKind::authorization_code || flow.kind == FlowKind::implicit;
   out.object([&] {
@@ -34,7 +34,7 @@ void write_flow(Writer& out, const OAuthFlow& flow, bool v1_0) {
   });
 }
 
-// `room`: for how many of the flows.
+// `room`: the most flows to write.
 void write_flows(Writer& out, const std::vector<OAuthFlow>& flows, std::size_t room, bool v1_0) {
   out.key("flows").object([&] {
     for (const FlowName& name : kFlowNames) {

@@ -13,7 +13,7 @@ namespace {
 // The scheme of Baton's own tokens.
 constexpr const char* kBearer = "bearer";
 
-// What of a card depends on who looks.
+// The part of a card that depends on the caller.
 struct Shown {
   std::string_view description;
   std::vector<const task::Skill*> skills;
@@ -106,7 +106,7 @@ class CardWriter {
     });
   }
 
-  // Each binding twice: converters to 0.3 want one that says 0.3. The newest first: order is
+  // Each binding twice: converters to 0.3 want one that says 0.3. The newest comes first: order is
   // preference.
   void write_interfaces() {
     out_.key("supportedInterfaces").array([&] {
@@ -120,7 +120,7 @@ class CardWriter {
     });
   }
 
-  // The URL must be there since 0.2.
+  // The URL is required since 0.2.
   void write_provider() {
     if (!card_.provider) return;
     out_.key("provider").object([&] {
@@ -139,7 +139,7 @@ class CardWriter {
     });
   }
 
-  // The agent's, and Baton's own where there are streams to number.
+  // The agent's extensions, and Baton's own if there are streams to number.
   void write_extensions() {
     out_.key("extensions").array([&] {
       for (const task::Extension& extension : card_.extensions) {
@@ -154,7 +154,7 @@ class CardWriter {
     });
   }
 
-  // What 0.1 has in place of security schemes: those that are asked for.
+  // What 0.1 has in place of security schemes: the required ones.
   void write_authentication() {
     std::vector<std::string> words;
     for (const task::SecurityScheme& scheme : shown_.schemes) {

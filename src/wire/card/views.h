@@ -1,7 +1,6 @@
-// The views of a card: what clients of each generation are shown of one source card (wire/a2a/README.md, 8).
+// The views of a card: what clients of each generation see of one source card (wire/a2a/README.md, 8).
 //
-// Pure functions of a ServedCard. Signatures that an author put into a card are not passed on: they were made
-// over another text.
+// Pure functions of a ServedCard. An author's signatures are not passed on: they were made over another text.
 #pragma once
 
 #include <string>
@@ -11,25 +10,25 @@
 
 namespace baton::wire {
 
-// What Baton knows of itself that a card shows. An empty URL: that binding is not there.
+// What a card shows of Baton itself. An empty URL: that binding is not served.
 struct ServedCard {
-  // Whether Baton's own bearer tokens exist, and whether callers without one are let in.
+  // Whether Baton has bearer tokens of its own, and whether callers need one.
   enum class Bearer { none, possible, required };
 
   const task::AgentCard& card;  // must outlive this
-  std::string json_rpc_url;     // with a slash at its end, which keeps it apart from REST's
-  std::string rest_url;         // without
+  std::string json_rpc_url;     // ends with a slash, unlike REST's
+  std::string rest_url;         // no slash at its end
   std::string grpc_url;
   bool push = true;              // webhooks are switched on
-  Bearer bearer = Bearer::none;  // a card with security schemes of its own does not show it
-  bool extended = false;         // the form for callers that said who they are
-  bool has_callers = true;       // callers can say who they are, so that an extended card is for somebody
+  Bearer bearer = Bearer::none;  // not shown if the card has security schemes of its own
+  bool extended = false;         // the form for authenticated callers
+  bool has_callers = true;       // callers can authenticate; else no extended card is offered
 };
 
 enum class CardView {
   superset,   // valid as 0.1, 0.2 and 0.3, and enough for 1.0. A mutual TLS scheme is unknown to 0.2.
   v0_3_rest,  // the ProtoJSON of a2a.v1
-  v1_0,       // nothing that lf.a2a.v1 does not have
+  v1_0,       // only what lf.a2a.v1 has
 };
 
 std::string write_card(const ServedCard& served, CardView view);

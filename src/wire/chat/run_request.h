@@ -1,9 +1,9 @@
-// RunRequest: what a client of a chat protocol asks of an agent in one request, whatever the protocol.
+// RunRequest: one request of a client to an agent, the same for all chat protocols.
 //
-// A chat protocol answers one POST by one stream: a *run*. A run is what happens on a task from a message
-// until the task stops (ends, or waits for its caller): the first run of a task begins with a new message, a
-// further one with what the task waits for. AG-UI, AG-Kit, Agent API and Agent Server differ in how they
-// write requests and events, not in this.
+// A chat protocol answers one POST with one stream: a *run*. A run is what happens on a task from a message
+// until the task stops (ends, or waits for its caller). The first run of a task begins with a new message,
+// later ones with what the task waits for. AG-UI, AG-Kit, Agent API and Agent Server differ only in how they
+// write requests and events.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@
 
 namespace baton::wire::chat {
 
-// The longest id (conversation, run, call, ask, user) that is read, in bytes.
+// The longest id (conversation, run, call, ask, user) that is accepted, in bytes.
 inline constexpr std::size_t kIdMax = 256;
 
-// The answer to what an agent asked.
+// The answer to an agent's question.
 struct Answer {
   std::string ask;
   bool cancelled = false;  // nobody answered; no payload
@@ -33,21 +33,21 @@ struct ClientResult {
 
 struct RunRequest {
   task::ContextId conversation;  // empty: a new one
-  std::string run;               // the client's name of the run; empty: it has none
+  std::string run;               // the client's name for the run; empty: none
   std::string parent_run;
   std::string after_response;  // Agent API's response_id: continue where that response was given
-  bool newer = false;          // the client says that it knows what `protocolVersion` 1.0 added
-  bool streams = true;         // else it wants the whole answer at once
+  bool newer = false;          // the client speaks `protocolVersion` 1.0 or later
+  bool streams = true;         // else the client wants the whole answer at once
 
-  // What is new. All may be empty: then the client only wants to see what there is. A message beside answers
-  // is new only if none of them is to anything open; else it is what the agent had asked about.
+  // What is new. If all are empty, the client only wants to see what there is. A message sent with answers is
+  // new only if none of them answers an open question; otherwise it is the one that led to the question.
   task::Message message;  // without parts: none
   std::vector<ClientResult> results;
   std::vector<Answer> answers;
 
-  // Of a client that keeps the conversation itself: all that came before, oldest first. What has no place in
-  // a Message stands in data parts, {"toolCall":{id,name,arguments}} and {"toolResult":{id,content,error?}};
-  // metadata.role has the role where it is neither user nor assistant (system, developer, tool, reasoning).
+  // For a client that keeps the conversation itself: everything before, oldest first. What a Message has no
+  // member for goes into data parts, {"toolCall":{id,name,arguments}} and {"toolResult":{id,content,error?}};
+  // metadata.role has the role if it is neither user nor assistant (system, developer, tool, reasoning).
   std::optional<std::vector<task::Message>> history;
 
   task::Json tools;     // a list of {name, description?, parameters?}, parameters an object; or absent

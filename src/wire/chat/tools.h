@@ -1,4 +1,4 @@
-// Tools as messages and views have them, whatever the protocol.
+// Tool calls and results as messages and views show them, in any protocol.
 //
 // Threads: pure functions.
 #pragma once
@@ -11,17 +11,17 @@
 
 namespace baton::wire::chat {
 
-// What a tool gave, as the text that clients show and models read: a JSON string is its text, other JSON is
-// itself, and of a failure it is what went wrong.
+// A tool's result as the text that clients show and models read: a JSON string is its text, other JSON is
+// itself, and a failure is its error.
 std::string text_of(const task::ToolResult& result);
 
 // The data parts of run_request.h, {"toolCall":...} and {"toolResult":...}.
 task::Part part_of(const task::ToolCall& call);
 task::Part part_of(const ClientResult& result);
 
-// Never empty.
+// The text of a question; never empty.
 std::string prompt_of(const Question& question);
-// Whether the client has it that a question comes as a call of its own tool `confirm_tool`.
+// Whether a question is shown as a call of the client's own tool `confirm_tool`.
 bool asks_by_tool(const RunFacts& facts, const Question& question);
 // The arguments of that call.
 std::string arguments_of(const Question& question);

@@ -99,7 +99,7 @@ void Transcript::add_text(const Piece& piece) {
   if (piece.first) forget(piece.source);
   auto open = open_.find(piece.source);
   if (open == open_.end()) {
-    if (!piece.first && piece.text.empty()) return;  // the end of what is closed already
+    if (!piece.first && piece.text.empty()) return;  // the end of a closed line
     task::Message message;
     message.id.value = names_.fresh(piece.wanted);
     message.role = task::Role::agent;
@@ -120,7 +120,7 @@ void Transcript::forget(const std::string& source) {
   open_.erase(source);
   for (Line& line : lines_) {
     if (line.source != source) continue;
-    // A call that was made meanwhile stays.
+    // A call made in the meantime stays.
     std::erase_if(line.entry.message.parts, [](const Part& part) { return part.kind == Part::Kind::text; });
   }
 }

@@ -1,8 +1,8 @@
-// Transcript: what a task's log says, as the messages of its conversation.
+// Transcript: a task's log as the messages of its conversation.
 //
-// Messages, replies, tools' calls and results, and what an artifact says in text; what has no place in a
-// Message stands in data parts as run_request.h says. What an agent began anew or a broken attempt had shown
-// is not in it. Ids are those that AG-UI's stream of the same log gives (wire/agui/view.h).
+// It has messages, replies, tool calls and results, and the text of artifacts. What a Message has no member
+// for goes into data parts, as in run_request.h. Text that an agent began anew or that a withdrawn attempt
+// had shown is left out. Ids are those of AG-UI's stream of the same log (wire/agui/view.h).
 // Threads: one at a time.
 #pragma once
 
@@ -22,14 +22,14 @@ class Transcript {
  public:
   explicit Transcript(task::TaskId task) : task_(std::move(task)) {}
 
-  // Every event of the task, in order.
+  // Adds an event. Takes every event of the task, in order.
   void add(const task::Event& event);
 
   struct Entry {
     base::Timestamp at;  // when it began
     task::Message message;
   };
-  // What was said so far, oldest first; the transcript is empty then.
+  // Returns what was said so far, oldest first, and empties the transcript.
   std::vector<Entry> take();
 
  private:
@@ -65,15 +65,15 @@ class Transcript {
   const task::TaskId task_;
   std::vector<Line> lines_;
   base::Timestamp at_{};
-  task::EventNumber number_;  // of the event that is being added
+  task::EventNumber number_;  // of the event being added
 
-  // Of the run.
+  // State of the current run.
   Names names_;
   std::size_t run_begins_ = 0;                          // in lines_
-  std::unordered_map<std::string, std::size_t> open_;   // the lines that go on, by source
-  std::optional<std::size_t> parent_;                   // the line that takes the next call in
-  std::unordered_map<std::string, std::string> calls_;  // ids as the log has them, and as clients do
-  std::unordered_set<std::string> answered_;            // calls, as the log has them
+  std::unordered_map<std::string, std::size_t> open_;   // lines that may still grow, by source
+  std::optional<std::size_t> parent_;                   // the line that takes the next call
+  std::unordered_map<std::string, std::string> calls_;  // the log's call id to the client's
+  std::unordered_set<std::string> answered_;            // calls, by the log's id
   std::unordered_set<std::string> client_calls_;
 };
 

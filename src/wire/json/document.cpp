@@ -18,11 +18,11 @@ constexpr std::size_t kTextMax = (std::size_t{1} << 31) - 1;  // offsets are 31 
 
 constexpr unsigned kAscii = rapidjson::kParseIterativeFlag | rapidjson::kParseNumbersAsStringsFlag;
 constexpr unsigned kStrict = kAscii | rapidjson::kParseValidateEncodingFlag;
-// Of short texts, how many values are expected; long ones are mostly long strings.
+// Up to this size the number of values is estimated. Longer texts are counted: they are mostly long strings.
 constexpr std::size_t kExpectedFrom = 8 << 10;
 
-// RapidJSON does not look at what an allocation gives and writes to it: its own allocator turns a lack of
-// memory into a write to address 0.
+// RapidJSON does not check what an allocation returns. With its own allocator, running out of memory becomes
+// a write to address 0.
 struct CheckedAllocator {
   static constexpr bool kNeedFree = true;
 
@@ -41,8 +41,9 @@ struct CheckedAllocator {
   }
 };
 
-// At least so many nodes as the text can have. Each value and key follows one of these characters, or begins
-// the text; and takes two bytes with what follows it, so that 16 bytes for a node are 8 for a byte at most.
+// For long texts, an upper bound of the nodes. Each value or key follows one of these characters, or begins
+// the text, and takes at least two bytes with what follows it. So 16 bytes per node are at most 8 per byte of
+// text.
 std::size_t nodes_expected(std::string_view text) {
   if (text.size() <= kExpectedFrom) return 16 + text.size() / 32;
   const auto count =
@@ -50,7 +51,7 @@ std::size_t nodes_expected(std::string_view text) {
   return std::min(static_cast<std::size_t>(count) + 1, text.size() / 2 + 1);
 }
 
-// The reader checks the encoding byte by byte; most texts have nothing to check.
+// The reader checks the encoding byte by byte; ASCII needs no check.
 bool is_ascii(std::string_view text) {
   std::size_t i = 0;
   for (; i + 8 <= text.size(); i += 8) {
@@ -62,7 +63,7 @@ bool is_ascii(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// A JSON number at the beginning of the text: its length, or 0.
+// The length of the JSON number at the beginning of the text, or 0.
 std::size_t number_length(std::string_view text) {
   std::size_t at = 0;
   const auto digits = [&] {
@@ -87,7 +88,7 @@ std::size_t number_length(std::string_view text) {
 }
 
 // The text with every number outside strings replaced by a small one of the same length. RapidJSON's reader
-// refuses numbers that no double can hold even where it is asked not to convert them.
+// refuses numbers that no double can hold, even if told not to convert them.
 std::string with_small_numbers(std::string_view text) {
   std::string masked(text);
   bool in_string = false;
@@ -97,10 +98,10 @@ std::string with_small_numbers(std::string_view text) {
     } else if (text[i] == '"') {
       in_string = !in_string;
     } else if (!in_string && (text[i] == '-' || (text[i] >= '0' && text[i] <= '9'))) {
-      // All that may belong to the number is looked at once, whether it is one or not.
+      // Looks once at everything that may belong to the number, whether it is valid or not.
       const std::size_t end = std::min(text.find_first_not_of("0123456789+-.eE", i), text.size());
       const std::size_t length = number_length(text.substr(i, end - i));
-      if (length != end - i) return masked;  // no number: the reader will say where
+      if (length != end - i) return masked;  // not a number: the reader will say where
       // "1.000": one digit, a point, zeros; a sign stays.
       const std::size_t digit = text[i] == '-' ? i + 1 : i;
       for (std::size_t j = digit; j < i + length; ++j) masked[j] = j == digit + 1 ? '.' : '0';
@@ -119,8 +120,8 @@ std::string where(std::string_view text, std::size_t offset, const ParseOptions&
 
 }  // namespace
 
-// RapidJSON's events, made into nodes. The reader's stream tells where each value ends; where it begins
-// follows from where the one before ended, since only white space, ',' and ':' lie between.
+// Turns RapidJSON's events into nodes. The reader's stream tells where each value ends. Its beginning follows
+// from the end of the one before, since only white space, comments, ',' and ':' lie between.
 class DocumentBuilder {
  public:
   using Ch = char;
@@ -174,7 +175,7 @@ class DocumentBuilder {
     return static_cast<std::uint32_t>(close == std::string_view::npos ? text.size() : close + (line ? 1 : 2));
   }
 
-  // A string, or with `mark` a key: in the text itself where nothing was escaped, a copy otherwise.
+  // Keeps a string, or with `mark` a key: in the text itself if nothing was escaped, otherwise as a copy.
   bool keep(const Ch* text, Size length, std::uint32_t mark) {
     const std::uint32_t begin = value_begin(), end = position();
     if (mark == 0) count_child();
@@ -244,8 +245,8 @@ base::Result<Document> Document::parse_view(std::string_view text, ParseOptions 
   return read(text, masked, options, number_too_big);
 }
 
-// Builds the document of `text` from what the reader finds in `readable`, which has the same values in the
-// same places.
+// Builds the document of `text` from what the reader finds in `readable`, which has values of the same types
+// in the same places.
 base::Result<Document> Document::read(std::string_view text, std::string_view readable, ParseOptions options,
                                       bool& number_too_big) {
   Document document;
@@ -279,7 +280,7 @@ std::string_view Document::decoded(const Node& node) const {
                  : text_.substr(node.first, node.second);
 }
 
-// The node after a value and all inside it.
+// The node after a value and its contents.
 std::uint32_t Document::after(std::uint32_t node) const {
   const Node& value = nodes_[node];
   const char first = text_[value.begin];

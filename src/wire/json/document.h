@@ -1,9 +1,10 @@
-// Document: a parsed JSON text that still knows the bytes of each value.
+// Document: a parsed JSON text that keeps the bytes of each value.
 //
-// Strict JSON in strict UTF-8, numbers of any size, depth bounded, no recursion while parsing. Values refer
-// to the text, which must outlive them: the Document owns or borrows it, see the two ways to parse.
+// Strict JSON in strict UTF-8, numbers of any size, bounded depth, no recursion while parsing. Values point
+// to their Document, which must outlive them and must not be moved. The text is owned by the Document (parse)
+// or borrowed (parse_view).
 //
-// Memory: at most about 8 times the text, whatever it holds, besides the text itself (document.cpp).
+// Memory: at most about 8 times the text, besides the text itself (document.cpp).
 // Threads: a Document is immutable once made; values are small and copied freely.
 #pragma once
 
@@ -44,7 +45,7 @@ class Value {
   std::string_view string() const;
   std::string str() const { return std::string(string()); }
   bool boolean() const;
-  // A number without fraction that fits, or nothing. 1.0 and 1e2 count: JSON has one kind of number.
+  // The number if it is whole and fits, otherwise nothing. 1.0 and 1e2 count: JSON has one kind of number.
   std::optional<std::int64_t> integer() const;
   std::optional<double> real() const;
 
@@ -52,7 +53,7 @@ class Value {
   std::string_view raw() const;
   task::Json json() const { return task::Json{std::string(raw())}; }
 
-  // The member of an object, or missing. Of a repeated member the last one counts, as in JavaScript; see
+  // The member of an object, or missing. If a member is repeated the last one counts, as in JavaScript; see
   // `repeats`.
   Value operator[](std::string_view key) const;
   // Whether the object has this member more than once.
@@ -85,7 +86,7 @@ class Value::Iterator {
       : document_(document), node_(node), to_value_(to_value) {}
   const Document* document_;
   std::uint32_t node_;      // of an object's member: its key
-  std::uint32_t to_value_;  // from there
+  std::uint32_t to_value_;  // from the node to its value
 };
 
 struct ParseOptions {
@@ -94,19 +95,19 @@ struct ParseOptions {
   bool lines = false;     // errors begin with "<line>:<column>: " and not with "at byte <number>: "
 };
 
-// Where a byte of a text stands, both counted from 1, columns in characters.
+// The place of a byte in a text, counted from 1; columns count characters.
 struct TextPlace {
   std::size_t line = 1;
   std::size_t column = 1;
 };
 TextPlace place_at(std::string_view text, std::size_t offset);
 
-// The value that a JSON pointer (RFC 6901) leads to, or the nearest value on the way that is there.
+// The value at a JSON pointer (RFC 6901), or the nearest ancestor that exists.
 Value nearest_value(Value root, std::string_view pointer);
 
 class Document {
  public:
-  // parse_error for what is not one JSON value and nothing else; its for_caller says where and what.
+  // Fails with parse_error, whose for_caller says where and why, unless the text is exactly one JSON value.
   static base::Result<Document> parse(std::string text, ParseOptions options = {});
   // Borrows: `text` must outlive the Document.
   static base::Result<Document> parse_view(std::string_view text, ParseOptions options = {});
@@ -126,12 +127,12 @@ class Document {
   static base::Result<Document> read(std::string_view text, std::string_view readable, ParseOptions options,
                                      bool& number_too_big);
 
-  // A value, or the key of a member, which stands before its value. Its type follows from its first byte.
+  // A value, or the key of a member, which precedes its value. Its type follows from its first byte.
   struct Node {
     std::uint32_t begin, end;  // its bytes in the text; a key's end has the highest bit set
-    // Of an array or object: the node after it and all inside it, and how many children it has. Of a string
-    // or key: where its decoded text begins, and its length; the highest bit of the length is set where that
-    // is in `decoded_` and not in the text.
+    // Array or object: the node after it and its contents, and the number of its children. String or key:
+    // where its decoded text begins, and its length; the highest bit of the length is set if that text is in
+    // `decoded_` and not in `text_`.
     std::uint32_t first, second;
   };
   static constexpr std::uint32_t kMark = std::uint32_t{1} << 31;

@@ -1,4 +1,4 @@
-// JSON Patch (RFC 6902): whether operations are complete, without a document to apply them to.
+// JSON Patch (RFC 6902): checks that operations are complete, without applying them.
 //
 // Threads: pure functions.
 #pragma once
@@ -9,7 +9,8 @@
 
 namespace baton::wire {
 
-// Empty if `patch` is a list of complete operations; else what is wrong with it: "must be ..." or "has ...".
+// Returns empty if `patch` is a list of complete operations, otherwise the problem: "must be ..." or "has
+// ...".
 std::string patch_problem(Value patch);
 // Whether a JSON text is such a list.
 bool is_patch(const task::Json& json);

@@ -1,4 +1,4 @@
-// Where values stand in a text, for those who are told what is wrong with it.
+// Finds where values stand in a text, to report what is wrong with it.
 #include <algorithm>
 #include <charconv>
 #include <string>
@@ -8,7 +8,7 @@
 namespace baton::wire {
 namespace {
 
-// A step of a JSON pointer as the member's name.
+// A step of a JSON pointer, unescaped to the member's name.
 std::string unescaped(std::string_view step) {
   std::string name;
   for (std::size_t i = 0; i < step.size(); ++i) {

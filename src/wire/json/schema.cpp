@@ -12,7 +12,7 @@
 namespace baton::wire {
 namespace {
 
-// More than anybody mends in one go; also what ends the search if setting a value aside changed nothing.
+// More than anybody fixes in one go. Also ends the search if setting a value aside changed nothing.
 constexpr int kProblemsMax = 50;
 
 using Json = rapidjson::Value;
@@ -39,7 +39,7 @@ std::string_view last_token(const rapidjson::Pointer& pointer) {
   return {token.name, token.length};
 }
 
-// The first so many steps of a pointer, which they refer to.
+// The first `steps` steps of a pointer. The result refers to them.
 rapidjson::Pointer beginning_of(const rapidjson::Pointer& pointer, std::size_t steps) {
   return {pointer.GetTokens(), steps};
 }
@@ -81,7 +81,7 @@ std::string reason_for(std::string_view keyword, const Json& rules, const rapidj
   return "breaks the rule " + std::string(keyword) + " " + bound;
 }
 
-// One check: works on copies of schema and document, from which it takes what it has complained about.
+// One check. Works on copies of schema and document, and removes what it has reported from them.
 class Check {
  public:
   Check(const Json& schema, std::string_view json) {
@@ -97,7 +97,7 @@ class Check {
   }
 
  private:
-  // Whether there was a problem and the search may go on.
+  // Returns whether there was a problem and the search may go on.
   bool find_next() {
     const rapidjson::SchemaDocument compiled(schema_);
     rapidjson::SchemaValidator validator(compiled);
@@ -124,7 +124,7 @@ class Check {
     return rules.RemoveMember("required");
   }
 
-  // Elements are not taken out of lists, whose numbering would shift: the list goes as a whole.
+  // Removing an element would renumber its list, so the whole list is removed.
   bool set_aside(const rapidjson::Pointer& at) {
     for (std::size_t steps = at.GetTokenCount(); steps > 0; --steps) {
       const Json* parent = beginning_of(at, steps - 1).Get(document_);
@@ -183,7 +183,7 @@ std::vector<SchemaProblem> Schema::check(std::string_view json) const {
 
 std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& names) {
   std::string_view nearest;
-  // Half of the letters may be wrong; further away it is another word.
+  // Up to half of the letters may be wrong; beyond that it is another word.
   std::size_t distance_min = std::max<std::size_t>(name.size() / 2, 1) + 1;
   for (const std::string_view candidate : names) {
     const std::size_t distance = edit_distance(name, candidate);

@@ -1,4 +1,4 @@
-// Schema: a JSON Schema (draft 4) to check the files that people write, with problems they can act on.
+// Schema: a JSON Schema (draft 4) whose checks report problems that people can act on.
 //
 // Threads: immutable once made.
 #pragma once
@@ -28,9 +28,9 @@ class Schema {
   Schema& operator=(Schema&&) noexcept;
   ~Schema();
 
-  // What is wrong with `json`, which must be JSON; empty: nothing. Several problems are found in one go: each
-  // value at fault is set aside and the rest is checked again. Not every problem can be seen so: further
-  // elements of a list of which one was wrong wait for the next check.
+  // Returns the problems of `json`; empty: none. Finds several in one go: each value at fault is set aside
+  // and the rest is checked again. Not every problem is found this way: if an element of a list is wrong, the
+  // elements after it wait for the next check.
   std::vector<SchemaProblem> check(std::string_view json) const;
 
  private:
@@ -39,7 +39,7 @@ class Schema {
   std::unique_ptr<const Parsed> parsed_;
 };
 
-// The one of `names` that a person may have meant by `name`, or an empty view.
+// The one of `names` that `name` was probably meant to be, or an empty view.
 std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& names);
 
 }  // namespace baton::wire

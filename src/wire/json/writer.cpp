@@ -9,7 +9,7 @@
 namespace baton::wire {
 namespace {
 
-// What stands for a byte inside a JSON string: 0 itself, 'u' the six-character form, otherwise '\' and this.
+// How a byte is written in a JSON string: 0: as it is, 'u': in the six-character form, other: '\' and this.
 constexpr std::array<char, 256> escapes() {
   std::array<char, 256> table{};
   for (int c = 0; c < 0x20; ++c) table[static_cast<std::size_t>(c)] = 'u';
@@ -24,7 +24,7 @@ constexpr std::array<char, 256> escapes() {
 }
 constexpr std::array<char, 256> kEscapes = escapes();
 
-// Whether none of eight bytes is to be escaped: nothing under 0x20, no quote, no backslash.
+// Whether none of eight bytes needs escaping: nothing under 0x20, no quote, no backslash.
 bool is_plain(const char* bytes) {
   constexpr std::uint64_t kOnes = 0x0101010101010101u, kHigh = 0x8080808080808080u;
   std::uint64_t eight;
@@ -35,8 +35,8 @@ bool is_plain(const char* bytes) {
   return (found & kHigh) == 0;
 }
 
-// Long runs of ordinary bytes are copied as one piece: RapidJSON's writer puts them one by one, and a file
-// of a megabyte in base64 is one such run.
+// Copies long runs of ordinary bytes in one piece. RapidJSON's writer puts them one by one, and a megabyte
+// file in base64 is one such run.
 void append_quoted(std::string& out, std::string_view text) {
   constexpr char kHex[] = "0123456789abcdef";
   out += '"';

@@ -3,7 +3,7 @@
 //   Writer w(out);
 //   w.object([&] { w.member("id", id); w.key("parts").array([&] { ... }); });
 //
-// Threads: none shared. It does not check that calls make sense; tests do.
+// Threads: none shared. It does not check the order of calls; tests do.
 #pragma once
 
 #include <cstdint>

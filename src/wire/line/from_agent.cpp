@@ -15,15 +15,14 @@ namespace {
 using base::fail;
 using base::Result;
 
-// Up to here JavaScript counts exactly; clients refuse what is above.
+// The largest integer that JavaScript holds exactly; clients refuse larger ones.
 constexpr std::int64_t kWholeMax = (std::int64_t{1} << 53) - 1;
 
 std::string quoted(std::string_view name) {
   return "\"" + std::string(name) + "\"";
 }
 
-// A line being read. The first thing wrong with it is kept and decides; what is read after that is thrown
-// away.
+// Fields: reads the members of a line and keeps the first error. Values read after an error are discarded.
 class Fields {
  public:
   explicit Fields(Value line) : line_(line) {}
@@ -47,7 +46,7 @@ class Fields {
     return text;
   }
 
-  // Clients come back with ids: they must be such as can be read then.
+  // Clients send these ids back, so they must be short enough to be accepted then.
   std::string needed_id() { return bounded(needed_name("id")); }
   std::string optional_id() { return bounded(optional_string("id")); }
 
@@ -181,7 +180,7 @@ AgentMessage read_step(Fields& line) {
   return Text{};
 }
 
-// A value may be null, and is null if there is none.
+// A value may be null; an absent one is stored as null.
 AgentMessage read_custom(Fields& line) {
   task::Custom custom{line.needed_name("name"), {"null"}};
   if (!line["value"].missing()) custom.value = line["value"].json();

@@ -1,4 +1,4 @@
-// The lines an agent writes to Baton (agent-cards/README.md), read with strict checking.
+// Reads the lines an agent writes to Baton (agent-cards/README.md), with strict checking.
 //
 // Threads: pure functions.
 #pragma once
@@ -57,10 +57,10 @@ struct Reject {
   std::string reason;
 };
 
-// An EventBody stands for the types whose only effect is an entry in the log: status, artifact, tool-call,
-// tool-result, state, step, custom, activity, usage. A status has no time and a message no id yet: whoever
-// stores them adds these. What strict clients would choke on is refused: arguments of a call are an object,
-// patches are complete JSON Patch operations; usage has only the members of task::Usage.
+// An EventBody stands for the types that only add an entry to the log: status, artifact, tool-call,
+// tool-result, state, step, custom, activity, usage. A status has no time and a message no id yet: the caller
+// adds them when it stores them. What strict clients would fail on is refused: arguments of a call must be an
+// object, patches complete JSON Patch operations. Usage keeps only the members of task::Usage.
 using AgentMessage = std::variant<Text, Reasoning, task::EventBody, Delegate, Ask, Auth, Done, Fail, Reject>;
 
 struct AgentLine {
@@ -69,13 +69,13 @@ struct AgentLine {
 };
 
 // Fails with parse_error for a line that is not JSON, and with invalid_argument, naming type and member, for
-// JSON that is not one of the messages above.
+// JSON that is none of the messages above.
 base::Result<AgentLine> decode(std::string_view line);
 
 // All types of lines that an agent may write.
 std::vector<std::string_view> types();
 
-// The turn a line speaks of, as far as that can be told: for lines that `decode` refuses.
+// The turn that a line names, or empty; for lines that `decode` refuses.
 std::string turn_of(std::string_view line);
 
 }  // namespace baton::wire::line

@@ -9,8 +9,8 @@
 namespace baton::wire::line {
 namespace {
 
-// JSON that is passed on byte for byte may be spread over lines; between its tokens a space means the same,
-// and inside of strings no line end can stand.
+// JSON that is passed on byte for byte may span several lines. Between its tokens a space means the same, and
+// inside strings there can be no line end.
 std::string as_line(std::string json) {
   std::replace_if(
       json.begin(), json.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');

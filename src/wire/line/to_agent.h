@@ -1,5 +1,4 @@
-// The lines Baton writes to an agent (agent-cards/README.md). Each is one JSON object and ends with a line
-// end.
+// Writes the lines from Baton to an agent (agent-cards/README.md). Each is one JSON object with a line end.
 //
 // Messages, parts and artifacts are in the JSON shape of A2A 1.0. Threads: pure functions.
 #pragma once
@@ -16,7 +15,7 @@ namespace baton::wire::line {
 // The version of the line protocol that Baton speaks.
 inline constexpr int kProtocol = 1;
 
-// What an agent is told when its turn begins. References: the facts are only written down.
+// What an agent is told when its turn begins. The references must stay valid until encode_turn returns.
 struct TurnFacts {
   std::string_view turn;
   int attempt = 1;
@@ -40,11 +39,11 @@ struct TurnFacts {
 std::string encode_turn(const TurnFacts& facts);
 std::string encode_cancel(std::string_view turn);
 std::string encode_tool_result(std::string_view turn, const task::ToolResult& result);
-// `task` may be null: then there is no child, and `error` says why.
+// If `task` is null there is no child, and `error` says why.
 std::string encode_delegate_result(std::string_view turn, std::string_view id, const task::Task* task,
                                    std::string_view error);
 
-// The results of client tools in the answer to a tool call: data parts
+// The results of client tools in a message that answers a tool call: data parts
 // {"toolResult":{"id","content","error"}}.
 std::vector<task::ToolResult> tool_results_in(const task::Message& message);
 

@@ -1,8 +1,8 @@
 // JSON-RPC 2.0: the envelope around A2A requests and answers.
 //
-// Where the specification of JSON-RPC leaves room or A2A clients strayed from it: whether a missing `jsonrpc`
-// is let pass depends on the method, so the caller decides; a request without `id` is answered with id null;
-// batches are refused.
+// Where the specification of JSON-RPC leaves room, or A2A clients strayed from it: the caller decides whether
+// a missing `jsonrpc` is accepted, since that depends on the method; a request without `id` is answered with
+// id null; batches are refused.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@
 namespace baton::wire {
 
 struct RpcRequest {
-  std::string id = "null";  // the bytes of the id, to be sent back as they came
+  std::string id = "null";  // the bytes of the id, sent back unchanged
   std::string method;
   Value params;           // an object, or missing
   bool says_2_0 = false;  // "jsonrpc":"2.0" is there; any other value is refused
 };
 
-// What cannot be taken as a request: `id` is the request's where it could be read.
+// A refused request. `id` is the request's if it could be read.
 struct RpcRefusal {
   std::string id = "null";
   base::Error error;
@@ -41,21 +41,20 @@ void write_rpc_result(std::string& out, std::string_view id, F&& result) {
   });
 }
 
-// The number of an error and its canonical text (wire/a2a/README.md, 3). What neither JSON-RPC nor A2A has an
-// error for has the number that HTTP has for it: those lie outside the ranges that both reserve.
+// The number of an error and its canonical text (wire/a2a/README.md, 3). Errors that neither JSON-RPC nor A2A
+// defines have their HTTP status as number: those lie outside the ranges that both reserve.
 struct RpcCode {
   int number;
   std::string_view text;
 };
 RpcCode rpc_code_of(base::ErrorCode code);
-// Seconds after which a refused request may succeed, or 0 where asking again is no use.
+// Seconds after which a refused request may succeed, or 0 if retrying is no use.
 int retry_after_s(base::ErrorCode code);
 
-// {"jsonrpc":"2.0","id":<id>,"error":{...}}: the code and the canonical text of each A2A generation before
-// 1.0; what exactly was wrong goes into `data.detail`, and the seconds to wait before the request is sent
-// again into `data.retryAfter`.
+// Writes {"jsonrpc":"2.0","id":<id>,"error":{...}} with the code and canonical text of A2A before 1.0. What
+// exactly was wrong goes into `data.detail`, the seconds to wait before a retry into `data.retryAfter`.
 void write_rpc_error(std::string& out, std::string_view id, const base::Error& error);
-// The `data` alone, as a member of the object being written; nothing where there is nothing to say.
+// Writes only `data`, as a member of an open object; a no-op if there is nothing to say.
 void write_error_data(Writer& out, const base::Error& error);
 
 }  // namespace baton::wire

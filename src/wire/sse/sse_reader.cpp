@@ -19,7 +19,7 @@ std::optional<std::chrono::milliseconds> read_retry(std::string_view value) {
 
 base::Result<bool> SseReader::feed(std::string_view piece, const OnEvent& on_event) {
   while (!stopped_ && !piece.empty()) {
-    // The line feed of a CR LF whose first half ended the line.
+    // The LF of a CR LF whose CR has already ended the line.
     if (std::exchange(after_cr_, false) && piece.front() == '\n') {
       piece.remove_prefix(1);
       continue;
@@ -55,7 +55,7 @@ void SseReader::take_line(std::string_view line) {
   take_field(line.substr(0, colon), value);
 }
 
-// Names that the standard does not have, and the empty one of a comment, mean nothing.
+// Unknown names, and the empty name of a comment, are ignored.
 void SseReader::take_field(std::string_view name, std::string_view value) {
   if (name == "data") {
     if (has_data_) event_.data.push_back('\n');

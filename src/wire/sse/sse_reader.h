@@ -1,7 +1,7 @@
-// SseReader: takes the bytes of a text/event-stream in pieces of any size and hands out its events (HTML
-// living standard, section 9.2.6).
+// SseReader: parses a text/event-stream, fed in pieces of any size, into events (HTML living standard,
+// section 9.2.6).
 //
-// An event that is not finished when the stream ends is dropped, as the standard says: it will come again.
+// An event that is unfinished when the stream ends is dropped, as the standard says: it will be sent again.
 // Threads: one at a time.
 #pragma once
 
@@ -24,19 +24,19 @@ struct SseEvent {
 
 class SseReader {
  public:
-  // Answers whether to go on reading.
+  // Returns whether to continue reading.
   using OnEvent = std::function<bool(const SseEvent&)>;
 
   // `event_max`: bytes of one event, all its lines together.
   explicit SseReader(std::size_t event_max = std::size_t{64} << 20) : event_max_(event_max) {}
 
-  // Calls `on_event` for each block with data that `piece` completes. False once `on_event` said so;
-  // too_large for an event over the bound. After either the reader takes nothing more.
+  // Calls `on_event` for each block with data that `piece` completes. Returns false once `on_event` has;
+  // fails with too_large for an event over the bound. After either, further input is ignored.
   base::Result<bool> feed(std::string_view piece, const OnEvent& on_event);
 
-  // Of the last finished block that had one, with or without data; empty before the first.
+  // The id of the last finished block that had one, with or without data; empty before the first.
   const std::string& last_id() const { return last_id_; }
-  // What the server asked for with `retry`.
+  // The delay before a reconnect that the server asked for with `retry`.
   std::optional<std::chrono::milliseconds> retry() const { return retry_; }
 
  private:
@@ -45,7 +45,7 @@ class SseReader {
   bool finish_block(const OnEvent& on_event);
 
   const std::size_t event_max_;
-  std::string line_;  // the beginning of a line whose end has not come yet
+  std::string line_;  // the beginning of an unfinished line
   std::size_t block_bytes_ = 0;
   SseEvent event_;
   bool has_data_ = false;

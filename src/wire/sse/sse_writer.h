@@ -19,7 +19,7 @@ inline void append_sse_number(std::string& out, std::int64_t id) {
   append_sse_field(out, "id", std::string_view(digits, static_cast<std::size_t>(end - digits)));
 }
 
-// One event. `id` 0 means none. `data` has no line ends: JSON without white space never has.
+// Appends one event. `id` 0 means none. `data` must not have line ends: JSON without white space never has.
 inline void append_sse(std::string& out, std::int64_t id, std::string_view data) {
   if (id != 0) append_sse_number(out, id);
   append_sse_field(out, "data", data);

@@ -13,7 +13,7 @@ namespace {
 using base::Result;
 using task::EventBody;
 
-// What arrived was nested within the limit of its protocol; the stored form adds a few levels.
+// Input was nested within the limit of its protocol; the stored form adds a few levels.
 constexpr ParseOptions kParse{.depth_max = 1000};
 
 tl::unexpected<base::Error> broken(std::string what) {
@@ -24,8 +24,8 @@ tl::unexpected<base::Error> broken(const base::Error& error) {
   return broken(error.for_caller);
 }
 
-// A message without parts is no A2A message, but a status may carry one: it is stored with a part that is
-// not there and a flag that says so.
+// A message without parts is not valid A2A, but a status may carry one. It is stored with a placeholder part,
+// and a flag that says so.
 void write_message(Writer& out, const task::Message& message) {
   if (!message.parts.empty()) {
     out.key("m");
@@ -134,7 +134,7 @@ void write(Writer& out, const task::Usage& event) {
 
 // ---- Reading.
 
-// The value of a string member that must be there.
+// The value of a required string member.
 Result<std::string> need_string(Value root, std::string_view name) {
   if (!root[name].is_string()) return broken("no text in " + std::string(name));
   return root[name].str();
@@ -268,7 +268,7 @@ Result<EventBody> read_usage(Value root) {
   return task::Usage{root["v"].json()};
 }
 
-// In the order of both EventBody's alternatives and of Kind.
+// In the order of EventBody's alternatives and of Kind.
 using Read = Result<EventBody> (*)(Value);
 constexpr std::array<Read, 15> kReaders{read_status,    read_message_added, read_text,     read_chunk,
                                         read_tool_call, read_tool_result,   read_snapshot, read_delta,

@@ -1,8 +1,8 @@
-// The form in which the bodies of events are stored: a small number for the kind and compact JSON.
+// The stored form of event bodies: a small number for the kind, and compact JSON.
 //
-// Messages, parts and artifacts are in their A2A 1.0 shapes. What `encode` wrote, `decode` makes into the
-// equal value, the bytes of embedded JSON included. The numbers and names are on users' disks: they may be
-// added to, never changed.
+// Messages, parts and artifacts are in their A2A 1.0 shapes. `decode` restores exactly the value that
+// `encode` wrote, including the bytes of embedded JSON. The numbers and names are on users' disks: they may
+// be added to, never changed.
 #pragma once
 
 #include <string>
@@ -36,7 +36,7 @@ Kind kind_of(const task::EventBody& body);
 
 std::string encode(const task::EventBody& body);
 
-// `internal` if the body is not what `encode` makes.
+// Fails with `internal` if the body is not what `encode` writes.
 base::Result<task::EventBody> decode(int kind, std::string_view body);
 
 // A list of messages as JSON, and back.

@@ -1,11 +1,11 @@
-// ClientDialect: one JSON of A2A in one binding as a client speaks it, the counterpart of dialect.h. Requests
-// out, answers in.
+// ClientDialect: the client side of one JSON form of A2A in one binding, the counterpart of dialect.h. It
+// writes requests and reads answers.
 //
-// What it writes is what the Dialect of its generation reads, in the same types; of a Submission only what
-// A2A can say. Reading trusts nobody: sizes of ids and numbers are bounded and types are checked, but every
-// shape that makes sense is taken, of whatever generation (both tags, snake_case, numbers for enums). What
-// makes none fails with invalid_argument and a text that names the member. A state that is not known is read
-// as failed. Threads: any; immutable.
+// It writes what the Dialect of its generation reads, in the same types; of a Submission only what A2A can
+// express. Reading does not trust the server: lengths of ids and numbers are bounded and types are checked.
+// Every shape that makes sense is accepted, of any generation (both tags, snake_case, numbers for enums).
+// Anything else fails with invalid_argument and a text that names the member. An unknown state is read as
+// failed. Threads: any; immutable.
 #pragma once
 
 #include <memory>
@@ -22,14 +22,14 @@
 
 namespace baton::wire::a2a {
 
-// For HTTP to send. Last-Event-ID is a header in every generation: whoever sends it adds it.
+// An HTTP request to send. Last-Event-ID is a header in every generation: the sender adds it.
 struct ClientRequest {
   std::string method = "POST";
-  std::string path;  // and query, behind the interface's URL; empty: the URL itself
-  std::string body;  // of JSON; empty: none
+  std::string path;  // path and query, appended to the interface's URL; empty: the URL itself
+  std::string body;  // JSON; empty: no body
 };
 
-// A list. Nothing and empty mean: not said.
+// A list request. Empty members are not sent.
 struct ListQuery {
   task::ContextId context;
   std::optional<task::State> state;
@@ -40,7 +40,7 @@ struct ListQuery {
   bool artifacts = false;
 };
 
-// Exactly one of the two.
+// Exactly one of the two is set.
 struct ClientAnswer {
   Value result;
   std::optional<RemoteError> error;
@@ -51,25 +51,26 @@ class ClientDialect {
   virtual ~ClientDialect() = default;
 
   virtual task::Generation generation() const = 0;
-  // Whether the client names a new task (0.1), or else the server does and the client names its message.
+  // Whether the client chooses the id of a new task (0.1). Otherwise the server does, and the client chooses
+  // the id of its message.
   virtual bool names_tasks() const { return false; }
 
   virtual ClientRequest write_send(const SendRequest& send, bool streams) const = 0;
   virtual ClientRequest write_get(const TaskRequest& get) const = 0;
   virtual ClientRequest write_cancel(const task::TaskId& task) const = 0;
   virtual ClientRequest write_subscribe(const task::TaskId& task) const = 0;
-  // These fail with unsupported where the generation has no such thing.
+  // Where the generation lacks an operation, its method returns unsupported.
   virtual base::Result<ClientRequest> write_list(const ListQuery& list) const;
   virtual ClientRequest write_set_push(const PushRequest& push) const = 0;
   virtual ClientRequest write_get_push(const PushRef& push) const = 0;
   virtual base::Result<ClientRequest> write_list_push(const task::TaskId& task) const = 0;
   virtual base::Result<ClientRequest> write_delete_push(const PushRef& push) const = 0;
 
-  // What an answer's body or an item of a stream holds. `good`: an HTTP status of 2xx and, in a stream, no
-  // event of the type "error".
+  // Reads an answer's body or an item of a stream. `good`: the HTTP status is 2xx and, in a stream, the
+  // event's type is not "error".
   virtual base::Result<ClientAnswer> read_answer(Value body, bool good) const = 0;
 
-  // The results.
+  // These read the results.
   virtual base::Result<Update> read_update(Value result) const = 0;  // of a send, or an item of a stream
   virtual base::Result<task::Task> read_task(Value result) const = 0;
   virtual base::Result<ListPage> read_list(Value result) const = 0;
@@ -79,7 +80,7 @@ class ClientDialect {
 
 using ClientDialectPtr = std::shared_ptr<const ClientDialect>;
 
-// JSON-RPC and REST; none for gRPC, and none for REST before 0.2. `tenant`: the interface's.
+// Returns null for gRPC, and for 0.1 over REST. `tenant`: the interface's; only 1.0 uses it.
 ClientDialectPtr client_dialect(task::Generation generation, Binding binding, std::string tenant = {});
 
 }  // namespace baton::wire::a2a

@@ -1,4 +1,4 @@
-// What the client dialects share, and how each is made: for client_dialect.cpp.
+// What the client dialects share, and their factories: for client_dialect.cpp.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace baton::wire::a2a {
 
-// Reads results; what surrounds them and all requests are left to each dialect.
+// Reads results. Each dialect adds its requests and what surrounds a result.
 class ReadingClient : public ClientDialect {
  public:
   task::Generation generation() const final { return generation_; }

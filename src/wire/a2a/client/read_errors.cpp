@@ -33,7 +33,7 @@ constexpr std::array kReasons{
     Reason{"UNAVAILABLE", 503},
 };
 
-// What google.rpc's own word for a failure means where no reason is given.
+// The meaning of google.rpc's own status if no reason is given.
 constexpr std::array kStatuses{
     Reason{"NOT_FOUND", kTaskNotFound},
     Reason{"UNIMPLEMENTED", kMethodNotFound},
@@ -56,7 +56,7 @@ bool is_type(Value item, std::string_view type) {
   return item["@type"].string().ends_with(type);
 }
 
-// "message.parts: must not be empty" of each violation in a BadRequest.
+// The violations of each BadRequest, such as "message.parts: must not be empty".
 std::string violations_in(Value details) {
   std::string text;
   for (const Value item : details) {
@@ -79,7 +79,7 @@ std::int64_t reason_in(Value details) {
   return 0;
 }
 
-// Before 1.0 `data` may be anything; Baton has {"detail"}, others have a text.
+// Before 1.0 `data` may be anything: Baton sends {"detail"}, others send a text.
 std::string detail_in(Value data) {
   if (data.is_array()) return violations_in(data);
   return data.is_string() ? data.str() : data["detail"].str();

@@ -1,4 +1,4 @@
-// Errors as remote agents say them (../README.md, 3).
+// Reads the errors of remote agents (../README.md, 3).
 #pragma once
 
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace baton::wire::a2a {
 
-// A JSON-RPC answer, of any generation.
+// Reads a JSON-RPC answer of any generation.
 base::Result<ClientAnswer> read_rpc_answer(Value body);
 
-// A REST answer or an item of a REST stream. Fails where it is not `good` and no error either.
+// Reads a REST answer or an item of a REST stream. Fails if it is neither `good` nor an error.
 base::Result<ClientAnswer> read_rest_answer(Value body, bool good);
 
-// The body of a REST error, of any generation: {"error":{...}} of google.rpc, or {"code"?,"message","data"?}.
-// Nothing if it is neither.
+// Reads the body of a REST error, of any generation: {"error":{...}} of google.rpc, or
+// {"code"?,"message","data"?}. Returns nothing for any other body.
 std::optional<RemoteError> read_rest_error(Value body);
 
 }  // namespace baton::wire::a2a

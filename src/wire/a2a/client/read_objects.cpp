@@ -14,7 +14,7 @@ namespace {
 using base::fail;
 using base::Result;
 
-// Bytes of an id that a server made.
+// The longest id that a server may make, in bytes.
 constexpr std::size_t kReadIdMax = 1024;
 constexpr std::int64_t kIndexMax = 1'000'000;
 
@@ -31,7 +31,7 @@ std::vector<std::string> texts_in(Value list) {
   return texts;
 }
 
-// Ids are texts; some servers of 0.1 wrote numbers.
+// Ids are strings, but some servers of 0.1 wrote numbers.
 Result<std::string> read_server_id(Value id, const char* name) {
   std::string text(id.is_number() ? id.raw() : id.string());
   if (text.size() > kReadIdMax) return wrong(std::string(name) + ": is too long");
@@ -52,7 +52,7 @@ Result<void> read_names(Value owner, std::initializer_list<std::string_view> tas
 task::State read_state(Value state) {
   constexpr task::State kUnknown = task::State::failed;
   if (const auto number = state.integer()) return v1::state_numbered(*number).value_or(kUnknown);
-  // The one name of 0.3 that 1.0 spells otherwise.
+  // The only state name that 0.3 spells differently from 1.0.
   if (state.string() == "TASK_STATE_CANCELLED") return task::State::canceled;
   if (const auto named = task::state_named(state.string())) return *named;
   return v1::state_named(state.string()).value_or(kUnknown);
@@ -62,7 +62,7 @@ bool is_user(Value role) {
   return role.string() == "user" || role.string() == "ROLE_USER" || role.integer() == 1;
 }
 
-// Reads each value of a list; errors say which it was.
+// Reads each value of a list. Errors name the index.
 template <class T, class F>
 Result<void> read_each(Value list, const std::string& name, std::vector<T>& to, F&& read) {
   if (list.absent()) return {};
@@ -84,7 +84,7 @@ bool is_task_of_v0_1(Value value) {
 
 }  // namespace
 
-// 0.1 was seen with a message's parts under `data`, the proto of 0.3 has them under `content`.
+// Some servers of 0.1 have a message's parts under `data`, the proto of 0.3 has them under `content`.
 Result<std::vector<task::Part>> ObjectReader::read_parts(Value owner) const {
   const Value list = first_of(owner, {"parts", "content", "data"});
   // ProtoJSON leaves out what is empty.
@@ -105,7 +105,7 @@ Result<Reply> ObjectReader::read_message(Value value) const {
   if (!parts) return wrong("message." + parts.error().for_caller);
   Reply read;
   task::Message& message = read.message;
-  // What a server says without a role, it says itself.
+  // A message without a role is the server's own.
   message.role = is_user(value["role"]) ? task::Role::user : task::Role::agent;
   message.parts = std::move(*parts);
   message.metadata = object_or_absent(value["metadata"]);
@@ -198,7 +198,7 @@ Result<Update> ObjectReader::read_artifact_update(Value event) const {
   return *update;
 }
 
-// Told apart by `kind`, or by what each must have.
+// Told apart by `kind`, or by the members that each must have.
 Result<Update> ObjectReader::read_bare(Value item) const {
   const std::string_view kind = item["kind"].string();
   const auto any = [](auto&& read) -> Result<Update> {

@@ -1,5 +1,6 @@
-// The objects of A2A in what remote agents answer, read the same way for every generation: names, tags and
-// enum values are taken from any of them, and only the parts need to know theirs.
+// Reads the objects of A2A in answers of remote agents. Names, tags and enum values of any generation are
+// accepted. The generation matters only for the form of parts, for push configs, and to tell a Task from an
+// event.
 //
 // Threads: any; stateless.
 #pragma once
@@ -13,7 +14,7 @@ namespace baton::wire::a2a {
 
 enum class PartShape {
   tagged,      // before 1.0: text, file, data
-  proto_v0_3,  // the same in ProtoJSON, where data is wrapped once more
+  proto_v0_3,  // the same in ProtoJSON, with data wrapped once more
   v1_0,        // text, raw, url, data
 };
 
@@ -25,7 +26,7 @@ class ObjectReader {
   base::Result<task::Task> read_task(Value task) const;
   base::Result<ListPage> read_list(Value page) const;
   base::Result<PushRequest> read_push(Value push) const;
-  // A list, or an object that holds it as `configs`.
+  // A list, or an object with the list as `configs`.
   base::Result<std::vector<PushRequest>> read_pushes(Value list) const;
 
  private:

@@ -31,14 +31,14 @@ Result<Part> read_file(Value file) {
   return part;
 }
 
-// An object that holds more or something else than `data` is the data itself.
+// An object with other members than `data` is the data itself.
 Value unnested(Value data) {
   const Value inner = data["data"];
   return data.size() == 1 && !inner.missing() ? inner : data;
 }
 
 Result<Part> read_data_part(Value data, Value metadata, task::Json& kept) {
-  // The schemas ask for an object; whatever else is said is shown as it is.
+  // The schemas require an object; any other JSON is shown as it is.
   if (!data.is_object()) return Part::of_data(data.json());
   return read_data(data, metadata, kept);
 }

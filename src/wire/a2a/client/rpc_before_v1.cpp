@@ -13,10 +13,10 @@ using base::fail;
 using base::Result;
 using task::Generation;
 
-// 0.1 has no word for all.
+// 0.1 cannot ask for all messages.
 constexpr int kAllHistory = 1'000'000;
 
-// Their methods about tasks have the same names and params.
+// The two have the same names and params for methods about tasks.
 class RpcBeforeV1 : public ReadingClient {
  public:
   explicit RpcBeforeV1(Generation generation) : ReadingClient(PartShape::tagged, generation) {}
@@ -27,7 +27,7 @@ class RpcBeforeV1 : public ReadingClient {
   ClientRequest write_subscribe(const task::TaskId& task) const final {
     return rpc_request("tasks/resubscribe", [&](Writer& out) {
       out.member("id", task.value);
-      // In 0.1 a Baton gives numbers only to who asks; any other server ignores this.
+      // In 0.1, Baton gives numbers only to clients that ask. Any other server ignores this.
       if (!names_tasks()) return;
       out.key("metadata").object([&] { out.key(kBatonExtension).object([] {}); });
     });
@@ -64,7 +64,7 @@ class V01Client final : public RpcBeforeV1 {
   }
 
  private:
-  // The config has no id of its own here.
+  // The config has no id of its own in 0.1.
   static void write_config(Writer& out, task::PushConfig config) {
     config.id = {};
     out.object([&] { write_config_members(out, config, Schemes::as_given); });
@@ -123,7 +123,7 @@ class V03Client final : public RpcBeforeV1 {
 
 void write_configuration(Writer& out, const SendRequest& send) {
   const task::Submission& submission = send.submission;
-  // 0.2 until 0.2.5 wants the list, and so the object, even if empty.
+  // Up to 0.2.5, 0.2 requires the list, and so the object, even if empty.
   out.key("configuration").object([&] {
     out.key("acceptedOutputModes").array([&] {
       for (const std::string& mode : submission.accepted_output_modes) out.string(mode);

@@ -1,4 +1,4 @@
-// What a remote agent answers, in the vocabulary of task/: the same for every generation and binding.
+// Answers of a remote agent in the vocabulary of task/, the same for every generation and binding.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@ struct StatusUpdate {
   task::TaskId task;
   task::ContextId context;
   task::Status status;
-  bool final = false;  // 1.0 does not say
+  bool final = false;  // 1.0 does not send it
   task::Json metadata;
 };
 
 struct ArtifactUpdate {
   task::TaskId task;
   task::ContextId context;
-  task::Artifact artifact;  // of 0.1 known by its ordinal, later by its id
+  task::Artifact artifact;  // identified by its ordinal in 0.1, by its id later
   bool append = false;
   bool last_chunk = false;
 };
 
-// An answer without a task (0.2 and later): all there is.
+// A message in place of a task, as the whole answer (0.2 and later).
 struct Reply {
   task::TaskId task;  // mostly empty
   task::ContextId context;
   task::Message message;
 };
 
-// What one item of a stream says, or the answer to a send.
+// An item of a stream, or the answer to a send.
 using Update = std::variant<StatusUpdate, ArtifactUpdate, task::Task, Reply>;
 
 // One page of a list.
@@ -43,11 +43,11 @@ struct ListPage {
   std::int64_t total = 0;       // on all pages
 };
 
-// Why a remote agent refused.
+// The error with which a remote agent refused.
 struct RemoteError {
-  std::int64_t code = 0;  // the number of JSON-RPC and A2A; 0: none that is known
+  std::int64_t code = 0;  // the error number of JSON-RPC or A2A; 0: unknown
   std::string message;
-  std::string detail;  // what exactly was wrong, where that is said apart
+  std::string detail;  // what exactly was wrong, if given separately
 };
 inline constexpr std::int64_t kMethodNotFound = -32601;
 inline constexpr std::int64_t kInvalidParams = -32602;

@@ -22,7 +22,7 @@ class V03RestClient final : public ReadingClient {
 
   ClientRequest write_send(const SendRequest& send, bool streams) const override;
   ClientRequest write_get(const TaskRequest& get) const override {
-    // 0 and absent mean all: none cannot be said.
+    // 0 and absent mean all: there is no way to ask for none.
     const int length = get.history_length.value_or(0);
     const std::string query = length > 0 ? "?historyLength=" + std::to_string(length) : "";
     return {"GET", prefixed(task_path(get.id, query)), {}};
@@ -30,7 +30,7 @@ class V03RestClient final : public ReadingClient {
   ClientRequest write_cancel(const task::TaskId& task) const override {
     return {"POST", prefixed(task_path(task, ":cancel")), {}};
   }
-  // The table says POST, the proto GET; both are served.
+  // The specification's table says POST, its proto GET; both are served.
   ClientRequest write_subscribe(const task::TaskId& task) const override {
     return {"GET", prefixed(task_path(task, ":subscribe")), {}};
   }
@@ -50,8 +50,7 @@ class V03RestClient final : public ReadingClient {
   }
 };
 
-// An absent `blocking` is false where there is a configuration: with one, waiting has
-// to be said.
+// In a configuration an absent `blocking` means false, so waiting must be asked for.
 ClientRequest V03RestClient::write_send(const SendRequest& send, bool streams) const {
   const task::Submission& submission = send.submission;
   const int length = send.history_length.value_or(0);
@@ -74,7 +73,7 @@ ClientRequest V03RestClient::write_send(const SendRequest& send, bool streams) c
   });
 }
 
-// As the Python SDK has it; what `config` holds is what the JavaScript SDK sends.
+// The form of the Python SDK. What `config` holds is what the JavaScript SDK sends.
 ClientRequest V03RestClient::write_set_push(const PushRequest& push) const {
   const std::string parent = "tasks/" + push.task.value;
   const std::string id = push.config.id.empty() ? push.task.value : push.config.id.value;

@@ -22,7 +22,7 @@ void write_config_members(Writer& out, const task::PushConfig& config, Schemes s
   if (config.schemes.empty() && config.credentials.empty()) return;
   out.key("authentication").object([&] {
     if (schemes == Schemes::one) {
-      // Of several only the first has a place.
+      // 1.0 has room for one scheme: the first.
       out.member("scheme", config.schemes.empty() ? std::string_view() : config.schemes.front());
     } else {
       out.key("schemes").array([&] {

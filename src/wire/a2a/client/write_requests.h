@@ -1,4 +1,4 @@
-// What the client dialects write alike.
+// Helpers with which the client dialects write requests.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace baton::wire::a2a {
 
-// A JSON-RPC request; `params` writes the members of its params. An HTTP call answers one request, so that
-// its id says nothing.
+// A JSON-RPC request; `params` writes the members of its params. The id is constant: an HTTP call carries
+// only one request.
 template <class F>
 ClientRequest rpc_request(std::string_view method, F&& params) {
   ClientRequest request;
@@ -32,12 +32,12 @@ ClientRequest rest_post(std::string path, F&& members) {
   return request;
 }
 
-// "/tasks/t1" and what comes behind it.
+// "/tasks/t1" followed by `rest`.
 std::string task_path(const task::TaskId& task, std::string_view rest = {});
 std::string config_path(const PushRef& push);
 
-// A push config as it stands in an object of its own: {id?, url, token?, authentication?}.
-// `as_given`: with what else a client of 0.1 put into `authentication`.
+// Writes the members of a push config into an open object: {id?, url, token?, authentication?}. `as_given`:
+// `authentication` with all members that a client of 0.1 gave it.
 enum class Schemes { as_given, list, one };
 void write_config_members(Writer& out, const task::PushConfig& config, Schemes schemes);
 
