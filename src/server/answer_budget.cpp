@@ -98,6 +98,11 @@ struct AnswerBudget::State : std::enable_shared_from_this<State> {
     } catch (const std::exception& error) {
       base::report_exception("answers", error.what());
     }
+    put_back(admitted);
+  }
+
+  // Makes the answer in `admitted`, if any, wait again, as the first.
+  void put_back(Line& admitted) noexcept {
     state.with([&](Books& books) {
       if (admitted.empty()) return;
       if (admitted.front().share->is_held_) undo(books, *admitted.front().share);
@@ -157,14 +162,18 @@ void AnswerBudget::enter(const std::string& caller, std::size_t bytes, Ready rea
     if (books.closed || books.waiting.size() >= state_->waiting_max) return true;
     one.front().id = id = ++books.last_id;
     books.waiting.splice(books.waiting.end(), one);
-    // Admits at most this one: earlier ones with room were admitted by the change that made the room.
+    // Admits this one or none, unless lack of memory kept an earlier one waiting that has room.
     state_->admit(books, admitted);
     return false;
   });
   if (refused) return ready(nullptr);
-  if (!admitted.empty()) {
+  if (!admitted.empty() && admitted.front().share == share.get()) {
     admitted.clear();
     return ready(std::move(share));
+  }
+  if (!admitted.empty()) {
+    state_->put_back(admitted);
+    state_->let_in();
   }
   try {
     timers_.after(wait_max_, [weak = std::weak_ptr<State>(state_), id] {

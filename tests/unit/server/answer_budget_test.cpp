@@ -107,6 +107,19 @@ TEST_CASE("AnswerBudget: who cannot be let in for lack of memory waits on, and t
   CHECK(third.get() != nullptr);
 }
 
+TEST_CASE("AnswerBudget: an answer that lack of memory kept waiting goes before the next that comes") {
+  Bench bench;
+  SharePtr first = bench.enter("a", 60).get(), second = bench.enter("b", 40).get();
+  auto third = bench.enter("c", 50);
+  {
+    const test::LackOfMemory none;
+    first.reset();
+  }
+  auto fourth = bench.enter("d", 10);
+  CHECK(third.get() != nullptr);
+  CHECK(fourth.get() != nullptr);
+}
+
 TEST_CASE("AnswerBudget: shares may outlive it") {
   SharePtr share;
   {
