@@ -288,10 +288,12 @@ int run(const Config& config, const std::function<LoadedConfig()>& read_again,
     router.handle(std::move(exchange));
   };
   server::http::Hooks hooks;
-  hooks.answer_at_once = [&](std::string_view method, std::string_view target) {
-    return router.health(method, target);
+  hooks.answer_at_once = [&](const server::http::Request& request) {
+    return router.health(request.method, request.path);
   };
-  hooks.may_send_body = [&](std::string_view head) { return server::may_send_body(options, head); };
+  hooks.may_send_body = [&](const server::http::Request& head) {
+    return server::may_send_body(options, head);
+  };
   server::http::HttpServer http(limits, handle, server::plain_error, std::move(hooks));
   const auto default_agent = [&catalogue] {
     const agents::Agent* const main = catalogue.default_agent();

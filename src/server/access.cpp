@@ -78,19 +78,11 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
   return known->caller;
 }
 
-bool may_send_body(const ServerOptions& options, std::string_view head) {
+bool may_send_body(const ServerOptions& options, const http::Request& head) {
   const std::vector<Token>& tokens = options.tokens.now();
   if (tokens.empty()) return true;
-  while (!head.empty()) {
-    const std::size_t end = std::min(head.find("\r\n"), head.size());
-    const std::string_view line = head.substr(0, end);
-    const std::size_t colon = line.find(':');
-    if (colon != std::string_view::npos && http::same_word(line.substr(0, colon), "Authorization")) {
-      return find_token(tokens, http::trimmed(line.substr(colon + 1))) != nullptr;
-    }
-    head.remove_prefix(std::min(end + 2, head.size()));
-  }
-  return options.anonymous;
+  const std::string_view authorization = head.header("Authorization");
+  return authorization.empty() ? options.anonymous : find_token(tokens, authorization) != nullptr;
 }
 
 bool origin_may_call(const ServerOptions& options, const http::Request& request) {

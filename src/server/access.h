@@ -15,10 +15,9 @@ namespace baton::server {
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
-// Whether a large body after this request head (its lines as text) may be buffered before the request is
-// authenticated: the head has a known token, or none and anonymous callers are served, or the server has no
-// tokens.
-bool may_send_body(const ServerOptions& options, std::string_view head);
+// Whether a large body after this head may be buffered before the request is authenticated: the head has a
+// known token, or none and anonymous callers are served, or the server has no tokens.
+bool may_send_body(const ServerOptions& options, const http::Request& head);
 
 // Whether the request may be executed: it has no Origin, or an allowed one. Hiding the answer from the page
 // is not enough, because browsers send some requests without a preflight.

@@ -58,8 +58,7 @@ void Router::reply(http::Exchange& exchange, http::Reply reply) const {
   exchange.reply(std::move(reply));
 }
 
-std::optional<http::Reply> Router::health(std::string_view method, std::string_view target) const {
-  const std::string_view path = target.substr(0, target.find('?'));
+std::optional<http::Reply> Router::health(std::string_view method, std::string_view path) const {
   if (path != "/healthz" && path != "/health" && path != "/readyz") return std::nullopt;
   if (method != "GET" && method != "HEAD") return std::nullopt;
   if (path == "/healthz") return text(200, "ok\n");

@@ -36,9 +36,8 @@ class Router {
   // unknown agent is admitted, and left to `handle`.
   base::Result<void> admit(const http::Request& head) const;
 
-  // The answer to a health check; needs no worker and never blocks. Empty for any other request. `target` is
-  // a path that may have a query.
-  std::optional<http::Reply> health(std::string_view method, std::string_view target) const;
+  // The answer to a health check; needs no worker and never blocks. Empty for any other request.
+  std::optional<http::Reply> health(std::string_view method, std::string_view path) const;
 
   // /readyz answers 503 until this is true, and again once the program drains.
   void set_ready(bool ready) { ready_ = ready; }

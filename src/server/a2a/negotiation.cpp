@@ -50,14 +50,13 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
   extensions.header = "A2A-Extensions";
   std::vector<std::string_view> asked;
   for (const auto& [name, value] : request.headers) {
-    const bool is_old = http::same_word(name, kOldExtensions);
-    if (!is_old && !http::same_word(name, "A2A-Extensions")) continue;
-    if (is_old && asked.empty()) extensions.header = kOldExtensions;
+    if (!http::same_word(name, "A2A-Extensions") && !http::same_word(name, kOldExtensions)) continue;
     std::string_view list = value;
     while (!list.empty()) {
       if (const auto uri = http::next_member(list); !uri.empty()) asked.push_back(uri);
     }
   }
+  if (request.header("A2A-Extensions").empty() && !asked.empty()) extensions.header = kOldExtensions;
   const auto asks_for = [&](std::string_view uri) {
     return std::find(asked.begin(), asked.end(), uri) != asked.end();
   };

@@ -2,19 +2,14 @@
 
 #include <algorithm>
 
+#include "server/http/http_text.h"
+
 namespace baton::server::http {
 namespace {
 
 // Real clients send no chunk extensions or long trailers; anything longer is treated as an attack.
 constexpr std::size_t kExtensionMax = 256;
 constexpr std::size_t kTrailerMax = 8192;
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool is_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;

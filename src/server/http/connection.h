@@ -13,7 +13,7 @@
 #include "base/unique_fd.h"
 #include "server/http/http_server.h"
 #include "server/http/reply_writer.h"
-#include "server/http/request_gatherer.h"
+#include "server/http/request_parser.h"
 #include "server/http/turn.h"
 
 namespace baton::server::http {
@@ -35,7 +35,7 @@ struct EventStream {
 // Shared by the loop, until it closes the connection, and by the exchanges of its requests.
 struct Connection : std::enable_shared_from_this<Connection> {
   Connection(base::UniqueFd socket, std::string address, const Limits& limits, const BodyGate& may_send_body)
-      : fd(std::move(socket)), remote_address(std::move(address)), gatherer(limits, &may_send_body) {}
+      : fd(std::move(socket)), remote_address(std::move(address)), parser(limits, &may_send_body) {}
 
   base::UniqueFd fd;
   const std::string remote_address;
@@ -49,7 +49,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   bool half_closed = false;   // the client has closed its sending side
   bool broken = false;        // error or hang-up seen
   bool queued_again = false;  // in the loop's `queued_`
-  RequestGatherer gatherer;
+  RequestParser parser;
   std::unique_ptr<EventStream> stream;
 
   // The turn's.

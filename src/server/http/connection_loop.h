@@ -1,4 +1,4 @@
-// ConnectionLoop: the one thread that accepts connections, gathers requests, drives streams and enforces time
+// ConnectionLoop: the one thread that accepts connections, parses requests, drives streams and enforces time
 // limits.
 //
 // Every socket is registered once, edge-triggered. One function, `advance`, drives a connection from its
@@ -62,9 +62,9 @@ class ConnectionLoop {
   Step step(Connection& connection);
   Step read_request(Connection& connection);
   Step read_end(Connection& connection);
-  void gather(Connection& connection, std::string_view bytes);
+  void parse(Connection& connection, std::string_view bytes);
   void dispatch(Connection& connection);
-  bool answer_at_once(Connection& connection, const RequestHead& head);
+  bool answer_at_once(Connection& connection, const Request& request);
   void refuse(Connection& connection, Refusal refusal);
   Step discard(Connection& connection);
 

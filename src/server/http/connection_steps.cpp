@@ -1,4 +1,4 @@
-// ConnectionLoop, the part that follows one connection: read, gather, hand over, send, close.
+// ConnectionLoop, the part that follows one connection: read, parse, hand over, send, close.
 #include "base/give_back.h"
 #include "server/http/connection_loop.h"
 #include "server/http/exchange.h"
@@ -47,7 +47,7 @@ ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
 ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
   if (!connection.unread.empty()) {
     const std::string bytes = std::exchange(connection.unread, {});
-    gather(connection, bytes);
+    parse(connection, bytes);
     return Step::again;
   }
   if (connection.read_ended) return read_end(connection);
@@ -61,13 +61,13 @@ ConnectionLoop::Step ConnectionLoop::read_request(Connection& connection) {
   // A short read means the socket is empty, and an event will report new bytes, unless the event for its end
   // has been seen already.
   connection.readable = got.count == buffer_.size() || connection.half_closed || connection.broken;
-  gather(connection, std::string_view(buffer_.data(), got.count));
+  parse(connection, std::string_view(buffer_.data(), got.count));
   return Step::again;
 }
 
 ConnectionLoop::Step ConnectionLoop::read_end(Connection& connection) {
   connection.read_ended = true;
-  if (connection.gatherer.state() == RequestGatherer::State::idle) {
+  if (connection.parser.state() == RequestParser::State::idle) {
     close(connection);
     return Step::wait;
   }
@@ -75,26 +75,25 @@ ConnectionLoop::Step ConnectionLoop::read_end(Connection& connection) {
   return Step::again;
 }
 
-void ConnectionLoop::gather(Connection& connection, std::string_view bytes) {
-  RequestGatherer& gatherer = connection.gatherer;
-  const RequestGatherer::State before = gatherer.state();
-  const std::size_t used = gatherer.feed(bytes);
+void ConnectionLoop::parse(Connection& connection, std::string_view bytes) {
+  RequestParser& parser = connection.parser;
+  const RequestParser::State before = parser.state();
+  const std::size_t used = parser.feed(bytes);
   if (used < bytes.size()) connection.unread = bytes.substr(used);
-  if (gatherer.state() != before) connection.since = now_;
-  if (gatherer.take_continue()) connection.output = kContinue;
-  if (gatherer.state() == RequestGatherer::State::complete) dispatch(connection);
-  if (gatherer.state() == RequestGatherer::State::refused) refuse(connection, gatherer.refusal());
+  if (parser.state() != before) connection.since = now_;
+  if (parser.take_continue()) connection.output = kContinue;
+  if (parser.state() == RequestParser::State::complete) dispatch(connection);
+  if (parser.state() == RequestParser::State::refused) refuse(connection, parser.refusal());
 }
 
 void ConnectionLoop::dispatch(Connection& connection) {
   ++core_->requests;
-  Gathered gathered = connection.gatherer.take();
-  const RequestHead& head = gathered.head;
-  connection.shape = {head.head_method, head.http_1_0, head.keep_alive};
+  ParsedRequest parsed = connection.parser.take();
+  connection.shape = {parsed.head_method(), parsed.http_1_0, parsed.keep_alive};
   connection.since = now_;
-  if (answer_at_once(connection, head)) return;
+  if (answer_at_once(connection, parsed.request)) return;
   auto exchange =
-      std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(gathered));
+      std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(parsed.request));
   // From here on the exchange owns the connection's output.
   connection.turn.give_to_exchange();
   const bool taken = workers_.try_submit([exchange] { ConnectionExchange::serve(exchange); });
@@ -102,13 +101,9 @@ void ConnectionLoop::dispatch(Connection& connection) {
 }
 
 // Answers without a worker: requests the hook answers, and all others while the server drains.
-bool ConnectionLoop::answer_at_once(Connection& connection, const RequestHead& head) {
+bool ConnectionLoop::answer_at_once(Connection& connection, const Request& request) {
   std::optional<Reply> reply;
-  if (core_->hooks.answer_at_once) {
-    const std::string_view line = std::string_view(head.text).substr(0, head.text.find('\r'));
-    const std::size_t first = line.find(' '), last = line.rfind(' ');
-    reply = core_->hooks.answer_at_once(line.substr(0, first), line.substr(first + 1, last - first - 1));
-  }
+  if (core_->hooks.answer_at_once) reply = core_->hooks.answer_at_once(request);
   if (!reply && !core_->draining) return false;
   if (core_->draining) connection.shape.keep_alive = false;
   write_answer(connection, reply ? *reply : core_->refusal(503, "the server is shutting down"));
@@ -116,8 +111,8 @@ bool ConnectionLoop::answer_at_once(Connection& connection, const RequestHead& h
 }
 
 void ConnectionLoop::refuse(Connection& connection, Refusal refusal) {
-  const RequestHead& head = connection.gatherer.head();
-  connection.shape = {head.head_method, head.http_1_0, false};
+  const ParsedRequest& parsed = connection.parser.parsed();
+  connection.shape = {parsed.head_method(), parsed.http_1_0, false};
   write_answer(connection, core_->refusal(refusal.status, refusal.reason));
 }
 

@@ -11,9 +11,9 @@
 namespace baton::server::http {
 
 ConnectionExchange::ConnectionExchange(std::shared_ptr<ServerCore> core,
-                                       std::shared_ptr<Connection> connection, Gathered gathered)
-    : core_(std::move(core)), connection_(std::move(connection)), head_(std::move(gathered.head.text)) {
-  request_.body = std::move(gathered.body);
+                                       std::shared_ptr<Connection> connection, Request request)
+    : core_(std::move(core)), connection_(std::move(connection)), request_(std::move(request)) {
+  request_.remote_address = connection_->remote_address;
 }
 
 ConnectionExchange::~ConnectionExchange() {
@@ -24,7 +24,6 @@ void ConnectionExchange::serve(const std::shared_ptr<ConnectionExchange>& exchan
   ServerCore& core = *exchange->core_;
   if (core.stopped) return;
   try {
-    if (!exchange->decode()) return exchange->refuse(400, "the request is malformed");
     core.handler(exchange);
   } catch (const std::exception& error) {
     spdlog::error("a request handler threw: {}", error.what());
@@ -33,16 +32,6 @@ void ConnectionExchange::serve(const std::shared_ptr<ConnectionExchange>& exchan
     spdlog::error("a request handler threw something that is no exception");
     exchange->refuse(500, "internal error");
   }
-}
-
-bool ConnectionExchange::decode() {
-  // Moved out, so that its memory is freed here; assigning a short string would keep it.
-  const std::string head = std::exchange(head_, {});
-  auto decoded = core_->library.decode(head, connection_->remote_address);
-  if (!decoded) return false;
-  decoded->body = std::move(request_.body);
-  request_ = std::move(*decoded);
-  return true;
 }
 
 template <class MakeReply>

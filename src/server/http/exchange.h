@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "server/http/request_gatherer.h"
 #include "server/http/server_core.h"
 
 namespace baton::server::http {
@@ -17,10 +16,10 @@ namespace baton::server::http {
 class ConnectionExchange final : public Exchange {
  public:
   ConnectionExchange(std::shared_ptr<ServerCore> core, std::shared_ptr<Connection> connection,
-                     Gathered gathered);
+                     Request request);
   ~ConnectionExchange() override;
 
-  // On a worker: decodes the request and calls the handler. Every failure is answered.
+  // On a worker: calls the handler. Every failure is answered.
   static void serve(const std::shared_ptr<ConnectionExchange>& exchange);
   // Answers with an error from the server itself.
   void refuse(int status, std::string_view reason);
@@ -33,7 +32,6 @@ class ConnectionExchange final : public Exchange {
   void reply_stream(HeaderList headers, std::string events, std::shared_ptr<const void> held) override;
 
  private:
-  bool decode();
   // Calls `make_reply` only if the connection still waits for an answer.
   template <class MakeReply>
   void answer(MakeReply&& make_reply);
@@ -41,7 +39,6 @@ class ConnectionExchange final : public Exchange {
 
   const std::shared_ptr<ServerCore> core_;        // shared with the server and the other exchanges
   const std::shared_ptr<Connection> connection_;  // shared with the loop
-  std::string head_;                              // empty once decoded
   Request request_;
   std::atomic<bool> answered_{false};
 };

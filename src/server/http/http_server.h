@@ -1,4 +1,4 @@
-// HttpServer: the connection layer. It accepts connections, gathers whole requests under limits, hands each
+// HttpServer: the connection layer. It accepts connections, parses whole requests under limits, hands each
 // to a handler on a worker thread, and writes answers and streams. Connections, waiting replies and streams
 // occupy no thread.
 //
@@ -43,7 +43,7 @@ struct Limits {
   std::size_t work_queue_max = 4'096;  // complete requests waiting for a worker; above this: 503
 };
 
-// A complete request. Header names are case-insensitive.
+// A complete request. Header names are case-insensitive; headers and query are in the order received.
 struct Request {
   std::string method;
   std::string path;                                        // percent-decoded, without the query
@@ -117,10 +117,10 @@ using ErrorBody = std::function<Reply(int status, std::string_view reason)>;
 // loop's thread and must not block. Either may be empty.
 struct Hooks {
   // The answer to a request that needs no worker, so that it is sent even if all workers are busy or the
-  // server drains. `target` is the request's, as received. Empty: the request is handled as usual.
-  std::function<std::optional<Reply>(std::string_view method, std::string_view target)> answer_at_once;
-  // Whether a body larger than Limits::stranger_body_max may follow this head (its lines, each with CRLF).
-  std::function<bool(std::string_view head)> may_send_body;
+  // server drains. Empty: the request is handled as usual.
+  std::function<std::optional<Reply>(const Request& request)> answer_at_once;
+  // Whether a body larger than Limits::stranger_body_max may follow this head. The body is still empty.
+  std::function<bool(const Request& head)> may_send_body;
 };
 
 struct Counts {

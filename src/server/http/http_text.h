@@ -1,6 +1,7 @@
 // Shared parsing helpers for RFC 9110's grammar. Pure functions.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/text.h"
@@ -21,5 +22,13 @@ std::string_view next_member(std::string_view& list);
 
 // Whether a comma-separated list has this word, ignoring case.
 bool list_has(std::string_view list, std::string_view word);
+
+// The value of a hexadecimal digit, or -1.
+int hex_value(char c);
+
+// A path or a query's name or value, percent-decoded. In queries + means a space. A % without two hexadecimal
+// digits is kept as it is.
+std::string path_decoded(std::string_view text);
+std::string query_decoded(std::string_view text);
 
 }  // namespace baton::server::http

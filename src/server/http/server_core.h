@@ -10,7 +10,6 @@
 
 #include "server/http/connection.h"
 #include "server/http/http_server.h"
-#include "server/http/library_request.h"
 #include "server/http/mailbox.h"
 
 namespace baton::server::http {
@@ -26,7 +25,6 @@ struct ServerCore {
   const Handler handler;
   const ErrorBody error_body;
   const Hooks hooks;
-  const LibraryRequest library;
   const std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>();  // shared with wakers
   std::atomic<bool> draining{false};  // new requests are refused, answers close their connection
   std::atomic<bool> stopping{false};  // also, no new connections are accepted

@@ -57,17 +57,17 @@ void ConnectionLoop::check_time(Connection& connection) {
   }
   // The answer is written, and the letter that reports it is on its way.
   if (connection.close_after) return;
-  const RequestGatherer::State state = connection.gatherer.state();
-  if (state == RequestGatherer::State::idle) {
-    // Ungathered bytes are a request that arrived in time.
+  const RequestParser::State state = connection.parser.state();
+  if (state == RequestParser::State::idle) {
+    // Unparsed bytes are a request that arrived in time.
     if (connection.unread.empty() && (draining || age > limits.idle_time)) close(connection);
     return;
   }
   if (draining) {
     refuse(connection, {503, "the server is shutting down"});
-  } else if (state == RequestGatherer::State::head && age > limits.header_time) {
+  } else if (state == RequestParser::State::head && age > limits.header_time) {
     refuse(connection, {408, "the head of the request took too long"});
-  } else if (state == RequestGatherer::State::body && is_body_too_slow(connection)) {
+  } else if (state == RequestParser::State::body && is_body_too_slow(connection)) {
     refuse(connection, {408, "the body of the request came too slowly"});
   }
   advance(connection);
@@ -79,18 +79,18 @@ void ConnectionLoop::bound_bodies() {
   std::size_t held = 0, count = 0;
   const auto unfinished = [](const Connection& connection) {
     return connection.turn.is_loops() && !connection.stream && connection.output.empty() &&
-           connection.gatherer.state() == RequestGatherer::State::body;
+           connection.parser.state() == RequestParser::State::body;
   };
   for (const auto& connection : connections_) {
     if (!unfinished(*connection)) continue;
-    held += connection->gatherer.body_bytes();
+    held += connection->parser.body_bytes();
     ++count;
   }
   const std::size_t most = core_->limits.bodies_max;
   for (std::size_t i = connections_.size(); i-- > 0 && held > most;) {
     Connection& connection = *connections_[i];
-    if (!unfinished(connection) || connection.gatherer.body_bytes() <= most / count) continue;
-    held -= connection.gatherer.body_bytes();
+    if (!unfinished(connection) || connection.parser.body_bytes() <= most / count) continue;
+    held -= connection.parser.body_bytes();
     refuse(connection, {503, "too many large requests at once"});
     advance(connection);
   }
@@ -101,7 +101,7 @@ bool ConnectionLoop::is_body_too_slow(const Connection& connection) const {
   const auto age = std::chrono::duration_cast<milliseconds>(now_ - connection.since);
   if (age <= limits.body_grace) return false;
   const auto wanted = limits.body_rate_min * static_cast<std::size_t>(age.count()) / 1000;
-  return connection.gatherer.body_bytes() < wanted;
+  return connection.parser.body_bytes() < wanted;
 }
 
 void ConnectionLoop::check_stream_time(Connection& connection) {

@@ -165,8 +165,8 @@ TEST_CASE("HttpServer: health is answered while every worker is busy and while t
     free_worker.get_future().wait();
   };
   Hooks hooks;
-  hooks.answer_at_once = [](std::string_view method, std::string_view target) -> std::optional<Reply> {
-    if (method != "GET" || target != "/healthz?x=1") return std::nullopt;
+  hooks.answer_at_once = [](const Request& request) -> std::optional<Reply> {
+    if (request.method != "GET" || request.path != "/healthz") return std::nullopt;
     Reply reply;
     reply.body = "ok";
     return reply;

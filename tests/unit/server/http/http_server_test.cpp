@@ -226,14 +226,6 @@ TEST_CASE("HttpServer: a forgotten exchange and a throwing handler answer 500 an
   }
 }
 
-TEST_CASE("HttpServer: what the library refuses is answered 400 and the connection goes on") {
-  TestServer test;
-  Client client(test.port);
-  CHECK(client.ask("BREW / HTTP/1.1\r\nHost: h\r\n\r\n").status == 400);
-  CHECK(client.ask(get("/")).status == 200);
-  CHECK(test.server.counts().refused == 1);
-}
-
 TEST_CASE("HttpServer: an address in use is refused, also by another server of ours") {
   TestServer test;
   HttpServer second({}, echo, plain_error);

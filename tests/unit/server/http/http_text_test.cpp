@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 namespace http_text_test {
 
 using namespace baton::server::http;
@@ -24,6 +26,15 @@ TEST_CASE("list_has: members are trimmed and compared whole") {
   CHECK(list_has(",,close", "close"));
   CHECK_FALSE(list_has("closed, not-close", "close"));
   CHECK_FALSE(list_has("", "close"));
+}
+
+TEST_CASE("path_decoded: bytes are decoded, + and what encodes nothing stay") {
+  CHECK(path_decoded("a%2Fb%c3%A4+%00") == std::string("a/b\xc3\xa4+\0", 7));
+  for (const char* text : {"", "%", "%4", "%%", "%zz", "%4z", "%u0041", "% 41", "%-1"}) {
+    CHECK(path_decoded(text) == text);
+  }
+  CHECK(path_decoded("%%41") == "%A");
+  CHECK(query_decoded("a+b%2B") == "a b+");
 }
 
 }  // namespace http_text_test

@@ -1,4 +1,4 @@
-// RequestGatherer: collects whole requests, one after another, from a connection's bytes, under limits.
+// RequestParser: parses whole requests, one after another, from a connection's bytes, under limits.
 //
 // Pure: uses neither sockets nor clocks. After a refusal the end of the request is unknown, so the connection
 // must be answered and closed. It holds no memory between requests.
@@ -16,15 +16,10 @@
 
 namespace baton::server::http {
 
-struct Gathered {
-  RequestHead head;
-  std::string body;
-};
-
 // Whether a body larger than Limits::stranger_body_max may follow this head.
-using BodyGate = std::function<bool(std::string_view head)>;
+using BodyGate = std::function<bool(const Request& head)>;
 
-class RequestGatherer {
+class RequestParser {
  public:
   enum class State {
     idle,      // no byte of a request received
@@ -34,25 +29,25 @@ class RequestGatherer {
     refused,   // see `refusal`; final
   };
 
-  // Both must outlive the gatherer. Null or an empty function: any sender may send a large body.
-  explicit RequestGatherer(const Limits& limits, const BodyGate* may_send_body = nullptr)
+  // Both must outlive the parser. Null or an empty function: any sender may send a large body.
+  explicit RequestParser(const Limits& limits, const BodyGate* may_send_body = nullptr)
       : limits_(&limits), may_send_body_(may_send_body) {}
 
   // Consumes bytes up to the end of one request and returns how many. Consumes none once complete or refused.
   std::size_t feed(std::string_view bytes);
   State state() const { return state_; }
   const Refusal& refusal() const { return refusal_; }
-  // The head as far as it is known; determines the shape of a refusal's answer.
-  const RequestHead& head() const { return gathered_.head; }
-  std::size_t body_bytes() const { return gathered_.body.size(); }
+  // What is known of the request; determines the shape of a refusal's answer.
+  const ParsedRequest& parsed() const { return parsed_; }
+  std::size_t body_bytes() const { return parsed_.request.body.size(); }
   // True once for each request whose sender waits for "100 Continue" and has not sent any of the body.
   bool take_continue();
   // Returns the complete request and starts the next one.
-  Gathered take();
+  ParsedRequest take();
 
  private:
   std::size_t feed_head(std::string_view bytes);
-  void end_line();
+  void end_line(std::string_view line);
   void end_head();
   std::size_t feed_body(std::string_view bytes);
   bool is_stranger() const;
@@ -67,11 +62,12 @@ class RequestGatherer {
   bool owes_continue_ = false;
   bool from_stranger_ = false;  // its body is bounded by stranger_body_max
   int blank_lines_ = 0;         // before the request line
-  std::size_t line_start_ = 0;
-  HeadReader reader_;
+  std::size_t head_bytes_ = 0;
+  std::string line_;  // a line's beginning whose end has not come yet
+  HeadParser head_;
   ChunkedBody chunks_;
   Refusal refusal_{0, {}};
-  Gathered gathered_;
+  ParsedRequest parsed_;
 };
 
 }  // namespace baton::server::http
