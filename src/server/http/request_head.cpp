@@ -16,6 +16,10 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
+bool cannot_be_in_target(char c) {
+  return c == ' ' || c == '\t' || c == '#';
+}
+
 // uri-host [ ":" port ] (RFC 9110, 7.2): only its characters are checked here.
 bool is_authority(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -75,7 +79,7 @@ std::optional<Refusal> HeadParser::add_request_line(std::string_view line, Parse
 // Accepts the origin form, the absolute form and, for OPTIONS, the asterisk (RFC 9112, 3.2).
 std::optional<Refusal> HeadParser::add_target(std::string_view target, Request& request) {
   constexpr Refusal kMalformed{400, "the request target is malformed"};
-  if (target.empty() || target.find_first_of(" \t#") != std::string_view::npos) return kMalformed;
+  if (target.empty() || std::any_of(target.begin(), target.end(), cannot_be_in_target)) return kMalformed;
   if (remove_scheme(target)) {
     const std::size_t end = std::min(target.find_first_of("/?"), target.size());
     authority_ = target.substr(0, end);

@@ -13,13 +13,9 @@ constexpr int kBlankLinesMax = 4;
 // A body's buffer starts no larger than this, whatever length was announced.
 constexpr std::size_t kFirstReserve = 1 << 20;
 
-bool has_bad_byte(std::string_view text) {
-  bool found = false;  // no early end, so that many bytes are compared at a time
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    found |= (byte < 0x20 && byte != '\t' && byte != '\r' && byte != '\n') || byte == 0x7f;
-  }
-  return found;
+bool is_bad_byte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 ? byte != '\t' && byte != '\r' && byte != '\n' : byte == 0x7f;
 }
 
 }  // namespace
@@ -40,7 +36,7 @@ std::size_t RequestParser::feed_head(std::string_view bytes) {
     used += piece.size();
     head_bytes_ += piece.size();
     // Checked at once, not at the end of the line: a TLS greeting has no lines.
-    if (has_bad_byte(piece)) {
+    if (std::any_of(piece.begin(), piece.end(), is_bad_byte)) {
       refuse({400, "a control character in the head"});
     } else if (head_bytes_ > limits_->header_bytes_max) {
       refuse({431, "the head is too large"});

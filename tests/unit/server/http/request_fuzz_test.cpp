@@ -71,6 +71,7 @@ const std::vector<std::string> kPieces{"\r\n",
                                        "Content-Length: +3\r\n",
                                        "Transfer-Encoding: chunked\r\n",
                                        "Transfer-Encoding: xchunked\r\n",
+                                       "Transfer-Encoding: gzip, chunked\r\n",
                                        "Transfer-Encoding:\tCHUNKED\r\n",
                                        " Transfer-Encoding: chunked\r\n",
                                        "Host: other\r\n",
@@ -238,11 +239,12 @@ TEST_CASE("RequestParser: mutated requests are refused, or sound and the same wh
     REQUIRE(whole.state == cut.state);
     REQUIRE(whole.status == cut.status);
     refused += whole.state == RequestParser::State::refused;
-    if (whole.state != RequestParser::State::complete) continue;
+    const bool complete = whole.state == RequestParser::State::complete;
+    if (complete || whole.state == RequestParser::State::body) REQUIRE(objection(text) == "");
+    if (!complete) continue;
     ++accepted;
     REQUIRE(whole.used == cut.used);
     check_same(whole.parsed, cut.parsed);
-    REQUIRE(objection(text) == "");
     const Outcome again = outcome_of(written(whole.parsed), 64 << 10);
     REQUIRE(again.state == RequestParser::State::complete);
     check_same(whole.parsed, again.parsed);
