@@ -111,8 +111,8 @@ bool ConnectionLoop::answer_at_once(Connection& connection, const Request& reque
 }
 
 void ConnectionLoop::refuse(Connection& connection, Refusal refusal) {
-  const ParsedRequest& parsed = connection.parser.parsed();
-  connection.shape = {parsed.head_method(), parsed.http_1_0, false};
+  const ParsedRequest* const parsed = connection.parser.parsed();
+  connection.shape = {parsed && parsed->head_method(), parsed && parsed->http_1_0, false};
   write_answer(connection, core_->refusal(refusal.status, refusal.reason));
 }
 

@@ -41,8 +41,8 @@ std::size_t RequestParser::feed_head(std::string_view bytes) {
     } else if (head_bytes_ > limits_->header_bytes_max) {
       refuse({431, "the head is too large"});
     } else if (line_.size() + piece.size() > kLineMax) {
-      refuse(has_request_line_ ? Refusal{431, "a header line is too long"}
-                               : Refusal{414, "the request line is too long"});
+      refuse(parsed_ ? Refusal{431, "a header line is too long"}
+                     : Refusal{414, "the request line is too long"});
     } else if (end == std::string_view::npos) {
       line_.append(piece);
     } else if (line_.empty()) {
@@ -61,30 +61,31 @@ void RequestParser::end_line(std::string_view line) {
   line.remove_suffix(1);
   if (line.find('\r') != std::string_view::npos) return refuse({400, "a CR within a line"});
   if (line.empty()) return end_head();
-  const auto refusal = has_request_line_ ? head_.add_header_line(line, parsed_, *limits_)
-                                         : head_.add_request_line(line, parsed_);
-  if (refusal) return refuse(*refusal);
-  has_request_line_ = true;
+  const bool is_first = !parsed_;
+  if (is_first) parsed_ = std::make_unique<ParsedRequest>();
+  const auto refusal =
+      is_first ? head_.add_request_line(line, *parsed_) : head_.add_header_line(line, *parsed_, *limits_);
+  if (refusal) refuse(*refusal);
 }
 
 void RequestParser::end_head() {
-  if (!has_request_line_) {
+  if (!parsed_) {
     state_ = State::idle;
     head_bytes_ = 0;
     if (++blank_lines_ > kBlankLinesMax) refuse({400, "too many blank lines before the request"});
     return;
   }
-  if (const auto refusal = head_.finish(parsed_)) return refuse(*refusal);
+  if (const auto refusal = head_.finish(*parsed_)) return refuse(*refusal);
   from_stranger_ = is_stranger();
-  if (parsed_.body_length > body_max()) return refuse_too_large();
-  state_ = parsed_.chunked || parsed_.body_length > 0 ? State::body : State::complete;
-  owes_continue_ = state_ == State::body && parsed_.expects_continue;
+  if (parsed_->body_length > body_max()) return refuse_too_large();
+  state_ = parsed_->chunked || parsed_->body_length > 0 ? State::body : State::complete;
+  owes_continue_ = state_ == State::body && parsed_->expects_continue;
 }
 
 // Called only when the answer matters: most bodies are small.
 bool RequestParser::is_stranger() const {
-  const bool may_be_large = parsed_.chunked || parsed_.body_length > limits_->stranger_body_max;
-  return may_be_large && may_send_body_ && *may_send_body_ && !(*may_send_body_)(parsed_.request);
+  const bool may_be_large = parsed_->chunked || parsed_->body_length > limits_->stranger_body_max;
+  return may_be_large && may_send_body_ && *may_send_body_ && !(*may_send_body_)(parsed_->request);
 }
 
 std::size_t RequestParser::body_max() const {
@@ -99,9 +100,9 @@ void RequestParser::refuse_too_large() {
 std::size_t RequestParser::feed_body(std::string_view bytes) {
   if (bytes.empty()) return 0;
   owes_continue_ = false;
-  std::string& body = parsed_.request.body;
-  if (!parsed_.chunked) {
-    const std::size_t length = parsed_.body_length;
+  std::string& body = parsed_->request.body;
+  if (!parsed_->chunked) {
+    const std::size_t length = parsed_->body_length;
     if (body.empty()) body.reserve(std::min(length, kFirstReserve));
     const std::size_t count = std::min(length - body.size(), bytes.size());
     body.append(bytes.substr(0, count));
@@ -131,9 +132,10 @@ void RequestParser::refuse(Refusal refusal) {
   owes_continue_ = false;
   line_ = {};
   // The method and http_1_0 are kept: the answer's shape depends on them.
+  if (!parsed_) return;
   Request rest;
-  rest.method = std::move(parsed_.request.method);
-  parsed_.request = std::move(rest);
+  rest.method = std::move(parsed_->request.method);
+  parsed_->request = std::move(rest);
 }
 
 bool RequestParser::take_continue() {
@@ -141,7 +143,7 @@ bool RequestParser::take_continue() {
 }
 
 ParsedRequest RequestParser::take() {
-  ParsedRequest parsed = std::move(parsed_);
+  ParsedRequest parsed = std::move(*parsed_);
   *this = RequestParser(*limits_, may_send_body_);
   return parsed;
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,9 +38,9 @@ class RequestParser {
   std::size_t feed(std::string_view bytes);
   State state() const { return state_; }
   const Refusal& refusal() const { return refusal_; }
-  // What is known of the request; determines the shape of a refusal's answer.
-  const ParsedRequest& parsed() const { return parsed_; }
-  std::size_t body_bytes() const { return parsed_.request.body.size(); }
+  // What is known of the request; determines the shape of a refusal's answer. Null: nothing.
+  const ParsedRequest* parsed() const { return parsed_.get(); }
+  std::size_t body_bytes() const { return parsed_ ? parsed_->request.body.size() : 0; }
   // True once for each request whose sender waits for "100 Continue" and has not sent any of the body.
   bool take_continue();
   // Returns the complete request and starts the next one.
@@ -58,7 +59,6 @@ class RequestParser {
   const Limits* limits_;
   const BodyGate* may_send_body_;
   State state_ = State::idle;
-  bool has_request_line_ = false;
   bool owes_continue_ = false;
   bool from_stranger_ = false;  // its body is bounded by stranger_body_max
   int blank_lines_ = 0;         // before the request line
@@ -67,7 +67,7 @@ class RequestParser {
   HeadParser head_;
   ChunkedBody chunks_;
   Refusal refusal_{0, {}};
-  ParsedRequest parsed_;
+  std::unique_ptr<ParsedRequest> parsed_;  // once the request line has come
 };
 
 }  // namespace baton::server::http

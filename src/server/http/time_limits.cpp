@@ -91,8 +91,10 @@ void ConnectionLoop::bound_bodies() {
     Connection& connection = *connections_[i];
     if (!unfinished(connection) || connection.parser.body_bytes() <= most / count) continue;
     held -= connection.parser.body_bytes();
-    refuse(connection, {503, "too many large requests at once"});
-    advance(connection);
+    guarded(connection, [&] {
+      refuse(connection, {503, "too many large requests at once"});
+      advance(connection);
+    });
   }
 }
 

@@ -1,12 +1,15 @@
 // HttpServer: limits and bad input, over real sockets.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "server/http/http_server.h"
+#include "support/lack_of_memory.h"
 #include "unit/server/http/loopback.h"
 
 namespace http_server_limits_test {
@@ -53,6 +56,31 @@ TEST_CASE("HttpServer: a client that sends a too large body to its end can read 
   Client client(test.port);
   REQUIRE(client.send(post("/", std::string(6 << 20, 'x'))));
   CHECK(client.read_answer().status == 413);
+}
+
+TEST_CASE("HttpServer: lack of memory while bodies are bounded costs one connection") {
+  Limits limits;
+  limits.bodies_max = 1'000;
+  limits.keep_awake = milliseconds(20);  // looked at often
+  std::atomic<int> refusals{0};
+  const auto no_memory = [&](int, std::string_view) {
+    ++refusals;
+    Reply reply;
+    reply.held = std::make_shared<baton::test::LackOfMemory>();  // until the reply is given up
+    return reply;
+  };
+  HttpServer server(limits, echo, no_memory);
+  const int port = server.start("127.0.0.1", 0).value();
+  const std::string whole = post("/", std::string(900, 'x'));
+  const std::string begun = whole.substr(0, whole.size() - 100);
+  Client one(port), other(port);
+  one.send(begun);
+  other.send(begun);
+  REQUIRE(eventually([&] { return one.closed() || other.closed(); }));
+  CHECK(refusals == 1);
+  Client& left = one.closed() ? other : one;
+  CHECK(left.ask(std::string(100, 'x')).status == 200);
+  CHECK(Client(port).ask(get("/")).status == 200);
 }
 
 TEST_CASE("HttpServer: a slow head and a slow body get 408, a silent connection is closed") {
