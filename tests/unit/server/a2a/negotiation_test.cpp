@@ -71,6 +71,19 @@ TEST_CASE("extensions_of: every header line counts") {
   CHECK(extensions_of(request, card).active == std::vector<std::string>{"https://a", "https://b"});
 }
 
+TEST_CASE("extensions_of: where both headers ask, in either order, the answer goes by the new one") {
+  const auto card = card_with({extension("https://a", false), extension("https://b", false)});
+  const std::pair<std::string, std::string> old{"X-A2A-Extensions", "https://a"},
+      fresh{"A2A-Extensions", "https://b"};
+  for (const auto& headers : {std::vector{old, fresh}, std::vector{fresh, old}}) {
+    server::http::Request request;
+    request.headers = headers;
+    const auto on = extensions_of(request, card);
+    CHECK(on.header == "A2A-Extensions");
+    CHECK(on.active.size() == 2);
+  }
+}
+
 TEST_CASE("extensions_of: one that is required and not asked for is named") {
   const auto card = card_with({extension("https://a", true)});
   CHECK(extensions_of({}, card).missing == "https://a");
