@@ -2,8 +2,8 @@
 //
 // Wherever two parsers could disagree about where a request ends or what it asks for, the request is refused:
 // no header is folded, repeated framing is an error even if both values agree, and an absolute target must
-// name the same authority as Host. Tolerated, because released clients rely on it: bytes in a target that
-// RFC 3986 wants encoded, and a % that encodes nothing.
+// name the same authority as Host. Tolerated, since clients send them: bytes in a target that RFC 3986 wants
+// encoded, and a % that encodes nothing.
 #pragma once
 
 #include <cstddef>
