@@ -1,5 +1,8 @@
 """The project's own scripts: a check whose tool is missing fails, test counts name tests and checks apart, the README's
 table of figures is written between its markers, its promises name their tests, and a program that is not hardened is found out."""
+import contextlib
+import importlib.machinery
+import io
 import os
 import pathlib
 import re
@@ -83,6 +86,37 @@ class Counts(Case):
     def test_a_step_without_tests_is_a_failure(self):
         lines = self.count("step checks nothing true\n")
         self.assertEqual(lines, ["tests: 0 passed, 0 failed; checks: 0 passed, 1 failed", "0 passed, 1 failed"])
+
+
+class CountedPath(Case):
+    """What scripts/count_path says of figures that are made up."""
+
+    def check(self, figures):
+        """Its exit status and its output where each request was measured with these figures."""
+        path = importlib.machinery.SourceFileLoader("count_path", str(ROOT / "scripts/count_path")).load_module()
+        path.BOUNDS = {("echo", "tasks/send"): (50, 450, 4)}
+        path.measured = lambda folder: [("echo", "tasks/send", figures, [("base/id.cpp", 1, "id()")], ["engine"])]
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            status = path.main(["--no-build", "--check"])
+        return status, said.getvalue()
+
+    def test_figures_at_their_bounds_pass(self):
+        status, said = self.check((50, 450, 4))
+        self.assertEqual(status, 0, said)
+        self.assertTrue(said.endswith("\n3 passed, 0 failed\n"), said)
+
+    def test_each_figure_above_its_bound_fails_by_name(self):
+        for figures, problem in (((51, 450, 4), "51 pairs, 50 is the most"), ((50, 451, 4), "451 functions, 450 is the most"),
+                                 ((50, 450, 5), "5 threads, 4 is the most")):
+            status, said = self.check(figures)
+            self.assertEqual(status, 1, said)
+            self.assertTrue(said.endswith(f"\ntasks/send to echo: {problem}\n2 passed, 1 failed\n"), said)
+
+    def test_a_measurement_that_saw_nothing_fails(self):
+        status, said = self.check((0, 0, 0))
+        self.assertEqual(status, 1, said)
+        self.assertTrue(said.endswith("\n0 passed, 3 failed\n"), said)
 
 
 class Table(Case):
