@@ -18,6 +18,11 @@ first_lines() {
   sed -n -e "1,$1p" -e "$(($1 + 1))s/.*/[more in the log above]/p" <<<"$2"
 }
 
+# doctest_totals FILE: "PASSED FAILED" from the summary that doctest prints.
+doctest_totals() {
+  sed -nE 's/^\[doctest\] test cases: +[0-9]+ \| +([0-9]+) passed \| +([0-9]+) failed.*/\1 \2/p' "$1" | tail -n 1
+}
+
 # has_tool COMMAND: whether it is there; says what to do if it is not. A check without its tool is no check.
 has_tool() {
   command -v "$1" >/dev/null && return 0

@@ -88,6 +88,37 @@ class Counts(Case):
         self.assertEqual(lines, ["tests: 0 passed, 0 failed; checks: 0 passed, 1 failed", "0 passed, 1 failed"])
 
 
+class UnitTests(Case):
+    """scripts/run_unit_tests on programs that are made up."""
+
+    def run_programs(self, **programs):
+        for name, (good, bad, status) in programs.items():
+            (self.folder / "tests/unit" / name).mkdir(parents=True)
+            program = self.folder / f"build/dev/tests/baton_{name}_tests"
+            program.parent.mkdir(parents=True, exist_ok=True)
+            summary = f"[doctest] test cases: {good + bad} | {good} passed | {bad} failed | 0 skipped"
+            program.write_text(f"#!/bin/sh\n{f'echo {summary!r}' if good + bad else ''}\nexit {status}\n", encoding="ascii")
+            program.chmod(0o755)
+        (self.folder / "scripts").mkdir()
+        for script in ("lib.sh", "run_unit_tests"):
+            shutil.copy(ROOT / "scripts" / script, self.folder / "scripts")
+        done = self.run_script(str(self.folder / "scripts/run_unit_tests"), "dev")
+        return done.returncode, done.stdout.splitlines()[-1]
+
+    def test_the_counts_of_all_folders_are_added_up(self):
+        self.assertEqual(self.run_programs(base=(3, 0, 0), task=(4, 0, 0)), (0, "7 passed, 0 failed"))
+
+    def test_a_failed_test_of_any_folder_fails(self):
+        self.assertEqual(self.run_programs(base=(2, 1, 1), task=(4, 0, 0)), (1, "6 passed, 1 failed"))
+
+    def test_a_program_that_dies_or_has_no_tests_is_a_failure(self):
+        self.assertEqual(self.run_programs(base=(0, 0, 0), net=(2, 0, 139), task=(4, 0, 0)), (1, "6 passed, 2 failed"))
+
+    def test_a_folder_without_its_program_is_a_failure(self):
+        (self.folder / "tests/unit/wire").mkdir(parents=True)
+        self.assertEqual(self.run_programs(task=(4, 0, 0)), (1, "4 passed, 1 failed"))
+
+
 class CountedPath(Case):
     """What scripts/count_path says of figures that are made up."""
 
