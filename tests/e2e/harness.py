@@ -20,6 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("BATON_PROGRAM", str(ROOT / "build/release/baton"))
 SHIPPED = ROOT / "agent-cards"
 TEST_AGENTS = pathlib.Path(__file__).resolve().parent / "agents"
+WORKER_LOOP = pathlib.Path(__file__).resolve().parent / "worker_loop.py"
 
 
 def program_environment():
@@ -64,6 +65,7 @@ class Server(client.Client):
             if not source.exists():
                 source = SHIPPED / name
             shutil.copytree(source, self.agents_folder / name, ignore=skip)
+            shutil.copy(WORKER_LOOP, self.agents_folder / name)
             path = self.agents_folder / name / "card.json"
             card = json.loads(path.read_text(encoding="utf-8"))
             card["baton"]["default"] = name == agents[0]

@@ -16,18 +16,16 @@ fail, reject, done    ends in that way, saying the rest
 Gates: gate-<task id>, gate-<context id>, gate-all.
 """
 import json
-import os
-import pathlib
-import select
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent
+import worker_loop
+
 APPROVED = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
 waiting = {}  # turn: (the names of its gates, what to do then, with what)
 
 
 def say(turn, kind, **line):
-    sys.stdout.write(json.dumps({"type": kind, "turn": turn, **line}, ensure_ascii=False) + "\n")
+    worker_loop.say(turn, type=kind, **line)
     sys.stdout.flush()
 
 
@@ -38,7 +36,7 @@ def content_of(message):
 
 
 def when_open(order, act, rest):
-    waiting[order["turn"]] = ({f"gate-{order['task'][key]}" for key in ("id", "contextId")} | {"gate-all"}, act, rest)
+    waiting[order["turn"]] = ({order["task"]["id"], order["task"]["contextId"], "all"}, act, rest)
 
 
 def ask(turn, rest):
@@ -130,23 +128,10 @@ def play(order):
 
 
 def look_at_gates():
-    gates = {name for name in os.listdir(FOLDER) if name.startswith("gate-")}
-    for turn in [turn for turn, (names, _, _) in waiting.items() if names & gates]:
+    opened = worker_loop.gates()
+    for turn in [turn for turn, (names, _, _) in waiting.items() if names & opened]:
         _, act, rest = waiting.pop(turn)
         act(turn, rest)
 
 
-left = b""
-while True:
-    if select.select([0], [], [], 0.02)[0]:
-        read = os.read(0, 1 << 20)
-        if not read:
-            sys.exit()
-        *lines, left = (left + read).split(b"\n")
-        for line in lines:
-            order = json.loads(line)
-            if order["type"] == "turn":
-                play(order)
-            elif order["type"] == "cancel" and waiting.pop(order["turn"], None):
-                say(order["turn"], "fail", error="stopped")
-    look_at_gates()
+worker_loop.serve(play, look_at_gates, waiting)

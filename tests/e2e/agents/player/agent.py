@@ -15,18 +15,9 @@ speak X   streams X as text, then done; speak-ask, speak-note, speak-give, speak
           speak-wait do something else as well: a question, a note, an artifact, a last message,
           a failure, waiting as in wait
 """
-import json
-import os
-import pathlib
-import select
-import sys
+from worker_loop import gates, say, serve
 
-FOLDER = pathlib.Path(__file__).resolve().parent
 waiting = {}  # turn: task
-
-
-def say(turn, **line):
-    sys.stdout.write(json.dumps({"turn": turn, **line}, ensure_ascii=False) + "\n")
 
 
 def give(turn, *parts, name="played", **more):
@@ -106,25 +97,11 @@ def speak(turn, order, how, text):
 
 
 def look_at_gates():
-    gates = {name[len("gate-"):] for name in os.listdir(FOLDER) if name.startswith("gate-")}
-    for turn in [turn for turn, task in waiting.items() if "all" in gates or task in gates]:
+    opened = gates()
+    for turn in [turn for turn, task in waiting.items() if "all" in opened or task in opened]:
         del waiting[turn]
         give(turn, {"text": "waited"})
         say(turn, type="done")
 
 
-left = b""
-while True:
-    if select.select([0], [], [], 0.02)[0]:
-        read = os.read(0, 1 << 20)
-        if not read:
-            sys.exit()
-        *lines, left = (left + read).split(b"\n")
-        for line in lines:
-            order = json.loads(line)
-            if order["type"] == "turn":
-                play(order)
-            elif order["type"] == "cancel" and waiting.pop(order["turn"], None):
-                say(order["turn"], type="fail", error="stopped")
-    look_at_gates()
-    sys.stdout.flush()
+serve(play, look_at_gates, waiting)

@@ -1,17 +1,10 @@
 """A worker that says "begun" for each turn. "poison" is never ended, whatever Baton says; "hold" is ended with the
 worker's pid and the turn's attempt once gate-<task id> is there; anything else at once; "mute" says nothing."""
-import json
 import os
-import pathlib
-import select
-import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent
+from worker_loop import gates, say, serve
+
 held = {}  # turn: (task, attempt)
-
-
-def say(**line):
-    sys.stdout.write(json.dumps(line) + "\n")
 
 
 def done(turn, attempt):
@@ -31,19 +24,12 @@ def begin(order):
         done(turn, attempt)
 
 
-rest = b""
-while True:
-    if select.select([0], [], [], 0.02)[0]:
-        read = os.read(0, 1 << 20)
-        if not read:
-            sys.exit()
-        *lines, rest = (rest + read).split(b"\n")
-        for line in lines:
-            order = json.loads(line)
-            if order["type"] == "turn":
-                begin(order)
+def look_at_gates():
+    opened = gates()
     for turn, (task, attempt) in list(held.items()):
-        if (FOLDER / f"gate-{task}").exists():
+        if task in opened:
             del held[turn]
             done(turn, attempt)
-    sys.stdout.flush()
+
+
+serve(begin, look_at_gates)

@@ -1,0 +1,37 @@
+"""What those test agents share that are workers and wait for gates. harness.py puts it into their folders."""
+import json
+import os
+import pathlib
+import select
+import sys
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def say(turn, **line):
+    sys.stdout.write(json.dumps({"turn": turn, **line}, ensure_ascii=False) + "\n")
+
+
+def gates():
+    """The names of the gates that are open: those of the files gate-<name>."""
+    return {name[len("gate-"):] for name in os.listdir(FOLDER) if name.startswith("gate-")}
+
+
+def serve(begin, look_at_gates, waiting=None):
+    """Gives each turn to `begin`, and calls `look_at_gates` again and again. A turn in `waiting` that is canceled is
+    taken out and fails. Returns when there will be no more turns."""
+    rest = b""
+    while True:
+        if select.select([0], [], [], 0.02)[0]:
+            read = os.read(0, 1 << 20)
+            if not read:
+                return
+            *lines, rest = (rest + read).split(b"\n")
+            for line in lines:
+                order = json.loads(line)
+                if order["type"] == "turn":
+                    begin(order)
+                elif order["type"] == "cancel" and waiting and waiting.pop(order["turn"], None):
+                    say(order["turn"], type="fail", error="stopped")
+        look_at_gates()
+        sys.stdout.flush()
