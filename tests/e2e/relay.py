@@ -1,12 +1,78 @@
-"""Something between the program as a client and a server: it serves a card of its own, passes requests on, and can
-lose connections."""
+"""Servers that the program is a client of: Relay stands before a server, with a card of its own, passes requests on
+and can lose connections; Elsewhere answers by itself."""
 import http.client
 import http.server
 import json
 import threading
 
 
-class Relay:
+def card_for(url, interfaces=(("JSONRPC", "1.0"),), name="Elsewhere", streaming=False):
+    """A card whose interfaces, pairs of binding and version, are all at `url`."""
+    return {"name": name, "description": "d", "version": "1", "capabilities": {"streaming": streaming},
+            "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+            "skills": [{"id": "s", "name": "s", "description": "d", "tags": ["t"]}],
+            "supportedInterfaces": [{"url": url, "protocolBinding": binding, "protocolVersion": version}
+                                    for binding, version in interfaces]}
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def body(self):
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0))
+
+    def say(self, content, status=200, content_type="application/json"):
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+class Site:
+    """Serves by `handler` on a free loopback port for as long as it is entered."""
+
+    def __init__(self, handler):
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.port = self.http.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}/"
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.http.serve_forever)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.http.shutdown()
+        self.thread.join()
+        self.http.server_close()
+
+
+class Elsewhere(Site):
+    """Keeps the headers of what it is asked, and answers each POST with a message."""
+
+    def __init__(self, card=None):
+        outer, self.headers, self.card = self, [], card
+
+        class Answering(Handler):
+            def do_GET(self):
+                outer.headers.append(dict(self.headers))
+                self.say(json.dumps(outer.card).encode())
+
+            def do_POST(self):
+                outer.headers.append(dict(self.headers))
+                self.body()
+                self.say(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"message": {
+                    "messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hi"}]}}}).encode())
+
+        super().__init__(Answering)
+
+    def authorizations(self):
+        return [headers.get("Authorization") for headers in self.headers]
+
+
+class Relay(Site):
     """`interfaces`: (binding, version) pairs of the card, whose URLs are this relay's. `lose`: so many POSTs are
     passed on, but their answers are lost."""
 
@@ -15,17 +81,14 @@ class Relay:
         self.paths = []
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def log_message(self, *_):
-                pass
-
+        class Passing(Handler):
             def do_GET(self):
                 if self.path.startswith("/.well-known/"):
-                    return self.say(200, "application/json", outer.card_text())
+                    return self.say(outer.card_text())
                 return self.pass_on("GET", None)
 
             def do_POST(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                body = self.body()
                 outer.bodies.append(json.loads(body) if body else None)
                 self.pass_on("POST", body)
 
@@ -43,33 +106,10 @@ class Relay:
                     outer.lose -= 1
                     self.close_connection = True
                     return
-                self.say(answer.status, answer.headers.get("Content-Type"), content)
+                self.say(content, answer.status, answer.headers.get("Content-Type"))
 
-            def say(self, status, content_type, content):
-                self.send_response(status)
-                self.send_header("Content-Type", content_type)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.http.server_address[1]}/"
-        self.card = {
-            "name": "Relay", "description": "d", "version": "1", "capabilities": {"streaming": streaming},
-            "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
-            "skills": [{"id": "s", "name": "s", "description": "d", "tags": ["t"]}],
-            "supportedInterfaces": [{"url": self.url, "protocolBinding": binding, "protocolVersion": version}
-                                    for binding, version in interfaces]}
+        super().__init__(Passing)
+        self.card = card_for(self.url, interfaces, "Relay", streaming)
 
     def card_text(self):
         return json.dumps(self.card).encode()
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.http.serve_forever)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.thread.join()
-        self.http.server_close()

@@ -1,18 +1,17 @@
 """The program as somebody meets it who has never seen it: on a terminal of 80 columns, with words misspelt, against a
 server that is not there, and with agents that tell it what a terminal should not obey."""
 import fcntl
-import http.server
 import json
 import os
 import pty
 import struct
 import subprocess
 import termios
-import threading
 import time
 
 import client
 import harness
+from relay import Elsewhere, card_for
 
 DONE, FAILED, USAGE, WAITS, NO_ANSWER = 0, 1, 2, 3, 4
 
@@ -201,61 +200,6 @@ class ListingWithTokens(NewcomerCase):
         self.assertEqual(code, DONE, complaints)
 
 
-class Elsewhere:
-    """A server that keeps the headers of what it is asked, and answers each POST with a message."""
-
-    def __init__(self, card=None):
-        outer = self
-        self.headers = []
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def log_message(self, *_):
-                pass
-
-            def say(self, body):
-                text = json.dumps(body).encode()
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-            def do_GET(self):
-                outer.headers.append(dict(self.headers))
-                self.say(outer.card)
-
-            def do_POST(self):
-                outer.headers.append(dict(self.headers))
-                self.rfile.read(int(self.headers["Content-Length"]))
-                self.say({"jsonrpc": "2.0", "id": 1, "result": {"message": {
-                    "messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "hi"}]}}})
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.http.server_address[1]
-        self.url = f"http://127.0.0.1:{self.port}/"
-        self.card = card
-
-    def __enter__(self):
-        self.thread = threading.Thread(target=self.http.serve_forever)
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.http.shutdown()
-        self.thread.join()
-        self.http.server_close()
-
-    def authorizations(self):
-        return [headers.get("Authorization") for headers in self.headers]
-
-
-def card_for(url, binding="JSONRPC"):
-    return {"name": "Elsewhere", "description": "d", "version": "1", "capabilities": {"streaming": False},
-            "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
-            "skills": [{"id": "s", "name": "s", "description": "d", "tags": ["t"]}],
-            "supportedInterfaces": [{"url": url, "protocolBinding": binding, "protocolVersion": "1.0"}]}
-
-
 class TokenOfAnotherOrigin(NewcomerCase):
     def test_a_token_goes_only_to_the_origin_that_was_named(self):
         with Elsewhere() as other, Elsewhere() as named:
@@ -363,7 +307,7 @@ class HostileAgent(NewcomerCase):
 
             def do_POST(self):
                 self.rfile.read(int(self.headers["Content-Length"]))
-                self.say({"jsonrpc": "2.0", "id": 1, "result": {"task": task}})
+                self.say(json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"task": task}}).encode())
             handler.do_POST = do_POST
             code, shown = on_terminal(["send", "hi", "--url", other.url])
             self.assertEqual(code, WAITS, shown)
