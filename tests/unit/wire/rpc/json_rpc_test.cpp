@@ -47,6 +47,7 @@ TEST_CASE("JSON-RPC: what is not a request is refused, with the id where it coul
   refused("5", "null", ErrorCode::invalid_request);
   refused("{}", "null", ErrorCode::invalid_request);
   refused(R"({"id":{},"method":"m"})", "null", ErrorCode::invalid_request);
+  refused(R"({"id":[1],"method":"m"})", "null", ErrorCode::invalid_request);
   refused(R"({"id":true,"method":"m"})", "null", ErrorCode::invalid_request);
   refused("{\"id\":\"" + std::string(2000, 'x') + "\",\"method\":\"m\"}", "null", ErrorCode::invalid_request);
   refused(R"({"id":1,"method":5})", "1", ErrorCode::invalid_request);
