@@ -9,21 +9,12 @@
 #include <string>
 
 #include "cli/outgoing.h"
+#include "client/target.h"
 
 namespace baton::cli {
 
-struct ClientOptions {
-  std::string url = "http://127.0.0.1:8080";
-  std::string agent;  // empty: the one at the URL itself
-  std::string token;
-  std::string a2a;  // the version to speak, "0.1" to "1.0"; empty: the best that the agent's card offers
-  std::string transport;    // "jsonrpc", "rest" or "grpc"; empty: the first of these that the card offers
-  std::string endpoint;     // where the agent is spoken to, whatever its card says; empty: as the card says
-  bool trust_card = false;  // the token goes to any origin that the card names
+struct ClientOptions : client::Target {
   bool json = false;
-
-  // Where to look for the card: at the endpoint if only that is given.
-  std::string card_url() const { return endpoint.empty() || url != ClientOptions().url ? url : endpoint; }
 };
 
 // Where the files of artifacts are saved.

@@ -12,7 +12,7 @@
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/printable.h"
-#include "cli/remote.h"
+#include "client/remote.h"
 #include "wire/a2a/v1_objects.h"
 #include "wire/json/document.h"
 #include "wire/json/writer.h"
@@ -21,6 +21,7 @@
 namespace baton::cli {
 namespace {
 
+using client::AgentRemote;
 using wire::a2a::ListQuery;
 
 constexpr std::chrono::seconds kPageTimeout{30};
@@ -131,7 +132,7 @@ class AgentTasks {
 
  private:
   const std::string agent_;
-  const Endpoint endpoint_;
+  const client::Endpoint endpoint_;
   ListQuery query_;
   std::deque<Entry> entries_;
   bool more_ = true;
@@ -272,23 +273,24 @@ int list_command(const ListOptions& options) {
   }
   // A table shows a few words of each task.
   if (console.for_people() && !options.history) query->history_length = 1;
-  const std::string url = endpoint_url(options.client.card_url(), options.client.agent);
+  const std::string url = client::endpoint_url(options.client.card_url(), options.client.agent);
   std::optional<SlowNotice> notice("waiting for " + url);
-  auto agents = find_lists(options.client);
+  auto agents = client::find_lists(options.client);
   notice.reset();
   if (!agents) {
     console.error(describe(agents.error(), url));
     return kExitNoAnswer;
   }
   for (const AgentRemote& agent : *agents) {
-    if (!agent.remote.note.empty()) console.error(agent.remote.note);
+    const std::string note = token_note(agent.remote);
+    if (!note.empty()) console.error(note);
   }
   return Listing(options, std::move(*agents), *query, console).run();
 }
 
 void complete_task_id(ClientOptions& client, std::string& task) {
   if (task.size() != kShortLength || !is_hex(task)) return;
-  auto agents = find_lists(client);
+  auto agents = client::find_lists(client);
   if (!agents) return;
   std::vector<std::pair<std::string, std::string>> meant;  // id, agent
   for (AgentRemote& agent : *agents) {

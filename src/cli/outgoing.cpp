@@ -6,8 +6,8 @@
 #include <array>
 #include <cctype>
 
+#include "app/load_config.h"
 #include "base/utf8.h"
-#include "cli/load_config.h"
 #include "cli/printable.h"
 #include "wire/base64.h"
 #include "wire/json/document.h"
@@ -69,7 +69,7 @@ auto wrong(const std::string& what) {
 }
 
 base::Result<std::string> message_text(const std::vector<std::string>& words) {
-  if (words.size() == 1 && words[0] == "-") return read_file("/dev/stdin", kFileMax);
+  if (words.size() == 1 && words[0] == "-") return app::read_file("/dev/stdin", kFileMax);
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
@@ -121,7 +121,7 @@ base::Result<task::Message> make_message(const OutgoingParts& parts) {
   if (!text->empty()) message.parts.push_back(task::Part::of_text(*text));
   for (const std::string& name : parts.files) {
     const NamedFile file = named_file(name);
-    const auto bytes = read_file(file.path, kFileMax);
+    const auto bytes = app::read_file(file.path, kFileMax);
     if (!bytes) return wrong(bytes.error().for_caller);
     message.parts.push_back(
         {Kind::raw, wire::encode_base64(*bytes), base_name(file.path), file.media_type, {}});

@@ -8,13 +8,13 @@
 #include <optional>
 #include <vector>
 
+#include "app/load_config.h"
+#include "app/nearest.h"
+#include "app/serve.h"
+#include "app/settings.h"
+#include "app/version.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
-#include "cli/load_config.h"
-#include "cli/nearest.h"
-#include "cli/serve.h"
-#include "cli/settings.h"
-#include "cli/version.h"
 
 namespace baton::cli {
 namespace {
@@ -59,43 +59,41 @@ struct ServeOptions {
 };
 
 // Adds the flag of `serve` for a setting.
-void add_setting(CLI::App& command, const Setting& setting, std::string& value) {
+void add_setting(CLI::App& command, const app::Setting& setting, std::string& value) {
   const std::size_t dot = setting.path.find('.');
   const std::string section(dot == std::string_view::npos ? "settings" : setting.path.substr(0, dot));
   std::string help(setting.help);
-  const std::string normal = default_text(setting);
-  help += (normal.empty() ? " (" : " (" + normal + "; ") + variable_of(setting.path) + ")";
-  const bool yes_or_no = std::holds_alternative<bool& (*)(Config&)>(setting.target) ||
-                         std::holds_alternative<std::optional<bool>& (*)(Config&)>(setting.target);
-  CLI::Option* option = command.add_option(flag_of(setting), value, help)->group(section);
-  if (yes_or_no) option->expected(0, 1)->default_str("true")->type_name("[true|false]");
+  const std::string normal = app::default_text(setting);
+  help += (normal.empty() ? " (" : " (" + normal + "; ") + app::variable_of(setting.path) + ")";
+  CLI::Option* option = command.add_option(app::flag_of(setting), value, help)->group(section);
+  if (app::is_switch(setting)) option->expected(0, 1)->default_str("true")->type_name("[true|false]");
 }
 
 int serve_command(const CLI::App& command, const ServeOptions& options) {
   if (options.print_schema) {
-    std::fputs(config_schema().c_str(), stdout);
+    std::fputs(app::config_schema().c_str(), stdout);
     return kExitDone;
   }
-  Sources sources;
-  sources.environment = process_environment();
-  for (const Setting& setting : settings()) {
-    if (command.count(flag_of(setting)) == 0) continue;
+  app::Sources sources;
+  sources.environment = app::process_environment();
+  for (const app::Setting& setting : app::settings()) {
+    if (command.count(app::flag_of(setting)) == 0) continue;
     sources.flags.emplace_back(setting.path, options.given.at(std::string(setting.path)));
   }
-  const auto load = [&options, &sources]() -> LoadedConfig {
+  const auto load = [&options, &sources]() -> app::LoadedConfig {
     if (!options.config_file.empty()) {
-      auto text = read_file(options.config_file, kConfigFileMax);
+      auto text = app::read_file(options.config_file, kConfigFileMax);
       if (!text) return {{}, {text.error().for_caller}, {}};
       sources.file_name = options.config_file;
       sources.file_text = std::move(*text);
     }
-    return load_config(sources);
+    return app::load_config(sources);
   };
-  const LoadedConfig loaded = load();
+  const app::LoadedConfig loaded = load();
   for (const std::string& warning : loaded.warnings)
     std::fprintf(stderr, "baton: warning: %s\n", warning.c_str());
   for (const std::string& problem : loaded.problems) std::fprintf(stderr, "baton: %s\n", problem.c_str());
-  return loaded.problems.empty() ? serve(loaded.config, load) : kExitUsage;
+  return loaded.problems.empty() ? app::serve(loaded.config, load) : kExitUsage;
 }
 
 void add_client(CLI::App& command, ClientOptions& client) {
@@ -151,7 +149,7 @@ class Program {
  public:
   Program() : app_("Baton: a durable front door for agents.", "baton") {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", std::string(kVersion));
+    app_.set_version_flag("--version", std::string(app::kVersion));
     add_serve();
     add_send();
     add_watch();
@@ -188,7 +186,7 @@ class Program {
         known.push_back(command->get_name());
     }
     for (const std::string& word : app_.remaining(true)) {
-      const std::string near = nearest_name(word.substr(0, word.find('=')), known);
+      const std::string near = app::nearest_name(word.substr(0, word.find('=')), known);
       const std::string hint = near.empty() ? "see --help" : "did you mean " + near + "?";
       std::fprintf(stderr, "baton: unknown: %s; %s\n", word.c_str(), hint.c_str());
       if (no_command) break;
@@ -206,7 +204,7 @@ class Program {
     command->add_option("--config", serve_.config_file, "Configuration file (BATON_CONFIG)")
         ->envname("BATON_CONFIG");
     command->add_flag("--config-schema", serve_.print_schema, "Print the JSON Schema of the file and end");
-    for (const Setting& setting : settings())
+    for (const app::Setting& setting : app::settings())
       add_setting(*command, setting, serve_.given[std::string(setting.path)]);
     command->footer(kServeHelp);
     on_run(command, [this, command] { return serve_command(*command, serve_); });

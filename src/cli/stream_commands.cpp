@@ -2,20 +2,26 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/signals.h"
 #include "base/id.h"
 #include "cli/call_errors.h"
 #include "cli/commands.h"
 #include "cli/console.h"
-#include "cli/endpoint.h"
 #include "cli/exit_code.h"
 #include "cli/file_saver.h"
-#include "cli/follow.h"
-#include "cli/interrupt.h"
-#include "cli/remote.h"
+#include "client/endpoint.h"
+#include "client/follow.h"
+#include "client/plain_send.h"
+#include "client/remote.h"
 
 namespace baton::cli {
 namespace {
 
+using client::CallError;
+using client::FollowEnd;
+using client::FollowPlan;
+using client::FollowWorld;
+using client::Remote;
 using std::chrono::milliseconds;
 using wire::a2a::ClientRequest;
 using wire::a2a::Update;
@@ -52,27 +58,30 @@ class Session {
   using Clock = std::chrono::steady_clock;
 
   void show(std::string_view result, const Update& update);
-  void take_answer(const Endpoint& endpoint, const task::Json& result, FollowEnd& end);
+  FollowWorld world_of(const client::Endpoint& endpoint);
   int report_state(task::State state, const std::string& task);
   int report_interrupt(const FollowEnd& end);
   std::string watch_line(const FollowEnd& end) const;
 
   const ClientOptions& client_;
   std::optional<std::chrono::seconds> patience_;  // as given
-  Interrupt interrupt_;
+  app::Interrupt interrupt_;
   Console console_;
   std::unique_ptr<FileSaver> saver_;
   std::string url_;
 };
 
 std::vector<Remote> Session::find(int& exit_code) {
-  const std::string url = endpoint_url(client_.card_url(), client_.agent);
+  const std::string url = client::endpoint_url(client_.card_url(), client_.agent);
   const SlowNotice notice("waiting for " + url);
   const auto begun = Clock::now();
   for (milliseconds delay = kRetryFirst;; delay = std::min(delay * 2, kRetryMax)) {
-    auto remotes = find_remotes(client_, Purpose::tasks, interrupt_.fd());
-    if (remotes && !remotes->front().note.empty()) console_.error(remotes->front().note);
-    if (remotes) return std::move(*remotes);
+    auto remotes = client::find_remotes(client_, client::Purpose::tasks, interrupt_.fd());
+    if (remotes) {
+      const std::string note = token_note(remotes->front());
+      if (!note.empty()) console_.error(note);
+      return std::move(*remotes);
+    }
     const CallError& error = remotes.error();
     exit_code = kExitInterrupted;
     if (interrupt_.pending()) return {};
@@ -91,16 +100,31 @@ std::vector<Remote> Session::find(int& exit_code) {
 }
 
 FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
-  const Endpoint endpoint(remote, interrupt_.fd());
-  url_ = remote.url;
+  const client::Endpoint endpoint(remote, interrupt_.fd());
   plan.dialect = &endpoint.dialect();
   // Nothing has answered over gRPC yet: the card, if there is one, came over HTTP.
   plan.is_met = !remote.over_grpc;
   plan.give_up_after = patience_.value_or(kGiveUpAfter);
+  return client::follow(plan, world_of(endpoint));
+}
+
+FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request, const task::TaskId& task) {
+  const client::Endpoint endpoint(remote, interrupt_.fd());
+  FollowPlan plan;
+  plan.dialect = &endpoint.dialect();
+  plan.task = task;
+  plan.first_request = request;
+  plan.give_up_after = patience_.value_or(kGiveUpAfter);
+  return client::send_plain(plan, world_of(endpoint));
+}
+
+FollowWorld Session::world_of(const client::Endpoint& endpoint) {
+  url_ = endpoint.remote().url;
   FollowWorld world;
-  world.open = [&](const StreamRequest& request, const OnStreamEvent& on_event) {
+  world.open = [&](const client::StreamRequest& request, const client::OnStreamEvent& on_event) {
     return endpoint.stream(request, on_event);
   };
+  world.send = [&](const ClientRequest& request) { return endpoint.call(request, kPlainSendTimeout); };
   world.now = [] { return Clock::now(); };
   world.wait = [&](milliseconds time) { return interrupt_.wait(time); };
   world.on_event = [&](std::string_view result, const Update& update) { show(result, update); };
@@ -108,51 +132,7 @@ FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
     return endpoint.call(endpoint.dialect().write_get({task, 0, true, {}, {}}), kGetTimeout);
   };
   world.on_trouble = [&](const std::string& what) { console_.error(what + "; trying again"); };
-  return follow(plan, world);
-}
-
-// A message with an id may be sent again if no answer came: the server recognises it (0.2 and later).
-FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request, const task::TaskId& task) {
-  const Endpoint endpoint(remote, interrupt_.fd());
-  url_ = remote.url;
-  FollowEnd end;
-  end.task = task;
-  std::optional<Clock::time_point> silent_since;
-  for (milliseconds delay = kRetryFirst;; delay = std::min(delay * 2, kRetryMax)) {
-    const auto result = endpoint.call(request, kPlainSendTimeout);
-    end.stopped = interrupt_.pending();
-    if (end.stopped) return end;
-    if (result) {
-      take_answer(endpoint, *result, end);
-      return end;
-    }
-    if (!silent_since) silent_since = Clock::now();
-    end.error = result.error();
-    const bool patient = Clock::now() - *silent_since + delay < patience_.value_or(kGiveUpAfter);
-    if (!result.error().lost || endpoint.dialect().names_tasks() || !patient) return end;
-    if (delay == kRetryFirst) console_.error(result.error().text + "; trying again");
-    end.stopped = interrupt_.wait(delay);
-    if (end.stopped) return end;
-  }
-}
-
-void Session::take_answer(const Endpoint& endpoint, const task::Json& result, FollowEnd& end) {
-  const auto document = wire::Document::parse_view(result.text);
-  const auto update =
-      document ? endpoint.dialect().read_update(document->root()) : base::fail(document.error());
-  if (!update) {
-    end.error = CallError{"the server's answer makes no sense: " + update.error().for_caller, 0, false};
-    return;
-  }
-  end.error.reset();
-  show(result.text, *update);
-  end.state = task::State::completed;
-  if (const auto* task = std::get_if<task::Task>(&*update)) {
-    end.state = task->status.state;
-    end.task = task->id;
-  }
-  // A task of 0.1 with little in it looks like an event.
-  if (const auto* status = std::get_if<wire::a2a::StatusUpdate>(&*update)) end.state = status->status.state;
+  return world;
 }
 
 void Session::show(std::string_view result, const Update& update) {

@@ -6,10 +6,10 @@
 #include "cli/card_check.h"
 #include "cli/commands.h"
 #include "cli/console.h"
-#include "cli/endpoint.h"
 #include "cli/exit_code.h"
 #include "cli/printable.h"
-#include "cli/remote.h"
+#include "client/endpoint.h"
+#include "client/remote.h"
 #include "wire/json/document.h"
 
 namespace baton::cli {
@@ -21,16 +21,17 @@ constexpr std::chrono::seconds kCallTimeout{30};
 // a dialect.
 template <class F>
 tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& write, Console& console) {
-  const std::string url = endpoint_url(options.client.card_url(), options.client.agent);
+  const std::string url = client::endpoint_url(options.client.card_url(), options.client.agent);
   std::optional<SlowNotice> notice("waiting for " + url);
-  const auto remotes = find_remotes(options.client, Purpose::tasks);
+  const auto remotes = client::find_remotes(options.client, client::Purpose::tasks);
   notice.reset();
   if (!remotes) {
     console.error(describe(remotes.error(), url));
     return tl::unexpected<int>(kExitNoAnswer);
   }
-  if (!remotes->front().note.empty()) console.error(remotes->front().note);
-  const Endpoint endpoint(remotes->front());
+  const std::string note = token_note(remotes->front());
+  if (!note.empty()) console.error(note);
+  const client::Endpoint endpoint(remotes->front());
   const auto result = endpoint.call(write(endpoint.dialect()), kCallTimeout);
   if (!result) {
     console.error(describe(result.error(), endpoint.remote().url));
@@ -77,17 +78,17 @@ int cancel_command(TaskOptions options) {
 
 int card_command(const CardOptions& options) {
   Console console(options.client.json);
-  ClientOptions client = options.client;
+  ClientOptions target = options.client;
   if (is_url(options.target)) {
-    client.url = options.target;
-    client.agent.clear();
-    client.endpoint.clear();
+    target.url = options.target;
+    target.agent.clear();
+    target.endpoint.clear();
   } else if (!options.target.empty()) {
-    client.agent = options.target;
+    target.agent = options.target;
   }
-  const std::string url = endpoint_url(client.card_url(), client.agent);
+  const std::string url = client::endpoint_url(target.card_url(), target.agent);
   std::optional<SlowNotice> notice("waiting for " + url);
-  const auto text = fetch_card(client);
+  const auto text = client::fetch_card(target);
   notice.reset();
   if (!text) {
     console.error(describe(text.error(), url));

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "cli/pretty_json.h"
 #include "cli/printable.h"
 #include "wire/json/document.h"
+#include "wire/json/pretty_json.h"
 
 namespace baton::cli {
 namespace {

@@ -58,14 +58,15 @@ struct ServerOptions {
   TokenList tokens;
   bool anonymous = true;  // callers without a token are admitted as "anonymous"
   bool cors = true;
-  std::vector<std::string> cors_origins;  // "*": any; "loopback": pages of the caller's own machine
-  bool any_host = true;                   // false: only `hosts`, public_url's host and loopback hosts
-  std::vector<std::string> hosts;         // without a port: any port
-  std::vector<std::string> proxies;       // addresses and networks whose X-Forwarded-* headers are trusted
-  std::string public_url;                 // for cards; empty: the host the caller named
-  std::string grpc_address;               // for cards; ":port": on the caller's host; empty: none
-  CallerShares streams;                   // open event streams
-  CallerShares replies;                   // answers that wait for a task to stop
+  // "*": any; "loopback": pages of the caller's own machine.
+  std::vector<std::string> cors_origins{"loopback"};
+  bool any_host = true;              // false: only `hosts`, public_url's host and loopback hosts
+  std::vector<std::string> hosts;    // without a port: any port
+  std::vector<std::string> proxies;  // addresses and networks whose X-Forwarded-* headers are trusted
+  std::string public_url;            // for cards; empty: the host the caller named
+  std::string grpc_address;          // for cards; ":port": on the caller's host; empty: none
+  CallerShares streams;              // open event streams
+  CallerShares replies;              // answers that wait for a task to stop
   ChatOptions chat;
   std::size_t answer_bytes_max = 32 << 20;  // above this the largest parts of an answer become links
   bool trusts_method_names = false;         // accepts A2A 1.0 methods without A2A-Version

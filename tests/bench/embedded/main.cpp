@@ -9,8 +9,7 @@
 #include <thread>
 
 #include "agents/process_host.h"
-#include "cli/config.h"
-#include "cli/logging.h"
+#include "app/logging.h"
 #include "embedded/deeds.h"
 #include "engine/engine.h"
 #include "notify/notifier.h"
@@ -48,7 +47,7 @@ int serve_until(const sigset_t& signals, engine::Engine& engine, server::Router&
   const auto handle = [&](std::shared_ptr<server::http::Exchange> exchange) {
     router.handle(std::move(exchange));
   };
-  server::http::HttpServer http(cli::Config{}.http, handle, server::plain_error);
+  server::http::HttpServer http(server::http::Limits{}, handle, server::plain_error);
   router.set_http_counts([&http] { return http.counts(); });
   if (const auto recovered = engine.start(); !recovered) return cannot_start(recovered.error());
   const auto port = http.start("127.0.0.1", 0);
@@ -71,8 +70,7 @@ int serve_until(const sigset_t& signals, engine::Engine& engine, server::Router&
 }
 
 int serve(const std::string& database, const std::string& agents_folder) {
-  const cli::Config config;
-  cli::set_up_logging(config.log.level, config.log.format);
+  app::set_up_logging({});
   const sigset_t signals = block_stop_signals();
   raise_descriptor_limit();
   const base::SystemClock clock;
@@ -92,8 +90,8 @@ int serve(const std::string& database, const std::string& agents_folder) {
                             });
   engine::Engine engine(**store, *catalogue, clock, {}, [&notifier] { notifier.wake(); });
   server::ServerOptions options;
-  options.cors_origins = config.cors.origins;
-  base::WorkerPool readers("log-read", 2, static_cast<std::size_t>(config.http.connections_max) + 1);
+  base::WorkerPool readers("log-read", 2,
+                           static_cast<std::size_t>(server::http::Limits{}.connections_max) + 1);
   const server::Services services{engine, *catalogue, options, readers, [] { return std::string(); }};
   server::Router router(services);
   return serve_until(signals, engine, router, notifier);

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/load_config.h"
+#include "app/load_config.h"
 #include "wire/base64.h"
 
 namespace baton::cli::file_saver_test {
@@ -23,7 +23,7 @@ struct TemporaryFolder {
   }
   ~TemporaryFolder() { fs::remove_all(path); }
   std::string read(const std::string& name) const {
-    return read_file(path + "/" + name, 1 << 20).value_or("(none)");
+    return app::read_file(path + "/" + name, 1 << 20).value_or("(none)");
   }
   std::string path;
 };

@@ -1,0 +1,59 @@
+// Config: the configuration of `baton serve`, as the options of the parts that it configures. A setting's
+// default is the initial value of its member, here or in the part's options; settings.cpp describes each
+// setting, and load_config.h says where other values come from.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/catalogue.h"
+#include "app/logging.h"
+#include "engine/options.h"
+#include "grpc/limits.h"
+#include "notify/notifier.h"
+#include "server/http/http_server.h"
+#include "server/services.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace baton::app {
+
+// A bearer token and the caller it stands for.
+struct Token {
+  std::string secret;
+  std::string caller;
+  std::vector<std::string> agents;  // the agents it is good for; empty: all
+  std::string variable;             // the environment variable that holds the secret; empty: none
+  std::string file;                 // the file that holds the secret; empty: none
+};
+
+struct Config {
+  static constexpr int kGrpcOff = -1;
+
+  std::string host = "127.0.0.1";
+  int port = 8080;
+  int grpc_port = kGrpcOff;
+  std::string agents_folder = "agent-cards";
+  std::vector<Token> tokens;
+  std::optional<bool> allow_anonymous;
+  bool allow_readable_secrets = false;  // allow files with tokens that every user can read
+  double queue_share = 0.25;            // of queue places, streams and replies, for one of several callers
+  std::size_t answers_bytes_max = 128 << 20;  // of all large answers being made or sent
+  LogOptions log;
+
+  server::http::Limits http;
+  grpc::GrpcLimits grpc;
+  server::ServerOptions server;  // its tokens and what follows from several settings: see wiring.cpp
+  agents::CommonRules cards;
+  engine::EngineOptions engine;
+  notify::NotifierOptions webhooks;
+  store::SqliteOptions store{.path = "baton.db"};
+
+  // Whether the server listens on a loopback address only.
+  bool on_loopback() const;
+  // As configured, or else if there are no tokens.
+  bool anonymous_allowed() const { return allow_anonymous.value_or(tokens.empty()); }
+};
+
+}  // namespace baton::app

@@ -1,0 +1,148 @@
+// The JSON Schema of the configuration file, for editors, made from the table of settings.
+#include <cmath>
+#include <map>
+#include <type_traits>
+
+#include "app/load_config.h"
+#include "app/settings.h"
+#include "wire/json/document.h"
+#include "wire/json/pretty_json.h"
+#include "wire/json/writer.h"
+
+namespace baton::app {
+namespace {
+
+using wire::Writer;
+
+template <class T>
+constexpr bool is_string_type = std::is_same_v<T, std::string> || std::is_enum_v<T>;
+
+void write_number(Writer& out, std::string_view name, double number) {
+  out.key(name);
+  if (std::trunc(number) == number) {
+    out.integer(static_cast<std::int64_t>(number));
+  } else {
+    out.real(number);
+  }
+}
+
+void write_bounds(Writer& out, const Setting& setting, std::string_view suffix) {
+  write_number(out, "min" + std::string(suffix), setting.min);
+  write_number(out, "max" + std::string(suffix), setting.max);
+}
+
+void write_size(Writer& out, const Setting& setting) {
+  out.key("anyOf").array([&] {
+    out.object([&] {
+      out.member("type", "integer");
+      write_bounds(out, setting, "imum");
+    });
+    out.object([&] { out.member("type", "string").member("pattern", "^[0-9]+(\\.[0-9]+)?(KiB|MiB|GiB)?$"); });
+  });
+}
+
+// The members of the schema of one setting.
+void write_setting(Writer& out, const Setting& setting) {
+  out.member("description", setting.help);
+  const auto write_type = [&](auto target) {
+    Config config;
+    using T = std::decay_t<decltype(target(config))>;
+    if constexpr (std::is_same_v<T, std::size_t>) {
+      if (!setting.counts) return write_size(out, setting);
+    }
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::optional<bool>>)
+      out.member("type", "boolean");
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, std::size_t>) out.member("type", "integer");
+    if constexpr (std::is_same_v<T, std::chrono::milliseconds> || std::is_same_v<T, double>) {
+      out.member("type", "number");
+    }
+    if constexpr (std::is_same_v<T, int> || std::is_same_v<T, double> || std::is_same_v<T, std::size_t> ||
+                  std::is_same_v<T, std::chrono::milliseconds>) {
+      write_bounds(out, setting, "imum");
+    }
+    if constexpr (is_string_type<T>) out.member("type", "string");
+    if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+      out.member("type", "array").key("items").object([&] { out.member("type", "string"); });
+      write_bounds(out, setting, "Items");
+    }
+    if constexpr (is_string_type<T>) {
+      if (setting.choices.empty()) return write_bounds(out, setting, "Length");
+      out.key("enum").array([&] {
+        for (const std::string_view choice : setting.choices) out.string(choice);
+      });
+    }
+  };
+  std::visit(write_type, setting.target);
+}
+
+void write_tokens(Writer& out) {
+  const auto text = [&](std::string_view name, std::string_view help) {
+    out.key(name).object(
+        [&] { out.member("type", "string").member("description", help).member("minLength", 1); });
+  };
+  const auto entry = [&] {
+    out.member("type", "object").key("properties").object([&] {
+      text("caller", "Who calls with this token");
+      text("token", "The token itself");
+      text("token_file", "File that holds the token");
+      text("token_env", "Variable that holds the token");
+      out.key("agents").object([&] {
+        out.member("type", "array").member("description", "Agents it is good for; without it, all");
+        out.member("minItems", 1).key("items").object([&] {
+          out.member("type", "string").member("minLength", 1);
+        });
+      });
+    });
+    out.key("required").array([&] { out.string("caller"); });
+    out.key("oneOf").array([&] {
+      for (const char* name : {"token", "token_file", "token_env"}) {
+        out.object([&] { out.key("required").array([&] { out.string(name); }); });
+      }
+    });
+    out.member("additionalProperties", false);
+  };
+  out.key("tokens").object([&] {
+    out.member("description", "Bearer tokens of callers").member("type", "array").key("items").object(entry);
+  });
+}
+
+}  // namespace
+
+std::string config_schema() {
+  std::map<std::string, std::vector<const Setting*>> sections;
+  for (const Setting& setting : settings()) {
+    const std::size_t dot = setting.path.find('.');
+    sections[dot == std::string_view::npos ? "" : std::string(setting.path.substr(0, dot))].push_back(
+        &setting);
+  }
+  std::string text;
+  Writer out(text);
+  const auto write_all = [&](const std::vector<const Setting*>& list) {
+    for (const Setting* setting : list) {
+      out.key(setting->path.substr(setting->path.find('.') + 1)).object([&] {
+        write_setting(out, *setting);
+      });
+    }
+  };
+  out.object([&] {
+    out.member("$schema", "https://json-schema.org/draft/2020-12/schema");
+    out.member("title", "Configuration of Baton")
+        .member("type", "object")
+        .member("additionalProperties", false);
+    out.key("properties").object([&] {
+      out.key("$schema").object([&] { out.member("type", "string"); });
+      write_tokens(out);
+      write_all(sections[""]);
+      for (const auto& [name, list] : sections) {
+        if (name.empty()) continue;
+        out.key(name).object([&] {
+          out.member("type", "object").member("additionalProperties", false);
+          out.key("properties").object([&] { write_all(list); });
+        });
+      }
+    });
+  });
+  return wire::pretty_json(wire::Document::parse_view(text).value().root()) + "\n";
+}
+
+}  // namespace baton::app

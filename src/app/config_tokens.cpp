@@ -1,0 +1,161 @@
+#include "app/config_tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "app/load_config.h"
+#include "app/nearest.h"
+#include "task/ids.h"
+
+namespace baton::app {
+namespace {
+
+constexpr std::size_t kTokenFileMax = 64 << 10;
+const std::array<std::string, 5> kMembers{"caller", "token", "token_file", "token_env", "agents"};
+
+std::string trimmed(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+// One entry of the list.
+class Entry {
+ public:
+  Entry(wire::Value object, const TokenSources& sources, std::string pointer, const ReportToken& report)
+      : object_(object), sources_(sources), pointer_(std::move(pointer)), report_(report) {}
+
+  Token read() {
+    check_members();
+    Token token;
+    token.caller = caller();
+    token.secret = secret();
+    token.variable = object_["token_env"].str();
+    token.file = file_;
+    token.agents = agents();
+    return token;
+  }
+
+ private:
+  void wrong(std::string_view member, std::string_view what) {
+    report_(pointer_ + std::string(member), what);
+  }
+
+  void check_members() {
+    for (const wire::Value member : object_) {
+      const std::string name(member.key());
+      if (object_.repeats(name)) wrong("/" + name, "is there more than once");
+      if (std::ranges::find(kMembers, name) != kMembers.end()) continue;
+      const std::string near = nearest_name(name, kMembers);
+      wrong("/" + name, "is unknown" + (near.empty() ? "" : "; did you mean " + near + "?"));
+    }
+  }
+
+  std::string caller() {
+    const wire::Value caller = object_["caller"];
+    if (!caller.is_string() || caller.string().empty()) wrong("/caller", "must be the caller's name");
+    const std::string_view name = caller.string();
+    const bool readable =
+        std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+    if (!readable) wrong("/caller", "must not hold control characters");
+    if (name == task::kAnonymous.value) wrong("/caller", "is the name of callers without a token");
+    return caller.str();
+  }
+
+  std::string secret() {
+    int given = 0;
+    for (const char* member : {"token", "token_file", "token_env"})
+      given += object_[member].missing() ? 0 : 1;
+    if (given != 1) {
+      wrong("", "must have exactly one of token, token_file and token_env");
+      return {};
+    }
+    std::string_view member = "/token";
+    std::optional<std::string> secret;
+    if (!object_["token_file"].missing()) {
+      member = "/token_file";
+      secret = from_file(object_["token_file"]);
+    } else if (!object_["token_env"].missing()) {
+      member = "/token_env";
+      secret = from_environment(object_["token_env"]);
+    } else if (object_["token"].is_string()) {
+      secret = object_["token"].str();
+    } else {
+      wrong(member, "must be a text");
+    }
+    if (!secret) return {};
+    const bool sendable = std::ranges::all_of(*secret, [](char c) { return c > ' ' && c < 0x7f; });
+    if (secret->empty() || !sendable) wrong(member, "must be printable ASCII without spaces, and not empty");
+    return *secret;
+  }
+
+  std::optional<std::string> from_file(wire::Value name) {
+    if (!name.is_string()) {
+      wrong("/token_file", "must be the name of a file");
+      return std::nullopt;
+    }
+    const bool beside = !sources_.folder.empty() && !name.string().starts_with('/');
+    file_ = beside ? sources_.folder + "/" + name.str() : name.str();
+    auto text = read_file(file_, kTokenFileMax);
+    if (!text) {
+      wrong("/token_file", text.error().for_caller);
+      return std::nullopt;
+    }
+    return trimmed(std::move(*text));
+  }
+
+  std::optional<std::string> from_environment(wire::Value name) {
+    const auto found = sources_.environment.find(name.str());
+    if (found == sources_.environment.end()) {
+      wrong("/token_env", "must be the name of a variable that is set");
+      return std::nullopt;
+    }
+    return found->second;
+  }
+
+  std::vector<std::string> agents() {
+    std::vector<std::string> names;
+    const wire::Value list = object_["agents"];
+    if (list.missing()) return names;
+    for (const wire::Value name : list) {
+      if (name.is_string() && !name.string().empty()) names.push_back(name.str());
+    }
+    // An empty list would mean "all", which is the last thing its writer wanted.
+    if (!list.is_array() || names.empty() || names.size() != list.size()) {
+      wrong("/agents", "must be a list of at least one agent's name");
+    }
+    return names;
+  }
+
+  std::string file_;  // the file that the secret was read from
+  const wire::Value object_;
+  const TokenSources& sources_;
+  const std::string pointer_;
+  const ReportToken& report_;
+};
+
+}  // namespace
+
+std::vector<Token> read_tokens(wire::Value list, const TokenSources& sources, const ReportToken& report) {
+  std::vector<Token> tokens;
+  if (!list.is_array()) {
+    report("", "must be a list of objects");
+    return tokens;
+  }
+  for (const wire::Value item : list) {
+    const std::string pointer = "/" + std::to_string(tokens.size());
+    tokens.emplace_back();
+    if (!item.is_object()) {
+      report(pointer, "must be an object with caller and token, token_file or token_env");
+      continue;
+    }
+    Token token = Entry(item, sources, pointer, report).read();
+    const bool taken =
+        !token.secret.empty() && std::ranges::find(tokens, token.secret, &Token::secret) != tokens.end();
+    if (taken) report(pointer, "has the same token as an entry before it");
+    tokens.back() = std::move(token);
+  }
+  return tokens;
+}
+
+}  // namespace baton::app

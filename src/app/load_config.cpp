@@ -1,0 +1,300 @@
+#include "app/load_config.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string_view>
+
+#include "app/config_tokens.h"
+#include "app/nearest.h"
+#include "app/settings.h"
+#include "server/hosts.h"
+#include "wire/json/document.h"
+
+namespace baton::app {
+namespace {
+
+constexpr std::string_view kTokens = "tokens";
+// Baton's variables that are not settings.
+const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT"};
+
+std::string last_name(std::string_view path) {
+  return std::string(path.substr(path.rfind('.') + 1));
+}
+
+std::string pointer_of(std::string_view path) {
+  std::string pointer = "/" + std::string(path);
+  for (char& c : pointer) {
+    if (c == '.') c = '/';
+  }
+  return pointer;
+}
+
+// Goes once through all sources, from the weakest to the strongest.
+class Loader {
+ public:
+  explicit Loader(const Sources& sources) : sources_(sources) {}
+
+  LoadedConfig load() {
+    if (!sources_.file_name.empty()) take_file();
+    take_environment();
+    take_flags();
+    check_whole();
+    return std::move(loaded_);
+  }
+
+ private:
+  Config& config() { return loaded_.config; }
+
+  void wrong(const std::string& where, std::string_view what) {
+    loaded_.problems.push_back(where + ": " + std::string(what));
+  }
+  // "baton.json:3:11: /port": the place of the value, as compilers write it.
+  void wrong_in_file(std::string_view pointer, std::string_view what) {
+    const std::string_view at = wire::nearest_value(file_, pointer).raw();
+    const wire::TextPlace place =
+        wire::place_at(sources_.file_text, static_cast<std::size_t>(at.data() - sources_.file_text.data()));
+    wrong(sources_.file_name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
+              std::string(pointer),
+          what);
+  }
+
+  void take_file() {
+    const wire::ParseOptions options{.depth_max = 20, .comments = true, .lines = true};
+    const auto document = wire::Document::parse_view(sources_.file_text, options);
+    if (!document) {
+      loaded_.problems.push_back(sources_.file_name + ":" + document.error().for_caller);
+      return;
+    }
+    if (!document->root().is_object()) return wrong(sources_.file_name, "must be a JSON object");
+    file_ = document->root();
+    take_section(file_, "");
+    file_ = {};
+  }
+
+  // `prefix`: "" or the section's name with a dot.
+  void take_section(wire::Value section, const std::string& prefix) {
+    for (const wire::Value member : section) {
+      const std::string path = prefix + std::string(member.key());
+      // "http.body_max" is the internal form, not a name in the file.
+      const bool dotted = member.key().find('.') != std::string_view::npos;
+      if (section.repeats(member.key())) wrong_in_file(pointer_of(path), "is there more than once");
+      if (path == kTokens) {
+        const std::size_t slash = sources_.file_name.rfind('/');
+        const std::string folder = slash == std::string::npos ? "" : sources_.file_name.substr(0, slash);
+        // "/baton.json" has an empty folder name before its slash.
+        take_tokens(member, {sources_.environment, slash == 0 ? "/" : folder},
+                    [&](std::string_view pointer, std::string_view what) {
+                      wrong_in_file("/tokens" + std::string(pointer), what);
+                    });
+        note_inline_secrets(member);
+      } else if (const Setting* setting = dotted ? nullptr : find_setting(path)) {
+        if (const auto problem = set_from_json(config(), *setting, member))
+          wrong_in_file(pointer_of(path), *problem);
+      } else if (prefix.empty() && is_section(path)) {
+        if (member.is_object()) {
+          take_section(member, path + ".");
+        } else {
+          wrong_in_file(pointer_of(path), "must be an object");
+        }
+      } else if (path != "$schema") {
+        wrong_in_file(pointer_of(prefix) + std::string(member.key()),
+                      "is unknown" + suggestion(prefix, std::string(member.key())));
+      }
+    }
+  }
+
+  // A token in the configuration file makes that file secret.
+  void note_inline_secrets(wire::Value list) {
+    auto token = config().tokens.begin();
+    for (const wire::Value item : list) {
+      if (token == config().tokens.end()) return;
+      if (!item["token"].missing()) token->file = sources_.file_name;
+      ++token;
+    }
+  }
+
+  static bool is_section(const std::string& name) {
+    for (const Setting& setting : settings()) {
+      if (setting.path.starts_with(name + ".")) return true;
+    }
+    return false;
+  }
+
+  static std::string suggestion(const std::string& prefix, const std::string& name) {
+    std::vector<std::string> here;
+    for (const Setting& setting : settings()) {
+      if (!setting.path.starts_with(prefix)) continue;
+      const std::string_view rest = setting.path.substr(prefix.size());
+      here.emplace_back(rest.substr(0, rest.find('.')));
+    }
+    if (prefix.empty()) here.emplace_back(kTokens);
+    // The right name in the wrong section comes before a similar name in this one.
+    for (const Setting& setting : settings()) {
+      if (last_name(setting.path) == name || setting.path == name)
+        return "; did you mean " + pointer_of(setting.path) + "?";
+    }
+    const std::string near = nearest_name(name, here);
+    return near.empty() ? "" : "; did you mean " + near + "?";
+  }
+
+  void take_tokens(wire::Value list, const TokenSources& sources, const ReportToken& report) {
+    config().tokens = read_tokens(list, sources, report);
+    for (const Token& token : config().tokens) {
+      if (!token.variable.empty()) config().cards.secret_variables.push_back(token.variable);
+    }
+  }
+
+  void take_environment() {
+    std::vector<std::string> known = kOtherVariables;
+    for (const Setting& setting : settings()) {
+      known.push_back(variable_of(setting.path));
+      const auto found = sources_.environment.find(known.back());
+      if (found == sources_.environment.end()) continue;
+      if (const auto problem = set_from_text(config(), setting, found->second)) wrong(known.back(), *problem);
+    }
+    known.push_back(variable_of(kTokens));
+    if (const auto found = sources_.environment.find(known.back()); found != sources_.environment.end()) {
+      const auto document = wire::Document::parse_view(found->second);
+      // The parser's own error could show a piece of a secret.
+      if (!document) return wrong(known.back(), "must be a JSON list, as `tokens` in the file");
+      const std::string name = known.back();
+      // Either the list alone, or an object with the list as in the file.
+      const wire::Value whole = document->root();
+      take_tokens(whole.is_object() ? whole[kTokens] : whole, {sources_.environment, {}},
+                  [&](std::string_view pointer, std::string_view what) {
+                    wrong(name + " " + std::string(pointer), what);
+                  });
+    }
+    warn_of_misspelt(known);
+  }
+
+  // Only a warning: other programs set variables too, and some of them begin with our name.
+  void warn_of_misspelt(const std::vector<std::string>& known) {
+    for (const auto& [name, value] : sources_.environment) {
+      if (!name.starts_with("BATON_") || std::ranges::find(known, name) != known.end()) continue;
+      const std::string near = nearest_name(name, known);
+      if (near.empty() || edit_distance(name, near) > 2) continue;
+      loaded_.warnings.push_back(name + " is not a setting; did you mean " + near + "?");
+    }
+  }
+
+  void take_flags() {
+    for (const auto& [path, text] : sources_.flags) {
+      const Setting* setting = find_setting(path);
+      if (!setting) continue;
+      if (const auto problem = set_from_text(config(), *setting, text)) wrong(flag_of(*setting), *problem);
+    }
+  }
+
+  // Checks that involve more than one setting.
+  void check_whole() {
+    const Config& c = config();
+    const auto web = [](std::string_view url) {
+      return url.starts_with("http://") || url.starts_with("https://");
+    };
+    if (!c.server.public_url.empty() &&
+        (!web(c.server.public_url) || c.server.public_url.find_first_of(" ?#\r\n") != std::string::npos)) {
+      wrong("public_url", "must be an http or https URL without query and fragment");
+    }
+    for (const std::string& origin : c.server.cors_origins) {
+      const bool plain = origin.find('/', origin.find("//") + 2) == std::string::npos;
+      if (origin != "*" && origin != "loopback" && (!web(origin) || !plain))
+        wrong("cors.origins", "must be *, loopback or like https://host:port");
+    }
+    check_hosts();
+    check_secrets();
+    if (!c.anonymous_allowed() && c.tokens.empty()) {
+      wrong("allow_anonymous", "is false and no token is configured: nobody could call");
+    }
+    if (c.engine.part_bytes_max > c.engine.artifact_bytes_max)
+      wrong("limits.part_max", "must not be above limits.artifact_max");
+    if (c.webhooks.retry.first > c.webhooks.retry.max) {
+      wrong("webhooks.retry_first_s", "must not be above webhooks.retry_max_s");
+    }
+  }
+
+  // Containers mount secrets for everybody, but read-only.
+  static bool is_exposed(const std::string& file) {
+    struct stat info {};
+    struct statvfs mount {};
+    if (file.empty() || ::stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    if ((info.st_mode & S_IROTH) == 0) return false;
+    return ::statvfs(file.c_str(), &mount) != 0 || (mount.f_flag & ST_RDONLY) == 0;
+  }
+
+  void check_secrets() {
+    if (config().allow_readable_secrets) return;
+    std::set<std::string> files;
+    for (const Token& token : config().tokens) files.insert(token.file);
+    for (const std::string& file : files) {
+      if (!is_exposed(file)) continue;
+      wrong(file,
+            "holds a token and can be read by every user of this machine. Change its mode (chmod 600), or "
+            "say --allow-readable-secrets");
+    }
+  }
+
+  void check_hosts() {
+    const Config& c = config();
+    for (const std::string& host : c.server.hosts) {
+      if (host != "*" && !server::is_host(host)) wrong("hosts", "must be * or like host or host:port");
+    }
+    for (const std::string& proxy : c.server.proxies) {
+      if (!server::is_network(proxy)) wrong("proxies", "must be like 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
+    }
+    if (!c.on_loopback() && c.tokens.empty() && !c.allow_anonymous) {
+      wrong("host", c.host +
+                        " can be reached from other machines, and no token is configured: whoever reaches it "
+                        "could use every agent. Configure tokens, or say --allow-anonymous");
+    }
+  }
+
+  const Sources& sources_;
+  wire::Value file_;  // while it is read
+  LoadedConfig loaded_;
+};
+
+}  // namespace
+
+bool Config::on_loopback() const {
+  return server::is_loopback_host(host);
+}
+
+LoadedConfig load_config(const Sources& sources) {
+  return Loader(sources).load();
+}
+
+base::Result<std::string> read_file(const std::string& name, std::size_t size_max) {
+  std::ifstream file(name, std::ios::binary);
+  if (!file) return base::fail(base::ErrorCode::not_found, "cannot read the file " + name);
+  std::string text;
+  std::string piece(64 << 10, '\0');
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
+    text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
+    if (text.size() > size_max) {
+      return base::fail(base::ErrorCode::too_large,
+                        "the file " + name + " is larger than " + std::to_string(size_max) + " bytes");
+    }
+  }
+  // A folder opens but cannot be read.
+  if (file.bad()) return base::fail(base::ErrorCode::not_found, "cannot read the file " + name);
+  return text;
+}
+
+std::map<std::string, std::string> process_environment() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return variables;
+}
+
+}  // namespace baton::app

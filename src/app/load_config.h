@@ -1,0 +1,40 @@
+// Makes a Config from flags, environment, file and defaults, the strongest first. Reports all problems at
+// once.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/config.h"
+#include "base/error.h"
+
+namespace baton::app {
+
+struct Sources {
+  std::string file_name;  // empty: no file
+  std::string file_text;  // JSON with comments
+  std::map<std::string, std::string> environment;
+  std::vector<std::pair<std::string, std::string>> flags;  // path of the setting and what was given
+};
+
+struct LoadedConfig {
+  Config config;                      // use it only if there are no problems
+  std::vector<std::string> problems;  // "baton.json /port: must be ...", never with a secret in it
+  std::vector<std::string> warnings;  // variables that look like misspelt settings
+};
+
+// Reads no files but those that tokens name.
+LoadedConfig load_config(const Sources& sources);
+
+// The text of a file of at most `size_max` bytes. Fails with not_found or too_large.
+base::Result<std::string> read_file(const std::string& name, std::size_t size_max);
+
+// The variables of this process.
+std::map<std::string, std::string> process_environment();
+
+// The JSON Schema of the configuration file, made from the table of settings: schema/config.schema.json.
+std::string config_schema();
+
+}  // namespace baton::app

@@ -1,0 +1,234 @@
+#include "app/service.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iostream>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "server/access.h"
+#include "server/answers.h"
+
+namespace baton::app {
+namespace {
+
+// The connection of a reader that takes nothing is closed well before.
+constexpr std::chrono::seconds kAnswerWait{60};
+constexpr std::size_t kAnswersWaiting = 1'000;
+// Of pages of logs that were read for streams and are not sent yet.
+constexpr std::size_t kPagesMax = 64 << 20;
+
+// The functions below add what follows from several settings to the options that were configured.
+
+engine::EngineOptions engine_options(const Config& config) {
+  engine::EngineOptions options = config.engine;
+  options.push_enabled = config.webhooks.enabled;
+  options.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
+    return notify::check_webhook(push, policy);
+  };
+  return options;
+}
+
+server::ServerOptions server_options(const Config& config) {
+  server::ServerOptions options = config.server;
+  options.anonymous = config.anonymous_allowed();
+  options.any_host = options.hosts.empty() && !config.on_loopback();
+  return options;
+}
+
+std::vector<server::Token> tokens_of(const Config& config) {
+  std::vector<server::Token> tokens;
+  for (const Token& token : config.tokens) {
+    tokens.push_back({token.secret, task::Caller{token.caller}, token.agents});
+  }
+  return tokens;
+}
+
+std::string address_of(const std::string& host, int port) {
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return (is_ipv6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+}  // namespace
+
+Service::Service(const Config& config, const Ground& ground, const server::http::Limits& limits)
+    : config_(config),
+      ground_(ground),
+      limits_(limits),
+      links_{config.server.answer_bytes_max, config.server.public_url},
+      notifier_(ground.store, ground.store, ground.steady_clock, config.webhooks,
+                [this](const store::TaskStore& tasks, const store::Delivery& delivery) {
+                  return notify::render_a2a(tasks, delivery, links_);
+                }),
+      engine_(ground.store, ground.catalogue, ground.clock, engine_options(config),
+              [this] { notifier_.wake(); }),
+      options_(server_options(config)),
+      readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1),
+      answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
+      pages_(kPagesMax, static_cast<std::size_t>(limits.connections_max) + 1, kAnswerWait, readers_,
+             engine_.timers()),
+      services_{engine_,   ground.catalogue, options_, readers_, [this] { return more_metrics(); },
+                &answers_, &pages_},
+      router_(services_) {
+  admit(config);
+}
+
+base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
+  const auto result = [&] {
+    const auto handle = [&](std::shared_ptr<server::http::Exchange> exchange) {
+      router_.handle(std::move(exchange));
+    };
+    server::http::Hooks hooks;
+    hooks.answer_at_once = [&](const server::http::Request& request) {
+      return router_.health(request.method, request.path);
+    };
+    hooks.may_send_body = [&](const server::http::Request& head) {
+      return server::may_send_body(options_, head);
+    };
+    server::http::HttpServer http(limits_, handle, server::plain_error, std::move(hooks));
+    const auto default_agent = [&] {
+      const agents::Agent* const main = ground_.catalogue.default_agent();
+      return main ? main->name.value : std::string();
+    };
+    grpc::GrpcServer grpc(default_agent, limits_, handle, config_.grpc,
+                          [&](const server::http::Request& head) { return router_.admit(head); });
+    return serve(http, grpc, read_again, signals);
+  }();
+  readers_.stop();  // their remaining work uses the router
+  return result;
+}
+
+base::Result<void> Service::serve(server::http::HttpServer& http, grpc::GrpcServer& grpc,
+                                  const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
+  router_.set_http_counts([&http] { return http.counts(); });
+  const auto recovered = engine_.start();
+  if (!recovered) return base::fail(recovered.error());
+  const auto grpc_address = start_grpc(grpc);
+  if (!grpc_address) return base::fail(grpc_address.error());
+  const auto port = http.start(config_.host, config_.port);
+  if (!port) return base::fail(port.error());
+  const std::string url = "http://" + address_of(config_.host, *port);
+  router_.open(url);
+  if (links_.url.empty()) links_.url = url;
+  if (links_.url.ends_with('/')) links_.url.pop_back();
+  notifier_.start();
+  router_.set_ready(true);
+  if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);
+  std::cout << "listening on " << url << std::endl;
+  if (!grpc_address->empty()) std::cout << "grpc listening on " << *grpc_address << std::endl;
+
+  for (int signal = SIGHUP; signal == SIGHUP;) {
+    sigwait(&signals, &signal);
+    if (signal == SIGHUP) reload(read_again());
+  }
+  spdlog::info("stopping: no new work, running turns may finish");
+  router_.set_ready(false);
+  drain(http, grpc, signals);
+  engine_.settle();
+  notifier_.stop();
+  spdlog::info("stopped");
+  return {};
+}
+
+// Returns where gRPC listens; empty if it is off. Call before the router opens: it writes the options.
+base::Result<std::string> Service::start_grpc(grpc::GrpcServer& grpc) {
+  if (config_.grpc_port == Config::kGrpcOff) {
+    options_.grpc_address.clear();
+    return std::string();
+  }
+  const auto port = grpc.start(config_.host, config_.grpc_port);
+  if (!port) return base::fail(port.error());
+  if (options_.grpc_address.empty()) options_.grpc_address = ":" + std::to_string(*port);
+  return address_of(config_.host, *port);
+}
+
+// Sets who may call and, if that is more than one caller, each one's share.
+void Service::admit(const Config& config) {
+  std::set<std::string> callers;
+  for (const Token& token : config.tokens) callers.insert(token.caller);
+  if (config.anonymous_allowed()) callers.insert(task::kAnonymous.value);
+  const auto share_of = [&](int all) {
+    if (callers.size() < 2) return 0;
+    return std::max(1, static_cast<int>(config.queue_share * all));
+  };
+  options_.tokens = tokens_of(config);
+  options_.streams.set_max(share_of(limits_.streams_max));
+  options_.replies.set_max(share_of(limits_.connections_max));
+  engine_.set_caller_queue_max(share_of(config.engine.queue_max));
+}
+
+// At SIGHUP.
+void Service::reload(const LoadedConfig& loaded) {
+  std::vector<std::string> problems = loaded.problems;
+  // Whether there are any tokens decides whether callers need one.
+  if (problems.empty() && loaded.config.tokens.empty() != config_.tokens.empty()) {
+    problems.emplace_back("the first token, or none any more, needs a restart");
+  }
+  // Agents must not get these variables, and agents whose cards are unchanged keep their environment.
+  if (problems.empty() && loaded.config.cards.secret_variables != config_.cards.secret_variables) {
+    problems.emplace_back("another token_env needs a restart");
+  }
+  for (const std::string& problem : problems) spdlog::error("SIGHUP: {}", problem);
+  if (!problems.empty()) return spdlog::error("SIGHUP: nothing was changed");
+  const auto cards = ground_.catalogue.reload(config_.agents_folder, ground_.processes, {}, config_.cards);
+  if (!cards) {
+    spdlog::error("SIGHUP: {}", cards.error().for_log);
+    return spdlog::error("SIGHUP: nothing was changed");
+  }
+  for (const agents::Catalogue::CardReport& wrong : cards->wrong) {
+    spdlog::error("SIGHUP: a card is wrong, and its agent as it was: {}", wrong.report);
+  }
+  engine_.catalogue_changed();
+  admit(loaded.config);
+  spdlog::info("SIGHUP: {} tokens are good now; of the agents {} are new, {} changed, {} gone",
+               loaded.config.tokens.size(), cards->added, cards->changed, cards->removed);
+}
+
+// Open requests go on while the turns drain; new ones are answered with a refusal. A second signal ends the
+// grace.
+void Service::drain(server::http::HttpServer& http, grpc::GrpcServer& grpc, const sigset_t& signals) {
+  constexpr timespec kLook{0, 50'000'000};
+  std::atomic<bool> done{false}, hurried{false};
+  std::jthread impatience([&] {
+    while (!done && !hurried) {
+      const int signal = sigtimedwait(&signals, nullptr, &kLook);
+      if (signal != SIGTERM && signal != SIGINT) continue;
+      spdlog::warn("asked to stop again: turns that still run go on after the next start");
+      hurried = true;
+      engine_.hurry();
+    }
+  });
+  http.drain();
+  grpc.drain();
+  engine_.drain();
+  // By now all requests that waited for a turn are being answered.
+  const std::chrono::milliseconds grace(hurried ? 100 : 1'000);
+  std::jthread closing([&] { http.stop(grace); });
+  grpc.stop(grace);
+  closing.join();
+  done = true;
+}
+
+std::string Service::more_metrics() const {
+  const notify::Notifier::Counters sent = notifier_.counters();
+  std::string out =
+      "# HELP baton_webhooks_total Webhook attempts since start, by outcome.\n"
+      "# TYPE baton_webhooks_total counter\n";
+  const auto add = [&](const char* name, std::int64_t value) {
+    out += std::string(name) + " " + std::to_string(value) + "\n";
+  };
+  add("baton_webhooks_total{outcome=\"delivered\"}", sent.delivered);
+  add("baton_webhooks_total{outcome=\"failed\"}", sent.failed_attempts);
+  add("baton_webhooks_total{outcome=\"given_up\"}", sent.given_up);
+  const store::DeliveryStore& deliveries = ground_.store;
+  if (const auto counts = deliveries.delivery_counts()) {
+    out += "# HELP baton_webhooks_waiting Webhooks not yet delivered.\n# TYPE baton_webhooks_waiting gauge\n";
+    add("baton_webhooks_waiting", counts->waiting);
+  }
+  return out;
+}
+
+}  // namespace baton::app

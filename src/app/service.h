@@ -1,0 +1,69 @@
+// Service: every long-lived object of `baton serve`, built in the order of need and taken down in reverse.
+//
+// Lifetime: the configuration, the store, the clocks, the processes and the catalogue outlive it.
+// Threads: one thread builds, runs and destroys it.
+#pragma once
+
+#include <signal.h>
+
+#include <functional>
+#include <string>
+
+#include "agents/catalogue.h"
+#include "agents/process_host.h"
+#include "app/load_config.h"
+#include "base/clock.h"
+#include "base/worker_pool.h"
+#include "engine/engine.h"
+#include "grpc/grpc_server.h"
+#include "notify/notifier.h"
+#include "server/answer_budget.h"
+#include "server/http/http_server.h"
+#include "server/router.h"
+#include "server/services.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace baton::app {
+
+// What the service stands on; opening any of it may fail.
+struct Ground {
+  const base::Clock& clock;         // what is shown
+  const base::Clock& steady_clock;  // for retries
+  store::SqliteStore& store;
+  agents::ProcessHost& processes;
+  agents::Catalogue& catalogue;
+};
+
+class Service {
+ public:
+  // `limits`: those of the configuration, as far as the descriptors go (http_limits).
+  Service(const Config& config, const Ground& ground, const server::http::Limits& limits);
+
+  // Listens, prints the addresses to standard output, serves until SIGTERM or SIGINT, and drains. At SIGHUP
+  // reloads what `read_again` returns. Fails if it cannot start.
+  base::Result<void> run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
+
+ private:
+  base::Result<void> serve(server::http::HttpServer& http, grpc::GrpcServer& grpc,
+                           const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
+  base::Result<std::string> start_grpc(grpc::GrpcServer& grpc);
+  void admit(const Config& config);
+  void reload(const LoadedConfig& loaded);
+  void drain(server::http::HttpServer& http, grpc::GrpcServer& grpc, const sigset_t& signals);
+  std::string more_metrics() const;
+
+  const Config& config_;
+  const Ground ground_;
+  const server::http::Limits limits_;
+  notify::WebhookLinks links_;  // the URL is set once the address is known, before webhooks are rendered
+  notify::Notifier notifier_;
+  engine::Engine engine_;
+  server::ServerOptions options_;
+  base::WorkerPool readers_;
+  server::AnswerBudget answers_;
+  server::AnswerBudget pages_;
+  const server::Services services_;
+  server::Router router_;
+};
+
+}  // namespace baton::app

@@ -1,0 +1,223 @@
+#include "app/settings.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+namespace baton::app {
+namespace {
+
+using agents::CommonRules;
+using engine::EngineOptions;
+using grpc::GrpcLimits;
+using notify::Backoff;
+using notify::NotifierOptions;
+using server::ChatOptions;
+using server::ServerOptions;
+using server::http::Limits;
+
+// The member of a Config at the end of a path of members.
+template <auto... Path>
+auto& to(Config& config) {
+  return (config.*....*Path);
+}
+// Members of the larger options.
+template <auto... Path>
+constexpr auto server = &to<&Config::server, Path...>;
+template <auto... Path>
+constexpr auto chat = &to<&Config::server, &ServerOptions::chat, Path...>;
+template <auto... Path>
+constexpr auto http = &to<&Config::http, Path...>;
+template <auto... Path>
+constexpr auto engine = &to<&Config::engine, Path...>;
+template <auto... Path>
+constexpr auto webhooks = &to<&Config::webhooks, Path...>;
+template <auto... Path>
+constexpr auto policy = &to<&Config::webhooks, &NotifierOptions::policy, Path...>;
+template <auto... Path>
+constexpr auto grpc = &to<&Config::grpc, Path...>;
+
+constexpr double kKib = 1024, kMib = 1024 * kKib, kGib = 1024 * kMib;
+constexpr double kDay = 86'400;
+
+constexpr std::array<std::string_view, 6> kLogLevels{"trace", "debug", "info", "warn", "error", "off"};
+// In the order of ChatOptions::SendMessage.
+constexpr std::array<std::string_view, 3> kSendMessage{"auto", "ag-ui", "ag-kit"};
+constexpr std::array<std::string_view, 2> kResponseEvents{"response", "message"};
+constexpr std::array<std::string_view, 2> kLogFormats{"json", "text"};
+
+// The rules of the table are in settings.h. Order: as in the help text.
+constexpr Setting kSettings[] = {
+    {"host", &to<&Config::host>, "Address to listen on", 1, 255},
+    {"port", &to<&Config::port>, "Port to listen on; 0 picks a free one", 0, 65'535},
+    {"db", &to<&Config::store, &store::SqliteOptions::path>, "SQLite file with tasks, events and deliveries",
+     1, 4096},
+    {"agents", &to<&Config::agents_folder>, "Folder with one folder for each agent", 1, 4096},
+    {"strict", &to<&Config::cards, &CommonRules::strict>,
+     "Whether a wrong agent card stops the server; otherwise that agent is left out"},
+    {"public_url", server<&ServerOptions::public_url>,
+     "URL of this server as agent cards show it; without it, what the caller used", 0, 2048},
+    {"hosts", server<&ServerOptions::hosts>,
+     "Hosts that requests may name, beside loopback ones and public_url's; without it, where not bound to "
+     "loopback, any",
+     0, 100},
+    {"proxies", server<&ServerOptions::proxies>,
+     "Addresses and networks of proxies whose X-Forwarded-For, -Host and -Proto are believed", 0, 100},
+    {"allow_anonymous", &to<&Config::allow_anonymous>,
+     "Whether calls without a token are served; without it, only if no token is configured"},
+    {"allow_readable_secrets", &to<&Config::allow_readable_secrets>,
+     "Whether files with tokens may be readable by every user of the machine"},
+    {"dev", &to<&Config::cards, &CommonRules::verbose_errors>,
+     "Show callers the last line of a failed agent's standard error"},
+
+    {"cors.enabled", server<&ServerOptions::cors>, "Whether pages of other origins may call"},
+    {"cors.origins", server<&ServerOptions::cors_origins>,
+     "Those origins; loopback is pages of the caller's own machine, * any", 1, 100},
+
+    {"a2a.trust_method_names", server<&ServerOptions::trusts_method_names>,
+     "Answer A2A 1.0 methods without an A2A-Version header, which means 0.3 by the specification"},
+
+    {"chat.send_message", chat<&ChatOptions::send_message>,
+     "What /send-message speaks: as each request's body says, or always one protocol", 1, 16, kSendMessage},
+    {"chat.response_event", chat<&ChatOptions::response_event>,
+     "Event name of the Agent Server's response objects", 1, 16, kResponseEvents},
+    {"chat.hang_up_grace_s", engine<&EngineOptions::hang_up_grace>,
+     "Seconds after which a run is canceled whose client has hung up, unless somebody follows it; 0 is never",
+     0, kDay},
+    {"chat.answers_max", chat<&ChatOptions::answers_max>, "Answers to an agent's questions in one request", 1,
+     10'000},
+    {"chat.old_reasoning", chat<&ChatOptions::old_reasoning>,
+     "Show reasoning by THINKING_* to AG-UI clients that name no version: those before 0.0.45 fail on "
+     "REASONING_*"},
+
+    {"http.body_max", http<&Limits::body_max>, "Bytes of a request body", kKib, kGib},
+    {"http.stranger_body_max", http<&Limits::stranger_body_max>,
+     "Bytes of a request body where tokens are configured and the request has none that is good", kKib, kGib},
+    {"http.bodies_max", http<&Limits::bodies_max>, "Bytes of all unfinished request bodies", kMib,
+     1024 * kGib},
+    {"http.header_bytes_max", http<&Limits::header_bytes_max>, "Bytes of a request's head", kKib, kMib},
+    {"http.header_lines_max", http<&Limits::header_lines_max>, "Header lines of a request", 10, 10'000},
+    {"http.connections_max", http<&Limits::connections_max>, "Open connections", 1, 1'000'000},
+    {"http.streams_max", http<&Limits::streams_max>, "Open event streams", 0, 1'000'000},
+    {"http.connections_per_address_max", http<&Limits::connections_per_address_max>,
+     "Open connections of one address; 0 is no limit", 0, 1'000'000},
+    {"http.header_time_s", http<&Limits::header_time>, "Seconds for a request's head", 0.1, 3600},
+    {"http.body_grace_s", http<&Limits::body_grace>, "Seconds before a body's rate counts", 0.1, 3600},
+    {"http.body_rate_min", http<&Limits::body_rate_min>, "Bytes a second a body must average", 0, kGib},
+    {"http.idle_time_s", http<&Limits::idle_time>, "Seconds between two requests of a connection", 0.1, kDay},
+    {"http.stall_time_s", http<&Limits::stall_time>, "Seconds a reader may take nothing", 0.1, kDay},
+    {"http.keep_awake_s", http<&Limits::keep_awake>, "Seconds of silence before a stream's comment", 0.1,
+     kDay},
+    {"http.unsent_max", http<&Limits::unsent_max>,
+     "Bytes of all streams' unsent events; past it the slowest reader is closed", kMib, 1024 * kGib},
+    {"http.worker_threads", http<&Limits::worker_threads>, "Threads that run requests", 1, 256},
+    {"http.work_queue_max",
+     http<&Limits::work_queue_max>,
+     "Requests that wait for a thread",
+     1,
+     1'000'000,
+     {},
+     {},
+     true},
+
+    {"limits.part_max", engine<&EngineOptions::part_bytes_max>, "Bytes of the content of one part", kKib,
+     kGib},
+    {"limits.artifact_max", engine<&EngineOptions::artifact_bytes_max>, "Bytes of one artifact", kKib,
+     16 * kGib},
+    {"limits.task_max", engine<&EngineOptions::task_bytes_max>, "Bytes of all that one task holds", kKib,
+     16 * kGib},
+    {"limits.answer_max", server<&ServerOptions::answer_bytes_max>,
+     "Bytes of one answer; past it the largest parts are shown as links", 64 * kKib, 16 * kGib},
+    {"limits.answers_max", &to<&Config::answers_bytes_max>,
+     "Bytes of all large answers under way; past it further ones wait", kMib, 1024 * kGib},
+    {"limits.history_max", engine<&EngineOptions::history_max>, "Messages of one task", 1, 10'000'000},
+    {"limits.webhooks_max", engine<&EngineOptions::push_configs_max>, "Webhooks of one task", 0, 1000},
+
+    {"engine.slots", engine<&EngineOptions::slots>, "Turns that run at the same time", 1, 100'000},
+    {"engine.queue_max", engine<&EngineOptions::queue_max>, "Turns that wait for a slot", 1, 10'000'000},
+    {"engine.queue_share", &to<&Config::queue_share>,
+     "Where there are several callers, what each may have of waiting turns, waiting replies and streams",
+     0.001, 1},
+    {"engine.reply_wait_s", engine<&EngineOptions::reply_wait>,
+     "Seconds a waiting send waits before it answers with the current state", 0.1, kDay},
+    {"engine.drain_grace_s", engine<&EngineOptions::drain_grace>,
+     "Seconds running turns have when the server stops", 0, 3600},
+    {"engine.conversation_max", engine<&EngineOptions::conversation_max>,
+     "Earlier messages of a context an agent is given", 0, 10'000},
+    {"engine.delegate_depth_max", engine<&EngineOptions::delegation_depth_max>,
+     "How deep agents may delegate to agents", 0, 100},
+    {"engine.send_retention_s", &to<&Config::store, &store::SqliteOptions::send_retention>,
+     "Seconds in which the same message sent again is the same task and not a second one", 0.1, 365 * kDay},
+
+    {"webhooks.enabled", webhooks<&NotifierOptions::enabled>, "Whether webhooks are offered"},
+    {"webhooks.allow_private",
+     policy<&net::AddressPolicy::allow_private>,
+     "Whether webhooks may go to private and loopback addresses",
+     0,
+     0,
+     {},
+     "--allow-private-webhooks"},
+    {"webhooks.allow_metadata", policy<&net::AddressPolicy::allow_metadata>,
+     "Whether webhooks may go to link-local addresses and to the metadata services of clouds"},
+    {"webhooks.allow_low_ports", policy<&net::AddressPolicy::allow_low_ports>,
+     "Whether webhooks may go to ports below 1024 other than 80 and 443"},
+    {"webhooks.timeout_s", webhooks<&NotifierOptions::timeout>, "Seconds for one delivery", 0.1, 600},
+    {"webhooks.resolve_timeout_s", webhooks<&NotifierOptions::resolve_timeout>,
+     "Seconds for looking up a receiver's name", 0.1, 600},
+    {"webhooks.retry_first_s", webhooks<&NotifierOptions::retry, &Backoff::first>,
+     "Seconds before the first retry", 0.01, kDay},
+    {"webhooks.retry_max_s", webhooks<&NotifierOptions::retry, &Backoff::max>,
+     "Seconds between retries at most", 0.01, kDay},
+    {"webhooks.give_up_after_s", webhooks<&NotifierOptions::give_up_after>,
+     "Seconds after which a delivery is given up", 0.1, 365 * kDay},
+    {"webhooks.senders", webhooks<&NotifierOptions::senders>,
+     "Deliveries at the same time; one caller has at most half of them", 1, 256},
+    {"webhooks.senders_per_host", webhooks<&NotifierOptions::senders_per_host>,
+     "Deliveries of one caller to one registered domain at the same time", 1, 256},
+
+    {"grpc.port", &to<&Config::grpc_port>, "Port for A2A over gRPC; 0 picks a free one, -1 is none",
+     Config::kGrpcOff, 65'535},
+    {"grpc.public_address", server<&ServerOptions::grpc_address>,
+     "HOST:PORT of gRPC as agent cards show it; without it, the host the caller used and the port", 0, 512},
+    {"grpc.calls_per_connection_max", grpc<&GrpcLimits::calls_per_connection_max>,
+     "Calls of one connection at the same time", 1, 1'000'000},
+    {"grpc.connections_per_address_max", grpc<&GrpcLimits::connections_per_address_max>,
+     "Open connections of one address; 0 is no limit", 0, 1'000'000},
+    {"grpc.first_message_s", grpc<&GrpcLimits::first_message>,
+     "Seconds from a call's beginning until its message is there", 0.1, 3600},
+    {"grpc.resets_max", grpc<&GrpcLimits::resets_max>,
+     "Calls that a connection may give up unanswered within 10 seconds before it is closed", 1, 1'000'000},
+    {"grpc.decode_base64_files", grpc<&GrpcLimits::decodes_base64_files>,
+     "Take files of 0.3 clients in Python, Go and Java, which send base64 text as their bytes, for what it "
+     "means"},
+
+    {"log.level", &to<&Config::log, &LogOptions::level>, "What is logged", 1, 16, kLogLevels},
+    {"log.format", &to<&Config::log, &LogOptions::format>, "How", 1, 16, kLogFormats},
+};
+
+}  // namespace
+
+std::span<const Setting> settings() {
+  return kSettings;
+}
+
+const Setting* find_setting(std::string_view path) {
+  const auto found = std::ranges::find(kSettings, path, &Setting::path);
+  return found == std::end(kSettings) ? nullptr : &*found;
+}
+
+std::string flag_of(const Setting& setting) {
+  if (!setting.flag.empty()) return std::string(setting.flag);
+  std::string flag = "--" + std::string(setting.path);
+  std::ranges::replace_if(
+      flag, [](char c) { return c == '.' || c == '_'; }, '-');
+  return flag;
+}
+
+std::string variable_of(std::string_view path) {
+  std::string name = "BATON_" + std::string(path);
+  for (char& c : name) c = c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace baton::app

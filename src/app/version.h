@@ -1,0 +1,10 @@
+// The version of Baton, as project() in CMakeLists.txt has it (a test compares them).
+#pragma once
+
+#include <string_view>
+
+namespace baton::app {
+
+inline constexpr std::string_view kVersion = "0.1.0";
+
+}  // namespace baton::app

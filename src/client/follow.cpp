@@ -1,0 +1,194 @@
+#include "client/follow.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/json/document.h"
+
+namespace baton::client {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kDelayFirst{100}, kDelayMax{5'000};
+// A server that has never answered is most likely not there.
+constexpr milliseconds kFirstContact{5'000};
+constexpr milliseconds kAtOnce{2'000};
+
+class Following {
+ public:
+  Following(const FollowPlan& plan, const FollowWorld& world)
+      : plan_(plan), world_(world), sending_(plan.first_request.has_value()), after_(plan.after) {
+    end_.task = plan.task;
+  }
+
+  FollowEnd run() {
+    silent_since_ = world_.now();
+    for (;;) {
+      progress_ = false;
+      first_on_connection_ = true;
+      seen_before_ = after_.value_or(0);
+      const auto opened = world_.now();
+      const StreamEnd end = world_.open(
+          next_request(), [&](std::int64_t number, std::string_view result) { return take(number, result); });
+      // Some servers send numbers without an event.
+      if (end.last_number > after_.value_or(0)) {
+        after_ = end.last_number;
+        heard_ = progress_ = true;
+      }
+      if (over_ || is_over(end, world_.now() - opened)) return finish({});
+      if (stopped(milliseconds(0))) return finish({});
+      if (const auto error = hopeless(end)) return shows_its_end(*error) ? finish({}) : finish(error);
+      // A quiet stream that stayed open for a while counts as contact, too; one that closes at once does not.
+      if (progress_ || (end.opened && world_.now() - opened > kAtOnce)) {
+        silent_since_ = world_.now();
+        delay_ = kDelayFirst;
+      }
+      if (gave_up()) return finish(lost(end));
+      // Tell once for each time without contact.
+      if (world_.on_trouble && delay_ == kDelayFirst) world_.on_trouble(lost(end).text);
+      if (stopped(delay_)) return finish({});
+      delay_ = std::min(delay_ * 2, kDelayMax);
+    }
+  }
+
+ private:
+  StreamRequest next_request() const {
+    // In 0.1 a Baton numbers events only for clients that ask for it, as this does. A send's stream begins at
+    // its own first event.
+    if (sending_ && plan_.dialect->names_tasks()) return {*plan_.first_request, 0};
+    if (sending_) return {*plan_.first_request, {}};
+    return {plan_.dialect->write_subscribe(end_.task), after_};
+  }
+
+  // One event; false when nothing more is wanted.
+  bool take(std::int64_t number, std::string_view result) {
+    // Compared only with earlier connections: nothing repeats within one, and some servers give events of one
+    // moment the same number.
+    if (number > 0 && number <= seen_before_) return true;
+    // The state sent on subscribing has no number, and may be the same as on the last subscription.
+    const bool snapshot = number == 0 && !sending_ && std::exchange(first_on_connection_, false);
+    if (snapshot && result == snapshot_) return true;
+    const auto document = wire::Document::parse_view(result);
+    const auto update =
+        document ? plan_.dialect->read_update(document->root()) : base::fail(document.error());
+    if (!update) {
+      broken_ = CallError{"an event of the stream makes no sense: " + update.error().for_caller, 0, false};
+      return false;
+    }
+    if (number > 0) after_ = std::max(number, after_.value_or(0));
+    if (snapshot) snapshot_ = result;
+    heard_ = progress_ = true;
+    world_.on_event(result, *update);
+    note_state(*update);
+    return !over_;
+  }
+
+  void note_state(const wire::a2a::Update& update) {
+    if (const auto* task = std::get_if<task::Task>(&update)) {
+      end_.state = task->status.state;
+      if (end_.task.empty()) end_.task = task->id;
+    }
+    if (const auto* status = std::get_if<wire::a2a::StatusUpdate>(&update)) {
+      end_.state = status->status.state;
+      if (end_.task.empty()) end_.task = status->task;
+    }
+    const bool is_reply = std::holds_alternative<wire::a2a::Reply>(update);
+    if (is_reply) end_.state = task::State::completed;
+    // A subscription may show an earlier end of a reopened task. So its end is up to the server.
+    over_ = is_reply || (plan_.until_waiting && end_.state && task::is_stopped(*end_.state));
+  }
+
+  // Whether a connection ended because there is nothing more.
+  bool is_over(const StreamEnd& end, std::chrono::nanoseconds lasted) const {
+    if (broken_ || !end_.state || (end.error && end.error->lost)) return false;
+    if (task::is_terminal(*end_.state)) return true;
+    // Some servers end the stream of a waiting task; Baton does so only when it stops itself. So ask again: a
+    // stream that then closes at once is over.
+    return !end.error && task::is_waiting(*end_.state) && !progress_ && lasted < kAtOnce;
+  }
+
+  bool stopped(milliseconds time) {
+    end_.stopped = world_.wait(time);
+    return end_.stopped;
+  }
+
+  // Returns an error that another try would not mend. Also decides whether the next try sends a lost message
+  // again or subscribes.
+  std::optional<CallError> hopeless(const StreamEnd& end) {
+    if (broken_) return broken_;
+    const bool lost = !end.error || end.error->lost;
+    const bool new_to_server = !sending_ && !heard_ && plan_.may_send_again && plan_.dialect->names_tasks();
+    if (!lost && new_to_server && end.error->rpc_code == wire::a2a::kTaskNotFound) {
+      sending_ = true;
+      return std::nullopt;
+    }
+    if (!lost) return end.error;
+    if (!sending_) return std::nullopt;
+    // The message has an id, so the server recognises a repetition.
+    if (!heard_ && !plan_.dialect->names_tasks()) return std::nullopt;
+    sending_ = false;
+    if (heard_ && !end_.task.empty()) return std::nullopt;
+    if (heard_ || !plan_.may_send_again) {
+      return CallError{(end.error ? end.error->text : "the connection was lost") +
+                           std::string("; it is not known whether the message arrived"),
+                       0, true};
+    }
+    after_ = 0;
+    return std::nullopt;
+  }
+
+  // An ended task may have no stream (1.0; some servers before): then shows the task as it is.
+  bool shows_its_end(const CallError& error) {
+    const bool no_stream = error.rpc_code == wire::a2a::kUnsupportedOperation ||
+                           (error.rpc_code == wire::a2a::kInvalidParams && !after_);
+    if (sending_ || !no_stream || !world_.read_task || end_.task.empty()) return false;
+    const auto result = world_.read_task(end_.task);
+    if (!result) return false;
+    const auto document = wire::Document::parse_view(result->text);
+    const auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
+    if (!task || !task::is_terminal(task->status.state)) return false;
+    end_.state = task->status.state;
+    world_.on_event(result->text, *task);
+    return true;
+  }
+
+  bool gave_up() const {
+    const bool met = heard_ || plan_.is_met;
+    const milliseconds patience = met ? plan_.give_up_after : std::min(plan_.give_up_after, kFirstContact);
+    return world_.now() - silent_since_ + delay_ > patience;
+  }
+
+  static CallError lost(const StreamEnd& end) {
+    return end.error ? *end.error : CallError{"the connection was closed before the end", 0, true};
+  }
+
+  FollowEnd finish(std::optional<CallError> error) {
+    end_.error = std::move(error);
+    end_.last_number = after_.value_or(0);
+    return end_;
+  }
+
+  const FollowPlan& plan_;
+  const FollowWorld& world_;
+  bool sending_;
+  std::optional<std::int64_t> after_;
+  std::int64_t seen_before_ = 0;  // the last number of earlier connections
+  std::string snapshot_;
+  bool heard_ = false;     // at least one event
+  bool progress_ = false;  // on this connection
+  bool over_ = false;
+  bool first_on_connection_ = true;
+  std::optional<CallError> broken_;
+  std::chrono::steady_clock::time_point silent_since_;
+  milliseconds delay_ = kDelayFirst;
+  FollowEnd end_;
+};
+
+}  // namespace
+
+FollowEnd follow(const FollowPlan& plan, const FollowWorld& world) {
+  return Following(plan, world).run();
+}
+
+}  // namespace baton::client

@@ -1,0 +1,226 @@
+#include "client/remote.h"
+
+#include <algorithm>
+#include <array>
+
+#include "net/http_client.h"
+#include "wire/json/document.h"
+
+namespace baton::client {
+namespace {
+
+using task::Generation;
+using wire::Binding;
+
+constexpr std::array kGenerations{Generation::v0_1, Generation::v0_2, Generation::v0_3, Generation::v1_0};
+
+std::optional<Generation> generation_of(std::string_view a2a) {
+  for (const Generation generation : kGenerations) {
+    if (wire::name_of(generation) == a2a) return generation;
+  }
+  return std::nullopt;
+}
+
+auto failed(std::string text) {
+  return tl::unexpected(CallError{std::move(text), 0, false});
+}
+
+// A gRPC call is made from the REST request of its generation.
+std::optional<Remote> over_grpc(const wire::RemoteInterface& place, bool streams) {
+  if (!grpc::Channel::available()) return std::nullopt;
+  auto dialect = wire::a2a::client_dialect(place.generation, Binding::rest);
+  if (!dialect || place.url.empty()) return std::nullopt;
+  Remote remote{place.url, std::move(dialect), streams};
+  remote.over_grpc = grpc::ChannelTarget{{}, place.generation, place.tenant};
+  return remote;
+}
+
+std::optional<Remote> as_remote(const wire::RemoteInterface& place, bool streams) {
+  if (place.binding == Binding::grpc) return over_grpc(place, streams);
+  auto dialect = wire::a2a::client_dialect(place.generation, place.binding, place.tenant);
+  if (!dialect || !net::parse_url(place.url)) return std::nullopt;
+  return Remote{place.url, std::move(dialect), streams};
+}
+
+struct Transport {
+  std::string_view name;  // on the command line
+  Binding binding;
+};
+// In the order in which they are tried.
+constexpr std::array kTransports{Transport{"jsonrpc", Binding::json_rpc}, Transport{"rest", Binding::rest},
+                                 Transport{"grpc", Binding::grpc}};
+
+bool is_refused(const CallError& error) {
+  return error.status == 401 || error.status == 403;
+}
+
+// If the card may be of 0.1 or of 0.2, returns the same place as a 0.1 interface.
+std::optional<wire::RemoteInterface> also_as_v0_1(const wire::RemoteCard& card, wire::RemoteInterface place) {
+  if (place.generation != Generation::v0_2) return std::nullopt;
+  place.generation = Generation::v0_1;
+  const bool is_there =
+      std::find(card.interfaces.begin(), card.interfaces.end(), place) != card.interfaces.end();
+  return is_there ? std::optional(place) : std::nullopt;
+}
+
+std::string offers_of(const wire::RemoteCard& card) {
+  std::string text;
+  for (const wire::RemoteInterface& place : card.interfaces) {
+    text.append(text.empty() ? "" : ", ").append(wire::name_of(place.generation)).append(" ");
+    text.append(wire::name_of(place.binding));
+  }
+  return text.empty() ? "nothing that is known here" : text;
+}
+
+std::string nothing_fits(const wire::RemoteCard& card, const Target& target, Purpose purpose) {
+  const std::string& a2a = target.a2a;
+  if (purpose == Purpose::lists && !a2a.empty() && a2a != "1.0") {
+    return "A2A " + a2a + " has no lists; 1.0 has";
+  }
+  if (purpose == Purpose::lists) return "lists need A2A 1.0; the agent's card offers " + offers_of(card);
+  std::string wish = a2a.empty() ? "" : " as A2A " + a2a;
+  if (!target.transport.empty()) wish += " over " + target.transport;
+  return "the agent cannot be spoken to" + wish + "; its card offers " + offers_of(card);
+}
+
+std::string origin_of(std::string_view text) {
+  // For gRPC, a card may have just the host and port.
+  const std::string whole = (text.find("://") == std::string_view::npos ? "http://" : "") + std::string(text);
+  const auto url = net::parse_url(whole);
+  return url ? url->scheme + "://" + url->host + ":" + std::to_string(url->port) : std::string();
+}
+
+// Cards are written by others, and the token was meant for the origin that the user named.
+void give_token(const Target& target, Remote& remote) {
+  if (target.token.empty()) return;
+  const std::string origin = origin_of(remote.url);
+  const bool named = origin == origin_of(target.card_url()) || remote.url == target.endpoint;
+  if (named || target.trust_card) {
+    remote.token = target.token;
+  } else {
+    remote.untrusted_origin = origin;
+  }
+}
+
+// The error if a server has several agents but not this one, or no default one; none if it does not say.
+std::optional<CallError> no_such_agent(const Target& target, int stop_fd) {
+  const auto names = agent_names(target, stop_fd);
+  if (!names || names->empty()) return std::nullopt;
+  if (std::ranges::find(*names, target.agent) != names->end()) return std::nullopt;
+  CallError error{target.agent.empty() ? "the server has no default agent"
+                                       : "there is no agent \"" + target.agent + "\""};
+  error.other_agents = OtherAgents{target.agent, *names};
+  return error;
+}
+
+}  // namespace
+
+tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd) {
+  std::string url = target.card_url();
+  while (url.ends_with('/')) url.pop_back();
+  const auto text = http_get(url + "/agents", target.token, "", stop_fd);
+  if (!text) return tl::unexpected(text.error());
+  const auto document = wire::Document::parse_view(*text);
+  const wire::Value list = document ? document->root()["agents"] : wire::Value();
+  if (!list.is_array()) return failed("the server has no list of agents");
+  std::vector<std::string> names;
+  for (const wire::Value agent : list) {
+    if (!agent["name"].string().empty()) names.push_back(agent["name"].str());
+  }
+  return names;
+}
+
+tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_fd) {
+  // Servers of several generations answer 1.0 clients with a card of 1.0, others with an older one.
+  const std::string_view version = target.a2a.empty() || target.a2a == "1.0" ? "1.0" : "";
+  const std::string url = target.card_url();
+  if (target.agent.empty() && url.ends_with(".json")) return http_get(url, target.token, version, stop_fd);
+  std::string base = endpoint_url(url, target.agent);
+  if (base.ends_with('/')) base.pop_back();
+  auto card = http_get(base + "/.well-known/agent-card.json", target.token, version, stop_fd);
+  if (card || card.error().lost || is_refused(card.error())) return card;
+  auto old = http_get(base + "/.well-known/agent.json", target.token, version, stop_fd);
+  if (old || old.error().status != 404) return old;
+  if (const auto error = no_such_agent(target, stop_fd)) return tl::unexpected(*error);
+  return old;
+}
+
+std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose,
+                                   std::string_view transport) {
+  wire::InterfaceWish wish;
+  wish.generation = generation_of(a2a);
+  if (purpose == Purpose::lists) {
+    if (wish.generation && *wish.generation != Generation::v1_0) return {};
+    wish.generation = Generation::v1_0;
+  }
+  std::vector<Remote> found;
+  for (const Transport& one : kTransports) {
+    if (!transport.empty() && transport != one.name) continue;
+    wish.bindings = {one.binding};
+    const auto place = wire::pick(card, wish);
+    auto remote = place ? as_remote(*place, card.streaming) : std::nullopt;
+    if (!remote) continue;
+    found.push_back(std::move(*remote));
+    const auto older = a2a.empty() ? also_as_v0_1(card, *place) : std::nullopt;
+    if (older) found.push_back(*as_remote(*older, card.streaming));
+    break;
+  }
+  return found;
+}
+
+tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, Purpose purpose,
+                                                          int stop_fd) {
+  std::vector<Remote> remotes;
+  const bool needs_card = target.transport != "grpc" || target.endpoint.empty();
+  const tl::expected<std::string, CallError> text =
+      needs_card ? fetch_card(target, stop_fd) : tl::expected<std::string, CallError>();
+  if (!needs_card) {
+    const Generation generation = generation_of(target.a2a).value_or(Generation::v1_0);
+    auto remote = over_grpc({target.endpoint, Binding::grpc, generation, {}}, true);
+    if (!remote) return failed("A2A " + target.a2a + " cannot be spoken over gRPC by this program");
+    remote->agent = target.agent;
+    remotes.push_back(std::move(*remote));
+  } else if (!text) {
+    const auto forced = generation_of(target.a2a);
+    const CallError& error = text.error();
+    if (error.lost || is_refused(error) || error.other_agents) return tl::unexpected(error);
+    if (!forced) return tl::unexpected(CallError{.text = error.text, .no_card = true});
+    const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
+    auto dialect = wire::a2a::client_dialect(*forced, binding);
+    if (!dialect) return failed("A2A " + target.a2a + " has no REST");
+    remotes.push_back({endpoint_url(target.card_url(), target.agent), std::move(dialect)});
+  } else {
+    const auto card = wire::read_remote_card(*text);
+    if (!card) return failed("the agent's card cannot be read: " + card.error().for_caller);
+    remotes = choose_remotes(*card, target.a2a, purpose, target.transport);
+    if (remotes.empty()) return failed(nothing_fits(*card, target, purpose));
+  }
+  for (Remote& remote : remotes) {
+    if (!target.endpoint.empty()) remote.url = target.endpoint;
+    if (remote.over_grpc && remote.agent.empty()) remote.agent = target.agent;
+    give_token(target, remote);
+  }
+  return remotes;
+}
+
+tl::expected<std::vector<AgentRemote>, CallError> find_lists(const Target& target, int stop_fd) {
+  const bool every = target.agent.empty() && target.endpoint.empty() &&
+                     (target.a2a.empty() || target.a2a == "1.0") && target.transport != "grpc";
+  const auto names = every ? agent_names(target, stop_fd) : failed("");
+  if (!names) {
+    auto remotes = find_remotes(target, Purpose::lists, stop_fd);
+    if (!remotes) return tl::unexpected(remotes.error());
+    return std::vector<AgentRemote>{{target.agent, remotes->front()}};
+  }
+  // A server that lists its agents is a Baton: it serves each below the same URL, in A2A 1.0.
+  const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
+  std::vector<AgentRemote> found;
+  for (const std::string& name : *names) {
+    Remote remote{endpoint_url(target.url, name), wire::a2a::client_dialect(Generation::v1_0, binding)};
+    remote.token = target.token;
+    found.push_back({name, std::move(remote)});
+  }
+  return found;
+}
+
+}  // namespace baton::client

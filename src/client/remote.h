@@ -1,0 +1,43 @@
+// Finds out which of an agent's interfaces to speak to, and how: by the agent's card, or as the Target says.
+#pragma once
+
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
+
+#include "client/endpoint.h"
+#include "client/target.h"
+#include "wire/card/remote_card.h"
+
+namespace baton::client {
+
+// Fetches the card's text from /.well-known/agent-card.json, else from /.well-known/agent.json; or from the
+// URL itself if that names a .json file.
+tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_fd = -1);
+
+enum class Purpose { tasks, lists };
+
+// The interfaces to try in order; the next one is for methods that do not exist. JSON-RPC comes before REST
+// before gRPC, and newer before older. For lists, only interfaces that have them. Empty if Baton and the
+// agent have none in common, or none that was asked for.
+std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose,
+                                   std::string_view transport = {});
+
+// The same for the target; never empty. If the target says how to speak to it, it needs no card. Its token
+// goes only to the origin that the target names, unless trust_card.
+tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, Purpose purpose,
+                                                          int stop_fd = -1);
+
+// The names of the server's agents. Fails if the server does not list them: only Baton does.
+tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd = -1);
+
+// An agent whose tasks can be listed.
+struct AgentRemote {
+  std::string agent;  // empty: the one at the URL itself
+  Remote remote;
+};
+// The agent that the target names, or else every agent of a server that lists them, or else the one at the
+// URL.
+tl::expected<std::vector<AgentRemote>, CallError> find_lists(const Target& target, int stop_fd = -1);
+
+}  // namespace baton::client

@@ -1,0 +1,366 @@
+#include "app/load_config.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/nearest.h"
+#include "app/settings.h"
+#include "app/version.h"
+#include "support/temp_folder.h"
+#include "wire/json/document.h"
+
+namespace baton::app::load_config_test {
+namespace {
+
+using std::chrono::milliseconds;
+
+LoadedConfig from_file(std::string text) {
+  return load_config({"baton.json", std::move(text), {}, {}});
+}
+
+bool has_problem(const LoadedConfig& loaded, std::string_view text) {
+  return std::ranges::any_of(
+      loaded.problems, [&](const std::string& problem) { return problem.find(text) != std::string::npos; });
+}
+
+// A file that is gone when the test is over.
+struct TemporaryFile {
+  explicit TemporaryFile(std::string_view text) {
+    char pattern[] = "/tmp/baton-test-XXXXXX";
+    const int fd = mkstemp(pattern);
+    REQUIRE(fd >= 0);
+    close(fd);
+    name = pattern;
+    std::ofstream(name) << text;
+  }
+  ~TemporaryFile() { unlink(name.c_str()); }
+  std::string name;
+};
+
+TEST_CASE("Configuration: without sources the defaults hold and nothing is wrong") {
+  const LoadedConfig loaded = load_config({});
+  CHECK(loaded.problems.empty());
+  CHECK(loaded.config.host == "127.0.0.1");
+  CHECK(loaded.config.port == 8080);
+  CHECK(loaded.config.engine.part_bytes_max == 4u << 20);
+  CHECK(loaded.config.engine.reply_wait == milliseconds(600'000));
+  CHECK(loaded.config.anonymous_allowed());
+}
+
+TEST_CASE("Configuration: flags beat the environment, which beats the file, which beats the defaults") {
+  Sources sources{"baton.json",
+                  R"({"port": 1, "db": "file.db", "agents": "from-file", "log": {"level": "warn"}})",
+                  {{"BATON_PORT", "2"}, {"BATON_DB", "env.db"}},
+                  {{"port", "3"}}};
+  const LoadedConfig loaded = load_config(sources);
+  CHECK(loaded.problems.empty());
+  CHECK(loaded.config.port == 3);
+  CHECK(loaded.config.store.path == "env.db");
+  CHECK(loaded.config.agents_folder == "from-file");
+  CHECK(loaded.config.log.level == "warn");
+  CHECK(loaded.config.log.format == "json");
+}
+
+TEST_CASE("Configuration: the file may have comments") {
+  const LoadedConfig loaded = from_file("// who\n{\"port\": /* here */ 9000}\n");
+  CHECK(loaded.problems.empty());
+  CHECK(loaded.config.port == 9000);
+}
+
+TEST_CASE("Configuration: sizes and seconds are read in every form") {
+  const LoadedConfig loaded = from_file(
+      R"({"http": {"body_max": "16MiB", "idle_time_s": 0.25}, "limits": {"part_max": 2048},
+          "cors": {"origins": ["https://a.example", "http://b.example:81"]}})");
+  CHECK(loaded.problems.empty());
+  CHECK(loaded.config.http.body_max == 16u << 20);
+  CHECK(loaded.config.http.idle_time == milliseconds(250));
+  CHECK(loaded.config.engine.part_bytes_max == 2048);
+  CHECK(loaded.config.server.cors_origins.size() == 2);
+
+  const LoadedConfig text = load_config({"",
+                                         "",
+                                         {{"BATON_CORS_ORIGINS", "https://a.example, https://b.example"}},
+                                         {{"http.body_max", "1.5MiB"}}});
+  CHECK(text.problems.empty());
+  CHECK(text.config.server.cors_origins ==
+        std::vector<std::string>{"https://a.example", "https://b.example"});
+  CHECK(text.config.http.body_max == 3u << 19);
+}
+
+TEST_CASE("Configuration: an unknown key is named with its place and the nearest right name") {
+  const LoadedConfig loaded = from_file(
+      R"({"prot": 1, "http": {"body_mx": 5}, "reply_wait_s": 3, "http.body_max": 9, "zzzzzzzz": 1})");
+  CHECK(loaded.problems.size() == 5);
+  CHECK(has_problem(loaded, "/prot: is unknown; did you mean port?"));
+  CHECK(has_problem(loaded, "/http/body_mx: is unknown; did you mean body_max?"));
+  CHECK(has_problem(loaded, "/reply_wait_s: is unknown; did you mean /engine/reply_wait_s?"));
+  CHECK(has_problem(loaded, "/http.body_max: is unknown; did you mean /http/body_max?"));
+  CHECK(std::ranges::find(loaded.problems, "baton.json:1:88: /zzzzzzzz: is unknown") !=
+        loaded.problems.end());
+}
+
+TEST_CASE("Configuration: what is wrong in the file is told with line and column") {
+  CHECK(
+      from_file("{\n  // a comment\n  \"port\": 8080,\n  \"http\": {\n    \"body_max\": \"x\"}}").problems ==
+      std::vector<std::string>{"baton.json:5:17: /http/body_max: must be a size between 1KiB and 1GiB"});
+  const LoadedConfig broken = from_file("{\n  \"port\": 8080\n  \"host\": \"x\"}");
+  REQUIRE(broken.problems.size() == 1);
+  CHECK(broken.problems[0].starts_with("baton.json:3:3: "));
+  CHECK(has_problem(from_file("{\"tokens\": [\n {\"caller\": \"a\",\n \"tokn\": \"s\"}]}"),
+                    "baton.json:3:10: /tokens/0/tokn: is unknown; did you mean token?"));
+}
+
+TEST_CASE(
+    "Configuration: wrong types and ranges are all reported, each with its place and what would be right") {
+  struct Wrong {
+    std::string file;
+    std::string problem;
+  };
+  const std::vector<Wrong> table{
+      {R"({"port": 70000})", "/port: must be a whole number between 0 and 65535"},
+      {R"({"port": "80"})", "/port: must be a whole number"},
+      {R"({"port": 80.5})", "/port: must be a whole number"},
+      {R"({"port": null})", "/port: must be a whole number"},
+      {R"({"port": {}})", "/port: must be a whole number"},
+      {R"({"host": 5})", "/host: must be a text"},
+      {R"({"host": ""})", "/host: must be a text with a length between 1 and 255"},
+      {R"({"http": {"body_max": "8 parsecs"}})", "/http/body_max: must be a size between 1KiB and 1GiB"},
+      {R"({"http": {"body_max": 1}})", "/http/body_max: must be a size between 1KiB and 1GiB"},
+      {R"({"http": {"header_time_s": "fast"}})",
+       "/http/header_time_s: must be a number of seconds between 0.1 and"},
+      {R"({"http": 5})", "/http: must be an object"},
+      {R"({"cors": {"enabled": "maybe"}})", "/cors/enabled: must be true or false"},
+      {R"({"cors": {"origins": "x"}})", "/cors/origins: must be a list of texts"},
+      {R"({"cors": {"origins": [1]}})", "/cors/origins: must be a list of texts"},
+      {R"({"cors": {"origins": ["https://a.example/path"]}})",
+       "cors.origins: must be *, loopback or like https://host:port"},
+      {R"({"log": {"level": "loud"}})", "/log/level: must be one of trace, debug, info"},
+      {R"({"log": {"format": 3}})", "/log/format: must be one of json, text"},
+      {R"({"port": 1, "port": 2})", "/port: is there more than once"},
+      {R"({"public_url": "ftp://x"})", "public_url: must be an http or https URL"},
+      {R"({"limits": {"artifact_max": 2048}})", "limits.part_max: must not be above limits.artifact_max"},
+      {R"({"webhooks": {"retry_max_s": 0.5}})", "webhooks.retry_first_s: must not be above"},
+      {R"({"allow_anonymous": false})", "nobody could call"},
+      {R"([])", "baton.json: must be a JSON object"},
+  };
+  for (const Wrong& wrong : table) {
+    CAPTURE(wrong.file);
+    const LoadedConfig loaded = from_file(wrong.file);
+    CHECK(has_problem(loaded, wrong.problem));
+  }
+  CHECK(from_file(R"({"port": -1, "host": 5, "log": {"level": 1}})").problems.size() == 3);
+  CHECK(from_file("{").problems.size() == 1);
+}
+
+TEST_CASE("Configuration: a wrong variable or flag is named as it was written") {
+  const LoadedConfig loaded = load_config({"",
+                                           "",
+                                           {{"BATON_HTTP_BODY_MAX", "x"}, {"BATON_WEBHOOKS_ENABLED", "2"}},
+                                           {{"webhooks.allow_private", "x"}, {"log.level", "loud"}}});
+  CHECK(loaded.problems.size() == 4);
+  CHECK(has_problem(loaded, "BATON_HTTP_BODY_MAX: must be a size"));
+  CHECK(has_problem(loaded, "BATON_WEBHOOKS_ENABLED: must be true or false"));
+  CHECK(has_problem(loaded, "--allow-private-webhooks: must be true or false"));
+  CHECK(has_problem(loaded, "--log-level: must be one of"));
+}
+
+TEST_CASE(
+    "Configuration: a variable that looks like a misspelt setting is a warning, others are nobody's "
+    "business") {
+  const LoadedConfig loaded = load_config(
+      {"", "", {{"BATON_PROT", "1"}, {"BATON_SOMETHING_ELSE", "1"}, {"BATON_URL", "x"}, {"PATH", "y"}}, {}});
+  CHECK(loaded.problems.empty());
+  REQUIRE(loaded.warnings.size() == 1);
+  CHECK(loaded.warnings[0] == "BATON_PROT is not a setting; did you mean BATON_PORT?");
+}
+
+TEST_CASE("Configuration: tokens come inline, from a file and from the environment") {
+  const TemporaryFile file("from-the-file\n");
+  Sources sources;
+  sources.file_name = "baton.json";
+  sources.file_text = R"({"tokens": [{"caller": "ann", "token": "inline"},
+      {"caller": "bob", "token_file": ")" +
+                      file.name + R"("},
+      {"caller": "cid", "token_env": "CID_TOKEN", "agents": ["echo", "tools"]}]})";
+  sources.environment["CID_TOKEN"] = "from-environment";
+  const LoadedConfig loaded = load_config(sources);
+  CHECK(loaded.problems.empty());
+  REQUIRE(loaded.config.tokens.size() == 3);
+  CHECK(loaded.config.tokens[0].secret == "inline");
+  CHECK(loaded.config.tokens[0].agents.empty());
+  CHECK(loaded.config.tokens[1].secret == "from-the-file");
+  CHECK(loaded.config.tokens[2].secret == "from-environment");
+  CHECK(loaded.config.tokens[2].agents == std::vector<std::string>{"echo", "tools"});
+  CHECK_FALSE(loaded.config.anonymous_allowed());
+}
+
+TEST_CASE("Configuration: a token's file is beside the configuration file, unless its name is absolute") {
+  const TemporaryFile file("from-the-file\n");
+  const std::size_t slash = file.name.rfind('/');
+  Sources sources;
+  sources.file_name = file.name.substr(0, slash) + "/baton.json";
+  sources.file_text =
+      R"({"tokens": [{"caller": "bob", "token_file": ")" + file.name.substr(slash + 1) + R"("}]})";
+  const LoadedConfig loaded = load_config(sources);
+  CHECK(loaded.problems.empty());
+  REQUIRE(loaded.config.tokens.size() == 1);
+  CHECK(loaded.config.tokens[0].secret == "from-the-file");
+}
+
+TEST_CASE("Configuration: BATON_TOKENS takes what the help shows") {
+  const LoadedConfig loaded =
+      load_config({"", "", {{"BATON_TOKENS", R"({"tokens": [{"caller": "ann", "token": "t"}]})"}}, {}});
+  CHECK(loaded.problems.empty());
+  REQUIRE(loaded.config.tokens.size() == 1);
+  CHECK(loaded.config.tokens[0].caller == "ann");
+}
+
+TEST_CASE("Configuration: anonymous calls beside tokens must be asked for") {
+  const LoadedConfig loaded = load_config(
+      {"", "", {{"BATON_TOKENS", R"([{"caller": "ann", "token": "t"}])"}}, {{"allow_anonymous", "true"}}});
+  CHECK(loaded.problems.empty());
+  CHECK(loaded.config.tokens.size() == 1);
+  CHECK(loaded.config.anonymous_allowed());
+}
+
+TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
+  const std::string secret = "sEcReT";
+  const std::vector<std::pair<std::string, std::string>> table{
+      {R"({"caller": "ann"})", "/tokens/0: must have exactly one of token, token_file and token_env"},
+      {R"({"caller": "ann", "token": "sEcReT", "token_env": "X"})", "/tokens/0: must have exactly one"},
+      {R"({"token": "sEcReT"})", "/tokens/0/caller: must be the caller's name"},
+      {R"({"caller": "anonymous", "token": "sEcReT"})", "/tokens/0/caller: is the name of callers without"},
+      {R"({"caller": "ann", "token": "sEcReT with space"})", "/tokens/0/token: must be printable ASCII"},
+      {R"({"caller": "ann", "token": ["sEcReT"]})", "/tokens/0/token: must be a text"},
+      {R"({"caller": "ann", "token_file": "/nowhere/at/all"})", "/tokens/0/token_file: cannot read the file"},
+      {R"({"caller": "ann", "token_file": "/"})", "/tokens/0/token_file: cannot read the file"},
+      {R"({"caller": "ann", "token_env": "NOT_SET"})", "/tokens/0/token_env: must be the name of a variable"},
+      {R"({"caller": "ann", "token": "sEcReT", "agents": []})",
+       "/tokens/0/agents: must be a list of at least one"},
+      {R"({"caller": "ann", "tokn": "sEcReT"})", "/tokens/0/tokn: is unknown; did you mean token?"},
+      {R"({"caller": "a", "token": "sEcReT"}, {"caller": "b", "token": "sEcReT"})",
+       "/tokens/1: has the same token"},
+      {R"("sEcReT")", "/tokens/0: must be an object"},
+  };
+  for (const auto& [entry, problem] : table) {
+    CAPTURE(entry);
+    const LoadedConfig loaded = from_file(R"({"tokens": [)" + entry + "]}");
+    CHECK(has_problem(loaded, problem));
+    CHECK_FALSE(has_problem(loaded, secret));
+  }
+  CHECK(has_problem(from_file(R"({"tokens": {}})"), "/tokens: must be a list of objects"));
+  CHECK(has_problem(load_config({"", "", {{"BATON_TOKENS", "sEcReT"}}, {}}),
+                    "BATON_TOKENS: must be a JSON list"));
+}
+
+TEST_CASE("Settings: every default is inside its own range and every name is its own") {
+  std::vector<std::string> names;
+  for (const Setting& setting : settings()) {
+    CAPTURE(setting.path);
+    CHECK_FALSE(setting.help.empty());
+    Config config;
+    const std::string text = default_text(setting);
+    if (!text.empty()) CHECK_FALSE(set_from_text(config, setting, text).has_value());
+    names.push_back(flag_of(setting));
+    names.push_back(variable_of(setting.path));
+  }
+  std::ranges::sort(names);
+  CHECK(std::ranges::adjacent_find(names) == names.end());
+  CHECK(std::ranges::binary_search(names, std::string("--allow-private-webhooks")));
+  CHECK(std::ranges::binary_search(names, std::string("BATON_HTTP_BODY_MAX")));
+}
+
+TEST_CASE("Settings: schema/config.schema.json is what the table says") {
+  const auto file = read_file(std::string(BATON_SOURCE_DIR) + "/schema/config.schema.json", 1 << 20);
+  REQUIRE(file.has_value());
+  // To write it anew: baton serve --config-schema > schema/config.schema.json
+  CHECK(*file == config_schema());
+}
+
+TEST_CASE("Settings: the choices of an enumeration are its values in order") {
+  using SendMessage = server::ChatOptions::SendMessage;
+  const std::vector<std::pair<std::string, SendMessage>> table{
+      {"auto", SendMessage::as_body_says}, {"ag-ui", SendMessage::ag_ui}, {"ag-kit", SendMessage::ag_kit}};
+  for (const auto& [text, value] : table) {
+    CAPTURE(text);
+    const LoadedConfig loaded = load_config({"", "", {}, {{"chat.send_message", text}}});
+    CHECK(loaded.problems.empty());
+    CHECK(loaded.config.server.chat.send_message == value);
+  }
+  CHECK(has_problem(from_file(R"({"chat": {"send_message": "ag"}})"),
+                    "/chat/send_message: must be one of auto, ag-ui, ag-kit"));
+  CHECK(
+      has_problem(from_file(R"({"chat": {"send_message": 1}})"), "/chat/send_message: must be one of auto"));
+}
+
+TEST_CASE("Version: the program says what the build says") {
+  const auto build = read_file(std::string(BATON_SOURCE_DIR) + "/CMakeLists.txt", 1 << 20);
+  REQUIRE(build.has_value());
+  CHECK(build->find("project(baton VERSION " + std::string(kVersion) + " ") != std::string::npos);
+}
+
+TEST_CASE("Nearest name: counts what a typing error changes and ignores what is far away") {
+  CHECK(edit_distance("port", "port") == 0);
+  CHECK(edit_distance("prot", "port") == 1);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  const std::vector<std::string> names{"host", "port", "db"};
+  CHECK(nearest_name("pport", names) == "port");
+  CHECK(nearest_name("hsot", names) == "host");
+  CHECK(nearest_name("xy", names).empty());
+  CHECK(nearest_name("completely-different", names).empty());
+  CHECK(nearest_name(std::string(100'000, 'p'), names).empty());
+}
+
+}  // namespace
+
+TEST_CASE(
+    "Configuration: an address that others can reach needs tokens, or that anonymous calls are wanted") {
+  for (const char* host : {"0.0.0.0", "::", "192.0.2.1", "127.0.0.1.example"}) {
+    CAPTURE(host);
+    CHECK(has_problem(load_config({"", "", {}, {{"host", host}}}), "--allow-anonymous"));
+    CHECK(load_config({"", "", {}, {{"host", host}, {"allow_anonymous", "true"}}}).problems.empty());
+    CHECK(load_config({"", "", {{"BATON_TOKENS", R"([{"caller": "ann", "token": "t"}])"}}, {{"host", host}}})
+              .problems.empty());
+  }
+  for (const char* host : {"127.0.0.1", "localhost", "::1", "[::1]", "127.8.8.8"}) {
+    CAPTURE(host);
+    CHECK(load_config({"", "", {}, {{"host", host}}}).problems.empty());
+  }
+}
+
+TEST_CASE("Configuration: hosts and proxies are checked") {
+  CHECK(from_file(R"({"hosts": ["a.example", "b.example:81", "*"], "proxies": ["10.0.0.0/8", "::1"]})")
+            .problems.empty());
+  CHECK(has_problem(from_file(R"({"hosts": ["https://a.example"]})"), "hosts: must be"));
+  for (const char* proxy : {"proxy.example", "10.0.0.0/33", "10.0.0.0/", "::/129", ""}) {
+    CAPTURE(proxy);
+    CHECK(has_problem(from_file(R"({"proxies": [")" + std::string(proxy) + R"("]})"), "proxies: must be"));
+  }
+}
+
+TEST_CASE("Configuration: a file with a token that every user can read is refused, unless that is wanted") {
+  const test::TempFolder folder;
+  const std::string token = folder.path() / "ann.token", config = folder.path() / "baton.json";
+  std::ofstream(token) << "secret-of-ann\n";
+  std::filesystem::permissions(token, std::filesystem::perms(0644));
+  const std::string by_file = R"({"tokens": [{"caller": "ann", "token_file": ")" + token + R"("}]})";
+  CHECK(has_problem(load_config({config, by_file, {}, {}}), token + ": holds a token"));
+  CHECK(load_config({config, by_file, {}, {{"allow_readable_secrets", "true"}}}).problems.empty());
+  std::filesystem::permissions(token, std::filesystem::perms(0640));
+  CHECK(load_config({config, by_file, {}, {}}).problems.empty());
+
+  const std::string inside = R"({"tokens": [{"caller": "ann", "token": "secret-of-ann"}]})";
+  std::ofstream(config) << inside;
+  std::filesystem::permissions(config, std::filesystem::perms(0644));
+  CHECK(has_problem(load_config({config, inside, {}, {}}), config + ": holds a token"));
+  std::filesystem::permissions(config, std::filesystem::perms(0600));
+  CHECK(load_config({config, inside, {}, {}}).problems.empty());
+}
+
+}  // namespace baton::app::load_config_test

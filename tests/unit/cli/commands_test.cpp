@@ -1,0 +1,34 @@
+#include "cli/commands.h"
+
+#include <doctest/doctest.h>
+
+#include "cli/exit_code.h"
+
+namespace baton::cli::commands_test {
+namespace {
+
+TEST_CASE("Commands: the line that goes on names server and agent where they are not the usual ones") {
+  CHECK(command_line({}, {"watch", "t1"}) == "baton watch t1");
+  ClientOptions client;
+  client.url = "http://h:1";
+  client.agent = "table report";
+  client.token = "secret";
+  CHECK(command_line(client, {"send", "--task", "t'1", "YES"}) ==
+        "baton send --task 't'\\''1' YES --url http://h:1 --agent 'table report'");
+  client.a2a = "0.3";
+  CHECK(command_line(client, {"get", "t1"}) ==
+        "baton get t1 --url http://h:1 --agent 'table report' --a2a 0.3");
+}
+
+TEST_CASE("Exit codes: every state has its own meaning for a script") {
+  CHECK(exit_code_for(task::State::completed) == 0);
+  CHECK(exit_code_for(task::State::failed) == 1);
+  CHECK(exit_code_for(task::State::rejected) == 1);
+  CHECK(exit_code_for(task::State::input_required) == 3);
+  CHECK(exit_code_for(task::State::auth_required) == 3);
+  CHECK(exit_code_for(task::State::canceled) == 5);
+  CHECK(exit_code_for(task::State::working) == 7);
+}
+
+}  // namespace
+}  // namespace baton::cli::commands_test

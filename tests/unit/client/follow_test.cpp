@@ -1,0 +1,389 @@
+#include "client/follow.h"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace baton::client::follow_test {
+namespace {
+
+using std::chrono::milliseconds;
+
+struct Block {
+  std::int64_t number;
+  std::string result;
+};
+
+const wire::a2a::ClientDialect& dialect(task::Generation generation) {
+  static std::map<task::Generation, wire::a2a::ClientDialectPtr> all;
+  auto& dialect = all[generation];
+  if (!dialect) dialect = wire::a2a::client_dialect(generation, wire::Binding::json_rpc);
+  return *dialect;
+}
+
+// What one connection brings, and how it ends.
+struct Connection {
+  std::vector<Block> blocks;
+  std::optional<CallError> error;
+  std::int64_t last_number = 0;  // of blocks without an event
+  milliseconds lasts{10};
+};
+
+const CallError kLost{"the connection was reset", 0, true};
+const CallError kNotFound{"Task not found", wire::a2a::kTaskNotFound, false};
+
+std::string status(std::string_view state, std::string_view more = "") {
+  return R"({"id":"t","status":{"state":")" + std::string(state) + R"("})" + std::string(more) + "}";
+}
+std::string chunk(std::string_view text) {
+  return R"({"id":"t","artifact":{"parts":[{"type":"text","text":")" + std::string(text) + R"("}]}})";
+}
+
+// A server that answers as it was told, and a clock that moves only when somebody waits.
+struct Script {
+  std::deque<Connection> connections;
+  std::vector<StreamRequest> requests;
+  std::vector<std::string> events;
+  std::string task_now;  // what read_task answers; empty: nothing
+  int troubles = 0;
+  bool stop_on_wait = false;
+  std::chrono::steady_clock::time_point now{};
+
+  FollowEnd run(const FollowPlan& plan) {
+    FollowWorld world;
+    world.open = [&](const StreamRequest& request, const OnStreamEvent& on_event) {
+      requests.push_back(request);
+      if (connections.empty()) return StreamEnd{kLost, 0, false};
+      const Connection connection = connections.front();
+      connections.pop_front();
+      now += connection.lasts;
+      StreamEnd end{connection.error, connection.last_number, true};
+      for (const Block& block : connection.blocks) {
+        end.last_number = std::max(end.last_number, block.number);
+        if (!on_event(block.number, block.result)) return StreamEnd{{}, end.last_number, true};
+      }
+      return end;
+    };
+    world.now = [&] { return now; };
+    world.wait = [&](milliseconds time) {
+      now += time;
+      return stop_on_wait && time.count() > 0;
+    };
+    world.on_event = [&](std::string_view result, const wire::a2a::Update&) { events.emplace_back(result); };
+    world.read_task = [&](const task::TaskId& task) -> tl::expected<task::Json, CallError> {
+      CHECK(task.value == "t");
+      if (task_now.empty()) return tl::unexpected(kNotFound);
+      return task::Json{task_now};
+    };
+    world.on_trouble = [&](const std::string&) { ++troubles; };
+    return follow(plan, world);
+  }
+};
+
+const wire::a2a::ClientRequest kSend{"POST", "", "SEND"};
+
+FollowPlan send_plan() {
+  FollowPlan plan;
+  plan.dialect = &dialect(task::Generation::v0_1);
+  plan.task.value = "t";
+  plan.first_request = kSend;
+  plan.may_send_again = true;
+  plan.until_waiting = true;
+  return plan;
+}
+
+FollowPlan watch_plan(std::optional<std::int64_t> after = {}) {
+  FollowPlan plan;
+  plan.dialect = &dialect(task::Generation::v0_1);
+  plan.task.value = "t";
+  plan.after = after;
+  return plan;
+}
+
+TEST_CASE("Follow: a stream that comes to its end needs one connection") {
+  Script script;
+  script.connections = {
+      {{{1, status("working")}, {2, chunk("a")}, {3, status("completed", R"(,"final":true)")}}, {}}};
+  const FollowEnd end = script.run(send_plan());
+  CHECK(end.state == task::State::completed);
+  CHECK_FALSE(end.error.has_value());
+  CHECK(end.last_number == 3);
+  CHECK(script.events.size() == 3);
+  REQUIRE(script.requests.size() == 1);
+  CHECK(script.requests[0].request.body == "SEND");
+  CHECK(script.requests[0].after == 0);  // in 0.1 numbers come only to who asks
+  CHECK(script.troubles == 0);
+}
+
+TEST_CASE("Follow: a lost connection is taken up after the last number, without a repeat") {
+  Script script;
+  script.connections = {
+      {{{1, status("working")}, {2, chunk("a")}}, kLost},
+      {{}, kLost},
+      {{{2, chunk("a")}, {3, chunk("b")}}, {}},
+      {{{4, chunk("b")}, {5, status("completed")}}, {}},
+  };
+  const FollowEnd end = script.run(send_plan());
+  CHECK(end.state == task::State::completed);
+  CHECK(script.events ==
+        std::vector<std::string>{status("working"), chunk("a"), chunk("b"), chunk("b"), status("completed")});
+  REQUIRE(script.requests.size() == 4);
+  CHECK(script.requests[1].request.body.find("tasks/resubscribe") != std::string::npos);
+  CHECK(script.requests[1].after == 2);
+  CHECK(script.requests[2].after == 2);
+  CHECK(script.requests[3].after == 3);
+  CHECK(script.troubles == 2);
+}
+
+TEST_CASE("Follow: numbers without an event count too") {
+  Script script;
+  script.connections = {{{{1, status("working")}}, kLost, 7}, {{{8, status("completed")}}, {}}};
+  CHECK(script.run(send_plan()).state == task::State::completed);
+  REQUIRE(script.requests.size() == 2);
+  CHECK(script.requests[1].after == 7);
+}
+
+TEST_CASE(
+    "Follow: a new task whose send got lost is looked for from its beginning, and sent again if unknown") {
+  Script found;
+  found.connections = {{{}, kLost}, {{{1, status("working")}, {2, status("completed")}}, {}}};
+  CHECK(found.run(send_plan()).state == task::State::completed);
+  REQUIRE(found.requests.size() == 2);
+  CHECK(found.requests[1].after == 0);
+
+  Script unknown;
+  unknown.connections = {{{}, kLost}, {{}, kNotFound}, {{{1, status("completed")}}, {}}};
+  CHECK(unknown.run(send_plan()).state == task::State::completed);
+  REQUIRE(unknown.requests.size() == 3);
+  CHECK(unknown.requests[2].request.body == "SEND");
+}
+
+TEST_CASE("Follow: a message to an old task that got lost is not sent again") {
+  Script script;
+  script.connections = {{{}, kLost}};
+  FollowPlan plan = send_plan();
+  plan.may_send_again = false;
+  const FollowEnd end = script.run(plan);
+  REQUIRE(end.error.has_value());
+  CHECK(end.error->text.find("not known whether") != std::string::npos);
+  CHECK(script.requests.size() == 1);
+}
+
+TEST_CASE("Follow: an error of the protocol ends it at once") {
+  Script script;
+  script.connections = {{{}, CallError{"Invalid parameters", -32602, false}}};
+  const FollowEnd end = script.run(send_plan());
+  REQUIRE(end.error.has_value());
+  CHECK(end.error->rpc_code == -32602);
+  CHECK(script.requests.size() == 1);
+
+  Script unknown;
+  unknown.connections = {{{}, kNotFound}};
+  const FollowEnd watched = unknown.run(watch_plan());
+  REQUIRE(watched.error.has_value());
+  CHECK(watched.error->rpc_code == wire::a2a::kTaskNotFound);
+  CHECK(unknown.requests.size() == 1);
+}
+
+TEST_CASE("Follow: a server that is not there is given up soon, one that was there later") {
+  Script never;
+  const FollowEnd end = never.run(send_plan());
+  REQUIRE(end.error.has_value());
+  CHECK(end.error->lost);
+  CHECK(never.now.time_since_epoch() < std::chrono::seconds(6));
+
+  Script met;
+  FollowPlan plan = send_plan();
+  plan.is_met = true;
+  CHECK(met.run(plan).error->lost);
+  CHECK(met.now.time_since_epoch() > std::chrono::seconds(50));
+
+  Script once;
+  once.connections = {{{{1, status("working")}}, kLost}};
+  const FollowEnd later = once.run(send_plan());
+  REQUIRE(later.error.has_value());
+  CHECK(later.last_number == 1);
+  CHECK(once.now.time_since_epoch() > std::chrono::seconds(50));
+  CHECK(once.now.time_since_epoch() < std::chrono::seconds(61));
+}
+
+TEST_CASE("Follow: a new event gives it new patience") {
+  Script script;
+  for (int number = 1; number <= 20; ++number) {
+    script.connections.push_back({{{number, chunk("x")}}, kLost, 0, milliseconds(30'000)});
+  }
+  script.connections.push_back({{{21, status("completed")}}, {}});
+  CHECK(script.run(send_plan()).state == task::State::completed);
+  CHECK(script.events.size() == 21);
+}
+
+TEST_CASE("Follow: a server that opens streams and closes them at once is given up too") {
+  Script script;
+  script.connections = {{{{1, status("working")}}, {}}};
+  script.connections.resize(1000);
+  const FollowEnd end = script.run(send_plan());
+  REQUIRE(end.error.has_value());
+  CHECK(end.error->text.find("closed before the end") != std::string::npos);
+  CHECK(script.now.time_since_epoch() < std::chrono::seconds(62));
+}
+
+TEST_CASE("Follow: a send ends when the task waits, a watch goes on") {
+  const std::string waits = status("input-required", R"(,"final":true)");
+  Script send;
+  send.connections = {{{{1, status("working")}, {2, waits}, {3, chunk("late")}}, {}}};
+  CHECK(send.run(send_plan()).state == task::State::input_required);
+  CHECK(send.events.size() == 2);
+
+  Script watch;
+  watch.connections = {{{{1, waits}, {2, status("working")}, {3, status("completed")}}, {}}};
+  CHECK(watch.run(watch_plan(0)).state == task::State::completed);
+  CHECK(watch.events.size() == 3);
+}
+
+TEST_CASE("Follow: a watch ends if the server closes the stream of a waiting task again and again") {
+  const std::string waits = status("input-required", R"(,"final":true)");
+  Script script;
+  script.connections = {{{{1, waits}}, {}}, {{}, {}}};
+  const FollowEnd end = script.run(watch_plan(0));
+  CHECK(end.state == task::State::input_required);
+  CHECK_FALSE(end.error.has_value());
+  CHECK(script.requests.size() == 2);
+
+  Script restarted;
+  restarted.connections = {{{{1, waits}}, {}, 0, milliseconds(60'000)},
+                           {{}, {}, 0, milliseconds(60'000)},
+                           {{{2, status("completed")}}, {}}};
+  CHECK(restarted.run(watch_plan(0)).state == task::State::completed);
+}
+
+TEST_CASE("Follow: a watch reads past the earlier end of a task that was reopened") {
+  Script script;
+  script.connections = {{{{1, status("completed")}, {2, status("working")}, {3, status("failed")}}, {}}};
+  CHECK(script.run(watch_plan(0)).state == task::State::failed);
+  CHECK(script.events.size() == 3);
+}
+
+TEST_CASE("Follow: the state on subscribing is shown again only if it has changed") {
+  const std::string now = R"({"id":"t","sessionId":"s","status":{"state":"working"}})";
+  const std::string later = R"({"id":"t","sessionId":"s","status":{"state":"completed"}})";
+  Script script;
+  script.connections = {{{{0, now}}, kLost}, {{{0, now}}, kLost}, {{{0, later}}, {}}};
+  CHECK(script.run(watch_plan()).state == task::State::completed);
+  CHECK(script.events == std::vector<std::string>{now, later});
+  for (const StreamRequest& request : script.requests) CHECK_FALSE(request.after.has_value());
+}
+
+TEST_CASE("Follow: equal events of a server without numbers are all shown") {
+  Script script;
+  script.connections = {{{{0, chunk("ha")}, {0, chunk("ha")}, {0, status("completed")}}, {}}};
+  CHECK(script.run(send_plan()).state == task::State::completed);
+  CHECK(script.events.size() == 3);
+}
+
+TEST_CASE("Follow: events of a server that gives several the same number are all shown") {
+  Script script;
+  script.connections = {{{{1000, status("working")}, {1000, chunk("a")}, {1000, chunk("b")}}, kLost},
+                        {{{1000, chunk("b")}, {1001, chunk("c")}, {1001, status("completed")}}, {}}};
+  CHECK(script.run(send_plan()).state == task::State::completed);
+  CHECK(script.events ==
+        std::vector<std::string>{status("working"), chunk("a"), chunk("b"), chunk("c"), status("completed")});
+}
+
+TEST_CASE("Follow: being stopped is neither an end nor an error") {
+  Script script;
+  script.connections = {{{{1, status("working")}}, kLost}};
+  script.stop_on_wait = true;
+  const FollowEnd end = script.run(send_plan());
+  CHECK(end.stopped);
+  CHECK_FALSE(end.error.has_value());
+  CHECK(end.last_number == 1);
+  CHECK(script.requests.size() == 1);
+}
+
+TEST_CASE("Follow: an event without sense is an error, not an endless loop") {
+  Script script;
+  script.connections = {{{{1, R"({"id":"t"})"}}, {}}};
+  const FollowEnd end = script.run(send_plan());
+  REQUIRE(end.error.has_value());
+  CHECK(end.error->text.find("makes no sense") != std::string::npos);
+  CHECK(script.requests.size() == 1);
+}
+
+// A new task of 1.0: the server names it.
+FollowPlan new_send_plan() {
+  FollowPlan plan;
+  plan.dialect = &dialect(task::Generation::v1_0);
+  plan.first_request = kSend;
+  plan.may_send_again = true;
+  plan.until_waiting = true;
+  return plan;
+}
+
+std::string new_task(std::string_view state) {
+  return R"({"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_)" + std::string(state) +
+         R"("}}})";
+}
+std::string new_status(std::string_view state) {
+  return R"({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_)" +
+         std::string(state) + R"("}}})";
+}
+
+TEST_CASE("Follow: a task that the server names is subscribed to by that name after a loss") {
+  Script script;
+  script.connections = {{{{0, new_task("SUBMITTED")}, {3, new_status("WORKING")}}, kLost},
+                        {{{4, new_status("COMPLETED")}}, {}}};
+  const FollowEnd end = script.run(new_send_plan());
+  CHECK(end.state == task::State::completed);
+  CHECK(end.task.value == "t");
+  REQUIRE(script.requests.size() == 2);
+  CHECK(script.requests[1].request.body.find(R"("SubscribeToTask","params":{"id":"t"})") !=
+        std::string::npos);
+  CHECK(script.requests[1].after == 3);
+}
+
+TEST_CASE("Follow: a message with an id is sent again until it is answered, for new and for old tasks") {
+  for (const bool is_new : {true, false}) {
+    Script script;
+    script.connections = {{{}, kLost}, {{}, kLost}, {{{0, new_task("COMPLETED")}}, {}}};
+    FollowPlan plan = new_send_plan();
+    plan.may_send_again = is_new;
+    CHECK(script.run(plan).state == task::State::completed);
+    REQUIRE(script.requests.size() == 3);
+    for (const StreamRequest& request : script.requests) CHECK(request.request.body == "SEND");
+  }
+}
+
+TEST_CASE("Follow: a message instead of a task is the whole answer") {
+  Script script;
+  script.connections = {
+      {{{0, R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"hi"}]}})"}}, {}}};
+  const FollowEnd end = script.run(new_send_plan());
+  CHECK(end.state == task::State::completed);
+  CHECK(end.task.empty());
+  CHECK_FALSE(end.error.has_value());
+  CHECK(script.requests.size() == 1);
+}
+
+TEST_CASE("Follow: of a task that has ended and has no stream, the task is shown") {
+  const CallError ended{"This operation is not supported", wire::a2a::kUnsupportedOperation, false};
+  FollowPlan plan = watch_plan();
+  plan.dialect = &dialect(task::Generation::v1_0);
+  Script script;
+  script.connections = {{{}, ended}};
+  script.task_now = R"({"id":"t","status":{"state":"TASK_STATE_FAILED"}})";
+  const FollowEnd end = script.run(plan);
+  CHECK(end.state == task::State::failed);
+  CHECK_FALSE(end.error.has_value());
+  CHECK(script.events == std::vector<std::string>{script.task_now});
+
+  Script running;
+  running.connections = {{{}, ended}};
+  running.task_now = R"({"id":"t","status":{"state":"TASK_STATE_WORKING"}})";
+  CHECK(running.run(plan).error->rpc_code == wire::a2a::kUnsupportedOperation);
+}
+
+}  // namespace
+}  // namespace baton::client::follow_test

@@ -1,0 +1,85 @@
+#include "client/plain_send.h"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace baton::client::plain_send_test {
+namespace {
+
+using std::chrono::milliseconds;
+using Answer = tl::expected<task::Json, CallError>;
+
+const Answer kLost = tl::unexpected(CallError{"the connection was reset", 0, true});
+const Answer kRefused = tl::unexpected(CallError{"no", -32600, false});
+const Answer kDone = task::Json{R"({"kind":"task","id":"t","contextId":"c","status":{"state":"completed"}})"};
+
+// A server that answers as it was told, and a clock that moves only when somebody waits.
+struct Script {
+  std::deque<Answer> answers;
+  int sent = 0;
+  int troubles = 0;
+  int events = 0;
+  bool stop_on_wait = false;
+  std::chrono::steady_clock::time_point now{};
+
+  FollowEnd run(task::Generation generation) {
+    const auto dialect = wire::a2a::client_dialect(generation, wire::Binding::json_rpc);
+    FollowPlan plan;
+    plan.dialect = dialect.get();
+    plan.first_request.emplace();
+    FollowWorld world;
+    world.send = [&](const wire::a2a::ClientRequest&) {
+      ++sent;
+      if (answers.empty()) return kLost;
+      const Answer answer = answers.front();
+      answers.pop_front();
+      return answer;
+    };
+    world.now = [&] { return now; };
+    world.wait = [&](milliseconds time) {
+      now += time;
+      return stop_on_wait && time.count() > 0;
+    };
+    world.on_event = [&](std::string_view, const wire::a2a::Update&) { ++events; };
+    world.on_trouble = [&](const std::string&) { ++troubles; };
+    return send_plain(plan, world);
+  }
+};
+
+TEST_CASE("Plain send: a lost answer is asked for again with the same message, and told once") {
+  Script script{{kLost, kLost, kDone}};
+  const FollowEnd end = script.run(task::Generation::v0_3);
+  CHECK_FALSE(end.error.has_value());
+  CHECK(end.state == task::State::completed);
+  CHECK(end.task.value == "t");
+  CHECK(script.sent == 3);
+  CHECK(script.troubles == 1);
+  CHECK(script.events == 1);
+}
+
+TEST_CASE("Plain send: a message of 0.1, which has no id, and a refused one are sent once") {
+  Script old{{kLost, kDone}};
+  CHECK(old.run(task::Generation::v0_1).error.has_value());
+  CHECK(old.sent == 1);
+  Script refused{{kRefused, kDone}};
+  CHECK(refused.run(task::Generation::v0_3).error->rpc_code == -32600);
+  CHECK(refused.sent == 1);
+}
+
+TEST_CASE("Plain send: silence ends it after the time to give up, and so does being stopped") {
+  Script silent;
+  const FollowEnd end = silent.run(task::Generation::v1_0);
+  CHECK(end.error->lost);
+  CHECK(silent.now.time_since_epoch() < FollowPlan().give_up_after);
+  CHECK(silent.sent > 10);
+  Script stopped;
+  stopped.stop_on_wait = true;
+  CHECK(stopped.run(task::Generation::v1_0).stopped);
+  CHECK(stopped.sent == 1);
+}
+
+}  // namespace
+}  // namespace baton::client::plain_send_test

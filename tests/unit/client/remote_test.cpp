@@ -1,0 +1,104 @@
+#include "client/remote.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "grpc/channel.h"
+
+namespace baton::client::remote_test {
+namespace {
+
+using task::Generation;
+
+// "1.0 http://h/a" of each interface to try, in order.
+std::vector<std::string> chosen(std::string_view card, std::string_view a2a = "",
+                                Purpose purpose = Purpose::tasks, std::string_view transport = "") {
+  const auto read = wire::read_remote_card(card);
+  REQUIRE(read.has_value());
+  std::vector<std::string> found;
+  for (const Remote& remote : choose_remotes(*read, a2a, purpose, transport)) {
+    wire::a2a::SendRequest send;
+    send.submission.message.parts = {task::Part::of_text("x")};
+    const bool rest = !remote.dialect->write_send(send, false).path.empty();
+    const char* how = remote.over_grpc ? " gRPC " : rest ? " REST " : " ";
+    found.push_back(std::string(wire::name_of(remote.dialect->generation())) + how + remote.url);
+  }
+  return found;
+}
+
+std::string card_of(const std::vector<std::array<std::string, 3>>& interfaces) {
+  std::string list;
+  for (const auto& [url, binding, version] : interfaces) {
+    list += (list.empty() ? "" : ",") + std::string(R"({"url":")") + url + R"(","protocolBinding":")" +
+            binding + R"(","protocolVersion":")" + version + R"("})";
+  }
+  return R"({"name":"n","capabilities":{"streaming":true},"supportedInterfaces":[)" + list + "]}";
+}
+
+using Names = std::vector<std::string>;
+
+TEST_CASE("Remote: JSON-RPC comes before REST and newer before older, whatever the card's order") {
+  const std::string card = card_of({{"http://h/r", "HTTP+JSON", "1.0"},
+                                    {"http://h/old", "JSONRPC", "0.3"},
+                                    {"http://h/new", "JSONRPC", "1.0"},
+                                    {"h:1", "GRPC", "1.0"}});
+  CHECK(chosen(card) == Names{"1.0 http://h/new"});
+  CHECK(chosen(card, "0.3") == Names{"0.3 http://h/old"});
+  CHECK(chosen(card, "0.2") == Names{"0.2 http://h/old"});
+  CHECK(chosen(card, "0.1") == Names{"0.1 http://h/old"});
+}
+
+TEST_CASE("Remote: an agent without JSON-RPC is spoken to over REST") {
+  const std::string card = card_of({{"h:1", "GRPC", "1.0"}, {"http://h/r", "HTTP+JSON", "0.3"}});
+  CHECK(chosen(card) == Names{"0.3 REST http://h/r"});
+  CHECK(chosen(card, "1.0", Purpose::tasks, "rest").empty());
+  CHECK(chosen(card, "", Purpose::tasks, "jsonrpc").empty());
+}
+
+TEST_CASE("Remote: gRPC is spoken where a card offers nothing before it, or where it is asked for") {
+  const std::string card =
+      card_of({{"h:1", "GRPC", "1.0"}, {"h:2", "GRPC", "0.3"}, {"http://h/r", "HTTP+JSON", "1.0"}});
+  const bool built = grpc::Channel::available();
+  CHECK(chosen(card) == Names{"1.0 REST http://h/r"});
+  CHECK(chosen(card, "", Purpose::tasks, "grpc") == (built ? Names{"1.0 gRPC h:1"} : Names{}));
+  CHECK(chosen(card, "0.3", Purpose::tasks, "grpc") == (built ? Names{"0.3 gRPC h:2"} : Names{}));
+  CHECK(chosen(card_of({{"h:1", "GRPC", "1.0"}})) == (built ? Names{"1.0 gRPC h:1"} : Names{}));
+}
+
+TEST_CASE("Remote: lists are asked for in 1.0 only, over whatever binding has them") {
+  const std::string old = card_of({{"http://h/old", "JSONRPC", "0.3"}});
+  CHECK(chosen(old, "", Purpose::lists).empty());
+  CHECK(chosen(old, "0.3", Purpose::lists).empty());
+  const std::string both = card_of({{"http://h/old", "JSONRPC", "0.3"}, {"http://h/r", "HTTP+JSON", "1.0"}});
+  CHECK(chosen(both, "", Purpose::lists) == Names{"1.0 REST http://h/r"});
+  CHECK(chosen(both, "", Purpose::tasks) == Names{"0.3 http://h/old"});
+}
+
+TEST_CASE("Remote: a card that may be of 0.1 or 0.2 is tried as both") {
+  const std::string card =
+      R"({"name":"n","description":"d","version":"1","url":"http://h/a","capabilities":{},
+      "defaultInputModes":["text"],"defaultOutputModes":["text"],
+      "skills":[{"id":"s","name":"s","description":"d","tags":["t"]}]})";
+  CHECK(chosen(card) == Names{"0.2 http://h/a", "0.1 http://h/a"});
+  CHECK(chosen(card, "0.1") == Names{"0.1 http://h/a"});
+}
+
+TEST_CASE("Remote: what is no HTTP URL is not tried") {
+  CHECK(chosen(card_of({{"file:///etc/passwd", "JSONRPC", "1.0"}})).empty());
+  CHECK(chosen(card_of({{"", "JSONRPC", "1.0"}, {"http://h/x", "JSONRPC", "1.0"}})) ==
+        Names{"1.0 http://h/x"});
+}
+
+TEST_CASE("Remote: streams only where the card has them") {
+  const auto card = wire::read_remote_card(std::string_view(R"({"name":"n","supportedInterfaces":[
+          {"url":"http://h/x","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]})"));
+  REQUIRE(card.has_value());
+  REQUIRE(choose_remotes(*card, "", Purpose::tasks).size() == 1);
+  CHECK_FALSE(choose_remotes(*card, "", Purpose::tasks)[0].streams);
+}
+
+}  // namespace
+}  // namespace baton::client::remote_test
