@@ -1,10 +1,9 @@
 #include "agents/function_executor.h"
 
-#include <spdlog/spdlog.h>
-
 #include <map>
 
 #include "agents/sink_gate.h"
+#include "base/log.h"
 
 namespace baton::agents {
 
@@ -106,10 +105,10 @@ void run(const FunctionExecutor::Function& function, const Turn& turn,
     function(context);
     context.finish(context.cancelled() ? Outcome{Canceled{}} : Outcome{Done{}});
   } catch (const std::exception& error) {
-    spdlog::error("agent={} task={} threw: {}", turn.agent.value, turn.task.value, error.what());
+    base::log_error({{"agent", turn.agent.value}, {"task", turn.task.value}}, "threw: {}", error.what());
     context.finish(Failed{"the agent failed"});
   } catch (...) {
-    spdlog::error("agent={} task={} threw", turn.agent.value, turn.task.value);
+    base::log_error({{"agent", turn.agent.value}, {"task", turn.task.value}}, "threw");
     context.finish(Failed{"the agent failed"});
   }
 }

@@ -116,7 +116,8 @@ void ProcessHost::log_wait(const base::Error& error) {
   spdlog::warn("{}; turns of agents wait until it can be started", error.for_log);
 }
 
-base::Result<std::shared_ptr<Process>> ProcessHost::launch(const Command& command, std::string label,
+base::Result<std::shared_ptr<Process>> ProcessHost::launch(const Command& command,
+                                                           base::LogMembers log_members,
                                                            std::shared_ptr<ProcessHandler> handler) {
   Command grouped = command;
   auto group = groups_ ? groups_->make(command.limits) : std::nullopt;
@@ -131,7 +132,8 @@ base::Result<std::shared_ptr<Process>> ProcessHost::launch(const Command& comman
     if (child.error().code == base::ErrorCode::overloaded) log_wait(child.error());
     return base::fail(std::move(child.error()));
   }
-  auto process = std::make_shared<Process>(*this, std::move(*child), std::move(label), std::move(handler));
+  auto process =
+      std::make_shared<Process>(*this, std::move(*child), std::move(log_members), std::move(handler));
   processes_[process.get()] = {process, std::move(group)};
   ++count_;
   process->watch();

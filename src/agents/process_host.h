@@ -25,6 +25,7 @@
 #include "agents/command/cgroups.h"
 #include "base/error.h"
 #include "base/event_loop.h"
+#include "base/log.h"
 
 namespace baton::agents {
 
@@ -49,9 +50,9 @@ class ProcessHost {
   }
   void cancel(base::EventLoop::TimerId timer) { loop_.cancel(timer); }
 
-  // Starts a process that reports to `handler`; `label` names it in the log. Fails as `spawn` does. On
-  // overloaded, try again after kLaunchRetry.
-  base::Result<std::shared_ptr<Process>> launch(const Command& command, std::string label,
+  // Starts a process that reports to `handler`; `log_members` are those of its lines in the log. Fails as
+  // `spawn` does. On overloaded, try again after kLaunchRetry.
+  base::Result<std::shared_ptr<Process>> launch(const Command& command, base::LogMembers log_members,
                                                 std::shared_ptr<ProcessHandler> handler);
 
   // The number of processes that were started and not yet reaped.

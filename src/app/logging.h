@@ -1,9 +1,9 @@
 // The log: spdlog on standard error, one line for each entry.
-//
-// Messages begin with the facts they are about, as `task=... agent=... context=...`; in the JSON format these
-// become members of their own.
 #pragma once
 
+#include <spdlog/formatter.h>
+
+#include <memory>
 #include <string>
 
 namespace baton::app {
@@ -15,8 +15,8 @@ struct LogOptions {
 
 void set_up_logging(const LogOptions& options);
 
-// One line of the JSON format: the facts at the beginning of a message and the rest of it, as one object with
-// the given time and level. Pure.
-std::string json_log_line(const std::string& time, const std::string& level, const std::string& message);
+// Writes a line with its members (base/log.h): as one JSON object, or as text with the members before the
+// message.
+std::unique_ptr<spdlog::formatter> log_formatter(const LogOptions& options);
 
 }  // namespace baton::app

@@ -10,6 +10,7 @@
 #include "app/service.h"
 #include "app/signals.h"
 #include "app/version.h"
+#include "base/log.h"
 #include "base/loggable.h"
 #include "base/steady_clock.h"
 
@@ -43,11 +44,11 @@ void log_agents(const agents::Catalogue& catalogue) {
   }
   spdlog::info("agents: {}", names);
   for (const agents::Catalogue::CardReport& odd : catalogue.warnings())
-    spdlog::warn("agent={} {}", base::loggable_word(odd.folder), odd.report);
+    base::log_warn({{"agent", odd.folder}}, "{}", odd.report);
   for (const agents::Catalogue::CardReport& one : catalogue.left_out()) {
     std::istringstream lines(one.report);
     for (std::string line; std::getline(lines, line);)
-      spdlog::error("agent={} left out, its card is wrong: {}", base::loggable_word(one.folder), line);
+      base::log_error({{"agent", one.folder}}, "left out, its card is wrong: {}", line);
   }
   if (!main) {
     spdlog::warn(

@@ -10,6 +10,7 @@
 #include <new>
 #include <thread>
 
+#include "base/log.h"
 #include "base/loggable.h"
 
 namespace baton::notify {
@@ -45,9 +46,13 @@ void log_result(const store::Delivery& delivery, const std::string& task,
   const auto level = result.kind == Kind::delivered ? spdlog::level::info
                      : result.kind == Kind::retry   ? spdlog::level::warn
                                                     : spdlog::level::err;
-  spdlog::log(level, "task={} config={} event={} attempt={} webhook {}{}{}", base::loggable_word(task),
-              base::loggable_word(delivery.config.id.value), delivery.event.value, delivery.attempts + 1,
-              name_of(result.kind), result.error.empty() ? "" : ": ", base::loggable(result.error));
+  base::log(level,
+            {{"task", task},
+             {"config", delivery.config.id.value},
+             {"event", delivery.event.value},
+             {"attempt", delivery.attempts + 1}},
+            "webhook {}{}{}", name_of(result.kind), result.error.empty() ? "" : ": ",
+            base::loggable(result.error));
 }
 
 }  // namespace

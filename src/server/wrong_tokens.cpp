@@ -1,8 +1,6 @@
 #include "server/wrong_tokens.h"
 
-#include <spdlog/spdlog.h>
-
-#include "base/loggable.h"
+#include "base/log.h"
 #include "server/hosts.h"
 
 namespace baton::server {
@@ -28,8 +26,8 @@ std::chrono::milliseconds WrongTokens::noted(std::string_view from_address, Time
     return ++minute.tries;
   });
   if (tries == 1) {
-    const std::string from = address.empty() ? "unknown" : base::loggable_word(address);
-    spdlog::warn("address={} a token that is not good was sent; {} in the minute before that", from, before);
+    base::log_warn({{"address", address.empty() ? "unknown" : address}},
+                   "a token that is not good was sent; {} in the minute before that", before);
   }
   return tries > kQuickOnes ? kWait : std::chrono::milliseconds(0);
 }

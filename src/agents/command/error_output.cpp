@@ -1,7 +1,5 @@
 #include "agents/command/error_output.h"
 
-#include <spdlog/spdlog.h>
-
 #include "agents/command/text.h"
 
 namespace baton::agents {
@@ -35,13 +33,13 @@ void ErrorOutput::finish() {
 }
 
 void ErrorOutput::log_left_out() {
-  if (left_out_ > 0) spdlog::warn("{} agent-stderr left_out_lines={}", label_, left_out_);
+  if (left_out_ > 0) base::log_warn(members_, "agent-stderr left_out_lines={}", left_out_);
   left_out_ = 0;
 }
 
 void ErrorOutput::log_line() {
   if (!line_.empty() && may_log()) {
-    spdlog::info("{}{} agent-stderr | {}{}", label_, turn_, escaped(line_, kLineMax), cut_ ? " ..." : "");
+    base::log_info(line_members_, "agent-stderr | {}{}", escaped(line_, kLineMax), cut_ ? " ..." : "");
   }
   line_.clear();
   cut_ = false;

@@ -6,16 +6,22 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "base/log.h"
 
 namespace baton::agents {
 
 class ErrorOutput {
  public:
-  // `label` begins each line in the log: "agent=echo worker=0".
-  explicit ErrorOutput(std::string label) : label_(std::move(label)) {}
+  // `members` are those of each line in the log: agent and worker, or agent, task and attempt.
+  explicit ErrorOutput(base::LogMembers members) : members_(std::move(members)), line_members_(members_) {}
 
-  // Sets the turn that further lines belong to, as facts for the log; empty: unknown.
-  void set_turn(const std::string& facts) { turn_ = facts.empty() ? "" : " " + facts; }
+  // Sets the turn that further lines belong to: more members for the log; empty: unknown.
+  void set_turn(const base::LogMembers& turn) {
+    line_members_ = members_;
+    line_members_.insert(line_members_.end(), turn.begin(), turn.end());
+  }
 
   void take(std::string_view bytes);
   // The stream has ended: logs an unfinished line.
@@ -29,10 +35,10 @@ class ErrorOutput {
   void log_left_out();
   bool may_log();
 
-  const std::string label_;
-  std::string turn_;  // with a space before it
-  std::string line_;  // not ended yet
-  bool cut_ = false;  // line_ is only the beginning of a longer line
+  const base::LogMembers members_;
+  base::LogMembers line_members_;  // with the turn's
+  std::string line_;               // not ended yet
+  bool cut_ = false;               // line_ is only the beginning of a longer line
   std::string tail_;
   std::chrono::steady_clock::time_point window_{};  // the start of the second that logged_ counts
   int logged_ = 0;

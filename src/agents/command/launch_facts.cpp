@@ -3,8 +3,6 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/loggable.h"
-
 namespace baton::agents {
 namespace {
 
@@ -26,8 +24,12 @@ Command command_of(const AgentSettings& settings, const std::filesystem::path& f
   return command;
 }
 
-std::string log_facts(const Turn& turn) {
-  return "task=" + base::loggable_word(turn.task.value) + " attempt=" + std::to_string(turn.attempt);
+base::LogMembers log_members(const Turn& turn) {
+  return {{"task", turn.task.value}, {"attempt", turn.attempt}};
+}
+
+base::LogMembers log_members(const task::AgentName& agent, const Turn& turn) {
+  return {{"agent", agent.value}, {"task", turn.task.value}, {"attempt", turn.attempt}};
 }
 
 std::string failure(const LaunchFacts& facts, const std::string& what, const ProcessExit& exit,

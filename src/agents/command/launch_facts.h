@@ -8,6 +8,7 @@
 #include "agents/executor.h"
 #include "agents/process_host.h"
 #include "agents/settings.h"
+#include "base/log.h"
 #include "task/ids.h"
 
 namespace baton::agents {
@@ -23,8 +24,9 @@ struct LaunchFacts {
 // Baton's, the variables that the card wants passed on, and the card's own, which win.
 Command command_of(const AgentSettings& settings, const std::filesystem::path& folder);
 
-// A turn as facts of a log line: "task=t1 attempt=2".
-std::string log_facts(const Turn& turn);
+// What log lines of a turn are about: its task and attempt; with its agent.
+base::LogMembers log_members(const Turn& turn);
+base::LogMembers log_members(const task::AgentName& agent, const Turn& turn);
 
 // The caller's error for a turn whose process ended: "<what> (exit code 3); the log has more about task
 // <task>". With verbose errors it has the last line of standard error instead of the task, without the path

@@ -9,7 +9,7 @@ namespace line = wire::line;
 LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
     : TurnSession(std::move(sink)),
       facts_(std::move(facts)),
-      label_("agent=" + facts_->agent.value + " " + log_facts(turn)),
+      log_members_(log_members(facts_->agent, turn)),
       task_(turn.task),
       id_(turn.id),
       input_(turn_lines(turn)),
@@ -18,7 +18,7 @@ LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, s
 
 void LineTurn::begin() {
   if (abandoned_ || output_.ended()) return;
-  auto launched = facts_->host.launch(facts_->command, label_, shared_from_this());
+  auto launched = facts_->host.launch(facts_->command, log_members_, shared_from_this());
   if (!launched && launched.error().code == base::ErrorCode::overloaded) {
     facts_->host.after(ProcessHost::kLaunchRetry, [self = shared_from_this()] { self->begin(); });
     return;
@@ -85,7 +85,7 @@ bool LineTurn::take_line(std::string_view text) {
   } else if (decoded) {
     output_.take(std::move(decoded->message));
   } else {
-    output_.fail(refusal(facts_->settings, label_, decoded.error(), text));
+    output_.fail(refusal(facts_->settings, log_members_, decoded.error(), text));
   }
   return !output_.ended();
 }

@@ -5,6 +5,7 @@
 #include "agents/command/line_splitter.h"
 #include "agents/command/turn_output.h"
 #include "agents/command/turn_session.h"
+#include "base/log.h"
 
 namespace baton::agents {
 
@@ -32,7 +33,7 @@ class LineTurn final : public TurnSession,
   void kill_after(std::chrono::milliseconds grace);
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns
-  const std::string label_;
+  const base::LogMembers log_members_;
   const task::TaskId task_;
   const std::string id_;
   std::string input_;  // until it is written

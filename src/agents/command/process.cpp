@@ -1,7 +1,6 @@
 #include "agents/command/process.h"
 
 #include <signal.h>
-#include <spdlog/spdlog.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,12 +27,13 @@ std::string ProcessExit::text() const {
   return signal != 0 ? "signal " + std::to_string(signal) : "exit code " + std::to_string(code);
 }
 
-Process::Process(ProcessHost& host, Child child, std::string label, std::shared_ptr<ProcessHandler> handler)
+Process::Process(ProcessHost& host, Child child, base::LogMembers members,
+                 std::shared_ptr<ProcessHandler> handler)
     : host_(host),
       child_(std::move(child)),
-      label_(std::move(label)),
+      log_members_(std::move(members)),
       handler_(std::move(handler)),
-      errors_(label_) {}
+      errors_(log_members_) {}
 
 Process::~Process() = default;
 
@@ -190,7 +190,7 @@ void Process::on_ended() {
 
 void Process::finish_if_over() {
   if (!ended_ || child_.output.valid() || handler_ == nullptr) return;
-  if (ignored_ > 0) spdlog::warn("{} agent-output ignored_bytes={}", label_, ignored_);
+  if (ignored_ > 0) base::log_warn(log_members_, "agent-output ignored_bytes={}", ignored_);
   exit_.last_words = errors_.last_line();
   const auto handler = std::move(handler_);
   handler_ = nullptr;

@@ -12,6 +12,7 @@
 
 #include "agents/command/error_output.h"
 #include "agents/command/spawn.h"
+#include "base/log.h"
 
 namespace baton::agents {
 
@@ -39,7 +40,7 @@ class ProcessHandler {
 
 class Process : public std::enable_shared_from_this<Process> {
  public:
-  Process(ProcessHost& host, Child child, std::string label, std::shared_ptr<ProcessHandler> handler);
+  Process(ProcessHost& host, Child child, base::LogMembers members, std::shared_ptr<ProcessHandler> handler);
   ~Process();
 
   void watch();
@@ -54,7 +55,7 @@ class Process : public std::enable_shared_from_this<Process> {
   void close_input();
 
   // Sets the turn that further lines on standard error belong to: see ErrorOutput.
-  void set_turn(const std::string& facts) { errors_.set_turn(facts); }
+  void set_turn(const base::LogMembers& turn) { errors_.set_turn(turn); }
 
   // While paused, output waits in the pipe, and the process blocks when the pipe is full.
   void pause_output();
@@ -83,7 +84,7 @@ class Process : public std::enable_shared_from_this<Process> {
 
   ProcessHost& host_;
   Child child_;
-  const std::string label_;
+  const base::LogMembers log_members_;
   std::shared_ptr<ProcessHandler> handler_;
   ErrorOutput errors_;
   std::string waiting_;      // for its standard input

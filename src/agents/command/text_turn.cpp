@@ -1,13 +1,11 @@
 #include "agents/command/text_turn.h"
 
-#include <spdlog/spdlog.h>
-
 namespace baton::agents {
 
 TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
     : TurnSession(std::move(sink)),
       facts_(std::move(facts)),
-      label_("agent=" + facts_->agent.value + " " + log_facts(turn)),
+      log_members_(log_members(facts_->agent, turn)),
       task_(turn.task),
       input_(task::text_of(turn.message)),
       output_(turn, facts_->settings, gate()) {
@@ -15,7 +13,7 @@ TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, s
   const auto written = files_.write(turn.message);
   if (written) return;
   const base::Error& error = written.error();
-  if (!error.for_log.empty()) spdlog::error("{} {}", label_, error.for_log);
+  if (!error.for_log.empty()) base::log_error(log_members_, "{}", error.for_log);
   const bool refused = error.code == base::ErrorCode::invalid_argument;
   wrong_ = refused ? Outcome{Rejected{error.for_caller}} : Outcome{Failed{error.for_caller}};
 }
@@ -25,7 +23,7 @@ void TextTurn::begin() {
   if (wrong_) return output_.finish(std::move(*wrong_));
   Command command = facts_->command;
   command.words.insert(command.words.end(), files_.paths().begin(), files_.paths().end());
-  auto launched = facts_->host.launch(command, label_, shared_from_this());
+  auto launched = facts_->host.launch(command, log_members_, shared_from_this());
   if (!launched && launched.error().code == base::ErrorCode::overloaded) {
     facts_->host.after(ProcessHost::kLaunchRetry, [self = shared_from_this()] { self->begin(); });
     return;

@@ -13,6 +13,7 @@
 #include "agents/command/text.h"
 #include "agents/command/turn_output.h"
 #include "agents/command/turn_session.h"
+#include "base/log.h"
 
 namespace baton::agents {
 
@@ -35,7 +36,7 @@ class TextTurn final : public TurnSession,
   void expect_output();
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns
-  const std::string label_;
+  const base::LogMembers log_members_;
   const task::TaskId task_;
   std::string input_;             // until it is written
   PartFiles files_;               // kept while the program may read them

@@ -1,7 +1,5 @@
 #include "agents/command/turn_output.h"
 
-#include <spdlog/spdlog.h>
-
 #include <cstdio>
 
 #include "agents/command/text.h"
@@ -150,10 +148,10 @@ void TurnOutput::call_client(task::ToolCall call) {
   finish(Asked{id, false, std::move(message)});
 }
 
-std::string refusal(const AgentSettings& settings, std::string_view label, const base::Error& error,
+std::string refusal(const AgentSettings& settings, const base::LogMembers& members, const base::Error& error,
                     std::string_view line) {
   const std::string shown = escaped(line, 120);
-  spdlog::warn("{} refused a line of the agent: {}: \"{}\"", label, error.for_caller, shown);
+  base::log_warn(members, "refused a line of the agent: {}: \"{}\"", error.for_caller, shown);
   if (error.code != base::ErrorCode::parse_error) return kNotOfProtocol + error.for_caller;
   return "the agent printed a line that is not JSON" + (settings.verbose_errors ? ": \"" + shown + "\"" : "");
 }

@@ -12,6 +12,7 @@
 #include "agents/executor.h"
 #include "agents/settings.h"
 #include "agents/sink_gate.h"
+#include "base/log.h"
 #include "wire/line/from_agent.h"
 
 namespace baton::agents {
@@ -61,8 +62,8 @@ class TurnOutput {
 };
 
 // The caller's error for a turn whose agent printed `line`, which failed to decode with `error`. The line
-// itself may contain anything: it is logged under `label`, and shown only with verbose errors.
-std::string refusal(const AgentSettings& settings, std::string_view label, const base::Error& error,
+// itself may contain anything: it is logged with `members`, and shown only with verbose errors.
+std::string refusal(const AgentSettings& settings, const base::LogMembers& members, const base::Error& error,
                     std::string_view line);
 
 // "the agent did not say anything within ...".

@@ -24,7 +24,7 @@ WorkerTurn::WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& tu
       group_(group),
       task_(turn.task),
       id_(turn.id),
-      log_facts_(log_facts(turn)),
+      log_members_(log_members(turn)),
       lines_(turn_lines(turn)),
       output_(turn, group->facts()->settings, gate()) {}
 
@@ -57,7 +57,7 @@ Worker::Worker(const std::shared_ptr<WorkerGroup>& group, std::size_t slot)
     : group_(group), facts_(group->facts()), slot_(slot), lines_(facts_->settings.line_max) {}
 
 base::Result<void> Worker::launch() {
-  auto launched = facts_->host.launch(facts_->command, label(), shared_from_this());
+  auto launched = facts_->host.launch(facts_->command, members(), shared_from_this());
   if (!launched) return base::fail(std::move(launched.error()));
   process_ = std::move(*launched);
   return {};
@@ -67,7 +67,7 @@ void Worker::give(std::shared_ptr<WorkerTurn> turn) {
   turn->worker_ = weak_from_this();
   turns_[turn->id_] = turn;
   // With several turns, nobody can tell which one a line on standard error belongs to.
-  if (process_ != nullptr) process_->set_turn(turns_.size() == 1 ? turn->log_facts_ : std::string());
+  if (process_ != nullptr) process_->set_turn(turns_.size() == 1 ? turn->log_members_ : base::LogMembers());
   write(*turn, turn->lines_);
   turn->taken_at_ = process_ != nullptr ? process_->bytes_queued() : 0;
   if (facts_->settings.first_output.count() > 0) expect_output(turn);
@@ -125,8 +125,8 @@ void Worker::retire() {
   if (!usable() || retired_) return end_if_drained();
   retired_ = true;
   const std::size_t others = turns_.size() - leaving_.size();
-  spdlog::warn("agent={} worker={} is replaced, as a turn of it did not stop; its other turns={} may finish",
-               facts_->agent.value, slot_, others);
+  base::log_warn(members(), "is replaced, as a turn of it did not stop; its other turns={} may finish",
+                 others);
   facts_->host.after(facts_->settings.worker_drain, [self = weak_from_this()] {
     if (const auto worker = self.lock()) worker->kill_for_one(kNotStopped);
   });
@@ -144,7 +144,7 @@ void Worker::kill(std::string why) {
   dying_ = true;
   why_ = std::move(why);
   const auto level = turns_.empty() ? spdlog::level::info : spdlog::level::warn;
-  spdlog::log(level, "agent={} worker={} killed: {}", facts_->agent.value, slot_, why_);
+  base::log(level, members(), "killed: {}", why_);
   process_->kill();
 }
 
@@ -221,11 +221,13 @@ bool Worker::refuse_line(std::string_view text, const base::Error& error) {
   const auto found = turns_.find(id);
   if (found == turns_.end() && has_ended(id)) return stray_line(id);
   if (found == turns_.end()) {
-    kill(refusal(facts_->settings, label(), error, text));
+    kill(refusal(facts_->settings, members(), error, text));
     return false;
   }
   const std::shared_ptr<WorkerTurn> turn = found->second;
-  turn->output_.fail(refusal(facts_->settings, label() + " task=" + turn->task_.value, error, text));
+  base::LogMembers about = members();
+  about.emplace_back("task", turn->task_.value);
+  turn->output_.fail(refusal(facts_->settings, about, error, text));
   let_go(turn);
   return usable();
 }
@@ -233,7 +235,7 @@ bool Worker::refuse_line(std::string_view text, const base::Error& error) {
 // Handles a line for a turn that this worker does not have.
 bool Worker::stray_line(const std::string& turn) {
   if (has_ended(turn)) {
-    spdlog::info("agent={} worker={} turn={} said something after its end", facts_->agent.value, slot_, turn);
+    base::log_info(members(), "turn={} said something after its end", turn);
     return true;
   }
   kill(turn.empty() ? "the agent printed a line without \"turn\""
@@ -287,7 +289,7 @@ void Worker::on_exit(const ProcessExit& exit) {
   touched_.clear();
   not_ready_.clear();
   if (!turns.empty())
-    spdlog::warn("{} lost turns={}: {}", label(), turns.size(), killed ? why_ : exit.text());
+    base::log_warn(members(), "lost turns={}: {}", turns.size(), killed ? why_ : exit.text());
   std::vector<std::shared_ptr<WorkerTurn>> not_taken;
   for (const auto& [id, turn] : turns) {
     turn->worker_.reset();
@@ -319,8 +321,8 @@ void Worker::lose(WorkerTurn& turn, std::string why) {
   }
 }
 
-std::string Worker::label() const {
-  return "agent=" + facts_->agent.value + " worker=" + std::to_string(slot_);
+base::LogMembers Worker::members() const {
+  return {{"agent", facts_->agent.value}, {"worker", slot_}};
 }
 
 }  // namespace baton::agents

@@ -18,6 +18,7 @@
 #include "agents/command/line_splitter.h"
 #include "agents/command/turn_output.h"
 #include "agents/command/turn_session.h"
+#include "base/log.h"
 
 namespace baton::agents {
 
@@ -40,7 +41,7 @@ class WorkerTurn final : public TurnSession, public std::enable_shared_from_this
   const std::weak_ptr<WorkerGroup> group_;  // gone with the executor
   const task::TaskId task_;
   const std::string id_;
-  const std::string log_facts_;
+  const base::LogMembers log_members_;
   std::string lines_;  // the turn's input for a worker; empty once a worker has begun to answer
   TurnOutput output_;
   std::weak_ptr<Worker> worker_;  // the worker that has the turn; none while it waits or after its end
@@ -96,7 +97,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void ask_ready(const std::shared_ptr<WorkerTurn>& turn);
   void end_turn(const std::string& id);
   bool has_ended(const std::string& turn) const;
-  std::string label() const;
+  base::LogMembers members() const;
 
   const std::weak_ptr<WorkerGroup> group_;          // gone with the executor
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the group and its turns

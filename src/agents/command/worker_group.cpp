@@ -1,9 +1,9 @@
 #include "agents/command/worker_group.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "base/log.h"
 
 namespace baton::agents {
 namespace {
@@ -117,8 +117,8 @@ void WorkerGroup::on_retired(const std::shared_ptr<Worker>& worker) {
   }
   // If the replacement cannot be started now, the next turn tries again and reports why.
   if (const auto started = start_worker(); !started) {
-    spdlog::warn("agent={} no replacement for worker={}: {}", facts_->agent.value, worker->slot(),
-                 started.error().for_log);
+    base::log_warn({{"agent", facts_->agent.value}}, "no replacement for worker={}: {}", worker->slot(),
+                   started.error().for_log);
   }
   pump();
 }

@@ -1,7 +1,6 @@
 #include "server/chat/call.h"
 
-#include <spdlog/spdlog.h>
-
+#include "base/log.h"
 #include "server/access.h"
 #include "server/answers.h"
 #include "server/chat/run_stream.h"
@@ -37,7 +36,7 @@ int status_of(ErrorCode code) {
 void Call::refuse(const base::Error& error) const {
   const int status = status_of(error.code);
   if (status == 500 || error.code == ErrorCode::unavailable) {
-    spdlog::error("agent={} {} {}", agent.name.value, error.for_caller, error.for_log);
+    base::log_error({{"agent", agent.name.value}}, "{} {}", error.for_caller, error.for_log);
   }
   http::Reply reply = plain_error(status, error.for_caller.empty() ? "internal error" : error.for_caller);
   for (auto& header : cors_headers(services.options, exchange->request())) {

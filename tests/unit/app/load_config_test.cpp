@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "app/nearest.h"
 #include "app/settings.h"
@@ -258,12 +259,15 @@ TEST_CASE("Configuration: wrong tokens are reported without their secrets") {
                     "BATON_TOKENS: must be a JSON list"));
 }
 
-TEST_CASE("Settings: every default is inside its own range and every name is its own") {
+TEST_CASE("Settings: every default is inside its own range, every name and member is its own") {
   std::vector<std::string> names;
+  Config config;
+  std::set<const void*> members;
   for (const Setting& setting : settings()) {
     CAPTURE(setting.path);
     CHECK_FALSE(setting.help.empty());
-    Config config;
+    const auto address_of = [&](auto target) -> const void* { return &target(config); };
+    CHECK(members.insert(std::visit(address_of, setting.target)).second);
     const std::string text = default_text(setting);
     if (!text.empty()) CHECK_FALSE(set_from_text(config, setting, text).has_value());
     names.push_back(flag_of(setting));

@@ -1,30 +1,64 @@
 #include "app/logging.h"
 
 #include <doctest/doctest.h>
+#include <spdlog/details/log_msg.h>
 
-namespace logging_test {
+#include <regex>
+#include <string>
 
-using baton::app::json_log_line;
+#include "base/log.h"
 
-TEST_CASE("Log line: leading facts become members, the rest is the message") {
-  CHECK(json_log_line("now", "info", "task=t1 agent=echo it ended a=b") ==
-        "{\"time\":\"now\",\"level\":\"info\",\"task\":\"t1\",\"agent\":\"echo\",\"message\":\"it ended "
-        "a=b\"}\n");
-  CHECK(json_log_line("now", "info", "other=1 x") ==
-        "{\"time\":\"now\",\"level\":\"info\",\"message\":\"other=1 x\"}\n");
-  CHECK(json_log_line("now", "info", "task=t1") ==
-        "{\"time\":\"now\",\"level\":\"info\",\"task\":\"t1\",\"message\":\"\"}\n");
+namespace baton::app::logging_test {
+namespace {
+
+using spdlog::level::level_enum;
+
+std::string line_of(const char* format, const base::LogMembers& members, std::string_view text,
+                    level_enum level = spdlog::level::info) {
+  const spdlog::log_clock::time_point at(std::chrono::seconds(1'700'000'000));
+  const base::LogMembersScope scope(members);
+  spdlog::memory_buf_t out;
+  log_formatter({"info", format})
+      ->format(spdlog::details::log_msg(at, {}, "baton", level, {text.data(), text.size()}), out);
+  return std::string(out.data(), out.size());
 }
 
-TEST_CASE("Log line: worker and attempt are members") {
-  CHECK(json_log_line("now", "info", "agent=echo worker=1 task=t1 attempt=2 agent-stderr | x=1") ==
-        "{\"time\":\"now\",\"level\":\"info\",\"agent\":\"echo\",\"worker\":\"1\",\"task\":\"t1\","
-        "\"attempt\":\"2\",\"message\":\"agent-stderr | x=1\"}\n");
+const std::string kBegin = R"({"time":"2023-11-14T22:13:20.000Z","level":)";
+
+TEST_CASE("Log line: in JSON, members come before the message, and the message stays as it is") {
+  CHECK(line_of("json", {{"task", "t1"}, {"agent", "echo"}}, "it ended a=b") ==
+        kBegin + R"("info","task":"t1","agent":"echo","message":"it ended a=b"})" + "\n");
+  CHECK(line_of("json", {{"agent", "echo"}, {"worker", 1}, {"task", "t1"}, {"attempt", 2}}, "task=t2 x=1") ==
+        kBegin + R"("info","agent":"echo","worker":"1","task":"t1","attempt":"2","message":"task=t2 x=1"})" +
+            "\n");
+  CHECK(line_of("json", {}, "other=1 x") == kBegin + R"("info","message":"other=1 x"})" + "\n");
+  CHECK(line_of("json", {{"task", "t1"}}, "") == kBegin + R"("info","task":"t1","message":""})" + "\n");
 }
 
-TEST_CASE("Log line: whatever the message holds, it is one line of JSON") {
-  CHECK(json_log_line("now", "warn", "a\nb\"c\\") ==
-        "{\"time\":\"now\",\"level\":\"warn\",\"message\":\"a\\nb\\\"c\\\\\"}\n");
+TEST_CASE("Log line: as text, members come before the message as words") {
+  const std::regex time(R"(^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} )");
+  const auto after_time = [&](const std::string& line) { return std::regex_replace(line, time, "TIME "); };
+  CHECK(after_time(line_of("text", {{"task", "t1"}, {"attempt", 2}}, "it ended", spdlog::level::warn)) ==
+        "TIME warning task=t1 attempt=2 it ended\n");
+  CHECK(after_time(line_of("text", {}, "it ended")) == "TIME info it ended\n");
 }
 
-}  // namespace logging_test
+TEST_CASE("Log line: members at the beginning of a text without others become members") {
+  CHECK(line_of("json", {}, "task=t1 agent=echo it ended a=b") ==
+        kBegin + R"("info","task":"t1","agent":"echo","message":"it ended a=b"})" + "\n");
+}
+
+TEST_CASE("Log line: whatever the message and its members hold, it is one line of JSON") {
+  CHECK(line_of("json", {}, "a\nb\"c\\", spdlog::level::err) ==
+        kBegin + R"("error","message":"a\nb\"c\\"})" + "\n");
+  CHECK(line_of("json", {{"task", "a b\nc"}}, "") ==
+        kBegin + R"("info","task":"a\\x20b\\x0Ac","message":""})" + "\n");
+}
+
+TEST_CASE("Log line: members belong to one line") {
+  CHECK(line_of("json", {{"task", "t1"}}, "x").find("t1") != std::string::npos);
+  CHECK(base::current_log_members().empty());
+}
+
+}  // namespace
+}  // namespace baton::app::logging_test

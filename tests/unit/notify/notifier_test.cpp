@@ -8,6 +8,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "base/log.h"
 #include "support/manual_clock.h"
 #include "support/memory_delivery_store.h"
 #include "support/patience.h"
@@ -207,6 +208,7 @@ TEST_CASE("Notifier: token and credentials arrive, and the log shows neither") {
   std::ostringstream text;
   const auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(text);
   const auto before = spdlog::default_logger();
+  sink->set_formatter(baton::base::text_log_formatter());
   spdlog::set_default_logger(std::make_shared<spdlog::logger>("test", sink));
   {
     WebhookReceiver receiver;

@@ -73,7 +73,7 @@ TEST_CASE("LineSplitter: a line over the bound is refused, begun or whole") {
 }
 
 TEST_CASE("ErrorOutput: the last line with text is kept") {
-  ErrorOutput output("test");
+  ErrorOutput output({});
   CHECK(output.last_line().empty());
   output.take("first\nlast");
   output.take(" line\n\n");

@@ -1,0 +1,52 @@
+#include "base/log.h"
+
+#include <spdlog/pattern_formatter.h>
+
+#include "base/loggable.h"
+
+namespace baton::base {
+namespace {
+
+const LogMembers kNoMembers;
+thread_local const LogMembers* current_members = &kNoMembers;
+
+// The members of a line of text, with a space behind each.
+class MembersFlag final : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg&, const std::tm&, spdlog::memory_buf_t& to) override {
+    for (const LogMember& member : current_log_members()) {
+      to.append(member.name.data(), member.name.data() + member.name.size());
+      to.push_back('=');
+      to.append(member.value.data(), member.value.data() + member.value.size());
+      to.push_back(' ');
+    }
+  }
+  std::unique_ptr<spdlog::custom_flag_formatter> clone() const override {
+    return std::make_unique<MembersFlag>();
+  }
+};
+
+}  // namespace
+
+LogMember::LogMember(std::string_view member_name, std::string_view text)
+    : name(member_name), value(loggable_word(text)) {}
+
+const LogMembers& current_log_members() {
+  return *current_members;
+}
+
+LogMembersScope::LogMembersScope(const LogMembers& members) {
+  current_members = &members;
+}
+
+LogMembersScope::~LogMembersScope() {
+  current_members = &kNoMembers;
+}
+
+std::unique_ptr<spdlog::formatter> text_log_formatter() {
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<MembersFlag>('*').set_pattern("%Y-%m-%d %H:%M:%S.%e %l %*%v");
+  return formatter;
+}
+
+}  // namespace baton::base
