@@ -11,7 +11,6 @@
 #include "cli/file_saver.h"
 #include "client/endpoint.h"
 #include "client/follow.h"
-#include "client/plain_send.h"
 #include "client/remote.h"
 
 namespace baton::cli {

@@ -57,4 +57,9 @@ struct FollowEnd {
 
 FollowEnd follow(const FollowPlan& plan, const FollowWorld& world);
 
+// Sends `plan.first_request` without a stream and waits for the answer, which goes to `world.on_event`. Sends
+// it again while no answer comes, until `plan.give_up_after`; but once only if the client names its tasks
+// (0.1), as later versions recognise a repeated message by its id.
+FollowEnd send_plain(const FollowPlan& plan, const FollowWorld& world);
+
 }  // namespace baton::client

@@ -1,4 +1,4 @@
-#include "client/plain_send.h"
+#include "client/follow.h"
 
 #include <doctest/doctest.h>
 
