@@ -44,7 +44,7 @@ struct Config {
 
   server::http::Limits http;
   grpc::GrpcLimits grpc;
-  server::ServerOptions server;  // its tokens and what follows from several settings: see wiring.cpp
+  server::ServerOptions server;  // its tokens and what follows from several settings: see service.cpp
   agents::CommonRules cards;
   engine::EngineOptions engine;
   notify::NotifierOptions webhooks;

@@ -54,24 +54,25 @@ std::string address_of(const std::string& host, int port) {
 
 }  // namespace
 
-Service::Service(const Config& config, const Ground& ground, const server::http::Limits& limits)
+Service::Service(const Config& config, const Dependencies& dependencies, const server::http::Limits& limits)
     : config_(config),
-      ground_(ground),
+      dependencies_(dependencies),
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
-      notifier_(ground.store, ground.store, ground.steady_clock, config.webhooks,
+      notifier_(dependencies.store, dependencies.store, dependencies.steady_clock, config.webhooks,
                 [this](const store::TaskStore& tasks, const store::Delivery& delivery) {
                   return notify::render_a2a(tasks, delivery, links_);
                 }),
-      engine_(ground.store, ground.catalogue, ground.clock, engine_options(config),
+      engine_(dependencies.store, dependencies.catalogue, dependencies.clock, engine_options(config),
               [this] { notifier_.wake(); }),
       options_(server_options(config)),
       readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1),
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
       pages_(kPagesMax, static_cast<std::size_t>(limits.connections_max) + 1, kAnswerWait, readers_,
              engine_.timers()),
-      services_{engine_,   ground.catalogue, options_, readers_, [this] { return more_metrics(); },
-                &answers_, &pages_},
+      services_{
+          engine_, dependencies.catalogue, options_, readers_, [this] { return more_metrics(); }, &answers_,
+          &pages_},
       router_(services_) {
   admit(config);
 }
@@ -90,7 +91,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     };
     server::http::HttpServer http(limits_, handle, server::plain_error, std::move(hooks));
     const auto default_agent = [&] {
-      const agents::Agent* const main = ground_.catalogue.default_agent();
+      const agents::Agent* const main = dependencies_.catalogue.default_agent();
       return main ? main->name.value : std::string();
     };
     grpc::GrpcServer grpc(default_agent, limits_, handle, config_.grpc,
@@ -173,7 +174,8 @@ void Service::reload(const LoadedConfig& loaded) {
   }
   for (const std::string& problem : problems) spdlog::error("SIGHUP: {}", problem);
   if (!problems.empty()) return spdlog::error("SIGHUP: nothing was changed");
-  const auto cards = ground_.catalogue.reload(config_.agents_folder, ground_.processes, {}, config_.cards);
+  const auto cards =
+      dependencies_.catalogue.reload(config_.agents_folder, dependencies_.processes, {}, config_.cards);
   if (!cards) {
     spdlog::error("SIGHUP: {}", cards.error().for_log);
     return spdlog::error("SIGHUP: nothing was changed");
@@ -223,7 +225,7 @@ std::string Service::more_metrics() const {
   add("baton_webhooks_total{outcome=\"delivered\"}", sent.delivered);
   add("baton_webhooks_total{outcome=\"failed\"}", sent.failed_attempts);
   add("baton_webhooks_total{outcome=\"given_up\"}", sent.given_up);
-  const store::DeliveryStore& deliveries = ground_.store;
+  const store::DeliveryStore& deliveries = dependencies_.store;
   if (const auto counts = deliveries.delivery_counts()) {
     out += "# HELP baton_webhooks_waiting Webhooks not yet delivered.\n# TYPE baton_webhooks_waiting gauge\n";
     add("baton_webhooks_waiting", counts->waiting);

@@ -25,8 +25,8 @@
 
 namespace baton::app {
 
-// What the service stands on; opening any of it may fail.
-struct Ground {
+// What a Service uses and does not own, since opening any of it may fail.
+struct Dependencies {
   const base::Clock& clock;         // what is shown
   const base::Clock& steady_clock;  // for retries
   store::SqliteStore& store;
@@ -37,7 +37,7 @@ struct Ground {
 class Service {
  public:
   // `limits`: those of the configuration, as far as the descriptors go (http_limits).
-  Service(const Config& config, const Ground& ground, const server::http::Limits& limits);
+  Service(const Config& config, const Dependencies& dependencies, const server::http::Limits& limits);
 
   // Listens, prints the addresses to standard output, serves until SIGTERM or SIGINT, and drains. At SIGHUP
   // reloads what `read_again` returns. Fails if it cannot start.
@@ -53,7 +53,7 @@ class Service {
   std::string more_metrics() const;
 
   const Config& config_;
-  const Ground ground_;
+  const Dependencies dependencies_;
   const server::http::Limits limits_;
   notify::WebhookLinks links_;  // the URL is set once the address is known, before webhooks are rendered
   notify::Notifier notifier_;
