@@ -21,6 +21,6 @@ function(baton_grpc_layer)
       WITHOUT "absent/.*")
   else()
     baton_layer(grpc DEPENDS server wire task base WITHOUT "call.cpp" "channel.cpp" "grpc_server.cpp"
-      "proto_json.cpp")
+      "proto_json.cpp" "read_.*.cpp" "schema.cpp" "struct_json.cpp" "write_answers.cpp")
   endif()
 endfunction()

@@ -73,18 +73,18 @@ Service::Service(const Config& config, const Dependencies& dependencies, const s
       services_{
           engine_, dependencies.catalogue, options_, readers_, [this] { return more_metrics(); }, &answers_,
           &pages_},
-      router_(services_) {
+      pipeline_(services_) {
   admit(config);
 }
 
 base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
   const auto result = [&] {
     const auto handle = [&](std::shared_ptr<server::http::Exchange> exchange) {
-      router_.handle(std::move(exchange));
+      pipeline_.handle(std::move(exchange));
     };
     server::http::Hooks hooks;
     hooks.answer_at_once = [&](const server::http::Request& request) {
-      return router_.health(request.method, request.path);
+      return pipeline_.health(request.method, request.path);
     };
     hooks.may_send_body = [&](const server::http::Request& head) {
       return server::may_send_body(options_, head);
@@ -94,17 +94,18 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
       const agents::Agent* const main = dependencies_.catalogue.default_agent();
       return main ? main->name.value : std::string();
     };
-    grpc::GrpcServer grpc(default_agent, limits_, handle, config_.grpc,
-                          [&](const server::http::Request& head) { return router_.admit(head); });
+    grpc::GrpcServer grpc(
+        default_agent, limits_, [&](const server::http::Request& head) { return pipeline_.admit(head); },
+        config_.grpc);
     return serve(http, grpc, read_again, signals);
   }();
-  readers_.stop();  // their remaining work uses the router
+  readers_.stop();  // their remaining work uses the pipeline
   return result;
 }
 
 base::Result<void> Service::serve(server::http::HttpServer& http, grpc::GrpcServer& grpc,
                                   const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
-  router_.set_http_counts([&http] { return http.counts(); });
+  pipeline_.set_http_counts([&http] { return http.counts(); });
   const auto recovered = engine_.start();
   if (!recovered) return base::fail(recovered.error());
   const auto grpc_address = start_grpc(grpc);
@@ -112,11 +113,11 @@ base::Result<void> Service::serve(server::http::HttpServer& http, grpc::GrpcServ
   const auto port = http.start(config_.host, config_.port);
   if (!port) return base::fail(port.error());
   const std::string url = "http://" + address_of(config_.host, *port);
-  router_.open(url);
+  pipeline_.open(url);
   if (links_.url.empty()) links_.url = url;
   if (links_.url.ends_with('/')) links_.url.pop_back();
   notifier_.start();
-  router_.set_ready(true);
+  pipeline_.set_ready(true);
   if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);
   std::cout << "listening on " << url << std::endl;
   if (!grpc_address->empty()) std::cout << "grpc listening on " << *grpc_address << std::endl;
@@ -126,7 +127,7 @@ base::Result<void> Service::serve(server::http::HttpServer& http, grpc::GrpcServ
     if (signal == SIGHUP) reload(read_again());
   }
   spdlog::info("stopping: no new work, running turns may finish");
-  router_.set_ready(false);
+  pipeline_.set_ready(false);
   drain(http, grpc, signals);
   engine_.settle();
   notifier_.stop();
@@ -134,7 +135,7 @@ base::Result<void> Service::serve(server::http::HttpServer& http, grpc::GrpcServ
   return {};
 }
 
-// Returns where gRPC listens; empty if it is off. Call before the router opens: it writes the options.
+// Returns where gRPC listens; empty if it is off. Call before the pipeline opens: it writes the options.
 base::Result<std::string> Service::start_grpc(grpc::GrpcServer& grpc) {
   if (config_.grpc_port == Config::kGrpcOff) {
     options_.grpc_address.clear();

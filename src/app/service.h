@@ -19,7 +19,7 @@
 #include "notify/notifier.h"
 #include "server/answer_budget.h"
 #include "server/http/http_server.h"
-#include "server/router.h"
+#include "server/pipeline.h"
 #include "server/services.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -63,7 +63,7 @@ class Service {
   server::AnswerBudget answers_;
   server::AnswerBudget pages_;
   const server::Services services_;
-  server::Router router_;
+  server::Pipeline pipeline_;
 };
 
 }  // namespace baton::app

@@ -9,14 +9,15 @@
 namespace baton::client {
 namespace {
 
-using task::Generation;
+using task::ProtocolVersion;
 using wire::Binding;
 
-constexpr std::array kGenerations{Generation::v0_1, Generation::v0_2, Generation::v0_3, Generation::v1_0};
+constexpr std::array kVersions{ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3,
+                               ProtocolVersion::v1_0};
 
-std::optional<Generation> generation_of(std::string_view a2a) {
-  for (const Generation generation : kGenerations) {
-    if (wire::name_of(generation) == a2a) return generation;
+std::optional<ProtocolVersion> version_of(std::string_view a2a) {
+  for (const ProtocolVersion version : kVersions) {
+    if (wire::name_of(version) == a2a) return version;
   }
   return std::nullopt;
 }
@@ -25,19 +26,19 @@ auto failed(std::string text) {
   return tl::unexpected(CallError{std::move(text), 0, false});
 }
 
-// A gRPC call is made from the REST request of its generation.
+// A gRPC call is made from the REST request of its version.
 std::optional<Remote> over_grpc(const wire::RemoteInterface& place, bool streams) {
   if (!grpc::Channel::available()) return std::nullopt;
-  auto dialect = wire::a2a::client_dialect(place.generation, Binding::rest);
+  auto dialect = wire::a2a::client_dialect(place.version, Binding::rest);
   if (!dialect || place.url.empty()) return std::nullopt;
   Remote remote{place.url, std::move(dialect), streams};
-  remote.over_grpc = grpc::ChannelTarget{{}, place.generation, place.tenant};
+  remote.over_grpc = grpc::ChannelTarget{{}, place.version, place.tenant};
   return remote;
 }
 
 std::optional<Remote> as_remote(const wire::RemoteInterface& place, bool streams) {
   if (place.binding == Binding::grpc) return over_grpc(place, streams);
-  auto dialect = wire::a2a::client_dialect(place.generation, place.binding, place.tenant);
+  auto dialect = wire::a2a::client_dialect(place.version, place.binding, place.tenant);
   if (!dialect || !net::parse_url(place.url)) return std::nullopt;
   return Remote{place.url, std::move(dialect), streams};
 }
@@ -56,8 +57,8 @@ bool is_refused(const CallError& error) {
 
 // If the card may be of 0.1 or of 0.2, returns the same place as a 0.1 interface.
 std::optional<wire::RemoteInterface> also_as_v0_1(const wire::RemoteCard& card, wire::RemoteInterface place) {
-  if (place.generation != Generation::v0_2) return std::nullopt;
-  place.generation = Generation::v0_1;
+  if (place.version != ProtocolVersion::v0_2) return std::nullopt;
+  place.version = ProtocolVersion::v0_1;
   const bool is_there =
       std::find(card.interfaces.begin(), card.interfaces.end(), place) != card.interfaces.end();
   return is_there ? std::optional(place) : std::nullopt;
@@ -66,7 +67,7 @@ std::optional<wire::RemoteInterface> also_as_v0_1(const wire::RemoteCard& card, 
 std::string offers_of(const wire::RemoteCard& card) {
   std::string text;
   for (const wire::RemoteInterface& place : card.interfaces) {
-    text.append(text.empty() ? "" : ", ").append(wire::name_of(place.generation)).append(" ");
+    text.append(text.empty() ? "" : ", ").append(wire::name_of(place.version)).append(" ");
     text.append(wire::name_of(place.binding));
   }
   return text.empty() ? "nothing that is known here" : text;
@@ -131,7 +132,7 @@ tl::expected<std::vector<std::string>, CallError> agent_names(const Target& targ
 }
 
 tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_fd) {
-  // Servers of several generations answer 1.0 clients with a card of 1.0, others with an older one.
+  // Servers of several versions answer 1.0 clients with a card of 1.0, others with an older one.
   const std::string_view version = target.a2a.empty() || target.a2a == "1.0" ? "1.0" : "";
   const std::string url = target.card_url();
   if (target.agent.empty() && url.ends_with(".json")) return http_get(url, target.token, version, stop_fd);
@@ -148,10 +149,10 @@ tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_f
 std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose,
                                    std::string_view transport) {
   wire::InterfaceWish wish;
-  wish.generation = generation_of(a2a);
+  wish.version = version_of(a2a);
   if (purpose == Purpose::lists) {
-    if (wish.generation && *wish.generation != Generation::v1_0) return {};
-    wish.generation = Generation::v1_0;
+    if (wish.version && *wish.version != ProtocolVersion::v1_0) return {};
+    wish.version = ProtocolVersion::v1_0;
   }
   std::vector<Remote> found;
   for (const Transport& one : kTransports) {
@@ -175,13 +176,13 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
   const tl::expected<std::string, CallError> text =
       needs_card ? fetch_card(target, stop_fd) : tl::expected<std::string, CallError>();
   if (!needs_card) {
-    const Generation generation = generation_of(target.a2a).value_or(Generation::v1_0);
-    auto remote = over_grpc({target.endpoint, Binding::grpc, generation, {}}, true);
+    const ProtocolVersion version = version_of(target.a2a).value_or(ProtocolVersion::v1_0);
+    auto remote = over_grpc({target.endpoint, Binding::grpc, version, {}}, true);
     if (!remote) return failed("A2A " + target.a2a + " cannot be spoken over gRPC by this program");
     remote->agent = target.agent;
     remotes.push_back(std::move(*remote));
   } else if (!text) {
-    const auto forced = generation_of(target.a2a);
+    const auto forced = version_of(target.a2a);
     const CallError& error = text.error();
     if (error.lost || is_refused(error) || error.other_agents) return tl::unexpected(error);
     if (!forced) return tl::unexpected(CallError{.text = error.text, .no_card = true});
@@ -216,7 +217,7 @@ tl::expected<std::vector<AgentRemote>, CallError> find_lists(const Target& targe
   const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
   std::vector<AgentRemote> found;
   for (const std::string& name : *names) {
-    Remote remote{endpoint_url(target.url, name), wire::a2a::client_dialect(Generation::v1_0, binding)};
+    Remote remote{endpoint_url(target.url, name), wire::a2a::client_dialect(ProtocolVersion::v1_0, binding)};
     remote.token = target.token;
     found.push_back({name, std::move(remote)});
   }

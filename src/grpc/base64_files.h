@@ -13,8 +13,8 @@ namespace baton::grpc {
 // not the SDK, so the content must match too.
 bool may_send_base64_text(std::string_view user_agent);
 
-// Decodes the bytes of each file in the ProtoJSON request that are base64 text. Anything that is not entirely
-// standard base64 with padding stays as it is.
-std::string with_files_decoded(std::string json);
+// The base64 of a file from its field. If `may_be_text`, a field that is entirely standard base64 with
+// padding is that text already.
+std::string base64_of_file(const std::string& field, bool may_be_text);
 
 }  // namespace baton::grpc

@@ -1,5 +1,7 @@
 #include "grpc/call.h"
 
+#include <google/protobuf/any.pb.h>
+#include <google/protobuf/duration.pb.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -8,11 +10,11 @@
 #include <iterator>
 #include <tuple>
 
-#include "base/text.h"
-#include "grpc/base64_files.h"
+#include "grpc/a2a_call.h"
 #include "grpc/bytes.h"
 #include "grpc/call_status.h"
-#include "grpc/rest_exchange.h"
+#include "grpc/fields.h"
+#include "grpc/frames.h"
 
 namespace baton::grpc {
 namespace {
@@ -23,14 +25,12 @@ using server::http::StreamSource;
 
 constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull
 
-}  // namespace
-
-std::string address_in(std::string_view peer) {
-  peer.remove_prefix(std::min(peer.find(':') + 1, peer.size()));
-  const std::string address = base::percent_decoded(peer.substr(0, peer.rfind(':'))).value_or("");
-  const bool in_brackets = address.starts_with('[') && address.ends_with(']');
-  return in_brackets ? address.substr(1, address.size() - 2) : address;
+ByteBuffer buffer_of(std::string_view bytes) {
+  const ::grpc::Slice slice(bytes.data(), bytes.size());
+  return ByteBuffer(&slice, 1);
 }
+
+}  // namespace
 
 Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
   Metadata metadata;
@@ -42,34 +42,59 @@ Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
 }
 
 Shared::Shared(DefaultAgent default_agent_now, const server::http::Limits& bounds, const GrpcLimits& more,
-               server::http::Handler routes, Admission admission)
+               Admission admission, Operate operate)
     : default_agent(std::move(default_agent_now)),
       limits(bounds),
       grpc_limits(more),
-      handler(std::move(routes)),
       admits(std::move(admission)),
+      run(std::move(operate)),
       workers("grpc-work", bounds.worker_threads, bounds.work_queue_max),
       // Per stream, at most one pull and one drop of its source are queued.
       pulls("grpc-pull", 1, 2 * static_cast<std::size_t>(bounds.streams_max) + 1) {}
 
-::grpc::Status Shared::failure(task::Generation generation, int http_status, std::string_view body) const {
-  const CallStatus status = status_of(generation, http_status, body);
-  // Details with a message type that we do not know are left out: the rest is still worth sending.
-  std::string details;
-  if (!status.details.empty()) {
-    details = messages.to_bytes("google.rpc.Status", status.details).value_or("");
+std::string Shared::status_bytes(const CallStatus& status) const {
+  const auto message = schema.make("google.rpc.Status");
+  const Writing out(*message);
+  out.number("code", static_cast<int>(status.code));
+  out.text("message", status.message);
+  const auto add = [&](const char* name, const auto& write) {
+    const auto detail = schema.make(std::string("google.rpc.") + name);
+    write(Writing(*detail));
+    out.add_as<pb::Any>("details").PackFrom(*detail);
+  };
+  add("ErrorInfo", [&](const Writing& info) {
+    info.text("reason", std::string(status.reason));
+    info.text("domain", std::string(wire::a2a::kErrorDomain));
+    if (status.task.empty()) return;
+    const Writing entry = info.add("metadata");
+    entry.text("key", "taskId");
+    entry.text("value", status.task.value);
+  });
+  if (!status.field.empty()) {
+    add("BadRequest", [&](const Writing& bad) {
+      const Writing violation = bad.add("field_violations");
+      violation.text("field", status.field);
+      violation.text("description", status.description);
+    });
   }
-  return {static_cast<::grpc::StatusCode>(status.code), status.message, details};
+  if (status.retry_after_s > 0) {
+    add("RetryInfo", [&](const Writing& retry) {
+      retry.as<pb::Duration>("retry_delay").set_seconds(status.retry_after_s);
+    });
+  }
+  return message->SerializeAsString();
 }
 
-::grpc::Status Shared::failure(task::Generation generation, const base::Error& error) const {
-  const RestError said = rest_error(generation, error);
-  return failure(generation, said.http_status, said.body);
+::grpc::Status Shared::failure(task::ProtocolVersion version, const base::Error& error,
+                               const task::TaskId& named) const {
+  const CallStatus status = status_of(version, error, named);
+  return {static_cast<::grpc::StatusCode>(status.code), status.message, status_bytes(status)};
 }
 
-Call* Call::begin(std::shared_ptr<Shared> shared, const Method& method, Metadata metadata,
-                  ::grpc::GenericCallbackServerContext& context) {
-  auto call = std::make_shared<Call>(std::move(shared), method, std::move(metadata), context);
+Call* Call::begin(std::shared_ptr<Shared> shared, const Method& method, Peer peer, server::Admitted by,
+                  server::http::Request head, ::grpc::GenericCallbackServerContext& context) {
+  auto call = std::make_shared<Call>(std::move(shared), method, std::move(peer), std::move(by),
+                                     std::move(head), context);
   call->self_ = call;
   const Shared& all = *call->shared_;
   call->deadline_ =
@@ -82,13 +107,14 @@ Call* Call::begin(std::shared_ptr<Shared> shared, const Method& method, Metadata
   return call.get();
 }
 
-Call::Call(std::shared_ptr<Shared> shared, const Method& method, Metadata metadata,
-           ::grpc::GenericCallbackServerContext& context)
+Call::Call(std::shared_ptr<Shared> shared, const Method& method, Peer peer, server::Admitted by,
+           server::http::Request head, ::grpc::GenericCallbackServerContext& context)
     : shared_(std::move(shared)),
       method_(method),
       context_(context),
-      metadata_(std::move(metadata)),
-      peer_(context.peer()) {
+      peer_(std::move(peer.key)),
+      by_(std::move(by)),
+      head_(std::move(head)) {
   ++shared_->calls;
 }
 
@@ -102,72 +128,52 @@ void Call::OnReadDone(bool ok) {
 
 void Call::run() {
   try {
-    auto json = shared_->messages.to_json(method_.full(method_.request), bytes_of(incoming_));
+    const std::string bytes = bytes_of(incoming_);
     incoming_.Clear();
-    if (!json) return fail(json.error());
-    if (sends_base64_text()) json = with_files_decoded(std::move(*json));
-    auto request = rest_request(method_, std::move(*json), metadata_, shared_->default_agent());
-    if (!request) return fail(request.error());
-    request->remote_address = address_in(context_.peer());
-    shared_->handler(std::make_shared<RestExchange>(shared_from_this(), std::move(*request)));
+    A2aCall::serve(
+        std::make_shared<A2aCall>(shared_from_this(), std::move(by_), std::move(head_), *shared_, method_),
+        bytes);
   } catch (const std::exception& error) {
-    spdlog::error("grpc: a call's handler threw: {}", error.what());
+    spdlog::error("grpc: an operation threw: {}", error.what());
     fail({ErrorCode::internal, "internal error", {}});
   }
 }
 
-bool Call::sends_base64_text() const {
-  if (!shared_->grpc_limits.decodes_base64_files || method_.generation != task::Generation::v0_3)
-    return false;
-  const auto agent = std::find_if(metadata_.begin(), metadata_.end(),
-                                  [](const auto& entry) { return entry.first == "user-agent"; });
-  return agent != metadata_.end() && may_send_base64_text(agent->second);
+void Call::fail(const base::Error& error, const task::TaskId& named) {
+  end(shared_->failure(method_.version, error, named));
 }
 
-base::Result<ByteBuffer> Call::message_of(const std::string& json) const {
-  const auto bytes = shared_->messages.to_bytes(method_.full(method_.response), json);
-  if (!bytes) {
-    spdlog::error("grpc: {} {}", bytes.error().for_caller, bytes.error().for_log);
-    return base::fail(bytes.error());
-  }
-  const ::grpc::Slice slice(*bytes);
-  return ByteBuffer(&slice, 1);
-}
-
-void Call::fail(const base::Error& error) {
-  end(shared_->failure(method_.generation, error));
-}
-
-void Call::answer(const server::http::Reply& reply) {
-  if (reply.status >= 300) return end(shared_->failure(method_.generation, reply.status, reply.body));
-  auto message = message_of(reply.body);
-  if (!message) return fail(message.error());
-  add_headers(reply.headers);
+void Call::answer(Header header, const std::string& bytes) {
+  add_header(std::move(header));
   std::deque<ByteBuffer> messages;
-  messages.push_back(std::move(*message));
+  messages.push_back(buffer_of(bytes));
   end(::grpc::Status::OK, std::move(messages));
 }
 
-// Adds the active extensions.
-void Call::add_headers(const Headers& headers) {
+void Call::answer_frames(Header header, std::string_view frames) {
+  add_header(std::move(header));
+  std::deque<ByteBuffer> messages;
+  ::grpc::Status status;
+  take_frames(frames, messages, status, shared_->schema);
+  end(std::move(status), std::move(messages));
+}
+
+void Call::add_header(Header header) {
+  if (header.second.empty()) return;
+  for (char& c : header.first) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   state_.with([&](State& state) {
-    if (state.finished) return;
-    for (const auto& [name, value] : headers) {
-      std::string key = name;
-      for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      if (key.ends_with("a2a-extensions")) context_.AddInitialMetadata(key, value);
-    }
+    if (!state.finished) context_.AddInitialMetadata(header.first, header.second);
   });
 }
 
-void Call::open(const Headers& headers, server::http::StreamOpener opener) {
+void Call::open(Header header, server::http::StreamOpener opener) {
   const auto self = shared_from_this();  // the opener may hold the last reference
   const bool may_stream = shared_->streams++ < shared_->limits.streams_max;
   if (!may_stream) {
     --shared_->streams;
     return fail({ErrorCode::overloaded, "too many streams are open", {}});
   }
-  add_headers(headers);
+  add_header(std::move(header));
   const bool late = state_.with([&](State& state) {
     if (state.finished || state.left) return true;
     opener_ = std::move(opener);
@@ -281,7 +287,7 @@ void Call::pull_some() {
   const StreamSource::Next next = source_->pull(bytes, kRoom);
   std::deque<ByteBuffer> messages;
   ::grpc::Status status;
-  const bool good = take_events(bytes, messages, status);
+  const bool good = take_frames(bytes, messages, status, shared_->schema);
   const bool ends = !good || next == StreamSource::Next::end;
   state_.with([&](State& state) {
     state.pulling = false;
@@ -293,23 +299,18 @@ void Call::pull_some() {
   advance();
 }
 
-// Returns false if the stream is over; `status` then says why.
-bool Call::take_events(std::string_view bytes, std::deque<ByteBuffer>& messages, ::grpc::Status& status) {
-  const auto fed = reader_.feed(bytes, [&](const wire::SseEvent& event) {
-    if (event.type == "error") {
-      status = shared_->failure(method_.generation, 500, event.data);
-      return false;
-    }
-    auto message = message_of(event.data);
-    if (!message) {
-      status = shared_->failure(method_.generation, message.error());
-      return false;
-    }
-    messages.push_back(std::move(*message));
-    return true;
+bool Call::take_frames(std::string_view frames, std::deque<ByteBuffer>& messages, ::grpc::Status& status,
+                       const Schema& schema) {
+  bool good = true;
+  each_frame(frames, [&](FrameKind kind, std::string_view bytes) {
+    if (kind == FrameKind::message) return messages.push_back(buffer_of(bytes));
+    good = false;
+    const std::string details(bytes);
+    const auto failure = schema.parse("google.rpc.Status", details);
+    const Reading read(**failure);
+    status = {static_cast<::grpc::StatusCode>(read.number("code")), read.text("message"), details};
   });
-  if (!fed) status = shared_->failure(method_.generation, fed.error());
-  return fed && *fed;
+  return good;
 }
 
 void Call::OnWriteDone(bool ok) {

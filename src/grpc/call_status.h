@@ -3,11 +3,13 @@
 // Threads: any; no state.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/error.h"
 #include "task/task.h"
+#include "wire/a2a/errors.h"
 
 namespace baton::grpc {
 
@@ -31,17 +33,14 @@ enum class Code {
 struct CallStatus {
   Code code = Code::ok;
   std::string message;
-  std::string details;  // the JSON of a google.rpc.Status, or empty
+  // For the details: an ErrorInfo, unless the reason is empty, and what else is known.
+  std::string_view reason;
+  task::TaskId task;
+  std::string field, description;  // of a BadRequest; empty: none
+  int retry_after_s = 0;           // 0: no RetryInfo
 };
 
-// The status for an error answer of the generation's REST binding.
-CallStatus status_of(task::Generation generation, int http_status, std::string_view body);
-
-// The answer that binding would have given to an error found before it was called.
-struct RestError {
-  int http_status;
-  std::string body;
-};
-RestError rest_error(task::Generation generation, const base::Error& error);
+// The status for an error in this version. `named`: the request's task, if known.
+CallStatus status_of(task::ProtocolVersion version, const base::Error& error, const task::TaskId& named = {});
 
 }  // namespace baton::grpc

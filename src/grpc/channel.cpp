@@ -149,7 +149,7 @@ class Channel::Impl {
 
   base::Result<ChannelAnswer> run(const ChannelCall& call,
                                   const std::function<bool(std::string_view)>& on_message) const {
-    const auto what = method_call(target_.generation, call.request, target_.tenant);
+    const auto what = method_call(target_.version, call.request, target_.tenant);
     if (!what) return base::fail(what.error());
     const Method& method = *what->method;
     const auto bytes = messages_.to_bytes(method.full(method.request), what->message);
@@ -197,7 +197,8 @@ class Channel::Impl {
   }
 
   const ChannelTarget target_;
-  const ProtoJson messages_;
+  const Schema schema_;
+  const ProtoJson messages_{schema_};
   mutable ::grpc::GenericStub stub_;  // calls do not modify it
 };
 

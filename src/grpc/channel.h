@@ -21,12 +21,12 @@ namespace baton::grpc {
 
 struct ChannelTarget {
   std::string url;  // host:port, with https:// before it for TLS; http:// means plain text
-  task::Generation generation = task::Generation::v1_0;  // v0_3 or v1_0
-  std::string tenant;                                    // 1.0 only; sent in every message
+  task::ProtocolVersion version = task::ProtocolVersion::v1_0;  // v0_3 or v1_0
+  std::string tenant;                                           // 1.0 only; sent in every message
 };
 
 struct ChannelCall {
-  wire::a2a::ClientRequest request;  // of the generation's REST dialect, without the tenant
+  wire::a2a::ClientRequest request;  // of the version's REST dialect, without the tenant
   std::vector<std::pair<std::string, std::string>> metadata;
   // Zero means no deadline. Streams have none: they end when the connection is found dead.
   std::chrono::milliseconds timeout{0};

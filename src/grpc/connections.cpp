@@ -26,24 +26,6 @@ std::string key_of(std::string_view address, int port) {
   return std::string(address).append(":").append(std::to_string(port));
 }
 
-// Turns the peers "ipv4:192.0.2.1:5000" and "ipv6:%5B2001:db8::1%5D:5000" into the key above, without the
-// scope of a link-local address ("%25eth0").
-std::string key_of(std::string_view peer) {
-  peer.remove_prefix(std::min(peer.find(':'), peer.size() - 1) + 1);
-  std::string key;
-  for (std::size_t i = 0; i < peer.size(); ++i) {
-    const std::string_view escape = peer.substr(i, 3);
-    if (escape == "%5B" || escape == "%5D") {
-      i += 2;
-    } else if (peer[i] == '%') {
-      i = std::min({peer.find("%5D", i), peer.find(']', i), peer.size()}) - 1;
-    } else if (peer[i] != '[' && peer[i] != ']') {
-      key += peer[i];
-    }
-  }
-  return key;
-}
-
 int port_of_peer(int fd) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
@@ -53,6 +35,23 @@ int port_of_peer(int fd) {
 }
 
 }  // namespace
+
+Peer peer_of(std::string_view peer) {
+  peer.remove_prefix(std::min(peer.find(':') + 1, peer.size()));
+  Peer read;
+  for (std::size_t i = 0; i < peer.size(); ++i) {
+    const std::string_view escape = peer.substr(i, 3);
+    if (escape == "%5B" || escape == "%5D") {
+      i += 2;
+    } else if (peer[i] == '%') {
+      i = std::min({peer.find("%5D", i), peer.find(']', i), peer.size()}) - 1;
+    } else if (peer[i] != '[' && peer[i] != ']') {
+      read.key += peer[i];
+    }
+  }
+  read.address = read.key.substr(0, read.key.rfind(':'));
+  return read;
+}
 
 Connections::Connections(server::http::Listener listener, const GrpcLimits& limits, int connections_max,
                          HandOver hand_over)
@@ -142,8 +141,8 @@ void Connections::drop(const std::string& key, int second) {
   if (ended.second.valid()) loop_.forget(ended.second.get());
 }
 
-bool Connections::begin_call(std::string_view peer) {
-  return state_.with([&, key = key_of(peer)](State& state) {
+bool Connections::begin_call(const std::string& key) {
+  return state_.with([&](State& state) {
     const auto found = state.open.find(key);
     if (found == state.open.end()) return true;  // already closed
     if (found->second.calls >= limits_.calls_per_connection_max) return false;
@@ -152,8 +151,7 @@ bool Connections::begin_call(std::string_view peer) {
   });
 }
 
-void Connections::end_call(std::string_view peer, bool reset) {
-  const std::string key = key_of(peer);
+void Connections::end_call(const std::string& key, bool reset) {
   const int flooding = state_.with([&](State& state) {
     const auto found = state.open.find(key);
     if (found == state.open.end()) return -1;

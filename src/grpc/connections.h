@@ -23,6 +23,14 @@
 
 namespace baton::grpc {
 
+// The other end of a connection.
+struct Peer {
+  std::string key;      // names the connection: address and port
+  std::string address;  // without the scope of a link-local one
+};
+// Reads gRPC's peer string, "ipv4:192.0.2.1:4711" or "ipv6:%5B2001:db8::1%25eth0%5D:4711".
+Peer peer_of(std::string_view peer);
+
 class Connections {
  public:
   // Takes over the connection: serves it and closes its descriptor in the end.
@@ -35,12 +43,12 @@ class Connections {
   void stop_listening();
   void stop();
 
-  // Begins a call on the connection with gRPC's peer string `peer`. Returns false if the connection has as
-  // many calls as it may have.
-  bool begin_call(std::string_view peer);
+  // Begins a call on the connection with this key. Returns false if the connection has as many calls as it
+  // may have.
+  bool begin_call(const std::string& key);
   // Ends a call that was begun. `reset`: its client gave up before anything was answered. A connection with
   // too many resets is closed.
-  void end_call(std::string_view peer, bool reset);
+  void end_call(const std::string& key, bool reset);
 
   base::EventLoop& loop() { return loop_; }
 

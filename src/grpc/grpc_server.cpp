@@ -37,27 +37,25 @@ class Service final : public ::grpc::CallbackGenericService {
     if (shared_->draining) {
       return refuse(*method, {base::ErrorCode::unavailable, "the server is shutting down", {}});
     }
-    Metadata metadata = metadata_of(*context);
-    if (const auto good = admit(metadata, context->peer()); !good) return refuse(*method, good.error());
+    auto head = head_of(metadata_of(*context), shared_->default_agent());
+    if (!head) return refuse(*method, head.error());
+    Peer peer = peer_of(context->peer());
+    head->remote_address = peer.address;
+    auto by = shared_->admits(*head);
+    if (!by) return refuse(*method, by.error());
+    if (!by->endpoint.agent) return new Refusal({::grpc::StatusCode::NOT_FOUND, "no such agent"});
     if (shared_->calls >= shared_->limits.connections_max) {
       return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open", {}});
     }
-    if (!shared_->connections->begin_call(context->peer())) {
+    if (!shared_->connections->begin_call(peer.key)) {
       return refuse(*method, {base::ErrorCode::overloaded, "too many calls are open on this connection", {}});
     }
-    return Call::begin(shared_, *method, std::move(metadata), *context);
+    return Call::begin(shared_, *method, std::move(peer), std::move(*by), std::move(*head), *context);
   }
 
  private:
-  base::Result<void> admit(const Metadata& metadata, const std::string& peer) const {
-    if (!shared_->admits) return {};
-    auto head = head_of(metadata, shared_->default_agent());
-    if (!head) return base::fail(head.error());
-    head->remote_address = address_in(peer);
-    return shared_->admits(*head);
-  }
   Refusal* refuse(const Method& method, const base::Error& error) const {
-    return new Refusal(shared_->failure(method.generation, error));
+    return new Refusal(shared_->failure(method.version, error));
   }
 
   const std::shared_ptr<Shared> shared_;
@@ -133,13 +131,13 @@ class GrpcServer::Impl {
   std::unique_ptr<::grpc::Server> server_;
 };
 
-GrpcServer::GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits,
-                       server::http::Handler handler, const GrpcLimits& grpc_limits, Admission admission)
+GrpcServer::GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits, Admission admission,
+                       const GrpcLimits& grpc_limits, Operate operate)
     : default_agent_(std::move(default_agent)),
       limits_(limits),
-      handler_(std::move(handler)),
+      admission_(std::move(admission)),
       grpc_limits_(grpc_limits),
-      admission_(std::move(admission)) {}
+      operate_(std::move(operate)) {}
 
 GrpcServer::~GrpcServer() {
   stop(std::chrono::milliseconds(0));
@@ -147,7 +145,7 @@ GrpcServer::~GrpcServer() {
 
 base::Result<int> GrpcServer::start(const std::string& host, int port) {
   impl_ = std::make_unique<Impl>(
-      std::make_shared<Shared>(default_agent_, limits_, grpc_limits_, handler_, admission_));
+      std::make_shared<Shared>(default_agent_, limits_, grpc_limits_, admission_, operate_));
   return impl_->start(host, port);
 }
 

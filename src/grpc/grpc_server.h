@@ -1,10 +1,10 @@
-// GrpcServer: A2A over gRPC, a2a.v1 (0.3) and lf.a2a.v1 (1.0) on one port. Each call becomes the REST request
-// of its generation and goes to the same handler, whose answer becomes the call's (grpc/methods.h,
-// grpc/call_status.h). So operations, access and errors are those of REST.
+// GrpcServer: A2A over gRPC, a2a.v1 (0.3) and lf.a2a.v1 (1.0) on one port: the third binding of the
+// operations (server/a2a/operations.h). Messages are read as request values and written from answer values.
 //
 // Threads: gRPC's own (half of the cores, 2 to 16, whatever the number of calls), the limits' worker_threads
-// for the handler, one that pulls all streams, one that accepts connections. No call has a thread of its own.
-// `start` and `stop` from one thread. In a program built without gRPC `start` fails with `unsupported`.
+// for decoding and the operations, one that pulls all streams, one that accepts connections. No call has a
+// thread of its own. `start` and `stop` from one thread. In a program built without gRPC `start` fails with
+// `unsupported`.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,20 @@
 
 #include "base/error.h"
 #include "grpc/limits.h"
+#include "server/a2a/operations.h"
+#include "server/endpoint.h"
 #include "server/http/http_server.h"
 
 namespace baton::grpc {
 
 // Decides by a call's head whether it may begin: the request's path names the agent, its headers are the
-// call's. Called on gRPC's threads before a call is counted or a byte of its message is kept.
-using Admission = std::function<base::Result<void>(const server::http::Request& head)>;
+// call's. Called on gRPC's threads before a call is counted or a byte of its message is kept. An endpoint
+// without an agent is refused.
+using Admission = std::function<base::Result<server::Admitted>(const server::http::Request& head)>;
+
+// Calls an operation.
+using Operate =
+    std::function<void(const server::a2a::CallPtr&, server::a2a::Operation, server::a2a::Request)>;
 
 // Returns the default agent's name, or an empty string; it may change at any time. Called from any thread.
 using DefaultAgent = std::function<std::string()>;
@@ -30,8 +37,8 @@ class GrpcServer {
   // Calls go to the default agent unless their metadata `baton-agent` names another, since gRPC has no paths.
   // The limits are those of HTTP, counted separately: bytes of one request and of all, calls
   // (`connections_max`), streams, workers and their queue.
-  GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits, server::http::Handler handler,
-             const GrpcLimits& grpc_limits = {}, Admission admission = {});
+  GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits, Admission admission,
+             const GrpcLimits& grpc_limits = {}, Operate operate = &server::a2a::run);
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;
   GrpcServer& operator=(const GrpcServer&) = delete;
@@ -49,9 +56,9 @@ class GrpcServer {
   class Impl;
   const DefaultAgent default_agent_;
   const server::http::Limits limits_;
-  const server::http::Handler handler_;
-  const GrpcLimits grpc_limits_;
   const Admission admission_;
+  const GrpcLimits grpc_limits_;
+  const Operate operate_;
   std::unique_ptr<Impl> impl_;  // once started
 };
 

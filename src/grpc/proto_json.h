@@ -1,19 +1,24 @@
-// ProtoJson: converts A2A messages between gRPC's bytes and JSON, by the .proto files of schema/grpc/. No
-// code is generated from the files: the constructor reads them.
+// ProtoJson: converts messages of schema/grpc/ between gRPC's bytes and JSON: for the client, which speaks
+// REST and is translated, and for cards.
 //
-// Threads: immutable once made.
+// Threads: immutable once made. The schema must outlive it.
 #pragma once
 
 #include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "grpc/schema.h"
+
+namespace google::protobuf::util {
+class TypeResolver;
+}
 
 namespace baton::grpc {
 
 class ProtoJson {
  public:
-  ProtoJson();
+  explicit ProtoJson(const Schema& schema);
   ~ProtoJson();
   ProtoJson(const ProtoJson&) = delete;
   ProtoJson& operator=(const ProtoJson&) = delete;
@@ -25,8 +30,8 @@ class ProtoJson {
   base::Result<std::string> to_bytes(const std::string& message, const std::string& json) const;
 
  private:
-  struct Schema;
-  const std::unique_ptr<const Schema> schema_;
+  const Schema& schema_;
+  const std::unique_ptr<google::protobuf::util::TypeResolver> resolver_;
 };
 
 }  // namespace baton::grpc

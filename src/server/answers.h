@@ -13,7 +13,7 @@ namespace baton::server {
 // when to retry.
 http::Reply plain_error(int status, std::string_view reason);
 
-// The answer to a refusal by `authenticate` or the router: 401 with WWW-Authenticate, 403 or 404.
+// The answer to a refusal by `authenticate` or for a path: 401 with WWW-Authenticate, 403 or 404.
 http::Reply refusal(const base::Error& error);
 
 }  // namespace baton::server

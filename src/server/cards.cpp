@@ -33,7 +33,7 @@ ServedCard served_card(const Services& services, const agents::Agent& agent, con
 // card that every client can read.
 CardView view_for(const http::Request& request) {
   const auto version = a2a::version_of(request);
-  const bool is_v1 = version && *version == task::Generation::v1_0;
+  const bool is_v1 = version && *version == task::ProtocolVersion::v1_0;
   return is_v1 ? CardView::v1_0 : CardView::superset;
 }
 

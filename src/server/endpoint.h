@@ -20,8 +20,15 @@ struct Endpoint {
   bool is_default = false;   // the agent that gRPC calls are for
 };
 
+// A request that has passed the pipeline up to authentication: who calls which agent.
+struct Admitted {
+  const Services& services;
+  Endpoint endpoint;
+  task::Caller caller;  // who calls, without a tenant
+};
+
 // The agent's URLs as its caller can reach them: under the configured public URL, else the host the request
-// names (hosts.h; already checked by the router), else the server's address.
+// names (hosts.h; already checked by the pipeline), else the server's address.
 CardUrls card_urls(const ServerOptions& options, const http::Request& request, const Endpoint& endpoint);
 
 }  // namespace baton::server

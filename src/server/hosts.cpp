@@ -197,8 +197,9 @@ std::string_view client_address(const ServerOptions& options, const http::Reques
 
 // Behind a proxy both names count: a page that reaches this machine directly could send X-Forwarded-Host too.
 bool host_is_served(const ServerOptions& options, const http::Request& request) {
-  return options.any_host ||
-         (is_served(options, own_host(request)) && is_served(options, named_host(options, request)));
+  if (options.any_host) return true;
+  const std::string_view own = own_host(request), named = named_host(options, request);
+  return is_served(options, own) && (named == own || is_served(options, named));
 }
 
 }  // namespace baton::server

@@ -27,13 +27,17 @@ bool append_block(const LogStream::Start& start, const task::Event& event, bool 
                   task::EventNumber& shown, std::string& scratch, std::string& out) {
   scratch.clear();
   if (!start.view(event, last, {shown.value + 1}, scratch)) return false;
-  make_one_line(scratch);
-  wire::append_sse(out, start.numbered ? event.number.value : 0, scratch);
+  start.framing(out, start.numbered ? event.number.value : 0, scratch);
   shown = event.number;
   return true;
 }
 
 }  // namespace
+
+void LogStream::sse_block(std::string& out, std::int64_t id, std::string& item) {
+  make_one_line(item);
+  wire::append_sse(out, id, item);
+}
 
 LogStream::LogStream(const Services& services, Start start, http::Waker waker)
     : start_(std::move(start)),

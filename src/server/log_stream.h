@@ -1,4 +1,4 @@
-// LogStream: sends a task's log as an event stream.
+// LogStream: sends a task's log as a stream: server-sent events, or what another framing makes of the items.
 //
 // Each event that the view shows becomes one block with `id: <number>`; an event it hides leaves a gap in the
 // numbers. No block is without data: released parsers take one for an event and fail on it.
@@ -16,9 +16,11 @@ namespace baton::server {
 
 class LogStream final : public http::StreamSource, private LogReader::Taker {
  public:
-  // Writes an event as the text of one data field, or returns false to hide it. `last`: the stream ends with
-  // it. `from`: the first number not covered by an earlier event.
-  using View = std::function<bool(const task::Event&, bool last, task::EventNumber from, std::string& data)>;
+  // Writes an event as an item of the stream, or returns false to hide it. `last`: the stream ends with it.
+  // `from`: the first number not covered by an earlier event.
+  using View = std::function<bool(const task::Event&, bool last, task::EventNumber from, std::string& item)>;
+  // Appends an item with what separates it from the next. `id` 0: none. It may change `item`.
+  using Framing = std::function<void(std::string& out, std::int64_t id, std::string& item)>;
   // Whether a status of this state ends the stream, whatever follows in the log.
   using EndsAt = std::function<bool(task::State)>;
 
@@ -32,9 +34,13 @@ class LogStream final : public http::StreamSource, private LogReader::Taker {
     bool ended_there = false;       // the task had ended at `after`
     EndsAt ends_at;                 // empty: the stream ends at the end of an ended task's log
     View view;
+    Framing framing = sse_block;
   };
 
   LogStream(const Services& services, Start start, http::Waker waker);
+
+  // The framing of an event stream: the item is the data of one block.
+  static void sse_block(std::string& out, std::int64_t id, std::string& item);
 
   // The whole stream, if it ends within the page.
   static std::optional<std::string> whole(const Start& start);

@@ -24,7 +24,7 @@ struct NewTask {
   bool fresh_id = false, fresh_context = false;
   TaskKey parent;
   Json metadata;
-  Generation origin = Generation::v1_0;
+  ProtocolVersion origin = ProtocolVersion::v1_0;
   std::string trace;
   bool hidden = false;  // until a change has `shows`: invisible to TaskRefs, lists and webhooks
 };

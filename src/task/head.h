@@ -24,7 +24,7 @@ struct TaskHead {
   ContextId context;
   TaskKey parent;  // the task that delegated this one, or none
   Version version;
-  Generation origin = Generation::v1_0;  // of the client that made it
+  ProtocolVersion origin = ProtocolVersion::v1_0;  // of the client that made it
   State state = State::submitted;
   base::Timestamp status_at{};
   EventNumber status_event;  // the last StatusChanged, or 0

@@ -2,16 +2,16 @@
 
 namespace baton::task {
 
-bool webhook_hears(Generation generation, const EventBody& body) {
+bool webhook_hears(ProtocolVersion generation, const EventBody& body) {
   if (std::holds_alternative<StatusChanged>(body)) return true;
-  if (generation != Generation::v1_0 && generation != Generation::none) return false;
+  if (generation != ProtocolVersion::v1_0 && generation != ProtocolVersion::none) return false;
   if (const auto* text = std::get_if<TextDelta>(&body)) return !text->in_status;
   return std::holds_alternative<ArtifactChunk>(body) || std::holds_alternative<ToolCall>(body) ||
          std::holds_alternative<ToolResult>(body);
 }
 
 PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task) {
-  const bool told = config.generation == Generation::v1_0 || config.generation == Generation::none;
+  const bool told = config.generation == ProtocolVersion::v1_0 || config.generation == ProtocolVersion::none;
   return {told ? base::make_uuid() : task.value};
 }
 

@@ -10,8 +10,18 @@
 
 namespace baton::task {
 
-// The generation of A2A that a caller or a webhook uses; `none` for a caller of another protocol.
-enum class Generation { v0_1, v0_2, v0_3, v1_0, none };
+// The version of A2A that a caller or a webhook uses; `none` for a caller of another protocol. The store
+// keeps the numbers.
+enum class ProtocolVersion { v0_1, v0_2, v0_3, v1_0, none };
+using Generation = ProtocolVersion;  // its name in engine/ and store/
+
+// Versions in a row, both ends included.
+struct VersionRange {
+  ProtocolVersion first;
+  ProtocolVersion last;
+
+  constexpr bool contains(ProtocolVersion version) const { return first <= version && version <= last; }
+};
 
 struct Task {
   TaskId id;
@@ -20,9 +30,9 @@ struct Task {
   std::vector<Artifact> artifacts;
   std::vector<Message> history;  // its end, as much as was requested
   Json metadata;
-  Generation origin = Generation::v1_0;  // of the client that made it
-  EventNumber last_event;                // the value shows the log up to here
-  bool hidden = false;                   // callers see no task, only a message as the answer
+  ProtocolVersion origin = ProtocolVersion::v1_0;  // of the client that made it
+  EventNumber last_event;                          // the value shows the log up to here
+  bool hidden = false;                             // callers see no task, only a message as the answer
 };
 
 // Its approximate memory in bytes.
@@ -36,7 +46,7 @@ struct PushConfig {
   std::vector<std::string> schemes;
   std::string credentials;
   Json authentication_extra;  // the whole `authentication` object of A2A 0.1, for its further members
-  Generation generation = Generation::v1_0;
+  ProtocolVersion generation = ProtocolVersion::v1_0;
   // Why the last delivery attempt failed; empty if it succeeded. Read only: not stored with the config.
   std::string last_error = {};
 };
@@ -85,7 +95,7 @@ struct Submission {
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
   std::vector<std::string> extensions;             // active for this request
-  Generation origin = Generation::v1_0;            // of the client
+  ProtocolVersion origin = ProtocolVersion::v1_0;  // of the client
   Leaving leaving = Leaving::goes_on;              // of the run that the message begins
   WhenUnknown when_unknown = WhenUnknown::refuse;
   WhenEnded when_ended = WhenEnded::refuse;
@@ -112,7 +122,7 @@ struct ListFilter {
 
 // Whether a webhook of this generation receives the event. 1.0: every event that its A2A shows in a stream.
 // Before: status changes only, with the whole task.
-bool webhook_hears(Generation generation, const EventBody& body);
+bool webhook_hears(ProtocolVersion generation, const EventBody& body);
 
 // How much of a task a reader wants.
 struct Depth {

@@ -5,13 +5,13 @@ namespace baton::grpc {
 
 class GrpcServer::Impl {};
 
-GrpcServer::GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits,
-                       server::http::Handler handler, const GrpcLimits& grpc_limits, Admission admission)
+GrpcServer::GrpcServer(DefaultAgent default_agent, const server::http::Limits& limits, Admission admission,
+                       const GrpcLimits& grpc_limits, Operate operate)
     : default_agent_(std::move(default_agent)),
       limits_(limits),
-      handler_(std::move(handler)),
+      admission_(std::move(admission)),
       grpc_limits_(grpc_limits),
-      admission_(std::move(admission)) {}
+      operate_(std::move(operate)) {}
 GrpcServer::~GrpcServer() = default;
 
 base::Result<int> GrpcServer::start(const std::string&, int) {

@@ -1,111 +1,97 @@
-// Call: one A2A request in progress, and how its binding wraps the answer.
+// Call: one A2A request in progress: who calls which agent in which version, and the way back. Each binding
+// derives its own, which writes answers, errors and the items of streams.
 //
-// Threads: used by one thread at a time, the one that answers next; an answer may come from any thread.
+// Threads: used by one thread at a time, the one that answers next; an answer may come from any thread. Only
+// the first answer counts.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
+#include "server/a2a/answer.h"
+#include "server/a2a/negotiation.h"
 #include "server/endpoint.h"
 #include "server/http/http_server.h"
 #include "server/services.h"
 #include "wire/a2a/dialect.h"
-#include "wire/json/document.h"
-#include "wire/json/writer.h"
+#include "wire/card/remote_card.h"
 
 namespace baton::server::a2a {
 
-// A binding of a generation: the envelope around a value, and the form of an error.
-enum class Form { rpc, rpc_v1_0, rest_v0_3, rest_v1_0 };
+using wire::Binding;
 
-// The extensions a request activates.
-struct Extensions {
-  std::string_view header;          // names them in the answer: the header the client used
-  std::vector<std::string> active;  // the agent's
-  std::string missing;              // one the agent requires and the request does not activate
-  bool numbers = false;             // Baton's own
+// ItemWriter: writes the items of a stream in a binding's form. Open streams hold it in place of their call,
+// as they may stay open for hours. Threads: any; immutable.
+class ItemWriter {
+ public:
+  virtual ~ItemWriter() = default;
+  // `last`: nothing follows.
+  virtual void task(std::string& out, const task::Task& task, bool last) const = 0;
+  // A send's answer that is a message alone.
+  virtual void message(std::string& out, const task::Task& task) const = 0;
+  // Returns false if the version does not show the event.
+  virtual bool event(std::string& out, const wire::a2a::TaskNames& names, const task::Event& event,
+                     const wire::a2a::InStream& place) const = 0;
+  // Appends an item with what separates it from the next. `id` 0: none. `item` may be changed.
+  virtual void frame(std::string& out, std::int64_t id, std::string& item) const = 0;
+  // Appends the frame of an error that ends the stream.
+  virtual void error_frame(std::string& out, const base::Error& error, const task::TaskId& named) const = 0;
 };
+using ItemWriterPtr = std::shared_ptr<const ItemWriter>;  // shared by a call and its stream
 
-// The binding's envelope around each value of an answer.
-struct Envelope {
-  Form form;
-  std::string rpc_id = "null";  // the bytes of the JSON-RPC id
+class Call {
+ public:
+  Call(Admitted by, const wire::a2a::Rules& of_version, Binding over)
+      : services(by.services),
+        endpoint(by.endpoint),
+        agent(*endpoint.agent),
+        identity(by.caller),
+        caller(std::move(by.caller)),
+        rules(of_version),
+        binding(over) {}
+  virtual ~Call() = default;
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
-  template <class F>
-  void wrap(std::string& out, F&& value) const {
-    begin(out);
-    wire::Writer writer(out);
-    value(writer);
-    end(out);
-  }
-
- private:
-  void begin(std::string& out) const;
-  void end(std::string& out) const;
-};
-
-struct Call {
-  Call(std::shared_ptr<http::Exchange> way_back, const Services& program, const Endpoint& at,
-       task::Caller who, const wire::a2a::Dialect& speaks, Form wrapped)
-      : exchange(std::move(way_back)),
-        services(program),
-        endpoint(at),
-        agent(*at.agent),
-        identity(who),
-        caller(std::move(who)),
-        dialect(speaks),
-        envelope{wrapped} {}
-
-  const std::shared_ptr<http::Exchange> exchange;
   const Services& services;
   const Endpoint endpoint;
   const agents::Agent& agent;   // the endpoint's
   const task::Caller identity;  // who calls
   task::Caller caller;          // the identity within the tenant: the owner of the tasks
-  const wire::a2a::Dialect& dialect;
-  Envelope envelope;
-  std::optional<wire::Document> document;
-  wire::Value params;               // in the document
-  task::TaskId task;                // from a REST path; takes precedence over the params
-  task::PushConfigId config;        // likewise
-  std::string tenant;               // 1.0 only; empty: none
-  std::string content;              // from a REST path: the artifact or message whose bytes are requested
-  std::optional<std::size_t> part;  // which of its parts; empty: all
+  std::string tenant;           // 1.0 only; empty: none
+  const wire::a2a::Rules rules;
+  const Binding binding;
   Extensions extensions;
+  bool streams = false;     // the operation answers with a stream
   CallerShares::Hold hold;  // for this call's stream or waiting reply
 
-  bool is_rest() const;
   task::TaskRef ref(const task::TaskId& id) const { return {caller, agent.name, id}; }
-
-  // Frees the request's text except what answers depend on: the call may wait for a long time.
-  void forget_params();
-
+  // Moves the call into the tenant; an empty one changes nothing. Fails with invalid_argument.
+  base::Result<void> enter_tenant(std::string_view name);
+  // Whether A2A-Version, if given, agrees with the version that a path or a package has named.
+  base::Result<void> check_version() const;
+  // The extensions that are active, in the header the client used; an empty value: none.
+  std::pair<std::string, std::string> extensions_header() const;
   // The REST URL of the agent's tasks, within the caller's tenant.
   std::string tasks_url() const;
 
   // `share`: the answer's share of the budget of large answers.
-  template <class F>
-  void reply(F&& value, AnswerBudget::SharePtr share = nullptr) const {
-    std::string body;
-    envelope.wrap(body, std::forward<F>(value));
-    reply_body(std::move(body), std::move(share));
-  }
-  void reply(http::Reply reply) const;
-  // `named`: the request's task, if known. `status`: the HTTP status in REST, if not the error's usual one.
-  void refuse(const base::Error& error, const task::TaskId& named = {}, std::optional<int> status = {}) const;
-  // Refuses a client that reads only event streams: the error is the stream's only event.
-  void refuse_in_stream(const base::Error& error, const task::TaskId& named) const;
+  virtual void answer(Answer answer, AnswerBudget::SharePtr share = nullptr) = 0;
+  // `named`: the request's task, if known.
+  void refuse(const base::Error& error, const task::TaskId& named = {});
+  // The stream takes the call's hold.
   void open_stream(http::StreamOpener opener);
-  void reply_stream(std::string events) const;
-  // The event that `refuse_in_stream` sends.
-  std::string error_event(const base::Error& error, const task::TaskId& named) const;
+  // Answers with a stream that is over: its frames.
+  virtual void answer_stream(std::string frames) = 0;
+  virtual ItemWriterPtr items() const = 0;
+  // The request without its body.
+  virtual const http::Request& head() const = 0;
 
  private:
-  void reply_body(std::string body, AnswerBudget::SharePtr share) const;
-  std::string error_body(const base::Error& error, const task::TaskId& named, int status) const;
-  std::vector<std::pair<std::string, std::string>> headers() const;
+  virtual void do_refuse(const base::Error& error, const task::TaskId& named) = 0;
+  virtual void do_open(http::StreamOpener opener) = 0;
 };
 
 using CallPtr = std::shared_ptr<Call>;  // held by pending callbacks

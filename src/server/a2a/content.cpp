@@ -1,5 +1,6 @@
 // The operations that answer with the bytes of a task's parts.
 #include "server/a2a/operations.h"
+#include "server/a2a/task_reads.h"
 #include "server/download.h"
 #include "task/fold.h"
 
@@ -19,14 +20,10 @@ base::Result<Download> download_of(std::vector<task::Part> parts, std::optional<
   return server::download_of({std::move(parts[*only])});
 }
 
-void reply_download(const CallPtr& call, base::Result<Download> download, task::EventNumber version,
-                    AnswerBudget::SharePtr share) {
-  if (!download) return call->refuse(download.error(), call->task);
-  http::Reply reply =
-      download_reply(call->exchange->request(), std::move(*download), std::to_string(version.value));
-  if (share) share->shrink(reply.body.capacity());
-  reply.held = std::move(share);
-  call->reply(std::move(reply));
+void answer_download(const CallPtr& call, const task::TaskId& named, base::Result<Download> download,
+                     task::EventNumber version, AnswerBudget::SharePtr share) {
+  if (!download) return call->refuse(download.error(), named);
+  call->answer(ContentAnswer{std::move(*download), version}, std::move(share));
 }
 
 // The newest message with this id in the task's log.
@@ -51,35 +48,35 @@ base::Result<std::vector<task::Part>> find_message(const engine::TaskService& ta
 
 }  // namespace
 
-void artifact_bytes(const CallPtr& call) {
-  TaskToRead wanted{std::nullopt, call->ref(call->task), {0, true}};
+void artifact_bytes(const CallPtr& call, wire::a2a::ContentRequest request) {
+  TaskToRead wanted{std::nullopt, call->ref(request.task), {0, true}};
   wanted.links = false;
-  read_task(call, wanted, [call](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
-    if (!task) return call->refuse(task.error(), call->task);
+  read_task(call, wanted, [call, request](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
+    if (!task) return call->refuse(task.error(), request.task);
     for (task::Artifact& artifact : task->artifacts) {
-      if (artifact.id.value != call->content) continue;
-      return reply_download(call, download_of(std::move(artifact.parts), call->part), task->last_event,
-                            std::move(share));
+      if (artifact.id.value != request.id) continue;
+      return answer_download(call, request.task, download_of(std::move(artifact.parts), request.part),
+                             task->last_event, std::move(share));
     }
-    call->refuse({ErrorCode::not_found, "the task has no such artifact", {}}, call->task);
+    call->refuse({ErrorCode::not_found, "the task has no such artifact", {}}, request.task);
   });
 }
 
-void message_bytes(const CallPtr& call) {
+void message_bytes(const CallPtr& call, wire::a2a::ContentRequest request) {
   const engine::TaskService& tasks = call->services.engine.tasks();
-  const auto head = tasks.find(call->ref(call->task));
-  if (!head) return call->refuse(head.error(), call->task);
-  const auto answer = [call, &tasks, head = *head](AnswerBudget::SharePtr share) {
-    auto parts = find_message(tasks, head, call->content);
-    if (!parts) return call->refuse(parts.error(), call->task);
+  const auto head = tasks.find(call->ref(request.task));
+  if (!head) return call->refuse(head.error(), request.task);
+  const auto answer = [call, request, &tasks, head = *head](AnswerBudget::SharePtr share) {
+    auto parts = find_message(tasks, head, request.id);
+    if (!parts) return call->refuse(parts.error(), request.task);
     // A message never changes.
-    reply_download(call, download_of(std::move(*parts), call->part), {0}, std::move(share));
+    answer_download(call, request.task, download_of(std::move(*parts), request.part), {0}, std::move(share));
   };
   const std::size_t bytes = std::min(2 * head->bytes, kSearchBytesMax);
   if (call->services.answers == nullptr) return answer(nullptr);
   call->services.answers->enter(call->identity.value, bytes, [call, answer](AnswerBudget::SharePtr share) {
     if (share) return answer(std::move(share));
-    call->refuse({ErrorCode::overloaded, "too many large answers are on their way; try again later", {}});
+    call->refuse(too_many_large_answers());
   });
 }
 

@@ -1,4 +1,4 @@
-// The JSON-RPC endpoint of an agent, for every generation. The method name selects the generation, and
+// The JSON-RPC binding: an agent's endpoint for every version. The method's name selects the version, and
 // A2A-Version must agree (wire/a2a/README.md, 2).
 //
 // Threads: on the server's workers, several at a time.
@@ -12,10 +12,9 @@
 
 namespace baton::server::a2a {
 
-// Handles a POST to the agent's endpoint by an authenticated caller.
-void handle_json_rpc(const Services& services, std::shared_ptr<http::Exchange> exchange,
-                     const Endpoint& endpoint, task::Caller caller);
+// Handles a POST to the agent's endpoint by an admitted caller.
+void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by);
 // Refuses a request without reading its body, with the error's HTTP status.
-void refuse_json_rpc(const Services& services, http::Exchange& exchange, const base::Error& error);
+void refuse_json_rpc(http::Exchange& exchange, const base::Error& error);
 
 }  // namespace baton::server::a2a

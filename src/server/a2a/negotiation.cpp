@@ -11,13 +11,13 @@ namespace {
 
 using base::ErrorCode;
 using base::fail;
-using task::Generation;
+using task::ProtocolVersion;
 
-constexpr std::array<std::pair<std::string_view, Generation>, 4> kVersions{{
-    {"0.1", Generation::v0_1},
-    {"0.2", Generation::v0_2},
-    {"0.3", Generation::v0_3},
-    {"1.0", Generation::v1_0},
+constexpr std::array<std::pair<std::string_view, ProtocolVersion>, 4> kVersions{{
+    {"0.1", ProtocolVersion::v0_1},
+    {"0.2", ProtocolVersion::v0_2},
+    {"0.3", ProtocolVersion::v0_3},
+    {"1.0", ProtocolVersion::v1_0},
 }};
 constexpr std::string_view kOldExtensions = "X-A2A-Extensions";  // until 0.3
 constexpr std::size_t kTenantMax = 256;
@@ -30,7 +30,7 @@ std::string_view without_patch(std::string_view version) {
 
 }  // namespace
 
-base::Result<std::optional<Generation>> version_of(const http::Request& request) {
+base::Result<std::optional<ProtocolVersion>> version_of(const http::Request& request) {
   std::string_view asked = http::trimmed(request.header("A2A-Version"));
   if (asked.empty()) {
     for (const auto& [name, value] : request.query) {
@@ -39,8 +39,8 @@ base::Result<std::optional<Generation>> version_of(const http::Request& request)
   }
   if (asked.empty()) return std::nullopt;
   const std::string_view version = without_patch(asked);
-  for (const auto& [name, generation] : kVersions) {
-    if (name == version) return generation;
+  for (const auto& [name, spoken] : kVersions) {
+    if (name == version) return spoken;
   }
   return fail(ErrorCode::version_not_supported, "A2A-Version: 0.1, 0.2, 0.3 and 1.0 are supported");
 }
@@ -91,16 +91,6 @@ base::Result<void> check_tenant(std::string_view tenant) {
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller) {
   if (tenant.empty()) return caller;
   return {std::string(tenant) + task::kTenantEnd + caller.value};
-}
-
-base::Result<void> enter_tenant(Call& call) {
-  const wire::Value tenant = call.params["tenant"];
-  if (!tenant.absent() && !tenant.is_string())
-    return fail(ErrorCode::invalid_argument, "tenant: must be a string");
-  if (const auto good = check_tenant(tenant.string()); !good) return good;
-  call.tenant = tenant.str();
-  call.caller = caller_in(tenant.string(), call.identity);
-  return {};
 }
 
 }  // namespace baton::server::a2a

@@ -3,17 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <unordered_set>
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "server/a2a/http_call.h"
 #include "server/a2a/negotiation.h"
 
 namespace baton::server::a2a {
 namespace {
 
 using base::ErrorCode;
-using task::Generation;
 
 constexpr std::string_view kTasks = "/tasks/";
 constexpr std::string_view kConfigs = "/pushNotificationConfigs";
@@ -21,32 +20,32 @@ constexpr std::string_view kConfigs = "/pushNotificationConfigs";
 struct Row {
   std::string_view path;
   std::string_view method;
-  Operation run;
+  Operation operation;
   bool in_v0_3;
   bool in_v1_0;
 };
 // {t}: task id; {c}: push config id; {a}: artifact or message id; {n}: part number. A path with a verb
 // precedes the one without.
 constexpr std::array kRows{
-    Row{"/message:send", "POST", &send, true, true},
-    Row{"/message:stream", "POST", &send_stream, true, true},
-    Row{"/tasks", "GET", &list, false, true},
-    Row{"/tasks/{t}:cancel", "POST", &cancel, true, true},
-    Row{"/tasks/{t}:subscribe", "POST", &subscribe, true, true},
-    Row{"/tasks/{t}:subscribe", "GET", &subscribe, true, true},
-    Row{"/tasks/{t}", "GET", &get, true, true},
-    Row{"/tasks/{t}/pushNotificationConfigs", "POST", &set_push, true, true},
-    Row{"/tasks/{t}/pushNotificationConfigs", "GET", &list_push, true, true},
-    Row{"/tasks/{t}/pushNotificationConfigs/{c}", "GET", &get_push, true, true},
-    Row{"/tasks/{t}/pushNotificationConfigs/{c}", "DELETE", &delete_push, true, true},
-    Row{"/tasks/{t}/artifacts/{a}", "GET", &artifact_bytes, false, true},
-    Row{"/tasks/{t}/artifacts/{a}", "HEAD", &artifact_bytes, false, true},
-    Row{"/tasks/{t}/artifacts/{a}/parts/{n}", "GET", &artifact_bytes, false, true},
-    Row{"/tasks/{t}/artifacts/{a}/parts/{n}", "HEAD", &artifact_bytes, false, true},
-    Row{"/tasks/{t}/messages/{a}/parts/{n}", "GET", &message_bytes, false, true},
-    Row{"/tasks/{t}/messages/{a}/parts/{n}", "HEAD", &message_bytes, false, true},
-    Row{"/card", "GET", &extended_card, true, false},
-    Row{"/extendedAgentCard", "GET", &extended_card, false, true},
+    Row{"/message:send", "POST", Operation::send, true, true},
+    Row{"/message:stream", "POST", Operation::send_stream, true, true},
+    Row{"/tasks", "GET", Operation::list, false, true},
+    Row{"/tasks/{t}:cancel", "POST", Operation::cancel, true, true},
+    Row{"/tasks/{t}:subscribe", "POST", Operation::subscribe, true, true},
+    Row{"/tasks/{t}:subscribe", "GET", Operation::subscribe, true, true},
+    Row{"/tasks/{t}", "GET", Operation::get, true, true},
+    Row{"/tasks/{t}/pushNotificationConfigs", "POST", Operation::set_push, true, true},
+    Row{"/tasks/{t}/pushNotificationConfigs", "GET", Operation::list_push, true, true},
+    Row{"/tasks/{t}/pushNotificationConfigs/{c}", "GET", Operation::get_push, true, true},
+    Row{"/tasks/{t}/pushNotificationConfigs/{c}", "DELETE", Operation::delete_push, true, true},
+    Row{"/tasks/{t}/artifacts/{a}", "GET", Operation::artifact_bytes, false, true},
+    Row{"/tasks/{t}/artifacts/{a}", "HEAD", Operation::artifact_bytes, false, true},
+    Row{"/tasks/{t}/artifacts/{a}/parts/{n}", "GET", Operation::artifact_bytes, false, true},
+    Row{"/tasks/{t}/artifacts/{a}/parts/{n}", "HEAD", Operation::artifact_bytes, false, true},
+    Row{"/tasks/{t}/messages/{a}/parts/{n}", "GET", Operation::message_bytes, false, true},
+    Row{"/tasks/{t}/messages/{a}/parts/{n}", "HEAD", Operation::message_bytes, false, true},
+    Row{"/card", "GET", Operation::extended_card, true, false},
+    Row{"/extendedAgentCard", "GET", Operation::extended_card, false, true},
 };
 
 // Empty if the text is not percent-encoded UTF-8.
@@ -123,14 +122,14 @@ std::optional<RestTarget> match_shape(std::string_view method, std::string_view 
   const auto shape = shape_of(path, with_verb);
   if (!shape) return std::nullopt;
   RestTarget target;
-  target.form = is_v1 ? Form::rest_v1_0 : Form::rest_v0_3;
+  target.is_v1 = is_v1;
   target.task.value = shape->task;
   target.config.value = shape->config;
   target.content = shape->content;
   target.part = shape->part;
   for (const Row& row : kRows) {
     if (row.path != shape->pattern || !(is_v1 ? row.in_v1_0 : row.in_v0_3)) continue;
-    if (row.method == method) target.run = row.run;
+    if (row.method == method) target.operation = row.operation;
     target.allow.append(target.allow.empty() ? "" : ", ").append(row.method);
   }
   if (target.allow.empty()) return std::nullopt;
@@ -139,79 +138,75 @@ std::optional<RestTarget> match_shape(std::string_view method, std::string_view 
 
 std::optional<RestTarget> match(std::string_view method, std::string_view path, bool is_v1) {
   const auto verb = match_shape(method, path, is_v1, true);
-  if (verb && verb->run) return verb;
+  if (verb && verb->operation) return verb;
   const auto plain = match_shape(method, path, is_v1, false);
-  return plain && (plain->run || !verb) ? plain : verb;
+  return plain && (plain->operation || !verb) ? plain : verb;
 }
 
-const wire::a2a::Dialect& dialect_of(Form form) {
-  return form == Form::rest_v1_0 ? wire::a2a::v1_0() : wire::a2a::v0_3_rest();
+HttpCallPtr make_call(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target) {
+  return std::make_shared<HttpCall>(std::move(exchange), std::move(by),
+                                    target.is_v1 ? wire::a2a::v1_0() : wire::a2a::v0_3_rest(), Binding::rest);
 }
 
-// The request as params of the other bindings: the path's ids, the query, and further members of the body.
-std::string params_of(const http::Request& request, const RestTarget& target, wire::Value body) {
-  const auto from_path = [](std::string_view name) {
-    return name == "id" || name == "name" || name == "A2A-Version";
-  };
-  std::unordered_set<std::string_view> in_query;
-  std::string json;
-  wire::Writer out(json);
-  out.object([&] {
-    for (const auto& [name, value] : request.query) {
-      in_query.insert(name);
-      if (!from_path(name)) out.member(name, value);
-    }
-    if (body.is_object()) {
-      for (const wire::Value member : body) {
-        if (in_query.contains(member.key()) || from_path(member.key())) continue;
-        out.key(member.key()).raw(member.raw());
-      }
-    }
-    if (target.task.empty()) return;
-    out.member("id", target.task.value).member("name", "tasks/" + target.task.value);
-  });
-  return json;
+// What a request says besides its path. The texts and the values are views of it.
+struct Said {
+  std::optional<wire::Document> body;
+  wire::a2a::Params params = wire::Value();
+};
+
+bool has_body(Operation operation) {
+  return operation == Operation::send || operation == Operation::send_stream ||
+         operation == Operation::set_push;
 }
 
-CallPtr make_call(const Services& services, std::shared_ptr<http::Exchange> exchange,
-                  const Endpoint& endpoint, task::Caller caller, const RestTarget& target) {
-  auto call = std::make_shared<Call>(std::move(exchange), services, endpoint, std::move(caller),
-                                     dialect_of(target.form), target.form);
-  call->caller = caller_in(target.tenant, call->identity);
-  call->task = target.task;
-  call->config = target.config;
-  call->tenant = target.tenant;
-  call->content = target.content;
-  call->part = target.part;
-  return call;
-}
-
-// Sets the call's params, or fails.
-base::Result<void> read_params(const CallPtr& call, const RestTarget& target) {
-  std::string body = call->exchange->take_body();
-  const bool from_body = target.run == &send || target.run == &send_stream || target.run == &set_push;
-  auto document = body.empty() && !from_body ? base::Result<wire::Document>(wire::Document::parse("{}"))
-                                             : wire::Document::parse(std::move(body));
-  if (document && !from_body) {
-    document = wire::Document::parse(params_of(call->exchange->request(), target, document->root()));
+// Elsewhere the path names the task, then the query counts, and then what clients put into a body all the
+// same.
+base::Result<void> read_said(std::string text, Operation operation, const http::Request& request,
+                             const RestTarget& target, Said& said) {
+  if (!text.empty() || has_body(operation)) {
+    auto document = wire::Document::parse(std::move(text));
+    if (!document) return base::fail(document.error());
+    said.body = std::move(*document);
   }
-  if (!document) return base::fail(document.error());
-  call->document = std::move(*document);
-  call->params = call->document->root();
-  if (from_body && !call->params.is_object()) {
-    return base::fail(ErrorCode::invalid_request, "the body must be an object");
+  const wire::Value body = said.body && said.body->root().is_object() ? said.body->root() : wire::Value();
+  if (has_body(operation)) {
+    if (body.missing()) return base::fail(ErrorCode::invalid_request, "the body must be an object");
+    said.params = body;
+    return {};
   }
+  wire::a2a::Params::Texts texts;
+  for (const auto& [name, value] : request.query) texts.emplace_back(name, value);
+  if (!target.task.empty()) texts.emplace_back("id", target.task.value);
+  said.params = wire::a2a::Params(body, std::move(texts));
   return {};
 }
 
-base::Result<void> check_version(const CallPtr& call) {
-  const auto asked = version_of(call->exchange->request());
-  if (!asked) return base::fail(asked.error());
-  const bool is_v1 = call->envelope.form == Form::rest_v1_0;
-  const bool agrees = !*asked || (is_v1 ? **asked == Generation::v1_0
-                                        : **asked == Generation::v0_3 || **asked == Generation::v0_2);
-  if (agrees) return {};
-  return base::fail(ErrorCode::version_not_supported, "A2A-Version: the path belongs to another version");
+// The path's tenant, or else the one in the body or query; only 1.0 has tenants.
+base::Result<void> enter_tenant(Call& call, const RestTarget& target, const wire::a2a::Params& params) {
+  if (!target.tenant.empty()) return call.enter_tenant(target.tenant);
+  const wire::a2a::Param tenant = params["tenant"];
+  if (!target.is_v1) return {};
+  if (!tenant.absent() && !tenant.is_string())
+    return base::fail(ErrorCode::invalid_argument, "tenant: must be a string");
+  return call.enter_tenant(tenant.string());
+}
+
+// The request of the target's operation: what the path names takes precedence.
+base::Result<Request> read_request(const wire::a2a::Dialect& dialect, const RestTarget& target,
+                                   const wire::a2a::Params& params) {
+  const Operation operation = *target.operation;
+  if (!target.content.empty()) {
+    return Request(wire::a2a::ContentRequest{target.task, target.content, target.part});
+  }
+  if (operation == Operation::get_push || operation == Operation::list_push ||
+      operation == Operation::delete_push) {
+    return Request(wire::a2a::PushRef{target.task, target.config});
+  }
+  auto request = decode(dialect, operation, params);
+  if (request && operation == Operation::set_push) {
+    std::get<wire::a2a::PushRequest>(*request).task = target.task;
+  }
+  return request;
 }
 
 }  // namespace
@@ -229,28 +224,30 @@ std::optional<RestTarget> match_rest(std::string_view method, std::string_view p
   return target;
 }
 
-void handle_rest(const Services& services, std::shared_ptr<http::Exchange> exchange, const Endpoint& endpoint,
-                 task::Caller caller, RestTarget target) {
-  const CallPtr call = make_call(services, std::move(exchange), endpoint, std::move(caller), target);
-  if (const auto good = check_version(call); !good) return call->refuse(good.error(), call->task);
-  if (!call->exchange->request().body.empty() && !is_json(call->exchange->request())) {
-    const base::Error wrong{
-        ErrorCode::content_type_not_supported, "Content-Type: must be application/json", {}};
-    return call->refuse(wrong, call->task, 415);
+void handle_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target) {
+  const bool says_type = exchange->request().body.empty() || is_json(exchange->request());
+  std::string body = exchange->take_body();
+  const HttpCallPtr call = make_call(std::move(exchange), std::move(by), target);
+  if (const auto good = call->check_version(); !good) return call->refuse(good.error(), target.task);
+  if (!says_type) {
+    return call->refuse_as(
+        415, {ErrorCode::content_type_not_supported, "Content-Type: must be application/json", {}},
+        target.task);
   }
-  if (const auto read = read_params(call, target); !read) return call->refuse(read.error(), call->task);
-  if (const auto good = check_tenant(target.tenant); !good) return call->refuse(good.error(), call->task);
-  // The path's tenant, or else the one in the body or query; only 1.0 has tenants.
-  if (call->envelope.form == Form::rest_v1_0 && target.tenant.empty()) {
-    if (const auto good = enter_tenant(*call); !good) return call->refuse(good.error(), call->task);
+  Said said;
+  if (const auto good = read_said(std::move(body), *target.operation, call->head(), target, said); !good) {
+    return call->refuse(good.error(), target.task);
   }
-  call->extensions = extensions_of(call->exchange->request(), call->agent.card);
-  target.run(call);
+  if (const auto good = enter_tenant(*call, target, said.params); !good) {
+    return call->refuse(good.error(), target.task);
+  }
+  call->extensions = extensions_of(call->head(), call->agent.card);
+  run(call, *target.operation, read_request(call->dialect(), target, said.params));
 }
 
-void refuse_rest(const Services& services, std::shared_ptr<http::Exchange> exchange, const Endpoint& endpoint,
-                 const RestTarget& target, const base::Error& error) {
-  make_call(services, std::move(exchange), endpoint, {}, target)->refuse(error, target.task);
+void refuse_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target,
+                 const base::Error& error) {
+  make_call(std::move(exchange), std::move(by), target)->refuse(error, target.task);
 }
 
 }  // namespace baton::server::a2a

@@ -1,5 +1,5 @@
 // The HTTP+JSON (REST) binding of A2A 0.3 (`/v1/...`) and 1.0, for one agent (wire/a2a/README.md, 5 and 6).
-// The path selects the generation; A2A-Version, if given, must agree.
+// The path selects the version; A2A-Version, if given, must agree.
 //
 // Threads: any; `handle` on the server's workers, several at a time.
 #pragma once
@@ -18,9 +18,9 @@ namespace baton::server::a2a {
 
 // The operation and ids that a path of the binding names.
 struct RestTarget {
-  Form form = Form::rest_v1_0;
-  Operation run = nullptr;  // null: the path does not allow this method
-  std::string allow;        // if `run` is null: the allowed methods
+  bool is_v1 = true;                   // else 0.3
+  std::optional<Operation> operation;  // empty: the path does not allow this method
+  std::string allow;                   // then: the allowed methods
   task::TaskId task;
   task::PushConfigId config;
   std::string tenant;               // 1.0 only
@@ -32,11 +32,10 @@ struct RestTarget {
 // has no such path.
 std::optional<RestTarget> match_rest(std::string_view method, std::string_view path);
 
-// Handles a request to such a path by an authenticated caller.
-void handle_rest(const Services& services, std::shared_ptr<http::Exchange> exchange, const Endpoint& endpoint,
-                 task::Caller caller, RestTarget target);
-// Refuses a request in the form of its generation.
-void refuse_rest(const Services& services, std::shared_ptr<http::Exchange> exchange, const Endpoint& endpoint,
-                 const RestTarget& target, const base::Error& error);
+// Handles a request to such a path by an admitted caller.
+void handle_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target);
+// Refuses a request in the form of its version.
+void refuse_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target,
+                 const base::Error& error);
 
 }  // namespace baton::server::a2a

@@ -4,10 +4,9 @@
 
 #include "base/guarded.h"
 #include "server/a2a/operations.h"
-#include "server/http/accept.h"
+#include "server/a2a/task_reads.h"
 #include "server/log_stream.h"
 #include "wire/baton_extension.h"
-#include "wire/sse/sse_writer.h"
 
 namespace baton::server::a2a {
 namespace {
@@ -16,7 +15,6 @@ using base::ErrorCode;
 using wire::a2a::TaskNames;
 
 constexpr int kFirstPage = 128;
-constexpr std::string_view kEventStream = "text/event-stream";
 
 // The last event number the client has, from the header or else the request's metadata.
 base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request& request,
@@ -41,30 +39,37 @@ struct StreamForm {
 
 // Tasks-era clients that did not ask for ids must not get any: the first released one drops a block that does
 // not begin with its data.
-StreamForm form_of(const Call& call, task::Generation origin, const wire::NumbersWish& numbers,
+StreamForm form_of(const Call& call, task::ProtocolVersion origin, const wire::NumbersWish& numbers,
                    std::optional<int> history_length) {
-  const bool asks = numbers.given || !call.exchange->request().header("Last-Event-ID").empty();
-  return {asks || !call.dialect.is_of_tasks_era(origin), numbers.every, history_length};
+  const bool asks = numbers.given || !call.head().header("Last-Event-ID").empty();
+  return {asks || !call.rules.is_of_tasks_era(origin), numbers.every, history_length};
 }
 
-LogStream::View view_of(const CallPtr& call, TaskNames names, bool covers) {
-  // Does not keep the call: thousands of streams may stay open for hours.
-  return [envelope = call->envelope, &dialect = call->dialect, names = std::move(names), covers](
-             const task::Event& event, bool last, task::EventNumber from, std::string& data) {
+LogStream::View view_of(const ItemWriterPtr& items, TaskNames names, bool covers) {
+  return [items, names = std::move(names), covers](const task::Event& event, bool last,
+                                                   task::EventNumber from, std::string& item) {
     wire::a2a::InStream place{last};
     if (covers) place.from = from;
-    bool shown = false;
-    envelope.wrap(data, [&](wire::Writer& out) { shown = dialect.write_event(out, names, event, place); });
-    return shown;
+    return items->event(item, names, event, place);
   };
 }
 
-std::string first_block(const CallPtr& call, const task::Task& task, bool last, task::EventNumber number) {
-  std::string data, block;
-  call->envelope.wrap(data, [&](wire::Writer& out) { call->dialect.write_first(out, task, last); });
-  make_one_line(data);
-  wire::append_sse(block, number.value, data);
-  return block;
+LogStream::Framing framing_of(const ItemWriterPtr& items) {
+  return [items](std::string& out, std::int64_t id, std::string& item) { items->frame(out, id, item); };
+}
+
+std::string first_frame(const CallPtr& call, const task::Task& task, bool last, task::EventNumber number) {
+  std::string item, frame;
+  const ItemWriterPtr items = call->items();
+  items->task(item, task, last);
+  items->frame(frame, number.value, item);
+  return frame;
+}
+
+std::string error_frame(const CallPtr& call, const base::Error& error) {
+  std::string frame;
+  call->items()->error_frame(frame, error, {});
+  return frame;
 }
 
 void open(const CallPtr& call, LogStream::Start start) {
@@ -81,13 +86,15 @@ LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& acce
   start.share = std::move(share);
   start.task = accepted.key;
   start.after = accepted.before;
-  start.ends_at = [&dialect = call->dialect](task::State state) { return dialect.stream_ends_at(state); };
-  start.view = view_of(call, {accepted.id, accepted.context}, form.covers);
+  start.ends_at = [rules = call->rules](task::State state) { return rules.stream_ends_at(state); };
+  const ItemWriterPtr items = call->items();
+  start.view = view_of(items, {accepted.id, accepted.context}, form.covers);
+  start.framing = framing_of(items);
   start.numbered = form.numbered;
   if (!task) return start;
   if (form.covers) task->metadata = wire::with_from(task->metadata, {accepted.before.value + 1});
   // The Task covers the log up to `after`; the stream continues from there.
-  start.first_block = first_block(call, *task, false, accepted.after);
+  start.first_block = first_frame(call, *task, false, accepted.after);
   start.after = accepted.after;
   return start;
 }
@@ -102,7 +109,7 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, const Stre
   if (may_be_over) {
     auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
     if (page) start.page = std::move(*page);
-    if (auto all = LogStream::whole(start)) return call->reply_stream(std::move(*all));
+    if (auto all = LogStream::whole(start)) return call->answer_stream(std::move(*all));
   }
   open(call, std::move(start));
 }
@@ -113,15 +120,6 @@ void read_and_open_sent(const CallPtr& call, const engine::Accepted& accepted, c
               if (!task) return call->refuse(task.error(), accepted.id);
               open_sent(call, accepted, form, std::move(*task), std::move(share));
             });
-}
-
-void refuse_stream(const CallPtr& call, const base::Error& error, const task::TaskId& named) {
-  const auto wants_stream = [&] {
-    return http::preferred_type(call->exchange->request(), {"application/json", kEventStream}) ==
-           kEventStream;
-  };
-  if (call->dialect.refuses_in_stream() && wants_stream()) return call->refuse_in_stream(error, named);
-  call->refuse(error, named);
 }
 
 // The stream of a message answer; becomes the task's stream if the agent does more than reply. It is open
@@ -178,21 +176,21 @@ class MessageStream final : public http::StreamSource {
 void answer_stream(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
                    const std::shared_ptr<MessageStream::Answer>& answer) {
   const auto head = call->services.engine.store().head(accepted.key);
-  if (!head) return answer->set(call->error_event(head.error(), {}));
+  if (!head) return answer->set(error_frame(call, head.error()));
   const bool shows_task = !head->hidden;
   const auto as_of = shows_task ? std::optional(accepted.after) : std::nullopt;
   read_task(call, {accepted.key, {}, {form.history_length, true}, as_of},
             [call, accepted, form, answer, shows_task](base::Result<task::Task> task,
                                                        AnswerBudget::SharePtr share) {
-              if (!task) return answer->set(call->error_event(task.error(), {}));
+              if (!task) return answer->set(error_frame(call, task.error()));
               if (shows_task) {
                 return answer->set(start_of_sent(call, accepted, form, std::move(*task), std::move(share)));
               }
-              std::string data, block;
-              call->envelope.wrap(data, [&](wire::Writer& out) { call->dialect.write_message(out, *task); });
-              make_one_line(data);
-              wire::append_sse(block, 0, data);
-              answer->set(std::move(block));
+              std::string item, frame;
+              const ItemWriterPtr items = call->items();
+              items->message(item, *task);
+              items->frame(frame, 0, item);
+              answer->set(std::move(frame));
             });
 }
 
@@ -201,10 +199,10 @@ void open_message(const CallPtr& call, const engine::Accepted& accepted, const S
     auto answer = std::make_shared<MessageStream::Answer>(std::move(waker));
     engine::Engine& engine = call->services.engine;
     const auto stopped = [call, accepted, form, answer](std::optional<engine::Stop> stop) {
-      if (!stop) return answer->set(call->error_event(no_message_yet(), {}));
+      if (!stop) return answer->set(error_frame(call, no_message_yet()));
       const bool taken = call->services.readers.try_submit(
           [call, accepted, form, answer] { answer_stream(call, accepted, form, answer); });
-      if (!taken) answer->set(call->error_event(no_message_yet(), {}));
+      if (!taken) answer->set(error_frame(call, no_message_yet()));
     };
     // The task may have stopped before the stream was opened: also search the log.
     engine::Accepted earlier = accepted;
@@ -228,15 +226,15 @@ base::Result<void> begin_after(const task::TaskHead& head, task::EventNumber las
 // A subscription from now on: the Task first.
 void open_now(const CallPtr& call, const task::TaskHead& head, std::optional<int> history,
               LogStream::Start start) {
-  if (task::is_terminal(head.state) && !call->dialect.subscribes_to_ended()) {
-    return refuse_stream(call, {ErrorCode::unsupported, "the task has ended", {}}, head.id);
+  if (task::is_terminal(head.state) && !call->rules.subscribes_to_ended()) {
+    return call->refuse({ErrorCode::unsupported, "the task has ended", {}}, head.id);
   }
   read_task(call, {head.key, {}, {history, true}},
             [call, id = head.id, start = std::move(start)](const base::Result<task::Task>& task,
                                                            AnswerBudget::SharePtr share) mutable {
-              if (!task) return refuse_stream(call, task.error(), id);
+              if (!task) return call->refuse(task.error(), id);
               start.ended_there = task::is_terminal(task->status.state);
-              start.first_block = first_block(call, *task, start.ended_there, {});
+              start.first_block = first_frame(call, *task, start.ended_there, {});
               start.after = task->last_event;
               start.share = std::move(share);
               open(call, std::move(start));
@@ -247,31 +245,28 @@ void open_now(const CallPtr& call, const task::TaskHead& head, std::optional<int
 // card has streaming off; the call has been answered.
 bool takes_stream(const CallPtr& call) {
   if (!call->agent.card.streaming) {
-    refuse_stream(call, {ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});
+    call->refuse({ErrorCode::unsupported, "the agent has switched streaming off", {}}, {});
     return false;
   }
   call->hold = call->services.options.streams.take(call->identity);
   if (call->hold) return true;
-  refuse_stream(
-      call, {ErrorCode::overloaded, "this caller has as many streams open as it may; try again later", {}},
-      {});
+  call->refuse({ErrorCode::overloaded, "this caller has as many streams open as it may; try again later", {}},
+               {});
   return false;
 }
 
 }  // namespace
 
-void send_stream(const CallPtr& call) {
+void send_stream(const CallPtr& call, wire::a2a::SendRequest request) {
   if (!takes_stream(call)) return;
-  auto request = read_send(call);
-  if (!request) return refuse_stream(call, request.error(), {});
-  const task::TaskId named = request->submission.task;
-  const StreamForm form =
-      form_of(*call, request->submission.origin, request->numbers, request->history_length);
+  if (const auto good = complete_send(*call, request); !good) return call->refuse(good.error());
+  const task::TaskId named = request.submission.task;
+  const StreamForm form = form_of(*call, request.submission.origin, request.numbers, request.history_length);
   call->services.engine.tasks().submit(
-      std::move(request->submission), [call, named, form](base::Result<engine::Accepted> accepted) {
-        if (!accepted) return refuse_stream(call, send_refusal(call, std::move(accepted.error())), named);
+      std::move(request.submission), [call, named, form](base::Result<engine::Accepted> accepted) {
+        if (!accepted) return call->refuse(send_refusal(*call, std::move(accepted.error())), named);
         if (accepted->hidden) return open_message(call, *accepted, form);
-        if (!call->dialect.stream_begins_with_task()) return open_sent(call, *accepted, form, {}, nullptr);
+        if (!call->rules.stream_begins_with_task()) return open_sent(call, *accepted, form, {}, nullptr);
         // The Task is read from the store, which a callback must not do.
         std::function<void()> open = [call, accepted = *accepted, form] {
           const bool taken = call->services.readers.try_submit(
@@ -285,23 +280,24 @@ void send_stream(const CallPtr& call) {
       });
 }
 
-void subscribe(const CallPtr& call) {
+void subscribe(const CallPtr& call, wire::a2a::TaskRequest request) {
   if (!takes_stream(call)) return;
-  const auto request = read_task_request(call);
-  if (!request) return refuse_stream(call, request.error(), {});
-  const auto last = last_event_of(call->exchange->request(), *request);
-  if (!last) return refuse_stream(call, last.error(), request->id);
-  const auto head = call->services.engine.tasks().find(call->ref(request->id));
-  if (!head) return refuse_stream(call, head.error(), request->id);
+  heed_activation(*call, request.numbers);
+  const auto last = last_event_of(call->head(), request);
+  if (!last) return call->refuse(last.error(), request.id);
+  const auto head = call->services.engine.tasks().find(call->ref(request.id));
+  if (!head) return call->refuse(head.error(), request.id);
   LogStream::Start start;
   start.task = head->key;
   const StreamForm form =
-      form_of(*call, head->origin, request->numbers, history_of(*call, *request, head->origin));
-  start.view = view_of(call, {head->id, head->context, head->origin}, form.covers);
+      form_of(*call, head->origin, request.numbers, history_of(*call, request, head->origin));
+  const ItemWriterPtr items = call->items();
+  start.view = view_of(items, {head->id, head->context, head->origin}, form.covers);
+  start.framing = framing_of(items);
   start.numbered = form.numbered;
   if (!*last) return open_now(call, *head, form.history_length, std::move(start));
   const auto begun = begin_after(*head, **last, start);
-  if (!begun) return refuse_stream(call, begun.error(), request->id);
+  if (!begun) return call->refuse(begun.error(), request.id);
   open(call, std::move(start));
 }
 

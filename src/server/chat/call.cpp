@@ -1,7 +1,6 @@
 #include "server/chat/call.h"
 
 #include "base/log.h"
-#include "server/access.h"
 #include "server/answers.h"
 #include "server/chat/run_stream.h"
 
@@ -39,9 +38,6 @@ void Call::refuse(const base::Error& error) const {
     base::log_error({{"agent", agent.name.value}}, "{} {}", error.for_caller, error.for_log);
   }
   http::Reply reply = plain_error(status, error.for_caller.empty() ? "internal error" : error.for_caller);
-  for (auto& header : cors_headers(services.options, exchange->request())) {
-    reply.headers.push_back(std::move(header));
-  }
   exchange->reply(std::move(reply));
 }
 
@@ -49,23 +45,20 @@ void Call::reply(int status, std::string body, AnswerBudget::SharePtr share) con
   http::Reply reply;
   reply.status = status;
   reply.body = std::move(body);
-  reply.headers = cors_headers(services.options, exchange->request());
   if (share) share->shrink(reply.body.capacity());
   reply.held = std::move(share);
   exchange->reply(std::move(reply));
 }
 
 void Call::open_stream(http::StreamOpener opener) {
-  exchange->open_stream(cors_headers(services.options, exchange->request()),
-                        services.options.streams.kept(std::move(hold), std::move(opener)));
+  exchange->open_stream({}, services.options.streams.kept(std::move(hold), std::move(opener)));
 }
 
 void Call::reply_stream(wire::chat::Frames frames, AnswerBudget::SharePtr share) const {
   std::string blocks;
   for (auto& frame : frames.all()) append_frame(blocks, frame, {});
   if (share) share->shrink(blocks.capacity());
-  exchange->reply_stream(cors_headers(services.options, exchange->request()), std::move(blocks),
-                         std::move(share));
+  exchange->reply_stream({}, std::move(blocks), std::move(share));
 }
 
 }  // namespace baton::server::chat

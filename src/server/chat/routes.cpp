@@ -1,6 +1,5 @@
 #include "server/chat/routes.h"
 
-#include "server/access.h"
 #include "server/answers.h"
 #include "server/chat/doors.h"
 #include "server/http/http_text.h"
@@ -21,14 +20,6 @@ constexpr Route kRoutes[] = {
     {"/stream", &stream},
 };
 
-void refuse(const Services& services, http::Exchange& exchange, int status, std::string_view reason) {
-  http::Reply reply = plain_error(status, reason);
-  for (auto& header : cors_headers(services.options, exchange.request())) {
-    reply.headers.push_back(std::move(header));
-  }
-  exchange.reply(std::move(reply));
-}
-
 }  // namespace
 
 Door find_door(std::string_view path) {
@@ -43,11 +34,11 @@ void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::E
             const agents::Agent& agent, task::Caller caller, Door door) {
   const std::string_view type = http::media_type(exchange->request().header("Content-Type"));
   if (!http::same_word(type, "application/json")) {
-    return refuse(services, *exchange, 415, "Content-Type: must be application/json");
+    return exchange->reply(plain_error(415, "Content-Type: must be application/json"));
   }
   auto document = wire::Document::parse(exchange->take_body());
-  if (!document) return refuse(services, *exchange, 400, document.error().for_caller);
-  if (!document->root().is_object()) return refuse(services, *exchange, 400, "the body must be an object");
+  if (!document) return exchange->reply(plain_error(400, document.error().for_caller));
+  if (!document->root().is_object()) return exchange->reply(plain_error(400, "the body must be an object"));
   const auto call = std::make_shared<Call>(std::move(exchange), services, claims, agent, std::move(caller),
                                            std::move(*document));
   // A caller at its stream limit can still stop a run.

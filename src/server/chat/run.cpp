@@ -122,7 +122,7 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   submission.tools = request.tools;
   submission.state = request.state;
   submission.history = request.history;
-  submission.origin = task::Generation::none;
+  submission.origin = task::ProtocolVersion::none;
   submission.leaving = answer.protocol.leaving_cancels() ? task::Leaving::cancels : task::Leaving::makes_way;
   submission.when_context_differs = task::WhenContextDiffers::ignore;
 }

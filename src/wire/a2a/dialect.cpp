@@ -2,22 +2,22 @@
 
 namespace baton::wire::a2a {
 
-base::Result<ListRequest> Dialect::read_list(Value) const {
+base::Result<ListRequest> Dialect::read_list(const Params&) const {
   return base::fail(base::ErrorCode::unsupported, "this version of A2A has no list of tasks");
 }
 
 void Dialect::write_list(Writer&, const ListRequest&, const std::vector<task::Task>&,
                          const std::optional<task::ListPosition>&, std::int64_t) const {}
 
-const Dialect& dialect_of(task::Generation generation) {
-  switch (generation) {
-    case task::Generation::v0_1:
+const Dialect& dialect_of(task::ProtocolVersion version) {
+  switch (version) {
+    case task::ProtocolVersion::v0_1:
       return v0_1();
-    case task::Generation::v0_2:
-    case task::Generation::v0_3:
+    case task::ProtocolVersion::v0_2:
+    case task::ProtocolVersion::v0_3:
       return v0_3();
-    case task::Generation::v1_0:
-    case task::Generation::none:
+    case task::ProtocolVersion::v1_0:
+    case task::ProtocolVersion::none:
       break;
   }
   return v1_0();

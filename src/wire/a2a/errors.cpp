@@ -55,43 +55,10 @@ const Row& row_of(ErrorCode code) {
   return row == kErrors.end() ? kInternal : *row;
 }
 
-// The canonical text, followed by what exactly was wrong. For errors that neither JSON-RPC nor A2A defines,
-// only the latter, unless it is empty.
-std::string message_of(const base::Error& error) {
-  const RpcCode code = rpc_code_of(error.code);
-  if (error.for_caller.empty() || base::same_word(error.for_caller, code.text)) {
-    return std::string(code.text);
-  }
-  const bool unfit = code.number > 0;
-  return unfit ? error.for_caller : std::string(code.text) + ": " + error.for_caller;
-}
-
-// A text such as "message.parts[0]: must be ...", split into the path of the member and the rest.
-struct Violation {
-  std::string_view field;
-  std::string_view description;
-};
-std::optional<Violation> violation_in(const base::Error& error) {
-  if (error.code != ErrorCode::invalid_argument && error.code != ErrorCode::invalid_request) {
-    return std::nullopt;
-  }
-  const std::string_view text = error.for_caller;
-  const std::size_t end = text.find(": ");
-  if (end == 0 || end == std::string_view::npos) return std::nullopt;
-  std::string_view field = text.substr(0, end);
-  const bool is_path = std::all_of(field.begin(), field.end(), [](unsigned char c) {
-    return std::isalnum(c) || c == '.' || c == '_' || c == '[' || c == ']';
-  });
-  if (!is_path) return std::nullopt;
-  constexpr std::string_view kParams = "params.";
-  if (field.starts_with(kParams)) field.remove_prefix(kParams.size());
-  return Violation{field, text.substr(end + 2)};
-}
-
 void write_error_info(Writer& out, const Row& row, const task::TaskId& task) {
   out.object([&] {
     out.member("@type", "type.googleapis.com/google.rpc.ErrorInfo");
-    out.member("reason", row.reason).member("domain", "a2a-protocol.org");
+    out.member("reason", row.reason).member("domain", kErrorDomain);
     if (task.empty()) return;
     out.key("metadata").object([&] { out.member("taskId", task.value); });
   });
@@ -121,6 +88,40 @@ void write_details(Writer& out, std::string_view name, const base::Error& error,
 }
 
 }  // namespace
+
+std::string_view status_name(ErrorCode code) {
+  return row_of(code).status;
+}
+
+std::string_view reason_of(ErrorCode code) {
+  return row_of(code).reason;
+}
+
+std::string message_of(const base::Error& error) {
+  const RpcCode code = rpc_code_of(error.code);
+  if (error.for_caller.empty() || base::same_word(error.for_caller, code.text)) {
+    return std::string(code.text);
+  }
+  const bool unfit = code.number > 0;
+  return unfit ? error.for_caller : std::string(code.text) + ": " + error.for_caller;
+}
+
+std::optional<Violation> violation_in(const base::Error& error) {
+  if (error.code != ErrorCode::invalid_argument && error.code != ErrorCode::invalid_request) {
+    return std::nullopt;
+  }
+  const std::string_view text = error.for_caller;
+  const std::size_t end = text.find(": ");
+  if (end == 0 || end == std::string_view::npos) return std::nullopt;
+  std::string_view field = text.substr(0, end);
+  const bool is_path = std::all_of(field.begin(), field.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '.' || c == '_' || c == '[' || c == ']';
+  });
+  if (!is_path) return std::nullopt;
+  constexpr std::string_view kParams = "params.";
+  if (field.starts_with(kParams)) field.remove_prefix(kParams.size());
+  return Violation{field, text.substr(end + 2)};
+}
 
 void write_rpc_error_v1(std::string& out, std::string_view id, const base::Error& error,
                         const task::TaskId& task) {

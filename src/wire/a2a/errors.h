@@ -5,6 +5,7 @@
 // for a wrong parameter, and a RetryInfo if the request may be retried.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,21 @@
 #include "task/ids.h"
 
 namespace baton::wire::a2a {
+
+// What an error says in google.rpc's words, which are those of REST 1.0 and of gRPC.
+std::string_view status_name(base::ErrorCode code);  // "INVALID_ARGUMENT"
+std::string_view reason_of(base::ErrorCode code);    // of an ErrorInfo: "INVALID_PARAMS"
+inline constexpr std::string_view kErrorDomain = "a2a-protocol.org";
+// The canonical text, followed by what exactly was wrong. For errors that neither JSON-RPC nor A2A defines,
+// only the latter, unless it is empty.
+std::string message_of(const base::Error& error);
+// A text such as "message.parts[0]: must be ...", split into the path of the member and the rest: views of
+// it.
+struct Violation {
+  std::string_view field;
+  std::string_view description;
+};
+std::optional<Violation> violation_in(const base::Error& error);
 
 // Writes the JSON-RPC answer of A2A 1.0. `task`: the one the request named, or empty.
 void write_rpc_error_v1(std::string& out, std::string_view id, const base::Error& error,

@@ -27,15 +27,14 @@ bool is_http_url(std::string_view url) {
   return printable && !host.empty() && host.find('@') == std::string_view::npos;
 }
 
-// A text that becomes part of an HTTP header.
-Result<std::string> read_header_text(Value value, const std::string& name) {
-  auto text = read_string(value, name);
+// Whether a text can become part of an HTTP header.
+Result<void> check_header_text(std::string_view text, const std::string& name) {
   const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
-  if (text && std::any_of(text->begin(), text->end(), is_control)) {
+  if (std::any_of(text.begin(), text.end(), is_control)) {
     return wrong(name + ": must not have control characters");
   }
-  if (text && text->size() > kHeaderTextMax) return wrong(name + ": must not be longer than 8192 bytes");
-  return text;
+  if (text.size() > kHeaderTextMax) return wrong(name + ": must not be longer than 8192 bytes");
+  return {};
 }
 
 // The name of an authentication scheme (RFC 9110, 11.1).
@@ -52,12 +51,8 @@ Result<void> read_authentication(Value authentication, const std::string& name, 
   } else if (auto bad = take(read_strings(schemes, name + ".schemes"), config.schemes)) {
     return fail(*bad);
   }
-  const bool good = std::all_of(config.schemes.begin(), config.schemes.end(), is_scheme);
-  if (!good || config.schemes.size() > kSchemesMax) {
-    return wrong(name + ".schemes: must be at most 16 names of authentication schemes");
-  }
-  const Value credentials = authentication["credentials"];
-  if (auto bad = take(read_header_text(credentials, name + ".credentials"), config.credentials)) {
+  if (auto bad =
+          take(read_string(authentication["credentials"], name + ".credentials"), config.credentials)) {
     return fail(*bad);
   }
   return {};
@@ -97,10 +92,10 @@ Value first_of(Value object, std::initializer_list<std::string_view> names) {
   return value;
 }
 
-Result<std::string> read_string(Value value, const std::string& name) {
+Result<std::string> read_string(const Param& value, const std::string& name) {
   if (value.absent()) return std::string();
   if (!value.is_string()) return wrong(name + ": must be a string");
-  return value.str();
+  return std::string(value.string());
 }
 
 Result<std::vector<std::string>> read_strings(Value value, const std::string& name) {
@@ -122,24 +117,24 @@ Result<std::vector<task::TaskId>> read_task_ids(Value value, const std::string& 
   return ids;
 }
 
-Result<task::Json> read_object(Value value, const std::string& name) {
+Result<task::Json> read_object(const Param& value, const std::string& name) {
   if (value.absent()) return task::Json{};
-  if (!value.is_object()) return wrong(name + ": must be an object");
-  return value.json();
+  if (!value.json().is_object()) return wrong(name + ": must be an object");
+  return value.json().json();
 }
 
-Result<std::optional<bool>> read_truth(Value value, const std::string& name, Source source) {
+Result<std::optional<bool>> read_truth(const Param& value, const std::string& name, Source source) {
   if (value.absent()) return std::optional<bool>();
-  if (value.is_bool()) return std::optional(value.boolean());
+  if (value.json().is_bool()) return std::optional(value.json().boolean());
   const std::string_view text = source == Source::query ? value.string() : "";
   if (text == "true") return std::optional(true);
   if (text == "false") return std::optional(false);
   return wrong(name + ": must be true or false");
 }
 
-Result<std::optional<std::int64_t>> read_count(Value value, const std::string& name, Source source) {
+Result<std::optional<std::int64_t>> read_count(const Param& value, const std::string& name, Source source) {
   if (value.absent()) return std::optional<std::int64_t>();
-  std::optional<std::int64_t> number = value.integer();
+  std::optional<std::int64_t> number = value.json().integer();
   if (value.is_string() && source == Source::query) {
     const std::string_view text = value.string();
     std::int64_t parsed = 0;
@@ -150,15 +145,15 @@ Result<std::optional<std::int64_t>> read_count(Value value, const std::string& n
   return number;
 }
 
-Result<std::optional<int>> read_history(Value value, const std::string& name, std::optional<int> absent,
-                                        Source source) {
+Result<std::optional<int>> read_history(const Param& value, const std::string& name,
+                                        std::optional<int> absent, Source source) {
   const auto length = read_count(value, name, source);
   if (!length) return fail(length.error());
   if (!*length) return absent;
   return std::optional(static_cast<int>(std::min(**length, kHistoryMax)));
 }
 
-Result<std::string> read_id(Value value, const std::string& name) {
+Result<std::string> read_id(const Param& value, const std::string& name) {
   auto id = read_string(value, name);
   if (id && id->size() > kIdMax) return wrong(name + ": must not be longer than 256 bytes");
   return id;
@@ -176,28 +171,37 @@ Result<task::TaskId> read_task_id(Value owner, std::string_view member, const st
 }
 
 Result<task::PushConfig> read_push_config(Value config, const std::string& name,
-                                          task::Generation generation) {
+                                          task::ProtocolVersion version) {
   if (!config.is_object()) return wrong(name + ": must be an object");
   task::PushConfig read;
-  read.generation = generation;
+  read.generation = version;
   std::optional<base::Error> bad;
   if ((bad = take(read_id(config["id"], name + ".id"), read.id.value)) ||
       (bad = take(read_string(config["url"], name + ".url"), read.url)) ||
-      (bad = take(read_header_text(config["token"], name + ".token"), read.token))) {
+      (bad = take(read_string(config["token"], name + ".token"), read.token))) {
     return fail(*bad);
   }
-  if (read.url.size() > kUrlMax) return wrong(name + ".url: must not be longer than 2048 bytes");
-  if (!is_http_url(read.url)) return wrong(name + ".url: must be an http or https URL");
   if (auto done = read_authentication(config["authentication"], name + ".authentication", read); !done) {
     return fail(done.error());
   }
+  if (auto done = check_push_config(read, name); !done) return fail(done.error());
   return read;
 }
 
-Result<std::optional<task::EventNumber>> read_last_event(Value params) {
-  const auto metadata = read_object(params["metadata"], "params.metadata");
-  if (!metadata) return fail(metadata.error());
-  const auto number = read_count(params["metadata"]["lastEventId"], "params.metadata.lastEventId");
+Result<void> check_push_config(const task::PushConfig& config, const std::string& name) {
+  if (auto done = check_header_text(config.token, name + ".token"); !done) return done;
+  if (config.url.size() > kUrlMax) return wrong(name + ".url: must not be longer than 2048 bytes");
+  if (!is_http_url(config.url)) return wrong(name + ".url: must be an http or https URL");
+  const bool good = std::all_of(config.schemes.begin(), config.schemes.end(), is_scheme);
+  if (!good || config.schemes.size() > kSchemesMax) {
+    return wrong(name + ".authentication.schemes: must be at most 16 names of authentication schemes");
+  }
+  return check_header_text(config.credentials, name + ".authentication.credentials");
+}
+
+Result<std::optional<task::EventNumber>> read_last_event(const Param& metadata) {
+  if (!metadata.absent() && !metadata.json().is_object()) return wrong("params.metadata: must be an object");
+  const auto number = read_count(metadata.json()["lastEventId"], "params.metadata.lastEventId");
   if (!number) return fail(number.error());
   if (!*number) return std::optional<task::EventNumber>();
   return std::optional(task::EventNumber{**number});

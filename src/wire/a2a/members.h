@@ -37,22 +37,22 @@ std::optional<base::Error> take(base::Result<From> from, To& to) {
 Value first_of(Value object, std::initializer_list<std::string_view> names);
 
 // Absent values read as empty: an empty string, list or Json.
-base::Result<std::string> read_string(Value value, const std::string& name);
+base::Result<std::string> read_string(const Param& value, const std::string& name);
 base::Result<std::vector<std::string>> read_strings(Value value, const std::string& name);
 base::Result<std::vector<task::TaskId>> read_task_ids(Value value, const std::string& name);
-base::Result<task::Json> read_object(Value value, const std::string& name);
+base::Result<task::Json> read_object(const Param& value, const std::string& name);
 // Where a value comes from: in a query, booleans and numbers are text.
 enum class Source { json, query };
-base::Result<std::optional<bool>> read_truth(Value value, const std::string& name,
+base::Result<std::optional<bool>> read_truth(const Param& value, const std::string& name,
                                              Source source = Source::json);
 // A whole number from 0.
-base::Result<std::optional<std::int64_t>> read_count(Value value, const std::string& name,
+base::Result<std::optional<std::int64_t>> read_count(const Param& value, const std::string& name,
                                                      Source source = Source::json);
 // A history length, or `absent` if none is given.
-base::Result<std::optional<int>> read_history(Value value, const std::string& name, std::optional<int> absent,
-                                              Source source = Source::json);
+base::Result<std::optional<int>> read_history(const Param& value, const std::string& name,
+                                              std::optional<int> absent, Source source = Source::json);
 // An id that a client made or repeats: at most kIdMax bytes, empty if absent.
-base::Result<std::string> read_id(Value value, const std::string& name);
+base::Result<std::string> read_id(const Param& value, const std::string& name);
 // A required task id. Whole numbers are accepted too: documents of 0.1 have them.
 base::Result<task::TaskId> read_task_id(Value owner, std::string_view member, const std::string& name);
 
@@ -66,19 +66,22 @@ base::Result<std::vector<task::Part>> read_parts(Value parts, const std::string&
 // Before 1.0, data is an object. Any other JSON is wrapped as {"value": ...}, with a mark in the part's
 // metadata as the SDKs have it. Reading also accepts lists that are not wrapped. If data was wrapped, `kept`
 // becomes the metadata without the mark; otherwise it is unchanged.
+inline constexpr std::string_view kWrapped = "data_part_compat";  // the mark
 base::Result<task::Part> read_data(Value data, Value metadata, task::Json& kept);
 void write_data(Writer& out, const task::Part& data);
 // A part's metadata, plus what has no other place before 1.0: the media type and the name of text or data
 // and, if `marks_wrapped`, the mark of wrapped data.
 task::Json metadata_before_v1(const task::Part& part, bool marks_wrapped);
 
-// A push config {url, id?, token?, authentication?{schemes | scheme, credentials?}}, as all generations have
-// it.
+// A push config {url, id?, token?, authentication?{schemes | scheme, credentials?}}, as all versions have it.
 base::Result<task::PushConfig> read_push_config(Value config, const std::string& name,
-                                                task::Generation generation);
+                                                task::ProtocolVersion version);
 
-// metadata.lastEventId of a request.
-base::Result<std::optional<task::EventNumber>> read_last_event(Value params);
+// The same checks for a config that is a value already. `name` is its path.
+base::Result<void> check_push_config(const task::PushConfig& config, const std::string& name);
+
+// The lastEventId in a request's metadata.
+base::Result<std::optional<task::EventNumber>> read_last_event(const Param& metadata);
 // Returns a send's metadata for its task, and puts Baton's extension into `numbers`. `name`: the metadata's
 // path.
 base::Result<task::Json> read_metadata(Value metadata, const std::string& name, NumbersWish& numbers);
@@ -99,5 +102,27 @@ task::Json shown_metadata(const task::Json& metadata, const InStream& place);
 
 // A piece of a streamed reply as A2A shows it: an artifact of one text part.
 task::ArtifactChunk as_chunk(const task::TextDelta& delta);
+
+// Shows an event as a status update or an artifact update: calls on_status(status, metadata, final) or
+// on_chunk(chunk, metadata). Returns false for an event that A2A does not show. Messages are not shown
+// either: in a stream, a message is the whole answer and ends it.
+template <class OnStatus, class OnChunk>
+bool show_event(const task::TaskId& task, const task::Event& event, const InStream& place,
+                const OnStatus& on_status, const OnChunk& on_chunk) {
+  if (const auto* changed = task::status_in(event)) {
+    on_status(changed->status, shown_metadata(changed->metadata, place),
+              place.last || task::is_terminal(changed->status.state));
+  } else if (const auto* text = std::get_if<task::TextDelta>(&event.body)) {
+    if (text->in_status) return false;
+    on_chunk(as_chunk(*text), shown_metadata({}, place));
+  } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
+    on_chunk(*chunk, shown_metadata({}, place));
+  } else if (const auto tool = tool_status(task, event)) {
+    on_status(*tool, shown_metadata({}, place), place.last);
+  } else {
+    return false;
+  }
+  return true;
+}
 
 }  // namespace baton::wire::a2a

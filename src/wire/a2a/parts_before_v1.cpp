@@ -34,8 +34,6 @@ Result<Part> read_file(Value file) {
   return part;
 }
 
-constexpr std::string_view kWrapped = "data_part_compat";
-
 task::Json without_mark(Value metadata) {
   if (metadata.size() == 1) return {};
   task::Json rest;

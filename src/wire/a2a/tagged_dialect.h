@@ -9,7 +9,7 @@ namespace baton::wire::a2a {
 
 class TaggedDialect : public Dialect {
  public:
-  base::Result<TaskRequest> read_task_request(Value params) const override;
+  base::Result<TaskRequest> read_task_request(const Params& params) const override;
 
   void write_task(Writer& out, const task::Task& task) const override;
   void write_push(Writer& out, const task::TaskId& task, const task::PushConfig& config) const override;
@@ -22,11 +22,10 @@ class TaggedDialect : public Dialect {
 
  protected:
   // `history_absent`: what an absent historyLength means, as in task::Depth.
-  TaggedDialect(Tags tags, std::optional<int> history_absent)
-      : tags_(tags), history_absent_(history_absent) {}
+  TaggedDialect(task::VersionRange spoken, std::optional<int> history_absent)
+      : Dialect(spoken), history_absent_(history_absent) {}
 
  private:
-  const Tags tags_;
   const std::optional<int> history_absent_;
 };
 

@@ -3,9 +3,9 @@
 // object with both sets is valid in all of them (README.md, 9).
 //
 // States that 0.1 lacks are renamed for its clients: rejected shows as failed, auth-required as
-// input-required, and the status has a message whose metadata.state is the real state. Tags::all renames only
-// for tasks that a client of 0.1 made: newer clients read the others. Threads: none shared. The Writer and
-// the ids must outlive it.
+// input-required, and the status has a message whose metadata.state is the real state. Objects of several
+// versions are renamed only in tasks that a client of 0.1 made: newer clients read the others. Threads: none
+// shared. The Writer and the ids must outlive it.
 #pragma once
 
 #include "task/task.h"
@@ -14,14 +14,12 @@
 
 namespace baton::wire::a2a {
 
-// The generations in which an object must be valid.
-enum class Tags { v0_1, v0_2_and_v0_3, all };
-
 class TaggedObjects {
  public:
-  TaggedObjects(Writer& out, Tags tags, const task::TaskId& task, const task::ContextId& context,
-                task::Generation origin = task::Generation::v1_0)
-      : out_(out), tags_(tags), task_(task), context_(context), origin_(origin) {}
+  // `versions`: those in which an object must be valid, one of the ranges of rules.h before 1.0.
+  TaggedObjects(Writer& out, task::VersionRange versions, const task::TaskId& task,
+                const task::ContextId& context, task::ProtocolVersion origin = task::ProtocolVersion::v1_0)
+      : out_(out), versions_(versions), task_(task), context_(context), origin_(origin) {}
 
   // `final` is written if given: in 0.1, a Task at the head of a stream is a status event.
   void write_task(const task::Task& task, std::optional<bool> final = {});
@@ -32,10 +30,10 @@ class TaggedObjects {
   void write_message(const task::Message& message);
 
  private:
-  bool has_v0_1() const { return tags_ != Tags::v0_2_and_v0_3; }
-  bool has_v0_3() const { return tags_ != Tags::v0_1; }
+  bool has_v0_1() const { return versions_.contains(task::ProtocolVersion::v0_1); }
+  bool has_v0_3() const { return versions_.contains(task::ProtocolVersion::v0_3); }
   bool renames_states() const {
-    return tags_ == Tags::v0_1 || (tags_ == Tags::all && origin_ == task::Generation::v0_1);
+    return has_v0_1() && (!has_v0_3() || origin_ == task::ProtocolVersion::v0_1);
   }
 
   void write_kind(std::string_view kind);
@@ -48,10 +46,10 @@ class TaggedObjects {
   void write_artifact(const task::Artifact& artifact, const task::ArtifactChunk* chunk);
 
   Writer& out_;
-  const Tags tags_;
+  const task::VersionRange versions_;
   const task::TaskId& task_;
   const task::ContextId& context_;
-  const task::Generation origin_;
+  const task::ProtocolVersion origin_;
 };
 
 }  // namespace baton::wire::a2a

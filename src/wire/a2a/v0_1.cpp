@@ -13,7 +13,7 @@ using base::Result;
 
 // 0.1 has no config ids: the task's id is used.
 Result<task::PushConfig> read_config(Value config, const std::string& name, const task::TaskId& task) {
-  auto read = read_push_config(config, name, task::Generation::v0_1);
+  auto read = read_push_config(config, name, task::ProtocolVersion::v0_1);
   if (!read) return read;
   read->id.value = task.value;
   if (!config["authentication"].absent()) read->authentication_extra = config["authentication"].json();
@@ -37,16 +37,11 @@ Result<task::Message> read_message(Value message) {
 
 class V01 final : public TaggedDialect {
  public:
-  V01() : TaggedDialect(Tags::v0_1, 0) {}
+  V01() : TaggedDialect(kV01, 0) {}
 
   Result<SendRequest> read_send(Value params) const override;
   Result<PushRequest> read_push(Value params) const override;
   Result<PushRef> read_push_ref(Value params) const override;
-
-  // Its clients know only status and artifact events, and see auth-required as input-required.
-  bool stream_begins_with_task() const override { return false; }
-  bool stream_ends_at(task::State state) const override { return task::is_stopped(state); }
-  bool is_of_tasks_era(task::Generation) const override { return true; }
 };
 
 Result<SendRequest> V01::read_send(Value params) const {
@@ -68,7 +63,7 @@ Result<SendRequest> V01::read_send(Value params) const {
     bad = take(read_config(push, "params.pushNotification", submission.task), submission.push);
     if (bad) return fail(*bad);
   }
-  submission.origin = task::Generation::v0_1;
+  submission.origin = task::ProtocolVersion::v0_1;
   submission.when_unknown = task::WhenUnknown::create;
   submission.when_ended = task::WhenEnded::reopen;
   submission.when_context_differs = task::WhenContextDiffers::ignore;

@@ -15,7 +15,7 @@ constexpr std::optional<int> kAllHistory;
 // A config without an id gets the task's, which is not yet known if the config comes with a new task's
 // message.
 Result<task::PushConfig> read_config(Value config, const std::string& name, const task::TaskId& task) {
-  auto read = read_push_config(config, name, task::Generation::v0_3);
+  auto read = read_push_config(config, name, task::ProtocolVersion::v0_3);
   if (read && read->id.empty()) read->id.value = task.value;
   return read;
 }
@@ -67,32 +67,21 @@ Result<void> read_configuration(Value configuration, SendRequest& read) {
 
 class V03 : public TaggedDialect {
  public:
-  explicit V03(Tags tags = Tags::v0_2_and_v0_3) : TaggedDialect(tags, kAllHistory) {}
+  explicit V03(task::VersionRange spoken = kV02ToV03) : TaggedDialect(spoken, kAllHistory) {}
 
   Result<SendRequest> read_send(Value params) const override;
   Result<PushRequest> read_push(Value params) const override;
   Result<PushRef> read_push_ref(Value params) const override;
 
   void write_message(Writer& out, const task::Task& task) const override {
-    TaggedObjects(out, Tags::v0_2_and_v0_3, {}, task.context).write_message(*task.status.message);
+    TaggedObjects(out, kV02ToV03, {}, task.context).write_message(*task.status.message);
   }
-  bool has_messages() const override { return true; }
-  bool refuses_in_stream() const override { return true; }
-};
-
-// Methods that several generations share do not tell whose they are, so the client that made the task
-// decides: an absent historyLength means all, as in 0.3, except for tasks of clients of 0.1.
-class Dual final : public V03 {
- public:
-  Dual() : V03(Tags::all) {}
-
-  bool is_of_tasks_era(task::Generation origin) const override { return origin == task::Generation::v0_1; }
 };
 
 Result<SendRequest> V03::read_send(Value params) const {
   if (params.missing()) return wrong("params: are missing");
   SendRequest read;
-  read.submission.origin = task::Generation::v0_3;
+  read.submission.origin = task::ProtocolVersion::v0_3;
   if (auto done = read_message(params["message"], read.submission); !done) return fail(done.error());
   if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());
   auto bad =
@@ -132,7 +121,9 @@ const Dialect& v0_3() {
 }
 
 const Dialect& dual() {
-  static const Dual dialect;
+  // A task that a client of 0.1 made is answered by its rules; for any other an absent historyLength means
+  // all.
+  static const V03 dialect(kBeforeV1);
   return dialect;
 }
 

@@ -9,19 +9,19 @@ using base::fail;
 using base::Result;
 
 // In the proto this is a plain number, where 0 is "not given" and means all.
-Result<std::optional<int>> read_length(Value owner, const std::string& name) {
+Result<std::optional<int>> read_length(const Params& owner, const std::string& name) {
   auto length =
-      read_history(first_of(owner, {"historyLength", "history_length"}), name, std::nullopt, Source::query);
+      read_history(owner.first_of({"historyLength", "history_length"}), name, std::nullopt, Source::query);
   if (length && *length == 0) return std::optional<int>();
   return length;
 }
 
 // The task and the config that a request names, by resource names or, as in JSON-RPC, by ids. Empty if it
 // names none: then the path does.
-Result<PushRef> read_ref(Value params, std::initializer_list<std::string_view> names,
+Result<PushRef> read_ref(const Params& params, std::initializer_list<std::string_view> names,
                          std::initializer_list<std::string_view> ids) {
   PushRef ref;
-  const Value name = first_of(params, names), id = first_of(params, ids);
+  const Param name = params.first_of(names), id = params.first_of(ids);
   const std::string member(name.absent() ? *ids.begin() : *names.begin());
   if (!id.absent()) {
     if (auto bad = take(read_id(id, std::string(*ids.begin())), ref.task.value)) return fail(*bad);
@@ -51,16 +51,18 @@ Result<void> read_configuration(Value configuration, SendRequest& read) {
   const Value push =
       first_of(configuration, {"pushNotification", "push_notification", "pushNotificationConfig"});
   if (push.absent()) return {};
-  bad =
-      take(read_push_config(push, name + ".pushNotification", task::Generation::v0_3), read.submission.push);
+  bad = take(read_push_config(push, name + ".pushNotification", task::ProtocolVersion::v0_3),
+             read.submission.push);
   if (bad) return fail(*bad);
   return {};
 }
 
 class V03Rest final : public Dialect {
  public:
+  V03Rest() : Dialect(kV02ToV03) {}
+
   Result<SendRequest> read_send(Value params) const override;
-  Result<TaskRequest> read_task_request(Value params) const override;
+  Result<TaskRequest> read_task_request(const Params& params) const override;
   Result<PushRequest> read_push(Value params) const override;
   Result<PushRef> read_push_ref(Value params) const override {
     return read_ref(params, {"name", "parent"}, {"id", "taskId"});
@@ -74,7 +76,6 @@ class V03Rest final : public Dialect {
       rest_v0_3::write_message(out.key("message"), *task.status.message, {{}, task.context});
     });
   }
-  bool has_messages() const override { return true; }
   void write_task(Writer& out, const task::Task& task) const override { rest_v0_3::write_task(out, task); }
   void write_push(Writer& out, const task::TaskId& task, const task::PushConfig& config) const override {
     rest_v0_3::write_push(out, task, config);
@@ -94,7 +95,7 @@ class V03Rest final : public Dialect {
 Result<SendRequest> V03Rest::read_send(Value params) const {
   if (!params.is_object()) return wrong("params: must be an object");
   SendRequest read;
-  read.submission.origin = task::Generation::v0_3;
+  read.submission.origin = task::ProtocolVersion::v0_3;
   read.history_length = std::nullopt;
   // 0.2.6 uses the proto's own name for the message.
   auto message = rest_v0_3::read_message(first_of(params, {"message", "request"}));
@@ -109,15 +110,15 @@ Result<SendRequest> V03Rest::read_send(Value params) const {
 }
 
 // Old clients send null as the body.
-Result<TaskRequest> V03Rest::read_task_request(Value params) const {
-  if (!params.absent() && !params.is_object()) return wrong("params: must be an object");
+Result<TaskRequest> V03Rest::read_task_request(const Params& params) const {
+  if (!params.json().absent() && !params.json().is_object()) return wrong("params: must be an object");
   TaskRequest read;
   PushRef ref;
   std::optional<base::Error> bad;
   if ((bad = take(read_ref(params, {"name"}, {"id"}), ref)) ||
       (bad = take(read_length(params, "historyLength"), read.history_length)) ||
-      (bad = take(read_last_event(params), read.last_event)) ||
-      (bad = take(read_numbers_wish(params["metadata"], "metadata"), read.numbers))) {
+      (bad = take(read_last_event(params["metadata"]), read.last_event)) ||
+      (bad = take(read_numbers_wish(params["metadata"].json(), "metadata"), read.numbers))) {
     return fail(*bad);
   }
   read.id = std::move(ref.task);
@@ -136,9 +137,9 @@ Result<PushRequest> V03Rest::read_push(Value params) const {
   if ((bad =
            take(read_ref(params["parent"].absent() ? outer : params, {"parent", "name"}, {"taskId"}), ref)) ||
       (bad = take(read_id(first_of(params, {"configId", "config_id"}), "configId"), id)) ||
-      (bad = take(
-           read_push_config(inner.absent() ? outer : inner, "pushNotificationConfig", task::Generation::v0_3),
-           read.config))) {
+      (bad = take(read_push_config(inner.absent() ? outer : inner, "pushNotificationConfig",
+                                   task::ProtocolVersion::v0_3),
+                  read.config))) {
     return fail(*bad);
   }
   read.task = std::move(ref.task);
@@ -158,23 +159,14 @@ void V03Rest::write_pushes(Writer& out, const task::TaskId& task,
 
 bool V03Rest::write_event(Writer& out, const TaskNames& names, const task::Event& event,
                           const InStream& place) const {
-  if (const auto* changed = task::status_in(event)) {
-    const bool final = place.last || task::is_terminal(changed->status.state);
-    const task::Json metadata = shown_metadata(changed->metadata, place);
-    out.object([&] { rest_v0_3::write_status_update(out, names, changed->status, metadata, final); });
-  } else if (const auto* text = std::get_if<task::TextDelta>(&event.body)) {
-    if (text->in_status) return false;
-    out.object(
-        [&] { rest_v0_3::write_artifact_update(out, names, as_chunk(*text), shown_metadata({}, place)); });
-  } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
-    out.object([&] { rest_v0_3::write_artifact_update(out, names, *chunk, shown_metadata({}, place)); });
-  } else if (const auto tool = tool_status(names.task, event)) {
-    out.object(
-        [&] { rest_v0_3::write_status_update(out, names, *tool, shown_metadata({}, place), place.last); });
-  } else {
-    return false;
-  }
-  return true;
+  return show_event(
+      names.task, event, place,
+      [&](const task::Status& status, const task::Json& metadata, bool final) {
+        out.object([&] { rest_v0_3::write_status_update(out, names, status, metadata, final); });
+      },
+      [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
+        out.object([&] { rest_v0_3::write_artifact_update(out, names, chunk, metadata); });
+      });
 }
 
 }  // namespace

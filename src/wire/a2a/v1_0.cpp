@@ -10,17 +10,17 @@ namespace {
 using base::fail;
 using base::Result;
 
-Result<void> check_params(Value params) {
-  if (!params.absent() && !params.is_object()) return wrong("params: must be an object");
+Result<void> check_params(const Params& params) {
+  if (!params.json().absent() && !params.json().is_object()) return wrong("params: must be an object");
   return {};
 }
 
-Result<std::string> read_task_name(Value params, std::string_view camel, std::string_view snake) {
+Result<std::string> read_task_name(const Params& params, std::string_view camel, std::string_view snake) {
   if (params.repeats(camel)) return wrong(std::string(camel) + ": given more than once");
-  return read_id(first_of(params, {camel, snake}), std::string(camel));
+  return read_id(params.first_of({camel, snake}), std::string(camel));
 }
 
-Result<std::string> read_required_id(Value params, std::string_view camel, std::string_view snake) {
+Result<std::string> read_required_id(const Params& params, std::string_view camel, std::string_view snake) {
   auto id = read_task_name(params, camel, snake);
   if (id && id->empty()) return wrong(std::string(camel) + ": must not be empty");
   return id;
@@ -52,7 +52,7 @@ Result<void> read_message(Value message, task::Submission& submission) {
 }
 
 Result<task::PushConfig> read_config(Value config, const std::string& name) {
-  auto read = read_push_config(config, name, task::Generation::v1_0);
+  auto read = read_push_config(config, name, task::ProtocolVersion::v1_0);
   if (read && !config["authentication"].absent() && read->schemes.empty()) {
     return wrong(name + ".authentication.scheme: must not be empty");
   }
@@ -124,9 +124,11 @@ void write_artifact_update(Writer& out, const TaskNames& names, const task::Arti
 
 class V10 final : public Dialect {
  public:
+  V10() : Dialect(kV10) {}
+
   Result<SendRequest> read_send(Value params) const override;
-  Result<TaskRequest> read_task_request(Value params) const override;
-  Result<ListRequest> read_list(Value params) const override { return read_list_request(params); }
+  Result<TaskRequest> read_task_request(const Params& params) const override;
+  Result<ListRequest> read_list(const Params& params) const override { return read_list_request(params); }
   Result<PushRequest> read_push(Value params) const override;
   Result<PushRef> read_push_ref(Value params) const override;
 
@@ -136,7 +138,6 @@ class V10 final : public Dialect {
   void write_message(Writer& out, const task::Task& task) const override {
     out.object([&] { v1::write_message(out.key("message"), *task.status.message, {}, task.context); });
   }
-  bool has_messages() const override { return true; }
   void write_task(Writer& out, const task::Task& task) const override { v1::write_task(out, task); }
   void write_list(Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,
                   const std::optional<task::ListPosition>& next, std::int64_t total) const override {
@@ -151,10 +152,6 @@ class V10 final : public Dialect {
   void write_first(Writer& out, const task::Task& task, bool) const override { write_sent(out, task); }
   bool write_event(Writer& out, const TaskNames& names, const task::Event& event,
                    const InStream& place) const override;
-
-  base::ErrorCode refusal_when_ended() const override { return base::ErrorCode::unsupported; }
-  bool subscribes_to_ended() const override { return false; }
-  bool cancels_twice() const override { return true; }
 
   void write_webhook(Writer& out, const task::Task& task, const task::Event& event) const override {
     if (!write_event(out, {task.id, task.context}, event, {})) write_sent(out, task);
@@ -174,16 +171,16 @@ Result<SendRequest> V10::read_send(Value params) const {
   return read;
 }
 
-Result<TaskRequest> V10::read_task_request(Value params) const {
+Result<TaskRequest> V10::read_task_request(const Params& params) const {
   if (auto done = check_params(params); !done) return fail(done.error());
   TaskRequest read;
   std::optional<base::Error> bad;
   if ((bad = take(read_required_id(params, "id", "id"), read.id.value)) ||
-      (bad = take(read_history(first_of(params, {"historyLength", "history_length"}), "historyLength",
+      (bad = take(read_history(params.first_of({"historyLength", "history_length"}), "historyLength",
                                std::nullopt, Source::query),
                   read.history_length)) ||
-      (bad = take(read_last_event(params), read.last_event)) ||
-      (bad = take(read_numbers_wish(params["metadata"], "metadata"), read.numbers))) {
+      (bad = take(read_last_event(params["metadata"]), read.last_event)) ||
+      (bad = take(read_numbers_wish(params["metadata"].json(), "metadata"), read.numbers))) {
     return fail(*bad);
   }
   return read;
@@ -225,20 +222,14 @@ void V10::write_pushes(Writer& out, const task::TaskId& task,
 
 bool V10::write_event(Writer& out, const TaskNames& names, const task::Event& event,
                       const InStream& place) const {
-  if (const auto* status = std::get_if<task::StatusChanged>(&event.body)) {
-    out.object(
-        [&] { write_status_update(out, names, status->status, shown_metadata(status->metadata, place)); });
-  } else if (const auto* text = std::get_if<task::TextDelta>(&event.body)) {
-    if (text->in_status) return false;
-    out.object([&] { write_artifact_update(out, names, as_chunk(*text), shown_metadata({}, place)); });
-  } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
-    out.object([&] { write_artifact_update(out, names, *chunk, shown_metadata({}, place)); });
-  } else if (const auto tool = tool_status(names.task, event)) {
-    out.object([&] { write_status_update(out, names, *tool, shown_metadata({}, place)); });
-  } else {
-    return false;
-  }
-  return true;
+  return show_event(
+      names.task, event, place,
+      [&](const task::Status& status, const task::Json& metadata, bool) {
+        out.object([&] { write_status_update(out, names, status, metadata); });
+      },
+      [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
+        out.object([&] { write_artifact_update(out, names, chunk, metadata); });
+      });
 }
 
 }  // namespace

@@ -13,8 +13,6 @@ namespace {
 using base::fail;
 using base::Result;
 
-constexpr std::int64_t kPageMax = 100;
-
 // The 16 hex digits of FNV-1a. It need not be secret: a token only says where to continue in the caller's own
 // list, so detecting a damaged or foreign one is enough.
 std::string check_of(std::string_view text) {
@@ -25,7 +23,9 @@ std::string check_of(std::string_view text) {
   return hex;
 }
 
-// Opaque to clients: (time of the status, task id) with a check, in base64 that a URL can hold.
+}  // namespace
+
+// (time of the status, task id) with a check, in base64 that a URL can hold.
 std::string page_token(const task::ListPosition& position) {
   const std::string place = std::to_string(base::to_ms(position.status_at)) + ":" + position.id.value;
   std::string token = encode_base64(check_of(place) + place);
@@ -36,6 +36,8 @@ std::string page_token(const task::ListPosition& position) {
   }
   return token;
 }
+
+namespace {
 
 std::optional<task::ListPosition> position_in(std::string_view token) {
   const auto bytes = decode_base64(token);
@@ -53,7 +55,9 @@ std::optional<task::ListPosition> position_in(std::string_view token) {
   return position;
 }
 
-Result<std::optional<task::ListPosition>> read_page_token(Value value) {
+}  // namespace
+
+Result<std::optional<task::ListPosition>> read_page_token(const Param& value) {
   const auto token = read_string(value, "pageToken");
   if (!token) return fail(token.error());
   if (token->empty()) return std::optional<task::ListPosition>();
@@ -62,10 +66,12 @@ Result<std::optional<task::ListPosition>> read_page_token(Value value) {
   return position;
 }
 
-Result<std::optional<task::State>> read_state_filter(Value value) {
+namespace {
+
+Result<std::optional<task::State>> read_state_filter(const Param& value) {
   using States = std::optional<task::State>;
   if (value.absent() || (value.is_string() && value.string().empty())) return States();
-  std::optional<std::int64_t> number = value.integer();
+  std::optional<std::int64_t> number = value.json().integer();
   if (const std::string_view text = value.string(); text.size() == 1 && text[0] >= '0' && text[0] <= '9') {
     number = text[0] - '0';
   }
@@ -75,7 +81,7 @@ Result<std::optional<task::State>> read_state_filter(Value value) {
   return wrong("status: must be a task state, such as TASK_STATE_COMPLETED");
 }
 
-Result<std::optional<base::Timestamp>> read_since(Value value) {
+Result<std::optional<base::Timestamp>> read_since(const Param& value) {
   const auto text = read_string(value, "statusTimestampAfter");
   if (!text) return fail(text.error());
   if (text->empty()) return std::optional<base::Timestamp>();
@@ -84,7 +90,7 @@ Result<std::optional<base::Timestamp>> read_since(Value value) {
   return since;
 }
 
-Result<int> read_page_size(Value value) {
+Result<int> read_page_size(const Param& value) {
   const auto size = read_count(value, "pageSize", Source::query);
   if (size && !*size) return task::ListFilter{}.limit;
   if (!size || **size < 1 || **size > kPageMax)
@@ -94,13 +100,13 @@ Result<int> read_page_size(Value value) {
 
 }  // namespace
 
-Result<ListRequest> read_list_request(Value params) {
-  if (!params.absent() && !params.is_object()) return wrong("params: must be an object");
+Result<ListRequest> read_list_request(const Params& params) {
+  if (!params.json().absent() && !params.json().is_object()) return wrong("params: must be an object");
   ListRequest read;
   std::optional<bool> artifacts;
   std::optional<base::Error> bad;
   const auto member = [&](std::string_view camel, std::string_view snake) {
-    return first_of(params, {camel, snake});
+    return params.first_of({camel, snake});
   };
   if ((bad = take(read_id(member("contextId", "context_id"), "contextId"), read.filter.context.value)) ||
       (bad = take(read_state_filter(params["status"]), read.filter.state)) ||

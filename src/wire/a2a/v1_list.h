@@ -5,7 +5,12 @@
 
 namespace baton::wire::a2a {
 
-base::Result<ListRequest> read_list_request(Value params);
+inline constexpr std::int64_t kPageMax = 100;
+// Opaque to clients.
+std::string page_token(const task::ListPosition& position);
+base::Result<std::optional<task::ListPosition>> read_page_token(const Param& value);
+
+base::Result<ListRequest> read_list_request(const Params& params);
 void write_list_answer(Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,
                        const std::optional<task::ListPosition>& next, std::int64_t total);
 

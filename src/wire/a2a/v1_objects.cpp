@@ -87,6 +87,11 @@ std::optional<task::State> state_numbered(std::int64_t number) {
   return kStateNumbers[static_cast<std::size_t>(number - 1)];
 }
 
+int number_of(task::State state) {
+  const auto* found = std::find(kStateNumbers.begin(), kStateNumbers.end(), state);
+  return static_cast<int>(found - kStateNumbers.begin()) + 1;
+}
+
 void write_part(Writer& out, const task::Part& part) {
   out.object([&] {
     const std::string_view name = kContentNames[static_cast<std::size_t>(part.kind)].name;

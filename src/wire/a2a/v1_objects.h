@@ -38,5 +38,6 @@ std::string_view state_name(task::State state);
 // By name, or by number in a2a.proto. Returns nothing for unspecified and unknown states.
 std::optional<task::State> state_named(std::string_view name);
 std::optional<task::State> state_numbered(std::int64_t number);
+int number_of(task::State state);
 
 }  // namespace baton::wire::v1

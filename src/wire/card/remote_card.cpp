@@ -8,18 +8,18 @@
 namespace baton::wire {
 namespace {
 
-using task::Generation;
+using task::ProtocolVersion;
 
 constexpr std::array<std::pair<Binding, std::string_view>, 3> kBindings{{
     {Binding::json_rpc, "JSONRPC"},
     {Binding::rest, "HTTP+JSON"},
     {Binding::grpc, "GRPC"},
 }};
-constexpr std::array<std::pair<Generation, std::string_view>, 4> kGenerations{{
-    {Generation::v0_1, "0.1"},
-    {Generation::v0_2, "0.2"},
-    {Generation::v0_3, "0.3"},
-    {Generation::v1_0, "1.0"},
+constexpr std::array<std::pair<ProtocolVersion, std::string_view>, 4> kGenerations{{
+    {ProtocolVersion::v0_1, "0.1"},
+    {ProtocolVersion::v0_2, "0.2"},
+    {ProtocolVersion::v0_3, "0.3"},
+    {ProtocolVersion::v1_0, "1.0"},
 }};
 
 bool same_word(std::string_view a, std::string_view b) {
@@ -38,8 +38,8 @@ std::optional<Binding> read_binding(Value name) {
 }
 
 // "0.3.0" is 0.3; "1.1" is spoken to as 1.0.
-std::optional<Generation> read_generation(std::string_view version) {
-  if (version == "1" || version.starts_with("1.")) return Generation::v1_0;
+std::optional<ProtocolVersion> read_generation(std::string_view version) {
+  if (version == "1" || version.starts_with("1.")) return ProtocolVersion::v1_0;
   for (const auto& [generation, number] : kGenerations) {
     const bool same = version.starts_with(number) && (version.size() == 3 || version[3] == '.');
     if (same) return generation;
@@ -67,20 +67,20 @@ bool lacks_what_0_2_wants(Value card) {
 
 // Tells the generation of a card without a version by its members: 0.2 added some and required others.
 // Returns both if it may be either.
-std::vector<Generation> generations_by_members(Value card) {
+std::vector<ProtocolVersion> generations_by_members(Value card) {
   const bool says_0_2 = has_any(card, {"securitySchemes", "security", "supportsAuthenticatedExtendedCard",
                                        "iconUrl", "preferredTransport", "additionalInterfaces"}) ||
                         has_any(card["capabilities"], {"extensions"});
-  if (says_0_2) return {Generation::v0_2};
-  if (lacks_what_0_2_wants(card) || has_any(card, {"authentication"})) return {Generation::v0_1};
-  return {Generation::v0_1, Generation::v0_2};
+  if (says_0_2) return {ProtocolVersion::v0_2};
+  if (lacks_what_0_2_wants(card) || has_any(card, {"authentication"})) return {ProtocolVersion::v0_1};
+  return {ProtocolVersion::v0_1, ProtocolVersion::v0_2};
 }
 
-std::vector<Generation> old_generations(Value card) {
+std::vector<ProtocolVersion> old_generations(Value card) {
   const std::string_view version = card["protocolVersion"].string();
   if (version.empty()) return generations_by_members(card);
   const auto generation = read_generation(version);
-  return generation ? std::vector{*generation} : std::vector<Generation>{};
+  return generation ? std::vector{*generation} : std::vector<ProtocolVersion>{};
 }
 
 bool has_new_interfaces(Value card) {
@@ -102,7 +102,7 @@ void read_new_interfaces(Value card, RemoteCard& read) {
     const auto binding = read_binding(item["protocolBinding"]);
     const std::string_view version = item["protocolVersion"].string();
     // No version means 0.3.
-    const auto generation = version.empty() ? Generation::v0_3 : read_generation(version);
+    const auto generation = version.empty() ? ProtocolVersion::v0_3 : read_generation(version);
     if (binding && generation) add(read, {item["url"].str(), *binding, *generation, item["tenant"].str()});
   }
 }
@@ -110,7 +110,7 @@ void read_new_interfaces(Value card, RemoteCard& read) {
 void read_old_interfaces(Value card, RemoteCard& read) {
   auto generations = old_generations(card);
   std::reverse(generations.begin(), generations.end());
-  for (const Generation generation : generations) {
+  for (const ProtocolVersion generation : generations) {
     const auto preferred = read_binding(card["preferredTransport"]);
     if (preferred) add(read, {card["url"].str(), *preferred, generation, {}});
     if (!card["additionalInterfaces"].is_array()) continue;
@@ -129,7 +129,7 @@ bool will_do(const InterfaceWish& wish, Binding binding) {
   return std::find(wish.bindings.begin(), wish.bindings.end(), binding) != wish.bindings.end();
 }
 
-std::optional<RemoteInterface> first_of(const RemoteCard& card, Generation generation,
+std::optional<RemoteInterface> first_of(const RemoteCard& card, ProtocolVersion generation,
                                         const InterfaceWish& wish) {
   for (const RemoteInterface& place : card.interfaces) {
     if (place.generation == generation && will_do(wish, place.binding)) return place;
@@ -137,7 +137,7 @@ std::optional<RemoteInterface> first_of(const RemoteCard& card, Generation gener
   return std::nullopt;
 }
 
-std::optional<RemoteInterface> undeclared(const RemoteCard& card, Generation generation,
+std::optional<RemoteInterface> undeclared(const RemoteCard& card, ProtocolVersion generation,
                                           const InterfaceWish& wish) {
   if (!will_do(wish, Binding::json_rpc)) return std::nullopt;
   for (const auto& [oldest, _] : kGenerations) {
@@ -155,16 +155,16 @@ std::string_view name_of(Binding binding) {
   return kBindings[static_cast<std::size_t>(binding)].second;
 }
 
-std::string_view name_of(task::Generation generation) {
+std::string_view name_of(task::ProtocolVersion generation) {
   return kGenerations[static_cast<std::size_t>(generation)].second;
 }
 
-std::vector<task::Generation> generations_of(Value card) {
-  std::vector<Generation> found;
+std::vector<task::ProtocolVersion> generations_of(Value card) {
+  std::vector<ProtocolVersion> found;
   const bool is_new = !card["supportedInterfaces"].absent();
   if (!is_new || !card["url"].absent()) found = old_generations(card);
-  const bool is_there = std::find(found.begin(), found.end(), Generation::v1_0) != found.end();
-  if (is_new && !is_there) found.push_back(Generation::v1_0);
+  const bool is_there = std::find(found.begin(), found.end(), ProtocolVersion::v1_0) != found.end();
+  if (is_new && !is_there) found.push_back(ProtocolVersion::v1_0);
   return found;
 }
 
@@ -201,7 +201,7 @@ std::optional<RemoteInterface> pick(const RemoteCard& card, const InterfaceWish&
     if (wish.generation && *wish.generation != generation->first) continue;
     if (auto place = first_of(card, generation->first, wish)) return place;
   }
-  if (wish.generation == Generation::v0_1 || wish.generation == Generation::v0_2) {
+  if (wish.generation == ProtocolVersion::v0_1 || wish.generation == ProtocolVersion::v0_2) {
     return undeclared(card, *wish.generation, wish);
   }
   return std::nullopt;

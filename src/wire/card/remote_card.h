@@ -17,14 +17,14 @@
 namespace baton::wire {
 
 enum class Binding { json_rpc, rest, grpc };
-std::string_view name_of(Binding binding);              // "JSONRPC", "HTTP+JSON", "GRPC"
-std::string_view name_of(task::Generation generation);  // "0.1", "0.2", "0.3", "1.0"
+std::string_view name_of(Binding binding);                   // "JSONRPC", "HTTP+JSON", "GRPC"
+std::string_view name_of(task::ProtocolVersion generation);  // "0.1", "0.2", "0.3", "1.0"
 
 // An endpoint of the agent, and how to speak to it.
 struct RemoteInterface {
   std::string url;  // as in the card; may be host:port for gRPC
   Binding binding = Binding::json_rpc;
-  task::Generation generation = task::Generation::v1_0;
+  task::ProtocolVersion generation = task::ProtocolVersion::v1_0;
   std::string tenant;  // sent in every request; empty: none
 
   friend bool operator==(const RemoteInterface&, const RemoteInterface&) = default;
@@ -47,10 +47,10 @@ RemoteCard read_remote_card(Value card);
 
 // The generations that a card is written for, judged by its members, oldest first. The interfaces it lists
 // may be of others.
-std::vector<task::Generation> generations_of(Value card);
+std::vector<task::ProtocolVersion> generations_of(Value card);
 
 struct InterfaceWish {
-  std::optional<task::Generation> generation;                       // empty: the newest
+  std::optional<task::ProtocolVersion> generation;                  // empty: the newest
   std::vector<Binding> bindings{Binding::json_rpc, Binding::rest};  // acceptable bindings
 };
 // Picks the interface to use: of the wished generation, or else of the newest, the first in the card's order

@@ -12,21 +12,21 @@
 namespace baton::wire {
 namespace {
 
-using task::Generation;
+using task::ProtocolVersion;
 using Type = Value::Type;
 
 // The generations that require a member.
 struct Needed {
-  Generation from = Generation::v0_1;
-  Generation to = Generation::v1_0;
+  ProtocolVersion from = ProtocolVersion::v0_1;
+  ProtocolVersion to = ProtocolVersion::v1_0;
   bool never = false;
 };
 constexpr Needed kAlways{};
-constexpr Needed kOptional{Generation::v0_1, Generation::v1_0, true};
-constexpr Needed kSince0_2{Generation::v0_2};
-constexpr Needed kSince1_0{Generation::v1_0};
-constexpr Needed kUntil0_3{Generation::v0_1, Generation::v0_3};
-constexpr Needed kOnly0_3{Generation::v0_3, Generation::v0_3};
+constexpr Needed kOptional{ProtocolVersion::v0_1, ProtocolVersion::v1_0, true};
+constexpr Needed kSince0_2{ProtocolVersion::v0_2};
+constexpr Needed kSince1_0{ProtocolVersion::v1_0};
+constexpr Needed kUntil0_3{ProtocolVersion::v0_1, ProtocolVersion::v0_3};
+constexpr Needed kOnly0_3{ProtocolVersion::v0_3, ProtocolVersion::v0_3};
 
 struct Member {
   std::string_view name;
@@ -146,13 +146,15 @@ class RemoteCheck {
   bool is_needed(const Needed& needed) const {
     if (needed.never) return false;
     // A card that claims nothing Baton knows must still have what all generations require.
-    if (generations_.empty()) return needed.from == Generation::v0_1 && needed.to == Generation::v1_0;
-    return std::any_of(generations_.begin(), generations_.end(),
-                       [&](Generation claimed) { return needed.from <= claimed && claimed <= needed.to; });
+    if (generations_.empty())
+      return needed.from == ProtocolVersion::v0_1 && needed.to == ProtocolVersion::v1_0;
+    return std::any_of(generations_.begin(), generations_.end(), [&](ProtocolVersion claimed) {
+      return needed.from <= claimed && claimed <= needed.to;
+    });
   }
 
   static std::string missing(const Needed& needed) {
-    if (needed.from == Generation::v0_1) return "is missing";
+    if (needed.from == ProtocolVersion::v0_1) return "is missing";
     return "is missing: required since " + std::string(wire::name_of(needed.from));
   }
 
@@ -169,7 +171,7 @@ class RemoteCheck {
         check_elements(value, where, member.name);
       } else if (value.is_string() && value.string().empty() && is_needed(member.needed)) {
         // Converters of 0.1 cards fill the members that 0.2 requires with empty texts.
-        if (member.needed.from != Generation::v0_2) problem(where, "is empty");
+        if (member.needed.from != ProtocolVersion::v0_2) problem(where, "is empty");
       }
     }
   }
@@ -228,7 +230,7 @@ class RemoteCheck {
     }
   }
 
-  std::vector<Generation> generations_;
+  std::vector<ProtocolVersion> generations_;
   std::vector<SchemaProblem> problems_;
 };
 

@@ -14,7 +14,7 @@
 #include "engine/engine.h"
 #include "notify/notifier.h"
 #include "server/answers.h"
-#include "server/router.h"
+#include "server/pipeline.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace baton::bench {
@@ -42,24 +42,24 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int serve_until(const sigset_t& signals, engine::Engine& engine, server::Router& router,
+int serve_until(const sigset_t& signals, engine::Engine& engine, server::Pipeline& pipeline,
                 notify::Notifier& notifier) {
   const auto handle = [&](std::shared_ptr<server::http::Exchange> exchange) {
-    router.handle(std::move(exchange));
+    pipeline.handle(std::move(exchange));
   };
   server::http::HttpServer http(server::http::Limits{}, handle, server::plain_error);
-  router.set_http_counts([&http] { return http.counts(); });
+  pipeline.set_http_counts([&http] { return http.counts(); });
   if (const auto recovered = engine.start(); !recovered) return cannot_start(recovered.error());
   const auto port = http.start("127.0.0.1", 0);
   if (!port) return cannot_start(port.error());
   const std::string url = "http://127.0.0.1:" + std::to_string(*port);
-  router.open(url);
+  pipeline.open(url);
   notifier.start();
-  router.set_ready(true);
+  pipeline.set_ready(true);
   std::cout << "listening on " << url << std::endl;
   int signal = 0;
   sigwait(&signals, &signal);
-  router.set_ready(false);
+  pipeline.set_ready(false);
   {
     std::jthread closing([&] { http.stop(std::chrono::seconds(2)); });
     engine.drain();
@@ -93,8 +93,8 @@ int serve(const std::string& database, const std::string& agents_folder) {
   base::WorkerPool readers("log-read", 2,
                            static_cast<std::size_t>(server::http::Limits{}.connections_max) + 1);
   const server::Services services{engine, *catalogue, options, readers, [] { return std::string(); }};
-  server::Router router(services);
-  return serve_until(signals, engine, router, notifier);
+  server::Pipeline pipeline(services);
+  return serve_until(signals, engine, pipeline, notifier);
 }
 
 }  // namespace

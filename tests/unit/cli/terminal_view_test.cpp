@@ -13,7 +13,7 @@ namespace {
 wire::a2a::Update update(std::string_view json) {
   const auto document = wire::Document::parse_view(json);
   REQUIRE(document.has_value());
-  static const auto dialect = wire::a2a::client_dialect(task::Generation::v0_1, wire::Binding::json_rpc);
+  static const auto dialect = wire::a2a::client_dialect(task::ProtocolVersion::v0_1, wire::Binding::json_rpc);
   auto read = dialect->read_update(document->root());
   REQUIRE(read.has_value());
   return *read;

@@ -17,8 +17,8 @@ struct Block {
   std::string result;
 };
 
-const wire::a2a::ClientDialect& dialect(task::Generation generation) {
-  static std::map<task::Generation, wire::a2a::ClientDialectPtr> all;
+const wire::a2a::ClientDialect& dialect(task::ProtocolVersion generation) {
+  static std::map<task::ProtocolVersion, wire::a2a::ClientDialectPtr> all;
   auto& dialect = all[generation];
   if (!dialect) dialect = wire::a2a::client_dialect(generation, wire::Binding::json_rpc);
   return *dialect;
@@ -87,7 +87,7 @@ const wire::a2a::ClientRequest kSend{"POST", "", "SEND"};
 
 FollowPlan send_plan() {
   FollowPlan plan;
-  plan.dialect = &dialect(task::Generation::v0_1);
+  plan.dialect = &dialect(task::ProtocolVersion::v0_1);
   plan.task.value = "t";
   plan.first_request = kSend;
   plan.may_send_again = true;
@@ -97,7 +97,7 @@ FollowPlan send_plan() {
 
 FollowPlan watch_plan(std::optional<std::int64_t> after = {}) {
   FollowPlan plan;
-  plan.dialect = &dialect(task::Generation::v0_1);
+  plan.dialect = &dialect(task::ProtocolVersion::v0_1);
   plan.task.value = "t";
   plan.after = after;
   return plan;
@@ -315,7 +315,7 @@ TEST_CASE("Follow: an event without sense is an error, not an endless loop") {
 // A new task of 1.0: the server names it.
 FollowPlan new_send_plan() {
   FollowPlan plan;
-  plan.dialect = &dialect(task::Generation::v1_0);
+  plan.dialect = &dialect(task::ProtocolVersion::v1_0);
   plan.first_request = kSend;
   plan.may_send_again = true;
   plan.until_waiting = true;
@@ -370,7 +370,7 @@ TEST_CASE("Follow: a message instead of a task is the whole answer") {
 TEST_CASE("Follow: of a task that has ended and has no stream, the task is shown") {
   const CallError ended{"This operation is not supported", wire::a2a::kUnsupportedOperation, false};
   FollowPlan plan = watch_plan();
-  plan.dialect = &dialect(task::Generation::v1_0);
+  plan.dialect = &dialect(task::ProtocolVersion::v1_0);
   Script script;
   script.connections = {{{}, ended}};
   script.task_now = R"({"id":"t","status":{"state":"TASK_STATE_FAILED"}})";

@@ -11,7 +11,7 @@
 namespace baton::client::remote_test {
 namespace {
 
-using task::Generation;
+using task::ProtocolVersion;
 
 // "1.0 http://h/a" of each interface to try, in order.
 std::vector<std::string> chosen(std::string_view card, std::string_view a2a = "",

@@ -4,22 +4,24 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
 #include <optional>
 
+#include "grpc/frames.h"
 #include "grpc/methods.h"
 #include "grpc/proto_json.h"
+#include "support/engine_bench.h"
 #include "support/patience.h"
 #include "unit/grpc/client_call.h"
+#include "unit/grpc/scripted_stream.h"
 
 namespace baton::grpc::grpc_server_test {
 namespace {
 
-using server::http::Exchange;
-using server::http::Reply;
+using base::ErrorCode;
+using server::a2a::CallPtr;
+using server::a2a::Operation;
 using server::http::Request;
-using server::http::StreamSource;
 using server::http::Waker;
 using std::chrono_literals::operator""ms;
 
@@ -28,67 +30,33 @@ std::string desk() {
   return "desk";
 }
 
-// What a stream gives, said by the test; and whether the stream is still there.
-struct Script {
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::deque<std::string> blocks;
-  bool ends = false;
-  Waker waker;
-  int sources = 0;
-
-  void say(std::string block, bool last = false) {
-    Waker wake;
-    {
-      std::lock_guard lock(mutex);
-      blocks.push_back(std::move(block));
-      ends = last;
-      wake = waker;
-    }
-    if (wake) wake();
-  }
-  bool wait_for_sources(int count) {
-    std::unique_lock lock(mutex);
-    return changed.wait_for(lock, test::patience(), [&] { return sources == count; });
-  }
-};
-
-class ScriptedSource final : public StreamSource {
- public:
-  ScriptedSource(std::shared_ptr<Script> script, Waker waker) : script_(std::move(script)) {
-    std::lock_guard lock(script_->mutex);
-    script_->waker = std::move(waker);
-    ++script_->sources;
-    script_->changed.notify_all();
-  }
-  ~ScriptedSource() override {
-    std::lock_guard lock(script_->mutex);
-    --script_->sources;
-    script_->changed.notify_all();
-  }
-  Next pull(std::string& out, std::size_t) override {
-    std::lock_guard lock(script_->mutex);
-    if (!script_->blocks.empty()) {
-      out += script_->blocks.front();
-      script_->blocks.pop_front();
-    }
-    if (!script_->blocks.empty()) return Next::more;
-    return script_->ends ? Next::end : Next::wait;
-  }
-
- private:
-  const std::shared_ptr<Script> script_;
-};
-
+// Lets everybody in and hands each request to the test in place of the operation.
 struct Bench {
-  explicit Bench(server::http::Handler handler, server::http::Limits limits = {})
-      : server(desk, limits, std::move(handler)) {
+  explicit Bench(Operate operate, server::http::Limits limits = {})
+      : server(
+            desk, limits, [this](const Request& head) { return admitted(head); }, {}, std::move(operate)) {
+    agent.card.extensions = {{"u", {}, false, {}}};
     const auto bound = server.start("127.0.0.1", 0);
     REQUIRE(bound.has_value());
     port = *bound;
   }
+  server::Admitted admitted(const Request& head) {
+    const std::lock_guard lock(mutex);
+    seen = head;
+    return {services, {head.path == "/agents/none" ? nullptr : &agent, false, {}, true}, {"ann"}};
+  }
+
+  test::EngineBench engine;
+  agents::Agent agent;
+  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 1};
+  server::Services services{engine.engine(), catalogue, options, readers, {}};
+  std::mutex mutex;
+  Request seen;
   GrpcServer server;
-  ProtoJson messages;
+  const Schema schema;
+  const ProtoJson messages{schema};
   int port = 0;
 
   std::string bytes(const std::string& message, const std::string& json) const {
@@ -99,12 +67,11 @@ struct Bench {
   }
 };
 
-server::http::Handler streaming(const std::shared_ptr<Script>& script) {
-  return [script](std::shared_ptr<Exchange> exchange) {
-    // Held by the opener, as the routes do.
-    exchange->open_stream({{"A2A-Extensions", "u"}}, [script, exchange](Waker waker) {
-      return std::make_unique<ScriptedSource>(script, std::move(waker));
-    });
+Operate streaming(const std::shared_ptr<Script>& script) {
+  return [script](const CallPtr& call, Operation, const server::a2a::Request&) {
+    // Held by the opener, as the operations do.
+    call->open_stream(
+        [script, call](Waker waker) { return std::make_unique<ScriptedSource>(script, std::move(waker)); });
   };
 }
 
@@ -113,75 +80,91 @@ constexpr const char* kSubscribe = "/lf.a2a.v1.A2AService/SubscribeToTask";
 const std::string kStatusJson =
     R"({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}})";
 
-TEST_CASE("gRPC server: a call is the REST request, and its answer the call's") {
-  Request seen;
-  Bench bench([&](const std::shared_ptr<Exchange>& exchange) {
-    seen = exchange->request();
-    Reply reply;
-    reply.headers = {{"X-A2A-Extensions", "u"}, {"Vary", "Origin"}};
-    reply.body = R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"},"unknown":1})";
-    exchange->reply(std::move(reply));
+std::string status_frame() {
+  const Schema schema;
+  std::string frame;
+  append_frame(frame, FrameKind::message,
+               ProtoJson(schema).to_bytes("lf.a2a.v1.StreamResponse", kStatusJson).value());
+  return frame;
+}
+
+TEST_CASE("gRPC server: a call is a request value, and the answer's value is its message") {
+  std::optional<wire::a2a::TaskRequest> asked;
+  Bench bench([&](const CallPtr& call, Operation operation, server::a2a::Request request) {
+    CHECK(operation == Operation::get);
+    asked = std::get<wire::a2a::TaskRequest>(std::move(request));
+    task::Task task;
+    task.id.value = "t";
+    task.context = {"c"};
+    task.status.state = task::State::working;
+    call->answer(server::a2a::TaskAnswer{std::move(task)});
   });
   ClientCall call(bench.port, kGetTask,
                   bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t","historyLength":0})"),
-                  {{"authorization", "Bearer x"}});
+                  {{"authorization", "Bearer x"}, {"x-a2a-extensions", "u"}});
   const auto task = call.read();
   REQUIRE(task.has_value());
-  CHECK(bench.json("lf.a2a.v1.Task", *task) ==
-        R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}})");
+  CHECK(
+      bench.json("lf.a2a.v1.Task", *task) ==
+      R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING","timestamp":"1970-01-01T00:00:00Z"}})");
   CHECK(!call.read());
   CHECK(call.finish().ok());
   CHECK(call.header("x-a2a-extensions") == "u");
-  CHECK(call.header("vary").empty());
-  CHECK(seen.raw_path == "/agents/desk/tasks/t");
-  CHECK(seen.header("Authorization") == "Bearer x");
-  CHECK(seen.query == std::vector<std::pair<std::string, std::string>>{{"historyLength", "0"}});
+  CHECK(bench.seen.path == "/agents/desk");
+  CHECK(bench.seen.header("Authorization") == "Bearer x");
+  CHECK(bench.seen.remote_address == "127.0.0.1");
+  REQUIRE(asked.has_value());
+  CHECK(asked->id.value == "t");
+  CHECK(asked->history_length == 0);
 }
 
-TEST_CASE("gRPC server: errors of the routes, of calls, and a request that nobody answered") {
-  Bench bench([](const std::shared_ptr<Exchange>& exchange) {
-    if (exchange->request().path.ends_with("forgotten")) return;
-    if (exchange->request().path.ends_with("odd")) return exchange->reply({200, "", {}, R"({"id":{}})"});
-    Reply reply;
-    reply.status = 404;
-    reply.body =
-        R"({"error":{"code":404,"status":"NOT_FOUND","message":"gone","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"}]}})";
-    exchange->reply(std::move(reply));
+TEST_CASE("gRPC server: errors of operations, of calls, and a request that nobody answered") {
+  Bench bench([](const CallPtr& call, Operation, const server::a2a::Request& request) {
+    const task::TaskId id = std::get<wire::a2a::TaskRequest>(request).id;
+    if (id.value == "forgotten") return;
+    call->refuse({ErrorCode::task_not_found, "gone", {}}, id);
+    call->refuse({ErrorCode::internal, "only the first answer counts", {}});
   });
-  const auto status_for = [&](const std::string& method, const std::string& bytes) {
-    ClientCall call(bench.port, method, bytes);
+  const auto status_for = [&](const std::string& method, const std::string& bytes, Metadata metadata = {}) {
+    ClientCall call(bench.port, method, bytes, std::move(metadata));
     CHECK(!call.read());
     return call.finish();
   };
-  const auto named = [&](const std::string& id) {
-    return status_for(kGetTask, bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":")" + id + R"("})"));
+  const auto named = [&](const std::string& id, Metadata metadata = {}) {
+    return status_for(kGetTask, bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":")" + id + R"("})"),
+                      std::move(metadata));
   };
   const auto missing = named("t");
   CHECK(missing.error_code() == ::grpc::StatusCode::NOT_FOUND);
-  CHECK(missing.error_message() == "gone");
-  CHECK(bench.json("google.rpc.Status", missing.error_details()).find("TASK_NOT_FOUND") != std::string::npos);
+  CHECK(missing.error_message() == "Task not found: gone");
+  CHECK(
+      bench.json("google.rpc.Status", missing.error_details()) ==
+      R"({"code":5,"message":"Task not found: gone","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org","metadata":{"taskId":"t"}}]})");
   CHECK(named("forgotten").error_code() == ::grpc::StatusCode::INTERNAL);
-  CHECK(named("odd").error_code() == ::grpc::StatusCode::INTERNAL);
   CHECK(named("").error_code() == ::grpc::StatusCode::INVALID_ARGUMENT);
   CHECK(status_for(kGetTask, "\xff").error_code() == ::grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK(status_for(kGetTask, "\x12\x02\xc3\x28").error_code() == ::grpc::StatusCode::INVALID_ARGUMENT);
   CHECK(status_for("/lf.a2a.v1.A2AService/Else", "").error_code() == ::grpc::StatusCode::UNIMPLEMENTED);
+  CHECK(named("t", {{"a2a-version", "0.3"}}).error_code() == ::grpc::StatusCode::FAILED_PRECONDITION);
+  const auto nobody = named("t", {{"baton-agent", "none"}});
+  CHECK(nobody.error_code() == ::grpc::StatusCode::NOT_FOUND);
+  CHECK(nobody.error_message() == "no such agent");
 }
 
-TEST_CASE("gRPC server: a stream gives each event as it comes, and ends with its source") {
+TEST_CASE("gRPC server: a stream gives each item as it comes, and ends with its source") {
   const auto script = std::make_shared<Script>();
   Bench bench(streaming(script));
-  const std::string block = "id: 1\ndata: " + kStatusJson + "\n\n";
-  script->say(block + ": awake\n\n" + block);
-  ClientCall call(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
+  script->say(status_frame() + status_frame());
+  ClientCall call(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"),
+                  {{"a2a-extensions", "u"}});
   for (int i = 0; i < 2; ++i) {
     const auto event = call.read();
     REQUIRE(event.has_value());
     CHECK(bench.json("lf.a2a.v1.StreamResponse", *event) == kStatusJson);
   }
   CHECK(call.header("a2a-extensions") == "u");
-  script->say("id: 2\n\n");
-  script->say(block.substr(0, 20));
-  script->say(block.substr(20), true);
+  script->say("");
+  script->say(status_frame(), true);
   CHECK(call.read().has_value());
   CHECK(!call.read());
   CHECK(call.finish().ok());
@@ -190,14 +173,32 @@ TEST_CASE("gRPC server: a stream gives each event as it comes, and ends with its
 
 TEST_CASE("gRPC server: an error inside a stream is the call's, after what came before it") {
   const auto script = std::make_shared<Script>();
-  Bench bench(streaming(script));
-  script->say("data: " + kStatusJson +
-              "\n\nevent: error\ndata: {\"error\":{\"code\":429,\"status\":\"RESOURCE_EXHAUSTED\"}}\n\n");
+  Bench bench([&](const CallPtr& call, Operation operation, server::a2a::Request request) {
+    std::string frames = status_frame();
+    call->items()->error_frame(frames, {ErrorCode::overloaded, "later", {}}, {});
+    script->say(frames);
+    streaming(script)(call, operation, std::move(request));
+  });
   ClientCall call(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
   CHECK(call.read().has_value());
   CHECK(!call.read());
-  CHECK(call.finish().error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
+  const auto status = call.finish();
+  CHECK(status.error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(status.error_message() == "later");
+  CHECK(bench.json("google.rpc.Status", status.error_details()).find(R"("retryDelay":"1s")") !=
+        std::string::npos);
   CHECK(script->wait_for_sources(0));
+}
+
+TEST_CASE("gRPC server: a stream that is over when it opens leaves as one answer") {
+  Bench bench([](const CallPtr& call, Operation, const server::a2a::Request&) {
+    call->answer_stream(status_frame() + status_frame());
+  });
+  ClientCall call(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
+  CHECK(call.read().has_value());
+  CHECK(call.read().has_value());
+  CHECK(!call.read());
+  CHECK(call.finish().ok());
 }
 
 TEST_CASE("gRPC server: who hangs up gives the stream's place back, and no more streams than places") {
@@ -223,26 +224,27 @@ TEST_CASE("gRPC server: who hangs up gives the stream's place back, and no more 
 TEST_CASE(
     "gRPC server: a stream that opens only after its client has left takes no place and stays nowhere") {
   const auto script = std::make_shared<Script>();
-  script->say("data: " + kStatusJson + "\n\n");
+  script->say(status_frame());
   std::mutex mutex;
   std::condition_variable changed;
-  std::shared_ptr<Exchange> kept;
+  CallPtr kept;
   std::atomic<bool> opened{false}, freed{false};
   server::http::Limits limits;
   limits.streams_max = 1;
   limits.connections_max = 1;  // so that the second call is let in when the first is over here too
   Bench bench(
-      [&, stream = streaming(script)](std::shared_ptr<Exchange> exchange) {
+      [&, stream = streaming(script)](CallPtr call, Operation operation,
+                                      const server::a2a::Request& request) {
         std::lock_guard lock(mutex);
         if (!kept) {
-          kept = std::move(exchange);
+          kept = std::move(call);
           return changed.notify_all();
         }
-        const std::weak_ptr<Exchange> late = kept;
-        stream(std::move(kept));
+        const std::weak_ptr<server::a2a::Call> late = kept;
+        stream(std::exchange(kept, nullptr), operation, request);
         freed = late.expired();
         opened = true;
-        stream(std::move(exchange));
+        stream(call, operation, request);
       },
       limits);
   const std::string request = bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})");
@@ -269,7 +271,7 @@ TEST_CASE("gRPC server: a message over the limit is refused before anybody sees 
   std::atomic<int> requests{0};
   server::http::Limits limits;
   limits.body_max = 1000;
-  Bench bench([&](const std::shared_ptr<Exchange>&) { ++requests; }, limits);
+  Bench bench([&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; }, limits);
   ClientCall call(bench.port, kGetTask,
                   bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":")" + std::string(2000, 'x') + R"("})"));
   CHECK(!call.read());
@@ -279,7 +281,7 @@ TEST_CASE("gRPC server: a message over the limit is refused before anybody sees 
 
 TEST_CASE("gRPC server: a message that is compressed is refused, however long it is inside") {
   std::atomic<int> requests{0};
-  Bench bench([&](const std::shared_ptr<Exchange>&) { ++requests; });
+  Bench bench([&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; });
   for (const auto compression : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
     for (const std::size_t length : {std::size_t{1000}, std::size_t{16} << 20}) {
       ClientCall call(bench.port, kGetTask, std::string(length, 'x'), {}, compression);
@@ -291,13 +293,14 @@ TEST_CASE("gRPC server: a message that is compressed is refused, however long it
 
 TEST_CASE("gRPC server: stopping ends what is open, and an answer after that does no harm") {
   const auto script = std::make_shared<Script>();
-  std::shared_ptr<Exchange> kept;
+  CallPtr kept;
   std::mutex mutex;
   std::condition_variable changed;
-  Bench bench([&, stream = streaming(script)](std::shared_ptr<Exchange> exchange) {
-    if (exchange->request().raw_path.ends_with(":subscribe")) return stream(std::move(exchange));
+  Bench bench([&, stream = streaming(script)](const CallPtr& call, Operation operation,
+                                              const server::a2a::Request& request) {
+    if (operation == Operation::subscribe) return stream(call, operation, request);
     std::lock_guard lock(mutex);
-    kept = std::move(exchange);
+    kept = call;
     changed.notify_all();
   });
   ClientCall stream(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
@@ -311,23 +314,25 @@ TEST_CASE("gRPC server: stopping ends what is open, and an answer after that doe
   CHECK(!stream.finish().ok());
   CHECK(!call.finish().ok());
   CHECK(script->wait_for_sources(0));
-  script->say("data: {}\n\n");
-  kept->reply({});
+  script->say(status_frame());
+  kept->answer(server::a2a::TaskAnswer{});
   kept.reset();
 }
 
-TEST_CASE("gRPC server: a call that is not admitted by its head is refused in its generation's words") {
+TEST_CASE("gRPC server: a call that is not admitted by its head is refused in its version's words") {
   std::atomic<int> requests{0};
   std::string asked_for;
   GrpcServer server(
-      desk, {}, [&](const std::shared_ptr<Exchange>&) { ++requests; }, {},
-      [&](const Request& head) -> base::Result<void> {
+      desk, {},
+      [&](const Request& head) -> base::Result<server::Admitted> {
         asked_for = head.path + " " + std::string(head.header("Authorization"));
-        return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");
-      });
+        return base::fail(ErrorCode::unauthenticated, "a valid bearer token is needed");
+      },
+      {}, [&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; });
   const auto port = server.start("127.0.0.1", 0);
   REQUIRE(port.has_value());
-  const ProtoJson messages;
+  const Schema schema;
+  const ProtoJson messages(schema);
   for (const char* method : {kGetTask, "/a2a.v1.A2AService/GetTask"}) {
     ClientCall call(*port, method, "", {{"authorization", "Bearer x"}, {"baton-agent", "shop"}});
     CHECK(!call.read());
@@ -341,22 +346,9 @@ TEST_CASE("gRPC server: a call that is not admitted by its head is refused in it
   CHECK(asked_for == "/agents/shop Bearer x");
 }
 
-TEST_CASE("gRPC server: overload says when to come back, as a message that clients can read") {
-  Bench bench([](const std::shared_ptr<Exchange>& exchange) {
-    exchange->reply({429, "", {}, R"({"code":429,"message":"Too many requests","data":{"retryAfter":3}})"});
-  });
-  ClientCall call(bench.port, "/a2a.v1.A2AService/GetTask",
-                  bench.bytes("a2a.v1.GetTaskRequest", R"({"name":"tasks/t"})"));
-  CHECK(!call.read());
-  const auto status = call.finish();
-  CHECK(status.error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
-  CHECK(bench.json("google.rpc.Status", status.error_details()).find(R"("retryDelay":"3s")") !=
-        std::string::npos);
-}
-
 TEST_CASE("gRPC server: a port that is taken is an error") {
-  Bench bench([](const std::shared_ptr<Exchange>&) {});
-  GrpcServer second(desk, {}, [](const std::shared_ptr<Exchange>&) {});
+  Bench bench([](const CallPtr&, Operation, const server::a2a::Request&) {});
+  GrpcServer second(desk, {}, [&](const Request& head) { return bench.admitted(head); });
   CHECK(!second.start("127.0.0.1", bench.port));
 }
 

@@ -8,7 +8,7 @@
 namespace webhook_body_test {
 
 using namespace baton;
-using task::Generation;
+using task::ProtocolVersion;
 
 namespace {
 
@@ -46,7 +46,7 @@ class OneTask : public test::MemoryTasks {
   }
 };
 
-store::Delivery delivery(Generation generation, std::int64_t event) {
+store::Delivery delivery(ProtocolVersion generation, std::int64_t event) {
   store::Delivery result;
   result.task = {7};
   result.event = {event};
@@ -58,7 +58,8 @@ store::Delivery delivery(Generation generation, std::int64_t event) {
 
 TEST_CASE("render_a2a: before 1.0 a webhook hears the whole task as it was just after the event") {
   const OneTask tasks;
-  for (const Generation generation : {Generation::v0_1, Generation::v0_2, Generation::v0_3}) {
+  for (const ProtocolVersion generation :
+       {ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3}) {
     const auto rendered = notify::render_a2a(tasks, delivery(generation, 2));
     REQUIRE(rendered);
     CHECK(rendered->task.value == "t1");
@@ -68,14 +69,14 @@ TEST_CASE("render_a2a: before 1.0 a webhook hears the whole task as it was just 
     CHECK(document->root()["id"].string() == "t1");
     CHECK(document->root()["status"]["state"].string() == "completed");
     CHECK(document->root()["artifacts"].size() == 1);
-    CHECK(document->root()["kind"].missing() == (generation == Generation::v0_1));
+    CHECK(document->root()["kind"].missing() == (generation == ProtocolVersion::v0_1));
   }
 }
 
 TEST_CASE("render_a2a: in 1.0 it hears the event alone, and the task is not read for it") {
   const OneTask tasks;
-  const auto text = notify::render_a2a(tasks, delivery(Generation::v1_0, 1));
-  const auto end = notify::render_a2a(tasks, delivery(Generation::v1_0, 2));
+  const auto text = notify::render_a2a(tasks, delivery(ProtocolVersion::v1_0, 1));
+  const auto end = notify::render_a2a(tasks, delivery(ProtocolVersion::v1_0, 2));
   REQUIRE(text);
   REQUIRE(end);
   CHECK(text->body.content_type == "application/a2a+json");
@@ -92,7 +93,7 @@ TEST_CASE("render_a2a: in 1.0 it hears the event alone, and the task is not read
 
 TEST_CASE("render_a2a: an event that is gone is not found") {
   const OneTask tasks;
-  const auto gone = notify::render_a2a(tasks, delivery(Generation::v1_0, 3));
+  const auto gone = notify::render_a2a(tasks, delivery(ProtocolVersion::v1_0, 3));
   REQUIRE_FALSE(gone);
   CHECK(gone.error().code == base::ErrorCode::not_found);
 }

@@ -10,7 +10,7 @@ namespace cards_test {
 
 using namespace baton;
 using base::ErrorCode;
-using task::Generation;
+using task::ProtocolVersion;
 using wire::CardView;
 
 namespace {
@@ -57,7 +57,7 @@ std::string header_of(const server::http::Reply& reply, std::string_view wanted)
   return {};
 }
 
-std::vector<Generation> generations_of(const server::http::Reply& reply) {
+std::vector<ProtocolVersion> generations_of(const server::http::Reply& reply) {
   const auto document = wire::Document::parse_view(reply.body);
   REQUIRE(document.has_value());
   return wire::generations_of(document->root());
@@ -67,7 +67,8 @@ std::vector<Generation> generations_of(const server::http::Reply& reply) {
 
 TEST_CASE("Card over HTTP: who says 1.0 gets the pure card, all others the superset") {
   Bench bench;
-  const std::vector<Generation> pure{Generation::v1_0}, superset{Generation::v0_3, Generation::v1_0};
+  const std::vector<ProtocolVersion> pure{ProtocolVersion::v1_0},
+      superset{ProtocolVersion::v0_3, ProtocolVersion::v1_0};
   CHECK(generations_of(bench.get({})) == superset);
   CHECK(generations_of(bench.get({{"A2A-Version", "0.3"}})) == superset);
   CHECK(generations_of(bench.get({{"A2A-Version", "9.9"}})) == superset);

@@ -50,7 +50,7 @@ class ClientDialect {
  public:
   virtual ~ClientDialect() = default;
 
-  virtual task::Generation generation() const = 0;
+  virtual task::ProtocolVersion generation() const = 0;
   // Whether the client chooses the id of a new task (0.1). Otherwise the server does, and the client chooses
   // the id of its message.
   virtual bool names_tasks() const { return false; }
@@ -81,6 +81,6 @@ class ClientDialect {
 using ClientDialectPtr = std::shared_ptr<const ClientDialect>;
 
 // Returns null for gRPC, and for 0.1 over REST. `tenant`: the interface's; only 1.0 uses it.
-ClientDialectPtr client_dialect(task::Generation generation, Binding binding, std::string tenant = {});
+ClientDialectPtr client_dialect(task::ProtocolVersion generation, Binding binding, std::string tenant = {});
 
 }  // namespace baton::wire::a2a

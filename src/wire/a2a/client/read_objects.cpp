@@ -210,7 +210,8 @@ Result<Update> ObjectReader::read_bare(Value item) const {
   const bool is_message = item["status"].absent() && !first_of(item, {"parts", "content"}).absent();
   if (kind == "message" || is_message) return any(read_message(item));
   const bool is_event = kind == "status-update" || !first_of(item, {"taskId", "task_id"}).absent();
-  const bool is_task = generation_ == task::Generation::v0_1 ? is_task_of_v0_1(item) : item["final"].absent();
+  const bool is_task =
+      generation_ == task::ProtocolVersion::v0_1 ? is_task_of_v0_1(item) : item["final"].absent();
   if (!is_event && is_task) return any(read_task(item));
   return read_status_update(item);
 }
@@ -258,9 +259,10 @@ Result<PushRequest> ObjectReader::read_push(Value value) const {
     if (read.config.id.empty()) read.config.id = named->config;
   }
   // Before 1.0 a config without an id has the task's.
-  if (read.config.id.empty() && generation_ != task::Generation::v1_0) read.config.id.value = read.task.value;
+  if (read.config.id.empty() && generation_ != task::ProtocolVersion::v1_0)
+    read.config.id.value = read.task.value;
   const Value authentication = config["authentication"];
-  if (generation_ == task::Generation::v0_1 && authentication.is_object()) {
+  if (generation_ == task::ProtocolVersion::v0_1 && authentication.is_object()) {
     read.config.authentication_extra = authentication.json();
   }
   return read;

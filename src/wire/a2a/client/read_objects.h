@@ -20,7 +20,7 @@ enum class PartShape {
 
 class ObjectReader {
  public:
-  ObjectReader(PartShape shape, task::Generation generation) : shape_(shape), generation_(generation) {}
+  ObjectReader(PartShape shape, task::ProtocolVersion generation) : shape_(shape), generation_(generation) {}
 
   base::Result<Update> read_update(Value item) const;
   base::Result<task::Task> read_task(Value task) const;
@@ -39,7 +39,7 @@ class ObjectReader {
   base::Result<Update> read_bare(Value item) const;
 
   const PartShape shape_;
-  const task::Generation generation_;
+  const task::ProtocolVersion generation_;
 };
 
 }  // namespace baton::wire::a2a

@@ -11,7 +11,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-using task::Generation;
+using task::ProtocolVersion;
 
 // 0.1 cannot ask for all messages.
 constexpr int kAllHistory = 1'000'000;
@@ -19,7 +19,7 @@ constexpr int kAllHistory = 1'000'000;
 // The two have the same names and params for methods about tasks.
 class RpcBeforeV1 : public ReadingClient {
  public:
-  explicit RpcBeforeV1(Generation generation) : ReadingClient(PartShape::tagged, generation) {}
+  explicit RpcBeforeV1(ProtocolVersion generation) : ReadingClient(PartShape::tagged, generation) {}
 
   ClientRequest write_cancel(const task::TaskId& task) const final {
     return rpc_request("tasks/cancel", [&](Writer& out) { out.member("id", task.value); });
@@ -37,7 +37,7 @@ class RpcBeforeV1 : public ReadingClient {
 
 class V01Client final : public RpcBeforeV1 {
  public:
-  V01Client() : RpcBeforeV1(Generation::v0_1) {}
+  V01Client() : RpcBeforeV1(ProtocolVersion::v0_1) {}
 
   bool names_tasks() const override { return true; }
 
@@ -76,7 +76,7 @@ ClientRequest V01Client::write_send(const SendRequest& send, bool streams) const
   return rpc_request(streams ? "tasks/sendSubscribe" : "tasks/send", [&](Writer& out) {
     out.member("id", submission.task.value).optional("sessionId", submission.context.value);
     out.key("message");
-    TaggedObjects(out, Tags::v0_1, submission.task, submission.context).write_message(submission.message);
+    TaggedObjects(out, kV01, submission.task, submission.context).write_message(submission.message);
     write_strings(out, "acceptedOutputModes", submission.accepted_output_modes);
     out.member("historyLength", send.history_length.value_or(kAllHistory));
     if (submission.push) write_config(out.key("pushNotification"), *submission.push);
@@ -86,7 +86,7 @@ ClientRequest V01Client::write_send(const SendRequest& send, bool streams) const
 
 class V03Client final : public RpcBeforeV1 {
  public:
-  explicit V03Client(Generation generation) : RpcBeforeV1(generation) {}
+  explicit V03Client(ProtocolVersion generation) : RpcBeforeV1(generation) {}
 
   ClientRequest write_send(const SendRequest& send, bool streams) const override;
   ClientRequest write_get(const TaskRequest& get) const override {
@@ -141,8 +141,7 @@ ClientRequest V03Client::write_send(const SendRequest& send, bool streams) const
   const task::Submission& submission = send.submission;
   return rpc_request(streams ? "message/stream" : "message/send", [&](Writer& out) {
     out.key("message");
-    TaggedObjects(out, Tags::v0_2_and_v0_3, submission.task, submission.context)
-        .write_message(submission.message);
+    TaggedObjects(out, kV02ToV03, submission.task, submission.context).write_message(submission.message);
     write_configuration(out, send);
     out.optional("metadata", submission.metadata);
   });
@@ -154,7 +153,7 @@ ClientDialectPtr make_v0_1_client() {
   return std::make_shared<V01Client>();
 }
 
-ClientDialectPtr make_v0_3_client(Generation generation) {
+ClientDialectPtr make_v0_3_client(ProtocolVersion generation) {
   return std::make_shared<V03Client>(generation);
 }
 

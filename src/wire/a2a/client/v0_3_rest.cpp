@@ -18,7 +18,7 @@ std::string prefixed(std::string path) {
 
 class V03RestClient final : public ReadingClient {
  public:
-  V03RestClient() : ReadingClient(PartShape::proto_v0_3, task::Generation::v0_3) {}
+  V03RestClient() : ReadingClient(PartShape::proto_v0_3, task::ProtocolVersion::v0_3) {}
 
   ClientRequest write_send(const SendRequest& send, bool streams) const override;
   ClientRequest write_get(const TaskRequest& get) const override {

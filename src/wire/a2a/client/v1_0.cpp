@@ -35,7 +35,7 @@ void write_send_members(Writer& out, const SendRequest& send) {
 class V10Client final : public ReadingClient {
  public:
   explicit V10Client(std::string tenant)
-      : ReadingClient(PartShape::v1_0, task::Generation::v1_0), tenant_(std::move(tenant)) {}
+      : ReadingClient(PartShape::v1_0, task::ProtocolVersion::v1_0), tenant_(std::move(tenant)) {}
 
   ClientRequest write_send(const SendRequest& send, bool streams) const override {
     return request(streams ? "SendStreamingMessage" : "SendMessage",
@@ -106,7 +106,7 @@ class V10RestClient final : public ReadingClient {
  public:
   // The tenant is the first segment of every path.
   explicit V10RestClient(const std::string& tenant)
-      : ReadingClient(PartShape::v1_0, task::Generation::v1_0),
+      : ReadingClient(PartShape::v1_0, task::ProtocolVersion::v1_0),
         prefix_(tenant.empty() ? "" : "/" + base::percent_encoded(tenant)) {}
 
   ClientRequest write_send(const SendRequest& send, bool streams) const override {

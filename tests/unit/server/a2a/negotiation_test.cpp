@@ -8,7 +8,7 @@ using namespace baton;
 using server::a2a::caller_in;
 using server::a2a::extensions_of;
 using server::a2a::version_of;
-using task::Generation;
+using task::ProtocolVersion;
 
 namespace {
 
@@ -34,11 +34,11 @@ task::Extension extension(std::string uri, bool required) {
 }  // namespace
 
 TEST_CASE("version_of: a patch number is ignored, Major.Minor must be one of the four") {
-  CHECK(**version_of(with_header("A2A-Version", "1.0")) == Generation::v1_0);
-  CHECK(**version_of(with_header("a2a-version", " 1.0.1 ")) == Generation::v1_0);
-  CHECK(**version_of(with_header("A2A-Version", "0.3.0")) == Generation::v0_3);
-  CHECK(**version_of(with_header("A2A-Version", "0.2.6")) == Generation::v0_2);
-  CHECK(**version_of(with_header("A2A-Version", "0.1")) == Generation::v0_1);
+  CHECK(**version_of(with_header("A2A-Version", "1.0")) == ProtocolVersion::v1_0);
+  CHECK(**version_of(with_header("a2a-version", " 1.0.1 ")) == ProtocolVersion::v1_0);
+  CHECK(**version_of(with_header("A2A-Version", "0.3.0")) == ProtocolVersion::v0_3);
+  CHECK(**version_of(with_header("A2A-Version", "0.2.6")) == ProtocolVersion::v0_2);
+  CHECK(**version_of(with_header("A2A-Version", "0.1")) == ProtocolVersion::v0_1);
   for (const char* other : {"1", "1.7", "0.9", "2.0", "v1.0", "1.0beta", "10"}) {
     CAPTURE(other);
     const auto version = version_of(with_header("A2A-Version", other));
@@ -51,9 +51,9 @@ TEST_CASE("version_of: the query says it where the header does not; neither mean
   server::http::Request request;
   CHECK_FALSE(version_of(request)->has_value());
   request.query.emplace_back("A2A-Version", "1.0");
-  CHECK(**version_of(request) == Generation::v1_0);
+  CHECK(**version_of(request) == ProtocolVersion::v1_0);
   request.headers.emplace_back("A2A-Version", "0.3");
-  CHECK(**version_of(request) == Generation::v0_3);
+  CHECK(**version_of(request) == ProtocolVersion::v0_3);
 }
 
 TEST_CASE("extensions_of: what is asked for and there is on, under the header that asked") {

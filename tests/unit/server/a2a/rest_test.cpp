@@ -5,18 +5,18 @@
 namespace rest_test {
 
 using namespace baton;
-using server::a2a::Form;
 using server::a2a::match_rest;
+using server::a2a::Operation;
 
 TEST_CASE("match_rest: /v1 is the old protocol, paths without it are 1.0") {
   const auto old = match_rest("POST", "/v1/message:send");
   REQUIRE(old);
-  CHECK(old->form == Form::rest_v0_3);
-  CHECK((old->run == &server::a2a::send));
+  CHECK_FALSE(old->is_v1);
+  CHECK((old->operation == Operation::send));
   const auto fresh = match_rest("POST", "/message:send");
   REQUIRE(fresh);
-  CHECK(fresh->form == Form::rest_v1_0);
-  CHECK((fresh->run == &server::a2a::send));
+  CHECK(fresh->is_v1);
+  CHECK((fresh->operation == Operation::send));
 }
 
 TEST_CASE("match_rest: v1 is no tenant, another first segment is one") {
@@ -24,7 +24,7 @@ TEST_CASE("match_rest: v1 is no tenant, another first segment is one") {
   REQUIRE(tenant);
   CHECK(tenant->tenant == "acme ltd");
   CHECK(tenant->task.value == "t1");
-  CHECK(tenant->form == Form::rest_v1_0);
+  CHECK(tenant->is_v1);
   CHECK_FALSE(match_rest("GET", "/v1/extendedAgentCard"));
   CHECK_FALSE(match_rest("GET", "/v1/tasks"));
   CHECK_FALSE(match_rest("GET", "/a/b/tasks/t1"));
@@ -34,22 +34,22 @@ TEST_CASE("match_rest: v1 is no tenant, another first segment is one") {
 TEST_CASE("match_rest: an id may hold colons; the verb stands behind the last") {
   const auto cancel = match_rest("POST", "/tasks/a:b%3Acancel:cancel");
   REQUIRE(cancel);
-  CHECK((cancel->run == &server::a2a::cancel));
+  CHECK((cancel->operation == Operation::cancel));
   CHECK(cancel->task.value == "a:b:cancel");
   const auto get = match_rest("GET", "/tasks/a:b");
   REQUIRE(get);
-  CHECK((get->run == &server::a2a::get));
+  CHECK((get->operation == Operation::get));
   CHECK(get->task.value == "a:b");
   const auto encoded = match_rest("GET", "/tasks/x%3Asubscribe");
   REQUIRE(encoded);
-  CHECK((encoded->run == &server::a2a::get));
+  CHECK((encoded->operation == Operation::get));
   CHECK(encoded->task.value == "x:subscribe");
 }
 
 TEST_CASE("match_rest: a slash inside an id comes percent-encoded") {
   const auto config = match_rest("DELETE", "/tasks/a%2Fb/pushNotificationConfigs/c%2Fd");
   REQUIRE(config);
-  CHECK((config->run == &server::a2a::delete_push));
+  CHECK((config->operation == Operation::delete_push));
   CHECK(config->task.value == "a/b");
   CHECK(config->config.value == "c/d");
 }
@@ -57,18 +57,18 @@ TEST_CASE("match_rest: a slash inside an id comes percent-encoded") {
 TEST_CASE("match_rest: a served path with a wrong method says which are right") {
   const auto wrong = match_rest("PUT", "/tasks/t1/pushNotificationConfigs");
   REQUIRE(wrong);
-  CHECK((wrong->run == nullptr));
+  CHECK_FALSE(wrong->operation);
   CHECK(wrong->allow == "POST, GET");
   const auto verb = match_rest("GET", "/message:send");
   REQUIRE(verb);
-  CHECK((verb->run == nullptr));
+  CHECK_FALSE(verb->operation);
   CHECK(verb->allow == "POST");
 }
 
 TEST_CASE("match_rest: subscribe takes both methods, push config lists are no configs without an id") {
-  CHECK((match_rest("GET", "/v1/tasks/t:subscribe")->run == &server::a2a::subscribe));
-  CHECK((match_rest("POST", "/tasks/t:subscribe")->run == &server::a2a::subscribe));
-  CHECK((match_rest("GET", "/tasks/t/pushNotificationConfigs")->run == &server::a2a::list_push));
+  CHECK((match_rest("GET", "/v1/tasks/t:subscribe")->operation == Operation::subscribe));
+  CHECK((match_rest("POST", "/tasks/t:subscribe")->operation == Operation::subscribe));
+  CHECK((match_rest("GET", "/tasks/t/pushNotificationConfigs")->operation == Operation::list_push));
 }
 
 TEST_CASE("match_rest: other paths are not its own") {

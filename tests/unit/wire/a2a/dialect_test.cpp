@@ -18,7 +18,7 @@ const wire::a2a::Dialect* const kAll[] = {&wire::a2a::v0_1(), &wire::a2a::v0_3()
 }  // namespace
 
 TEST_CASE("A2A dialects: a task that another protocol began has the shapes of 1.0") {
-  CHECK(&dialect_of(task::Generation::none) == &wire::a2a::v1_0());
+  CHECK(&dialect_of(task::ProtocolVersion::none) == &wire::a2a::v1_0());
 }
 
 TEST_CASE("A2A dialects: what only chat protocols show is shown in no version") {

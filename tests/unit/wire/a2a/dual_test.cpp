@@ -28,14 +28,14 @@ TEST_CASE("A2A dual task: has the tags of all generations before 1.0") {
 TEST_CASE(
     "A2A dual task: states that 0.1 lacks are renamed in its tasks, and said in the message's metadata") {
   task::Task rejected = bare_task(task::State::rejected);
-  rejected.origin = task::Generation::v0_1;
+  rejected.origin = task::ProtocolVersion::v0_1;
   CHECK(task_shown(dual, rejected) ==
         R"({"kind":"task","id":"t1","sessionId":"c1","contextId":"c1","status":{"state":"failed","message":)"
         R"({"kind":"message","messageId":"t1-rejected","role":"agent","taskId":"t1","contextId":"c1",)"
         R"("parts":[{"type":"text","kind":"text","text":"rejected"}],"metadata":{"state":"rejected"}},)"
         R"("timestamp":"1970-01-01T00:00:00.000Z"}})");
   task::Task asking = rich_task(task::State::auth_required);
-  asking.origin = task::Generation::v0_1;
+  asking.origin = task::ProtocolVersion::v0_1;
   const std::string waiting = task_shown(dual, asking);
   CHECK(has(waiting, R"("state":"input-required","message":{"kind":"message","messageId":"m2")"));
   CHECK(has(waiting, R"("metadata":{"state":"auth-required","m":[1, 2]})"));

@@ -75,7 +75,7 @@ TEST_CASE("A2A 0.3 REST send: everything in the request is read") {
   CHECK(request.waits == true);
   REQUIRE(submission.push);
   CHECK(submission.push->schemes == std::vector<std::string>{"Bearer", "Basic"});
-  CHECK(submission.push->generation == task::Generation::v0_3);
+  CHECK(submission.push->generation == task::ProtocolVersion::v0_3);
   CHECK(submission.when_unknown == task::WhenUnknown::refuse);
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("A2A 0.3 REST push config: all forms of a body are read") {
     CHECK(request.task.value == "t1");
     CHECK(request.config.id.value == "p1");
     CHECK(request.config.url == "https://h/");
-    CHECK(request.config.generation == task::Generation::v0_3);
+    CHECK(request.config.generation == task::ProtocolVersion::v0_3);
   }
   for (const std::string& body : std::vector<std::string>{R"({"config":)" + inner + "}", inner}) {
     CHECK(push(body).task.empty());
@@ -271,8 +271,8 @@ TEST_CASE("A2A: webhooks of 0.3 are sent the task in its JSON-RPC shape, in ever
   };
   CHECK(body(v0_3_rest()) == body(v0_3()));
   CHECK(body(v0_3_rest()).starts_with(R"({"kind":"task")"));
-  CHECK(&wire::a2a::dialect_of(task::Generation::v0_3) == &v0_3());
-  CHECK(&wire::a2a::dialect_of(task::Generation::v1_0) == &wire::a2a::v1_0());
+  CHECK(&wire::a2a::dialect_of(task::ProtocolVersion::v0_3) == &v0_3());
+  CHECK(&wire::a2a::dialect_of(task::ProtocolVersion::v1_0) == &wire::a2a::v1_0());
   CHECK(v0_3_rest().webhook_content_type() == "application/json");
   CHECK(v0_3_rest().webhook_shows_task());
 }

@@ -48,7 +48,8 @@ TEST_CASE("A2A 1.0 list: every filter is read") {
 }
 
 TEST_CASE("A2A 1.0 list: without filters it is the first 50 tasks, all history, no artifacts") {
-  for (const auto& request : {value_of(v1_0().read_list({})), list("{}"), list(R"({"status":null})")}) {
+  for (const auto& request :
+       {value_of(v1_0().read_list(wire::Value())), list("{}"), list(R"({"status":null})")}) {
     CHECK(request.filter.context.empty());
     CHECK_FALSE(request.filter.state);
     CHECK_FALSE(request.filter.status_since);

@@ -7,7 +7,7 @@
 namespace remote_card_test {
 
 using namespace baton;
-using task::Generation;
+using task::ProtocolVersion;
 using wire::Binding;
 using wire::RemoteInterface;
 
@@ -57,7 +57,7 @@ TEST_CASE("Remote card: of 0.1, its mode text is text/plain") {
   CHECK(card.streaming);
   CHECK(!card.push);
   CHECK(card.interfaces ==
-        std::vector{RemoteInterface{"http://a/", Binding::json_rpc, Generation::v0_1, {}}});
+        std::vector{RemoteInterface{"http://a/", Binding::json_rpc, ProtocolVersion::v0_1, {}}});
   CHECK(card.card.default_input_modes == std::vector<std::string>{"text/plain"});
   CHECK(card.card.skills[0].input_modes == std::vector<std::string>{"text/plain", "image/png"});
   CHECK(problems_of(k0_1).empty());
@@ -67,7 +67,7 @@ TEST_CASE("Remote card: of 0.2, without a version known by its members; no skill
   const auto card = read(k0_2);
   CHECK(card.extended);
   CHECK(card.interfaces ==
-        std::vector{RemoteInterface{"http://a/", Binding::json_rpc, Generation::v0_2, {}}});
+        std::vector{RemoteInterface{"http://a/", Binding::json_rpc, ProtocolVersion::v0_2, {}}});
   CHECK(problems_of(k0_2).empty());
 }
 
@@ -75,17 +75,17 @@ TEST_CASE("Remote card: one that may be 0.2 or 0.1 has both, the newer first") {
   const auto card = read(R"({"name":"A","url":"http://a/","version":"1","capabilities":{},"description":"d",
     "defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]})");
   REQUIRE(card.interfaces.size() == 2);
-  CHECK(card.interfaces[0].generation == Generation::v0_2);
-  CHECK(card.interfaces[1].generation == Generation::v0_1);
+  CHECK(card.interfaces[0].generation == ProtocolVersion::v0_2);
+  CHECK(card.interfaces[1].generation == ProtocolVersion::v0_1);
 }
 
 TEST_CASE("Remote card: of 0.3, every transport that Baton knows, none twice") {
   const auto card = read(k0_3);
   CHECK(card.push);
   CHECK(card.interfaces ==
-        std::vector{RemoteInterface{"http://a/v1", Binding::rest, Generation::v0_3, {}},
-                    RemoteInterface{"http://a/rpc", Binding::json_rpc, Generation::v0_3, {}},
-                    RemoteInterface{"a:1", Binding::grpc, Generation::v0_3, {}}});
+        std::vector{RemoteInterface{"http://a/v1", Binding::rest, ProtocolVersion::v0_3, {}},
+                    RemoteInterface{"http://a/rpc", Binding::json_rpc, ProtocolVersion::v0_3, {}},
+                    RemoteInterface{"a:1", Binding::grpc, ProtocolVersion::v0_3, {}}});
   CHECK(problems_of(k0_3).empty());
 }
 
@@ -95,19 +95,19 @@ TEST_CASE(
   CHECK(card.extended);
   REQUIRE(card.interfaces.size() == 4);
   CHECK(problems_of(k1_0).empty());
-  CHECK(wire::pick(card) == RemoteInterface{"http://a/rest", Binding::rest, Generation::v1_0, "t"});
+  CHECK(wire::pick(card) == RemoteInterface{"http://a/rest", Binding::rest, ProtocolVersion::v1_0, "t"});
   CHECK(wire::pick(card, {{}, {Binding::json_rpc}}) ==
-        RemoteInterface{"http://a/rpc", Binding::json_rpc, Generation::v1_0, {}});
+        RemoteInterface{"http://a/rpc", Binding::json_rpc, ProtocolVersion::v1_0, {}});
   CHECK(wire::pick(card, {{}, {Binding::grpc}})->url == "a:1");
-  CHECK(wire::pick(card, {Generation::v0_3, {Binding::json_rpc}})->url == "http://a/rpc3");
-  CHECK(!wire::pick(card, {Generation::v0_3, {Binding::rest}}));
-  CHECK(!wire::pick(read(k0_1), {Generation::v1_0, {Binding::json_rpc}}));
+  CHECK(wire::pick(card, {ProtocolVersion::v0_3, {Binding::json_rpc}})->url == "http://a/rpc3");
+  CHECK(!wire::pick(card, {ProtocolVersion::v0_3, {Binding::rest}}));
+  CHECK(!wire::pick(read(k0_1), {ProtocolVersion::v1_0, {Binding::json_rpc}}));
 }
 
 TEST_CASE(
     "Remote card: 0.1 and 0.2, which newer cards cannot declare, are taken for granted when wished for") {
   const auto card = read(k1_0);
-  for (const auto generation : {Generation::v0_1, Generation::v0_2}) {
+  for (const auto generation : {ProtocolVersion::v0_1, ProtocolVersion::v0_2}) {
     CHECK(wire::pick(card, {generation, {Binding::json_rpc, Binding::rest}}) ==
           RemoteInterface{"http://a/rpc3", Binding::json_rpc, generation, {}});
     CHECK(!wire::pick(card, {generation, {Binding::rest}}));

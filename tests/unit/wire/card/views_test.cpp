@@ -76,7 +76,7 @@ TEST_CASE("Card view: the superset claims 0.3 and 1.0, both with nothing wrong")
   const task::AgentCard card = plain_card();
   const auto document = view_of(serve(card, Bearer::required), CardView::superset);
   const wire::Value root = document.root();
-  CHECK(wire::generations_of(root) == std::vector{task::Generation::v0_3, task::Generation::v1_0});
+  CHECK(wire::generations_of(root) == std::vector{task::ProtocolVersion::v0_3, task::ProtocolVersion::v1_0});
   for (const auto& problem : wire::check_remote_card(root))
     FAIL_CHECK(problem.pointer << " " << problem.reason);
   CHECK(root["url"].string() == "http://host/agents/probe/");
@@ -139,7 +139,7 @@ TEST_CASE("Card view: each binding is listed at 1.0 and at 0.3, no URL has two t
   const wire::RemoteCard read = wire::read_remote_card(document.root());
   using wire::Binding;
   std::vector<wire::RemoteInterface> expected;
-  for (const auto generation : {task::Generation::v1_0, task::Generation::v0_3}) {
+  for (const auto generation : {task::ProtocolVersion::v1_0, task::ProtocolVersion::v0_3}) {
     expected.push_back({served.json_rpc_url, Binding::json_rpc, generation, {}});
     expected.push_back({served.rest_url, Binding::rest, generation, {}});
     expected.push_back({served.grpc_url, Binding::grpc, generation, {}});

@@ -19,16 +19,16 @@ struct Pair {
 
 inline std::vector<Pair> pairs() {
   using namespace wire::a2a;
-  using task::Generation;
+  using task::ProtocolVersion;
   using wire::Binding;
   return {
-      {"0.1", v0_1(), client_dialect(Generation::v0_1, Binding::json_rpc), true},
-      {"0.2", v0_3(), client_dialect(Generation::v0_2, Binding::json_rpc)},
-      {"0.3", v0_3(), client_dialect(Generation::v0_3, Binding::json_rpc)},
-      {"0.3 of all at once", dual(), client_dialect(Generation::v0_3, Binding::json_rpc)},
-      {"0.3 REST", v0_3_rest(), client_dialect(Generation::v0_3, Binding::rest), false, true},
-      {"1.0", v1_0(), client_dialect(Generation::v1_0, Binding::json_rpc), false, false, true},
-      {"1.0 REST", v1_0(), client_dialect(Generation::v1_0, Binding::rest), false, true, true},
+      {"0.1", v0_1(), client_dialect(ProtocolVersion::v0_1, Binding::json_rpc), true},
+      {"0.2", v0_3(), client_dialect(ProtocolVersion::v0_2, Binding::json_rpc)},
+      {"0.3", v0_3(), client_dialect(ProtocolVersion::v0_3, Binding::json_rpc)},
+      {"0.3 of all at once", dual(), client_dialect(ProtocolVersion::v0_3, Binding::json_rpc)},
+      {"0.3 REST", v0_3_rest(), client_dialect(ProtocolVersion::v0_3, Binding::rest), false, true},
+      {"1.0", v1_0(), client_dialect(ProtocolVersion::v1_0, Binding::json_rpc), false, false, true},
+      {"1.0 REST", v1_0(), client_dialect(ProtocolVersion::v1_0, Binding::rest), false, true, true},
   };
 }
 

@@ -10,25 +10,25 @@
 namespace baton::wire::a2a::client_dialect_test {
 namespace {
 
-using task::Generation;
+using task::ProtocolVersion;
 using task::State;
 using test::parsed;
 using test::value_of;
 
 const ClientDialect& old() {
-  static const ClientDialectPtr dialect = client_dialect(Generation::v0_1, Binding::json_rpc);
+  static const ClientDialectPtr dialect = client_dialect(ProtocolVersion::v0_1, Binding::json_rpc);
   return *dialect;
 }
 const ClientDialect& rpc_v0_3() {
-  static const ClientDialectPtr dialect = client_dialect(Generation::v0_3, Binding::json_rpc);
+  static const ClientDialectPtr dialect = client_dialect(ProtocolVersion::v0_3, Binding::json_rpc);
   return *dialect;
 }
 const ClientDialect& rest_v0_3() {
-  static const ClientDialectPtr dialect = client_dialect(Generation::v0_3, Binding::rest);
+  static const ClientDialectPtr dialect = client_dialect(ProtocolVersion::v0_3, Binding::rest);
   return *dialect;
 }
 const ClientDialect& v1() {
-  static const ClientDialectPtr dialect = client_dialect(Generation::v1_0, Binding::json_rpc);
+  static const ClientDialectPtr dialect = client_dialect(ProtocolVersion::v1_0, Binding::json_rpc);
   return *dialect;
 }
 
@@ -48,11 +48,13 @@ SendRequest text_send() {
 }
 
 TEST_CASE("Client dialects: each generation has JSON-RPC, REST begins with 0.2, gRPC is none of them") {
-  for (const auto generation : {Generation::v0_1, Generation::v0_2, Generation::v0_3, Generation::v1_0}) {
+  for (const auto generation :
+       {ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3, ProtocolVersion::v1_0}) {
     CHECK(client_dialect(generation, Binding::json_rpc)->generation() == generation);
-    CHECK((client_dialect(generation, Binding::rest) != nullptr) == (generation != Generation::v0_1));
+    CHECK((client_dialect(generation, Binding::rest) != nullptr) == (generation != ProtocolVersion::v0_1));
     CHECK(client_dialect(generation, Binding::grpc) == nullptr);
-    CHECK(client_dialect(generation, Binding::json_rpc)->names_tasks() == (generation == Generation::v0_1));
+    CHECK(client_dialect(generation, Binding::json_rpc)->names_tasks() ==
+          (generation == ProtocolVersion::v0_1));
   }
 }
 
@@ -78,7 +80,7 @@ TEST_CASE("Client dialects: the same send in every encoding") {
 }
 
 TEST_CASE("Client dialects: REST puts ids into paths so that no id becomes another path") {
-  const auto v1_rest = client_dialect(Generation::v1_0, Binding::rest, "a/b");
+  const auto v1_rest = client_dialect(ProtocolVersion::v1_0, Binding::rest, "a/b");
   const task::TaskId evil{"a/../b:cancel?x"};
   CHECK(v1_rest->write_get({evil, 3, true, {}, {}}).path ==
         "/a%2Fb/tasks/a%2F..%2Fb%3Acancel%3Fx?historyLength=3");
@@ -98,7 +100,7 @@ TEST_CASE("Client dialects: REST puts ids into paths so that no id becomes anoth
 }
 
 TEST_CASE("Client dialects: the tenant of an interface is in every request of 1.0") {
-  const auto rpc = client_dialect(Generation::v1_0, Binding::json_rpc, "acme");
+  const auto rpc = client_dialect(ProtocolVersion::v1_0, Binding::json_rpc, "acme");
   for (const ClientRequest& request :
        {rpc->write_send(text_send(), true), rpc->write_get({{"t"}, 0, true, {}, {}}),
         rpc->write_cancel({"t"}), rpc->write_subscribe({"t"}), *rpc->write_list({}),

@@ -1,11 +1,11 @@
-#include "server/router.h"
+#include "server/pipeline.h"
 
 #include <doctest/doctest.h>
 
 #include "base/worker_pool.h"
 #include "support/engine_bench.h"
 
-namespace router_test {
+namespace pipeline_test {
 
 using namespace baton;
 using server::http::Reply;
@@ -34,7 +34,7 @@ struct Bench {
     request.method = method;
     request.path = request.raw_path = path;
     const auto asked = std::make_shared<Asked>(std::move(request));
-    router.handle(asked);
+    pipeline.handle(asked);
     return asked->answer;
   }
 
@@ -43,14 +43,14 @@ struct Bench {
   server::ServerOptions options;
   base::WorkerPool readers{"log-read", 1, 1};
   server::Services services{engine.engine(), catalogue, options, readers, {}};
-  server::Router router{services};
+  server::Pipeline pipeline{services};
 };
 
 constexpr const char* kCard = "/.well-known/agent-card.json";
 
 }  // namespace
 
-TEST_CASE("Router: until it is open there are no calls and no cards, only what operators ask") {
+TEST_CASE("Pipeline: until it is open there are no calls and no cards, only what operators ask") {
   Bench bench;
   for (const char* path : {kCard, "/agents/none/", "/tasks/t", "/agent/authenticatedExtendedCard"}) {
     CHECK(bench.ask("GET", path).status == 503);
@@ -60,7 +60,7 @@ TEST_CASE("Router: until it is open there are no calls and no cards, only what o
   CHECK(bench.ask("GET", "/readyz").status == 503);
 
   bench.options.grpc_address = ":7";
-  bench.router.open("http://127.0.0.1:80");
+  bench.pipeline.open("http://127.0.0.1:80");
   const Reply card = bench.ask("GET", kCard);
   CHECK(card.status == 200);
   CHECK(card.body.find("http://127.0.0.1:80/") != std::string::npos);
@@ -69,4 +69,4 @@ TEST_CASE("Router: until it is open there are no calls and no cards, only what o
   CHECK(bench.ask("GET", "/readyz").status == 503);
 }
 
-}  // namespace router_test
+}  // namespace pipeline_test

@@ -1,0 +1,47 @@
+// Answer: what an operation of A2A answers with, as a value that each binding writes in its form.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/task_service.h"
+#include "server/download.h"
+#include "wire/a2a/requests.h"
+
+namespace baton::server::a2a {
+
+// To a send: the task, or, if it is hidden, the message that takes its place.
+struct SentAnswer {
+  task::Task task;
+};
+// To get and cancel.
+struct TaskAnswer {
+  task::Task task;
+};
+struct ListAnswer {
+  wire::a2a::ListRequest request;
+  engine::TaskList list;
+};
+struct PushAnswer {
+  task::TaskId task;
+  task::PushConfig config;
+};
+struct PushesAnswer {
+  task::TaskId task;
+  std::vector<task::PushConfig> configs;
+};
+struct PushDeleted {};
+struct CardAnswer {
+  std::string json;  // in the view of the call's version and binding
+};
+// REST only.
+struct ContentAnswer {
+  Download download;
+  task::EventNumber version;  // changes with the bytes
+};
+
+using Answer = std::variant<SentAnswer, TaskAnswer, ListAnswer, PushAnswer, PushesAnswer, PushDeleted,
+                            CardAnswer, ContentAnswer>;
+
+}  // namespace baton::server::a2a

@@ -1,0 +1,237 @@
+#include "server/a2a/http_call.h"
+
+#include "server/http/accept.h"
+#include "server/http/http_text.h"
+#include "server/log_stream.h"
+#include "wire/a2a/errors.h"
+#include "wire/rpc/json_rpc.h"
+#include "wire/sse/sse_writer.h"
+
+namespace baton::server::a2a {
+namespace {
+
+using base::ErrorCode;
+using wire::Writer;
+using wire::a2a::Dialect;
+
+constexpr std::string_view kJson = "application/json", kA2aJson = "application/a2a+json",
+                           kEventStream = "text/event-stream";
+
+// REST 1.0 answers in the type that Accept names, else in the request's type: released Go clients send plain
+// JSON and read errors only as that.
+std::string_view content_type(const HttpCall& call) {
+  const http::Request& request = call.head();
+  if (call.binding == Binding::json_rpc || !call.rules.is_v1()) return kJson;
+  if (http::names_type(request, kA2aJson) || http::names_type(request, kJson)) {
+    return http::preferred_type(request, {kA2aJson, kJson});
+  }
+  const std::string_view sent = http::media_type(request.header("Content-Type"));
+  return http::same_word(sent, kJson) ? kJson : kA2aJson;
+}
+
+// Writes each answer as its version does.
+struct AnswerWriter {
+  Writer& out;
+  const Dialect& dialect;
+  Binding binding;
+
+  void operator()(const SentAnswer& sent) const {
+    if (sent.task.hidden) return dialect.write_message(out, sent.task);
+    dialect.write_sent(out, sent.task);
+  }
+  void operator()(const TaskAnswer& answer) const {
+    if (answer.task.hidden) return dialect.write_message(out, answer.task);
+    dialect.write_task(out, answer.task);
+  }
+  void operator()(const ListAnswer& answer) const {
+    dialect.write_list(out, answer.request, answer.list.tasks, answer.list.next, answer.list.total);
+  }
+  void operator()(const PushAnswer& answer) const { dialect.write_push(out, answer.task, answer.config); }
+  void operator()(const PushesAnswer& answer) const {
+    dialect.write_pushes(out, answer.task, answer.configs);
+  }
+  void operator()(const PushDeleted&) const {
+    if (binding == Binding::rest) {
+      out.object([] {});
+    } else {
+      dialect.write_push_deleted(out);
+    }
+  }
+  void operator()(const CardAnswer& answer) const { out.raw(answer.json); }
+  void operator()(const ContentAnswer&) const {}  // not JSON
+};
+
+// The envelope of JSON-RPC around a result; nothing in REST.
+template <class F>
+void wrap(std::string& out, std::string_view rpc_id, F&& write) {
+  Writer writer(out);
+  if (rpc_id.empty()) return write(writer);
+  wire::write_rpc_result(out, rpc_id, std::forward<F>(write));
+}
+
+class SseItems final : public ItemWriter {
+ public:
+  SseItems(const Dialect& dialect, std::string rpc_id) : dialect_(dialect), rpc_id_(std::move(rpc_id)) {}
+
+  void task(std::string& out, const task::Task& task, bool last) const override {
+    wrap(out, rpc_id_, [&](Writer& writer) { dialect_.write_first(writer, task, last); });
+  }
+  void message(std::string& out, const task::Task& task) const override {
+    wrap(out, rpc_id_, [&](Writer& writer) { dialect_.write_message(writer, task); });
+  }
+  bool event(std::string& out, const wire::a2a::TaskNames& names, const task::Event& event,
+             const wire::a2a::InStream& place) const override {
+    bool shown = false;
+    wrap(out, rpc_id_, [&](Writer& writer) { shown = dialect_.write_event(writer, names, event, place); });
+    return shown;
+  }
+  void frame(std::string& out, std::int64_t id, std::string& item) const override {
+    LogStream::sse_block(out, id, item);
+  }
+  void error_frame(std::string& out, const base::Error& error, const task::TaskId& named) const override {
+    std::string body;
+    write_error(body, error, named, wire::a2a::rest_status(error));
+    wire::append_sse(out, 0, body);
+  }
+  // In REST 1.0 an error has its HTTP status.
+  void write_error(std::string& out, const base::Error& error, const task::TaskId& named, int status) const {
+    if (rpc_id_.empty()) {
+      if (dialect_.is_v1()) return wire::a2a::write_rest_error_v1(out, error, named, status);
+      return wire::a2a::write_rest_error_v0_3(out, error);
+    }
+    if (dialect_.is_v1()) return wire::a2a::write_rpc_error_v1(out, rpc_id_, error, named);
+    wire::write_rpc_error(out, rpc_id_, error);
+  }
+
+ private:
+  const Dialect& dialect_;
+  const std::string rpc_id_;  // empty: REST
+};
+
+template <class T>
+base::Result<Request> request_of(base::Result<T> read) {
+  if (!read) return base::fail(std::move(read.error()));
+  return Request(std::move(*read));
+}
+
+}  // namespace
+
+base::Result<Request> decode(const Dialect& dialect, Operation operation, const wire::a2a::Params& params) {
+  switch (operation) {
+    case Operation::send:
+    case Operation::send_stream:
+      return request_of(dialect.read_send(params.json()));
+    case Operation::get:
+    case Operation::cancel:
+    case Operation::subscribe:
+      return request_of(dialect.read_task_request(params));
+    case Operation::list:
+      return request_of(dialect.read_list(params));
+    case Operation::set_push:
+      return request_of(dialect.read_push(params.json()));
+    case Operation::get_push:
+    case Operation::list_push:
+    case Operation::delete_push:
+      return request_of(dialect.read_push_ref(params.json()));
+    case Operation::extended_card:
+    case Operation::artifact_bytes:  // its path says all
+    case Operation::message_bytes:
+      break;
+  }
+  return Request(CardRequest{});
+}
+
+void run(const HttpCallPtr& call, Operation operation, base::Result<Request> request) {
+  call->streams = answers_with_stream(operation);
+  const bool is_download = operation == Operation::artifact_bytes || operation == Operation::message_bytes;
+  if (!is_download) call->forget_request();
+  if (!request) return call->refuse(request.error());
+  run(CallPtr(call), operation, std::move(*request));
+}
+
+HttpCall::HttpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, const Dialect& dialect,
+                   Binding over, std::string rpc_id)
+    : Call(std::move(by), dialect, over),
+      exchange_(std::move(exchange)),
+      dialect_(dialect),
+      rpc_id_(over == Binding::json_rpc ? std::move(rpc_id) : std::string()) {}
+
+void HttpCall::forget_request() {
+  exchange_->keep_only({"Origin", "Accept", "Content-Type", "Last-Event-ID", "Host", "Range", "If-Range",
+                        "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"});
+}
+
+HttpCall::HeaderList HttpCall::headers() const {
+  HeaderList headers;
+  if (auto header = extensions_header(); !header.second.empty()) headers.push_back(std::move(header));
+  return headers;
+}
+
+void HttpCall::reply(http::Reply reply) const {
+  for (auto& header : headers()) reply.headers.push_back(std::move(header));
+  exchange_->reply(std::move(reply));
+}
+
+std::string HttpCall::body_of(const Answer& answer) const {
+  std::string body;
+  wrap(body, rpc_id_, [&](Writer& out) { std::visit(AnswerWriter{out, dialect_, binding}, answer); });
+  return body;
+}
+
+void HttpCall::answer(Answer answer, AnswerBudget::SharePtr share) {
+  http::Reply made;
+  if (auto* content = std::get_if<ContentAnswer>(&answer)) {
+    made = download_reply(head(), std::move(content->download), std::to_string(content->version.value));
+  } else {
+    made.content_type = content_type(*this);
+    made.body = body_of(answer);
+  }
+  if (share) share->shrink(made.body.capacity());
+  made.held = std::move(share);
+  reply(std::move(made));
+}
+
+std::string HttpCall::error_body(const base::Error& error, const task::TaskId& named, int status) const {
+  std::string body;
+  SseItems(dialect_, rpc_id_).write_error(body, error, named, status);
+  return body;
+}
+
+void HttpCall::do_refuse(const base::Error& error, const task::TaskId& named) {
+  const auto wants_stream = [&] {
+    return http::preferred_type(head(), {kJson, kEventStream}) == kEventStream;
+  };
+  if (streams && binding == Binding::json_rpc && rules.refuses_in_stream() && wants_stream()) {
+    std::string frames;
+    items()->error_frame(frames, error, named);
+    return answer_stream(std::move(frames));
+  }
+  refuse_as(wire::a2a::rest_status(error), error, named);
+}
+
+void HttpCall::refuse_as(int status, const base::Error& error, const task::TaskId& named) const {
+  http::Reply made;
+  made.content_type = content_type(*this);
+  const bool is_unknown = error.code == ErrorCode::unauthenticated;
+  if (is_unknown) made.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
+  if (binding == Binding::rest || is_unknown) made.status = status;
+  if (const int seconds = wire::retry_after_s(error.code)) {
+    made.headers.emplace_back("Retry-After", std::to_string(seconds));
+  }
+  made.body = error_body(error, named, made.status);
+  reply(std::move(made));
+}
+
+ItemWriterPtr HttpCall::items() const {
+  return std::make_shared<const SseItems>(dialect_, rpc_id_);
+}
+
+void HttpCall::answer_stream(std::string frames) {
+  exchange_->reply_stream(headers(), std::move(frames));
+}
+
+void HttpCall::do_open(http::StreamOpener opener) {
+  exchange_->open_stream(headers(), std::move(opener));
+}
+
+}  // namespace baton::server::a2a

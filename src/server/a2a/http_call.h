@@ -1,0 +1,58 @@
+// HttpCall: a call over JSON-RPC or REST. Answers are the JSON of a dialect, in JSON-RPC within an envelope;
+// the items of streams are server-sent events.
+//
+// Threads: as Call.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "server/a2a/call.h"
+#include "server/a2a/operations.h"
+
+namespace baton::server::a2a {
+
+class HttpCall final : public Call {
+ public:
+  // `rpc_id`: the bytes of the JSON-RPC id.
+  HttpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, const wire::a2a::Dialect& dialect,
+           Binding over, std::string rpc_id = "null");
+
+  const wire::a2a::Dialect& dialect() const { return dialect_; }
+  // Frees the request's text except what answers depend on: the call may wait for a long time.
+  void forget_request();
+
+  void answer(Answer answer, AnswerBudget::SharePtr share) override;
+  void answer_stream(std::string frames) override;
+  ItemWriterPtr items() const override;
+  const http::Request& head() const override { return exchange_->request(); }
+  // The JSON of an error, in this binding. `status`: the answer's HTTP status.
+  std::string error_body(const base::Error& error, const task::TaskId& named, int status) const;
+  // Refuses with another HTTP status than the error's usual one.
+  void refuse_as(int status, const base::Error& error, const task::TaskId& named) const;
+
+ private:
+  using HeaderList = std::vector<std::pair<std::string, std::string>>;
+
+  void do_refuse(const base::Error& error, const task::TaskId& named) override;
+  void do_open(http::StreamOpener opener) override;
+  std::string body_of(const Answer& answer) const;
+  void reply(http::Reply reply) const;
+  HeaderList headers() const;
+
+  const std::shared_ptr<http::Exchange> exchange_;
+  const wire::a2a::Dialect& dialect_;
+  const std::string rpc_id_;
+};
+
+using HttpCallPtr = std::shared_ptr<HttpCall>;  // shared by the binding and the operation
+
+// Decodes the request of an operation from JSON and, in REST, the texts around it.
+base::Result<Request> decode(const wire::a2a::Dialect& dialect, Operation operation,
+                             const wire::a2a::Params& params);
+// Calls the operation with the decoded request, or refuses the call.
+void run(const HttpCallPtr& call, Operation operation, base::Result<Request> request);
+
+}  // namespace baton::server::a2a

@@ -1,0 +1,78 @@
+#include "server/a2a/task_reads.h"
+
+#include "task/link_parts.h"
+
+namespace baton::server::a2a {
+namespace {
+
+using base::ErrorCode;
+
+// A task's log up to this size bypasses the budget.
+constexpr std::size_t kSmallTaskMax = 256 << 10;
+
+}  // namespace
+
+base::Error too_many_large_answers() {
+  return {ErrorCode::overloaded, "too many large answers are on their way; try again later", {}};
+}
+
+void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done) {
+  const engine::TaskService& tasks = call->services.engine.tasks();
+  const auto read = [&tasks](const TaskToRead& what) {
+    return what.key ? tasks.read(*what.key, what.depth, what.as_of) : tasks.read(what.ref, what.depth);
+  };
+  TaskToRead small = wanted;
+  if (call->services.answers) small.depth.bytes_max = kSmallTaskMax;
+  auto task = read(small);
+  if (task || task.error().code != ErrorCode::too_large) return done(std::move(task), nullptr);
+
+  const auto head = wanted.key ? call->services.engine.store().head(*wanted.key) : tasks.find(wanted.ref);
+  if (!head) return done(base::fail(head.error()), nullptr);
+  const std::size_t most = call->services.options.answer_bytes_max;
+  call->services.answers->enter(call->identity.value, head->bytes + std::min(head->bytes, most),
+                                [call, read, wanted, done, most](AnswerBudget::SharePtr share) {
+                                  if (!share) return done(base::fail(too_many_large_answers()), nullptr);
+                                  auto large = read(wanted);
+                                  if (large && wanted.links && !large->hidden)  // a message names no task
+                                    task::link_large_parts({&*large, 1}, most, call->tasks_url());
+                                  done(std::move(large), std::move(share));
+                                });
+}
+
+std::optional<int> history_of(const Call& call, const wire::a2a::TaskRequest& request,
+                              task::ProtocolVersion origin) {
+  if (!request.says_history && call.rules.is_of_tasks_era(origin)) return 0;
+  return request.history_length;
+}
+
+void heed_activation(const Call& call, wire::NumbersWish& numbers) {
+  if (call.rules.is_v1() && !call.extensions.numbers) numbers = {};
+}
+
+base::Result<void> complete_send(const Call& call, wire::a2a::SendRequest& request) {
+  if (!call.extensions.missing.empty()) {
+    return base::fail(ErrorCode::extension_required,
+                      "the agent needs the extension " + call.extensions.missing);
+  }
+  if (request.submission.push && !call.agent.card.push) {
+    return base::fail(ErrorCode::push_not_supported, "the agent has switched push notifications off");
+  }
+  heed_activation(call, request.numbers);
+  request.submission.caller = call.caller;
+  request.submission.agent = call.agent.name;
+  request.submission.extensions = call.extensions.active;
+  request.submission.may_be_message = call.rules.has_messages();
+  request.submission.answers_context = call.agent.settings.plain_answers;
+  return {};
+}
+
+base::Error send_refusal(const Call& call, base::Error error) {
+  if (error.code == ErrorCode::unsupported) error.code = call.rules.refusal_when_ended();
+  return error;
+}
+
+base::Error no_message_yet() {
+  return {ErrorCode::unavailable, "the answer is not there yet; send the same message again for it", {}};
+}
+
+}  // namespace baton::server::a2a
