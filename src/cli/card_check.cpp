@@ -72,8 +72,8 @@ std::string show_card(Value card) {
   append_line(out, "description", read.card.description);
   append_line(out, "version", read.card.version);
   for (const wire::RemoteInterface& place : read.interfaces) {
-    const std::string how = "A2A " + std::string(wire::name_of(place.generation)) + " " +
-                            std::string(wire::name_of(place.binding));
+    const std::string how =
+        "A2A " + std::string(wire::name_of(place.version)) + " " + std::string(wire::name_of(place.binding));
     append_line(out, "interface",
                 how + " " + place.url + (place.tenant.empty() ? "" : " tenant " + place.tenant));
   }

@@ -1,4 +1,4 @@
-// Checks an agent card against the A2A generations that it claims, and shows it to people.
+// Checks an agent card against the A2A versions that it claims, and shows it to people.
 #pragma once
 
 #include <string>

@@ -174,7 +174,7 @@ Endpoint::Endpoint(Remote remote, int stop_fd)
 
 grpc::ChannelCall Endpoint::grpc_call(const wire::a2a::ClientRequest& request) const {
   grpc::ChannelCall call{request, {}, {}, stop_fd_};
-  call.metadata.emplace_back("a2a-version", wire::name_of(dialect().generation()));
+  call.metadata.emplace_back("a2a-version", wire::name_of(dialect().version()));
   if (!remote_.token.empty()) call.metadata.emplace_back("authorization", "Bearer " + remote_.token);
   if (!remote_.agent.empty()) call.metadata.emplace_back("baton-agent", remote_.agent);
   return call;
@@ -186,9 +186,9 @@ net::HttpRequest Endpoint::http(const wire::a2a::ClientRequest& request) const {
     while (url.ends_with('/')) url.pop_back();
     url += request.path;
   }
-  // Servers before 1.0 do not know the header; those that speak several generations answer in the right one.
+  // Servers before 1.0 do not know the header; those that speak several versions answer in the right one.
   net::HttpRequest out =
-      basic_request(std::move(url), remote_.token, wire::name_of(dialect().generation()), stop_fd_);
+      basic_request(std::move(url), remote_.token, wire::name_of(dialect().version()), stop_fd_);
   out.method = request.method;
   out.body = request.body;
   if (!request.body.empty()) out.content_type = "application/json";

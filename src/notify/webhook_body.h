@@ -1,4 +1,4 @@
-// Webhook body: the body of a webhook call, in the A2A generation of its config.
+// Webhook body: the body of a webhook call, in the A2A version of its config.
 #pragma once
 
 #include <functional>

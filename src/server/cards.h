@@ -26,7 +26,7 @@ struct CardUrls {
 http::Reply card_reply(const Services& services, const http::Request& request, const agents::Agent& agent,
                        const CardUrls& urls);
 
-// The JSON of the extended card in the view of the generation: superset for 0.2 and JSON-RPC 0.3. If the
+// The JSON of the extended card in the view of the version: superset for 0.2 and JSON-RPC 0.3. If the
 // agent has no extended card, or the server has no tokens, the view of REST 0.3 gets the public card, and the
 // others fail with unsupported (1.0) or extended_card_not_configured. Otherwise an anonymous caller gets
 // unauthenticated. `caller` is without a tenant.

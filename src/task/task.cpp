@@ -2,9 +2,9 @@
 
 namespace baton::task {
 
-bool webhook_hears(ProtocolVersion generation, const EventBody& body) {
+bool webhook_hears(ProtocolVersion version, const EventBody& body) {
   if (std::holds_alternative<StatusChanged>(body)) return true;
-  if (generation != ProtocolVersion::v1_0 && generation != ProtocolVersion::none) return false;
+  if (version != ProtocolVersion::v1_0 && version != ProtocolVersion::none) return false;
   if (const auto* text = std::get_if<TextDelta>(&body)) return !text->in_status;
   return std::holds_alternative<ArtifactChunk>(body) || std::holds_alternative<ToolCall>(body) ||
          std::holds_alternative<ToolResult>(body);

@@ -120,9 +120,9 @@ struct ListFilter {
   int limit = 50;                               // tasks on a page
 };
 
-// Whether a webhook of this generation receives the event. 1.0: every event that its A2A shows in a stream.
+// Whether a webhook of this version receives the event. 1.0: every event that its A2A shows in a stream.
 // Before: status changes only, with the whole task.
-bool webhook_hears(ProtocolVersion generation, const EventBody& body);
+bool webhook_hears(ProtocolVersion version, const EventBody& body);
 
 // How much of a task a reader wants.
 struct Depth {

@@ -18,7 +18,7 @@ std::vector<SchemaProblem> check_card(std::string_view json);
 // Names that begin with "x-" are their authors' own and not reported.
 std::vector<SchemaProblem> unknown_members(Value card);
 
-// Reads the A2A part of a card, of any generation. Signatures, and members that Baton fills in when it serves
+// Reads the A2A part of a card, of any version. Signatures, and members that Baton fills in when it serves
 // a card (url, interfaces), are left out. Of "baton" only `extended` is read. A member of the wrong type
 // counts as absent.
 task::AgentCard read_card(Value card);

@@ -15,7 +15,7 @@ constexpr std::array<std::pair<Binding, std::string_view>, 3> kBindings{{
     {Binding::rest, "HTTP+JSON"},
     {Binding::grpc, "GRPC"},
 }};
-constexpr std::array<std::pair<ProtocolVersion, std::string_view>, 4> kGenerations{{
+constexpr std::array<std::pair<ProtocolVersion, std::string_view>, 4> kVersions{{
     {ProtocolVersion::v0_1, "0.1"},
     {ProtocolVersion::v0_2, "0.2"},
     {ProtocolVersion::v0_3, "0.3"},
@@ -38,11 +38,11 @@ std::optional<Binding> read_binding(Value name) {
 }
 
 // "0.3.0" is 0.3; "1.1" is spoken to as 1.0.
-std::optional<ProtocolVersion> read_generation(std::string_view version) {
-  if (version == "1" || version.starts_with("1.")) return ProtocolVersion::v1_0;
-  for (const auto& [generation, number] : kGenerations) {
-    const bool same = version.starts_with(number) && (version.size() == 3 || version[3] == '.');
-    if (same) return generation;
+std::optional<ProtocolVersion> read_version(std::string_view said) {
+  if (said == "1" || said.starts_with("1.")) return ProtocolVersion::v1_0;
+  for (const auto& [version, number] : kVersions) {
+    const bool same = said.starts_with(number) && (said.size() == 3 || said[3] == '.');
+    if (same) return version;
   }
   return std::nullopt;
 }
@@ -65,9 +65,9 @@ bool lacks_what_0_2_wants(Value card) {
   return false;
 }
 
-// Tells the generation of a card without a version by its members: 0.2 added some and required others.
+// Tells the version of a card without a version by its members: 0.2 added some and required others.
 // Returns both if it may be either.
-std::vector<ProtocolVersion> generations_by_members(Value card) {
+std::vector<ProtocolVersion> versions_by_members(Value card) {
   const bool says_0_2 = has_any(card, {"securitySchemes", "security", "supportsAuthenticatedExtendedCard",
                                        "iconUrl", "preferredTransport", "additionalInterfaces"}) ||
                         has_any(card["capabilities"], {"extensions"});
@@ -76,11 +76,11 @@ std::vector<ProtocolVersion> generations_by_members(Value card) {
   return {ProtocolVersion::v0_1, ProtocolVersion::v0_2};
 }
 
-std::vector<ProtocolVersion> old_generations(Value card) {
-  const std::string_view version = card["protocolVersion"].string();
-  if (version.empty()) return generations_by_members(card);
-  const auto generation = read_generation(version);
-  return generation ? std::vector{*generation} : std::vector<ProtocolVersion>{};
+std::vector<ProtocolVersion> old_versions(Value card) {
+  const std::string_view said = card["protocolVersion"].string();
+  if (said.empty()) return versions_by_members(card);
+  const auto version = read_version(said);
+  return version ? std::vector{*version} : std::vector<ProtocolVersion>{};
 }
 
 bool has_new_interfaces(Value card) {
@@ -100,23 +100,23 @@ void add(RemoteCard& card, RemoteInterface found) {
 void read_new_interfaces(Value card, RemoteCard& read) {
   for (const Value item : card["supportedInterfaces"]) {
     const auto binding = read_binding(item["protocolBinding"]);
-    const std::string_view version = item["protocolVersion"].string();
+    const std::string_view said = item["protocolVersion"].string();
     // No version means 0.3.
-    const auto generation = version.empty() ? ProtocolVersion::v0_3 : read_generation(version);
-    if (binding && generation) add(read, {item["url"].str(), *binding, *generation, item["tenant"].str()});
+    const auto version = said.empty() ? ProtocolVersion::v0_3 : read_version(said);
+    if (binding && version) add(read, {item["url"].str(), *binding, *version, item["tenant"].str()});
   }
 }
 
 void read_old_interfaces(Value card, RemoteCard& read) {
-  auto generations = old_generations(card);
-  std::reverse(generations.begin(), generations.end());
-  for (const ProtocolVersion generation : generations) {
+  auto versions = old_versions(card);
+  std::reverse(versions.begin(), versions.end());
+  for (const ProtocolVersion version : versions) {
     const auto preferred = read_binding(card["preferredTransport"]);
-    if (preferred) add(read, {card["url"].str(), *preferred, generation, {}});
+    if (preferred) add(read, {card["url"].str(), *preferred, version, {}});
     if (!card["additionalInterfaces"].is_array()) continue;
     for (const Value item : card["additionalInterfaces"]) {
       const auto binding = read_binding(item["transport"]);
-      if (binding) add(read, {item["url"].str(), *binding, generation, {}});
+      if (binding) add(read, {item["url"].str(), *binding, version, {}});
     }
   }
 }
@@ -129,21 +129,21 @@ bool will_do(const InterfaceWish& wish, Binding binding) {
   return std::find(wish.bindings.begin(), wish.bindings.end(), binding) != wish.bindings.end();
 }
 
-std::optional<RemoteInterface> first_of(const RemoteCard& card, ProtocolVersion generation,
+std::optional<RemoteInterface> first_of(const RemoteCard& card, ProtocolVersion version,
                                         const InterfaceWish& wish) {
   for (const RemoteInterface& place : card.interfaces) {
-    if (place.generation == generation && will_do(wish, place.binding)) return place;
+    if (place.version == version && will_do(wish, place.binding)) return place;
   }
   return std::nullopt;
 }
 
-std::optional<RemoteInterface> undeclared(const RemoteCard& card, ProtocolVersion generation,
+std::optional<RemoteInterface> undeclared(const RemoteCard& card, ProtocolVersion version,
                                           const InterfaceWish& wish) {
   if (!will_do(wish, Binding::json_rpc)) return std::nullopt;
-  for (const auto& [oldest, _] : kGenerations) {
+  for (const auto& [oldest, _] : kVersions) {
     auto place = first_of(card, oldest, {std::nullopt, {Binding::json_rpc}});
     if (!place) continue;
-    place->generation = generation;
+    place->version = version;
     return place;
   }
   return std::nullopt;
@@ -155,14 +155,14 @@ std::string_view name_of(Binding binding) {
   return kBindings[static_cast<std::size_t>(binding)].second;
 }
 
-std::string_view name_of(task::ProtocolVersion generation) {
-  return kGenerations[static_cast<std::size_t>(generation)].second;
+std::string_view name_of(task::ProtocolVersion version) {
+  return kVersions[static_cast<std::size_t>(version)].second;
 }
 
-std::vector<task::ProtocolVersion> generations_of(Value card) {
+std::vector<task::ProtocolVersion> versions_of(Value card) {
   std::vector<ProtocolVersion> found;
   const bool is_new = !card["supportedInterfaces"].absent();
-  if (!is_new || !card["url"].absent()) found = old_generations(card);
+  if (!is_new || !card["url"].absent()) found = old_versions(card);
   const bool is_there = std::find(found.begin(), found.end(), ProtocolVersion::v1_0) != found.end();
   if (is_new && !is_there) found.push_back(ProtocolVersion::v1_0);
   return found;
@@ -197,12 +197,12 @@ base::Result<RemoteCard> read_remote_card(std::string_view json) {
 }
 
 std::optional<RemoteInterface> pick(const RemoteCard& card, const InterfaceWish& wish) {
-  for (auto generation = kGenerations.rbegin(); generation != kGenerations.rend(); ++generation) {
-    if (wish.generation && *wish.generation != generation->first) continue;
-    if (auto place = first_of(card, generation->first, wish)) return place;
+  for (auto version = kVersions.rbegin(); version != kVersions.rend(); ++version) {
+    if (wish.version && *wish.version != version->first) continue;
+    if (auto place = first_of(card, version->first, wish)) return place;
   }
-  if (wish.generation == ProtocolVersion::v0_1 || wish.generation == ProtocolVersion::v0_2) {
-    return undeclared(card, *wish.generation, wish);
+  if (wish.version == ProtocolVersion::v0_1 || wish.version == ProtocolVersion::v0_2) {
+    return undeclared(card, *wish.version, wish);
   }
   return std::nullopt;
 }

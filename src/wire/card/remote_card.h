@@ -1,4 +1,4 @@
-// Reads the card of any agent, of any A2A generation, as a client.
+// Reads the card of any agent, of any A2A version, as a client.
 //
 // Reading is lenient: members that are missing or of the wrong type count as absent (remote_check.h reports
 // what is wrong with a card). Pure functions.
@@ -17,14 +17,14 @@
 namespace baton::wire {
 
 enum class Binding { json_rpc, rest, grpc };
-std::string_view name_of(Binding binding);                   // "JSONRPC", "HTTP+JSON", "GRPC"
-std::string_view name_of(task::ProtocolVersion generation);  // "0.1", "0.2", "0.3", "1.0"
+std::string_view name_of(Binding binding);                // "JSONRPC", "HTTP+JSON", "GRPC"
+std::string_view name_of(task::ProtocolVersion version);  // "0.1", "0.2", "0.3", "1.0"
 
 // An endpoint of the agent, and how to speak to it.
 struct RemoteInterface {
   std::string url;  // as in the card; may be host:port for gRPC
   Binding binding = Binding::json_rpc;
-  task::ProtocolVersion generation = task::ProtocolVersion::v1_0;
+  task::ProtocolVersion version = task::ProtocolVersion::v1_0;
   std::string tenant;  // sent in every request; empty: none
 
   friend bool operator==(const RemoteInterface&, const RemoteInterface&) = default;
@@ -45,18 +45,18 @@ struct RemoteCard {
 base::Result<RemoteCard> read_remote_card(std::string_view json);
 RemoteCard read_remote_card(Value card);
 
-// The generations that a card is written for, judged by its members, oldest first. The interfaces it lists
+// The versions that a card is written for, judged by its members, oldest first. The interfaces it lists
 // may be of others.
-std::vector<task::ProtocolVersion> generations_of(Value card);
+std::vector<task::ProtocolVersion> versions_of(Value card);
 
 struct InterfaceWish {
-  std::optional<task::ProtocolVersion> generation;                  // empty: the newest
+  std::optional<task::ProtocolVersion> version;                     // empty: the newest
   std::vector<Binding> bindings{Binding::json_rpc, Binding::rest};  // acceptable bindings
 };
-// Picks the interface to use: of the wished generation, or else of the newest, the first in the card's order
+// Picks the interface to use: of the wished version, or else of the newest, the first in the card's order
 // with an acceptable binding. A card of 0.3 or 1.0 cannot say that it speaks 0.1 or 0.2 as well. If one of
-// these is wished for, the card's JSON-RPC interface of the oldest generation is used, at the wished
-// generation.
+// these is wished for, the card's JSON-RPC interface of the oldest version is used, at the wished
+// version.
 std::optional<RemoteInterface> pick(const RemoteCard& card, const InterfaceWish& wish = {});
 
 }  // namespace baton::wire

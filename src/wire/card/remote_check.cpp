@@ -15,7 +15,7 @@ namespace {
 using task::ProtocolVersion;
 using Type = Value::Type;
 
-// The generations that require a member.
+// The versions that require a member.
 struct Needed {
   ProtocolVersion from = ProtocolVersion::v0_1;
   ProtocolVersion to = ProtocolVersion::v1_0;
@@ -123,7 +123,7 @@ class RemoteCheck {
  public:
   std::vector<SchemaProblem> run(Value card) {
     if (!card.is_object()) return {{"", "must be an object"}};
-    generations_ = generations_of(card);
+    versions_ = versions_of(card);
     check(card, "", kCardMembers);
     check(card["capabilities"], "/capabilities", kCapabilityMembers);
     check_each(card["capabilities"]["extensions"], "/capabilities/extensions", kExtensionMembers);
@@ -145,10 +145,9 @@ class RemoteCheck {
 
   bool is_needed(const Needed& needed) const {
     if (needed.never) return false;
-    // A card that claims nothing Baton knows must still have what all generations require.
-    if (generations_.empty())
-      return needed.from == ProtocolVersion::v0_1 && needed.to == ProtocolVersion::v1_0;
-    return std::any_of(generations_.begin(), generations_.end(), [&](ProtocolVersion claimed) {
+    // A card that claims nothing Baton knows must still have what all versions require.
+    if (versions_.empty()) return needed.from == ProtocolVersion::v0_1 && needed.to == ProtocolVersion::v1_0;
+    return std::any_of(versions_.begin(), versions_.end(), [&](ProtocolVersion claimed) {
       return needed.from <= claimed && claimed <= needed.to;
     });
   }
@@ -230,7 +229,7 @@ class RemoteCheck {
     }
   }
 
-  std::vector<ProtocolVersion> generations_;
+  std::vector<ProtocolVersion> versions_;
   std::vector<SchemaProblem> problems_;
 };
 

@@ -1,4 +1,4 @@
-// Checks an agent's card against the A2A generations that it claims.
+// Checks an agent's card against the A2A versions that it claims.
 //
 // Pure function.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace baton::wire {
 
-// A card that claims several generations (generations_of) must have what each of them requires. An empty list
+// A card that claims several versions (versions_of) must have what each of them requires. An empty list
 // of skills is accepted. Returns an empty list if nothing is wrong.
 std::vector<SchemaProblem> check_remote_card(Value card);
 

@@ -1,4 +1,4 @@
-// Security schemes and requirements of cards, in the forms of all generations.
+// Security schemes and requirements of cards, in the forms of all versions.
 //
 // Before 1.0 a scheme is tagged by "type" and a requirement is {"name": ["scope"]}; from a2a.v1 on they are
 // wrapped: {"httpAuthSecurityScheme": {...}} and {"schemes": {"name": {"list": ["scope"]}}}.

@@ -1,4 +1,4 @@
-// The views of a card: what clients of each generation see of one source card (wire/a2a/README.md, 8).
+// The views of a card: what clients of each version see of one source card (wire/a2a/README.md, 8).
 //
 // Pure functions of a ServedCard. An author's signatures are not passed on: they were made over another text.
 #pragma once

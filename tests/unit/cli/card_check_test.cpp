@@ -30,7 +30,7 @@ TEST_CASE("Card: a right one has no problems and shows what it says") {
   CHECK(shown.find("authentication bearer\n") != std::string::npos);
 }
 
-TEST_CASE("Card: what the newest generation that it claims requires is asked for") {
+TEST_CASE("Card: what the newest version that it claims requires is asked for") {
   const auto problems = problems_of("{}");
   CHECK(problems == std::vector<std::string>{"/name: is missing", "/url: is missing", "/version: is missing",
                                              "/capabilities: is missing", "/skills: is missing"});

@@ -17,10 +17,10 @@ struct Block {
   std::string result;
 };
 
-const wire::a2a::ClientDialect& dialect(task::ProtocolVersion generation) {
+const wire::a2a::ClientDialect& dialect(task::ProtocolVersion version) {
   static std::map<task::ProtocolVersion, wire::a2a::ClientDialectPtr> all;
-  auto& dialect = all[generation];
-  if (!dialect) dialect = wire::a2a::client_dialect(generation, wire::Binding::json_rpc);
+  auto& dialect = all[version];
+  if (!dialect) dialect = wire::a2a::client_dialect(version, wire::Binding::json_rpc);
   return *dialect;
 }
 

@@ -24,7 +24,7 @@ std::vector<std::string> chosen(std::string_view card, std::string_view a2a = ""
     send.submission.message.parts = {task::Part::of_text("x")};
     const bool rest = !remote.dialect->write_send(send, false).path.empty();
     const char* how = remote.over_grpc ? " gRPC " : rest ? " REST " : " ";
-    found.push_back(std::string(wire::name_of(remote.dialect->generation())) + how + remote.url);
+    found.push_back(std::string(wire::name_of(remote.dialect->version())) + how + remote.url);
   }
   return found;
 }

@@ -46,11 +46,11 @@ class OneTask : public test::MemoryTasks {
   }
 };
 
-store::Delivery delivery(ProtocolVersion generation, std::int64_t event) {
+store::Delivery delivery(ProtocolVersion version, std::int64_t event) {
   store::Delivery result;
   result.task = {7};
   result.event = {event};
-  result.config.generation = generation;
+  result.config.generation = version;
   return result;
 }
 
@@ -58,9 +58,9 @@ store::Delivery delivery(ProtocolVersion generation, std::int64_t event) {
 
 TEST_CASE("render_a2a: before 1.0 a webhook hears the whole task as it was just after the event") {
   const OneTask tasks;
-  for (const ProtocolVersion generation :
+  for (const ProtocolVersion version :
        {ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3}) {
-    const auto rendered = notify::render_a2a(tasks, delivery(generation, 2));
+    const auto rendered = notify::render_a2a(tasks, delivery(version, 2));
     REQUIRE(rendered);
     CHECK(rendered->task.value == "t1");
     CHECK(rendered->body.content_type == "application/json");
@@ -69,7 +69,7 @@ TEST_CASE("render_a2a: before 1.0 a webhook hears the whole task as it was just 
     CHECK(document->root()["id"].string() == "t1");
     CHECK(document->root()["status"]["state"].string() == "completed");
     CHECK(document->root()["artifacts"].size() == 1);
-    CHECK(document->root()["kind"].missing() == (generation == ProtocolVersion::v0_1));
+    CHECK(document->root()["kind"].missing() == (version == ProtocolVersion::v0_1));
   }
 }
 

@@ -57,10 +57,10 @@ std::string header_of(const server::http::Reply& reply, std::string_view wanted)
   return {};
 }
 
-std::vector<ProtocolVersion> generations_of(const server::http::Reply& reply) {
+std::vector<ProtocolVersion> versions_of(const server::http::Reply& reply) {
   const auto document = wire::Document::parse_view(reply.body);
   REQUIRE(document.has_value());
-  return wire::generations_of(document->root());
+  return wire::versions_of(document->root());
 }
 
 }  // namespace
@@ -69,13 +69,13 @@ TEST_CASE("Card over HTTP: who says 1.0 gets the pure card, all others the super
   Bench bench;
   const std::vector<ProtocolVersion> pure{ProtocolVersion::v1_0},
       superset{ProtocolVersion::v0_3, ProtocolVersion::v1_0};
-  CHECK(generations_of(bench.get({})) == superset);
-  CHECK(generations_of(bench.get({{"A2A-Version", "0.3"}})) == superset);
-  CHECK(generations_of(bench.get({{"A2A-Version", "9.9"}})) == superset);
-  CHECK(generations_of(bench.get({{"a2a-version", " 1.0 "}})) == pure);
-  CHECK(generations_of(bench.get({{"A2A-Version", "1.0.1"}})) == pure);
-  CHECK(generations_of(bench.get({}, {{"A2A-Version", "1.0"}})) == pure);
-  CHECK(generations_of(bench.get({{"A2A-Version", "0.3"}}, {{"A2A-Version", "1.0"}})) == superset);
+  CHECK(versions_of(bench.get({})) == superset);
+  CHECK(versions_of(bench.get({{"A2A-Version", "0.3"}})) == superset);
+  CHECK(versions_of(bench.get({{"A2A-Version", "9.9"}})) == superset);
+  CHECK(versions_of(bench.get({{"a2a-version", " 1.0 "}})) == pure);
+  CHECK(versions_of(bench.get({{"A2A-Version", "1.0.1"}})) == pure);
+  CHECK(versions_of(bench.get({}, {{"A2A-Version", "1.0"}})) == pure);
+  CHECK(versions_of(bench.get({{"A2A-Version", "0.3"}}, {{"A2A-Version", "1.0"}})) == superset);
 }
 
 TEST_CASE("Card over HTTP: the caches between know for how long, for whom and since when") {
@@ -103,7 +103,7 @@ TEST_CASE("Card over HTTP: tokens are shown as they are needed") {
   CHECK(bench.get({}).body.find("securityRequirements") != std::string::npos);
 }
 
-TEST_CASE("Extended card: without one each generation says so in its own way") {
+TEST_CASE("Extended card: without one each version says so in its own way") {
   Bench bench;
   for (const char* caller : {"anonymous", "alice"}) {
     CHECK(bench.extended(caller, CardView::v1_0).error().code == ErrorCode::unsupported);
@@ -122,7 +122,7 @@ TEST_CASE("Extended card: where nobody has a token there is none, and no card cl
   CHECK(bench.extended("anonymous", CardView::v1_0).error().code == ErrorCode::unsupported);
 }
 
-TEST_CASE("Extended card: where there is one it is for callers with a name, in every generation") {
+TEST_CASE("Extended card: where there is one it is for callers with a name, in every version") {
   Bench bench;
   bench.extend();
   for (const CardView view : {CardView::v1_0, CardView::superset, CardView::v0_3_rest}) {

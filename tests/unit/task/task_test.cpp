@@ -8,24 +8,24 @@ using namespace baton;
 using task::ProtocolVersion;
 using task::webhook_hears;
 
-TEST_CASE("Webhooks: every generation hears of statuses, only 1.0 of what its streams show beside them") {
+TEST_CASE("Webhooks: every version hears of statuses, only 1.0 of what its streams show beside them") {
   const task::EventBody output[] = {task::TextDelta{}, task::ArtifactChunk{}, task::ToolCall{},
                                     task::ToolResult{}};
-  for (const auto generation : {ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3,
-                                ProtocolVersion::v1_0, ProtocolVersion::none}) {
-    CHECK(webhook_hears(generation, task::StatusChanged{}));
-    const bool all = generation == ProtocolVersion::v1_0 || generation == ProtocolVersion::none;
-    for (const task::EventBody& body : output) CHECK(webhook_hears(generation, body) == all);
+  for (const auto version : {ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3,
+                             ProtocolVersion::v1_0, ProtocolVersion::none}) {
+    CHECK(webhook_hears(version, task::StatusChanged{}));
+    const bool all = version == ProtocolVersion::v1_0 || version == ProtocolVersion::none;
+    for (const task::EventBody& body : output) CHECK(webhook_hears(version, body) == all);
   }
 }
 
-TEST_CASE("Webhooks: what no A2A shows is heard in no generation") {
+TEST_CASE("Webhooks: what no A2A shows is heard in no version") {
   const task::EventBody silent[] = {
       task::MessageAdded{}, task::StateSnapshot{},  task::StateDelta{}, task::Step{},     task::Withdrawn{},
       task::Custom{},       task::ReasoningDelta{}, task::Activity{},   task::Subagent{}, task::Usage{}};
-  for (const auto generation :
+  for (const auto version :
        {ProtocolVersion::v0_1, ProtocolVersion::v0_3, ProtocolVersion::v1_0, ProtocolVersion::none}) {
-    for (const task::EventBody& body : silent) CHECK_FALSE(webhook_hears(generation, body));
+    for (const task::EventBody& body : silent) CHECK_FALSE(webhook_hears(version, body));
   }
 }
 

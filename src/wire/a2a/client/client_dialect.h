@@ -1,9 +1,9 @@
 // ClientDialect: the client side of one JSON form of A2A in one binding, the counterpart of dialect.h. It
 // writes requests and reads answers.
 //
-// It writes what the Dialect of its generation reads, in the same types; of a Submission only what A2A can
+// It writes what the Dialect of its version reads, in the same types; of a Submission only what A2A can
 // express. Reading does not trust the server: lengths of ids and numbers are bounded and types are checked.
-// Every shape that makes sense is accepted, of any generation (both tags, snake_case, numbers for enums).
+// Every shape that makes sense is accepted, of any version (both tags, snake_case, numbers for enums).
 // Anything else fails with invalid_argument and a text that names the member. An unknown state is read as
 // failed. Threads: any; immutable.
 #pragma once
@@ -22,7 +22,7 @@
 
 namespace baton::wire::a2a {
 
-// An HTTP request to send. Last-Event-ID is a header in every generation: the sender adds it.
+// An HTTP request to send. Last-Event-ID is a header in every version: the sender adds it.
 struct ClientRequest {
   std::string method = "POST";
   std::string path;  // path and query, appended to the interface's URL; empty: the URL itself
@@ -50,7 +50,7 @@ class ClientDialect {
  public:
   virtual ~ClientDialect() = default;
 
-  virtual task::ProtocolVersion generation() const = 0;
+  virtual task::ProtocolVersion version() const = 0;
   // Whether the client chooses the id of a new task (0.1). Otherwise the server does, and the client chooses
   // the id of its message.
   virtual bool names_tasks() const { return false; }
@@ -59,7 +59,7 @@ class ClientDialect {
   virtual ClientRequest write_get(const TaskRequest& get) const = 0;
   virtual ClientRequest write_cancel(const task::TaskId& task) const = 0;
   virtual ClientRequest write_subscribe(const task::TaskId& task) const = 0;
-  // Where the generation lacks an operation, its method returns unsupported.
+  // Where the version lacks an operation, its method returns unsupported.
   virtual base::Result<ClientRequest> write_list(const ListQuery& list) const;
   virtual ClientRequest write_set_push(const PushRequest& push) const = 0;
   virtual ClientRequest write_get_push(const PushRef& push) const = 0;
@@ -81,6 +81,6 @@ class ClientDialect {
 using ClientDialectPtr = std::shared_ptr<const ClientDialect>;
 
 // Returns null for gRPC, and for 0.1 over REST. `tenant`: the interface's; only 1.0 uses it.
-ClientDialectPtr client_dialect(task::ProtocolVersion generation, Binding binding, std::string tenant = {});
+ClientDialectPtr client_dialect(task::ProtocolVersion version, Binding binding, std::string tenant = {});
 
 }  // namespace baton::wire::a2a

@@ -11,7 +11,7 @@ namespace baton::wire::a2a {
 // Reads results. Each dialect adds its requests and what surrounds a result.
 class ReadingClient : public ClientDialect {
  public:
-  task::ProtocolVersion generation() const final { return generation_; }
+  task::ProtocolVersion version() const final { return version_; }
 
   base::Result<Update> read_update(Value result) const final { return reader_.read_update(result); }
   base::Result<task::Task> read_task(Value result) const final { return reader_.read_task(result); }
@@ -22,16 +22,16 @@ class ReadingClient : public ClientDialect {
   }
 
  protected:
-  ReadingClient(PartShape shape, task::ProtocolVersion generation)
-      : generation_(generation), reader_(shape, generation) {}
+  ReadingClient(PartShape shape, task::ProtocolVersion version)
+      : version_(version), reader_(shape, version) {}
 
  private:
-  const task::ProtocolVersion generation_;
+  const task::ProtocolVersion version_;
   const ObjectReader reader_;
 };
 
 ClientDialectPtr make_v0_1_client();
-ClientDialectPtr make_v0_3_client(task::ProtocolVersion generation);  // 0.2 or 0.3
+ClientDialectPtr make_v0_3_client(task::ProtocolVersion version);  // 0.2 or 0.3
 ClientDialectPtr make_v0_3_rest_client();
 ClientDialectPtr make_v1_0_client(std::string tenant);
 ClientDialectPtr make_v1_0_rest_client(std::string tenant);

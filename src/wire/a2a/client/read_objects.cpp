@@ -211,7 +211,7 @@ Result<Update> ObjectReader::read_bare(Value item) const {
   if (kind == "message" || is_message) return any(read_message(item));
   const bool is_event = kind == "status-update" || !first_of(item, {"taskId", "task_id"}).absent();
   const bool is_task =
-      generation_ == task::ProtocolVersion::v0_1 ? is_task_of_v0_1(item) : item["final"].absent();
+      version_ == task::ProtocolVersion::v0_1 ? is_task_of_v0_1(item) : item["final"].absent();
   if (!is_event && is_task) return any(read_task(item));
   return read_status_update(item);
 }
@@ -249,7 +249,7 @@ Result<PushRequest> ObjectReader::read_push(Value value) const {
   const Value inner = first_of(value, {"pushNotificationConfig", "push_notification_config"});
   const Value config = inner.is_object() ? inner : value;
   PushRequest read;
-  if (auto bad = take(read_push_config(config, "config", generation_), read.config)) return fail(*bad);
+  if (auto bad = take(read_push_config(config, "config", version_), read.config)) return fail(*bad);
   const bool is_flat = !inner.is_object();
   const Value id =
       is_flat ? first_of(value, {"taskId", "task_id"}) : first_of(value, {"taskId", "task_id", "id"});
@@ -259,10 +259,10 @@ Result<PushRequest> ObjectReader::read_push(Value value) const {
     if (read.config.id.empty()) read.config.id = named->config;
   }
   // Before 1.0 a config without an id has the task's.
-  if (read.config.id.empty() && generation_ != task::ProtocolVersion::v1_0)
+  if (read.config.id.empty() && version_ != task::ProtocolVersion::v1_0)
     read.config.id.value = read.task.value;
   const Value authentication = config["authentication"];
-  if (generation_ == task::ProtocolVersion::v0_1 && authentication.is_object()) {
+  if (version_ == task::ProtocolVersion::v0_1 && authentication.is_object()) {
     read.config.authentication_extra = authentication.json();
   }
   return read;

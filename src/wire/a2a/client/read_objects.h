@@ -1,5 +1,5 @@
-// Reads the objects of A2A in answers of remote agents. Names, tags and enum values of any generation are
-// accepted. The generation matters only for the form of parts, for push configs, and to tell a Task from an
+// Reads the objects of A2A in answers of remote agents. Names, tags and enum values of any version are
+// accepted. The version matters only for the form of parts, for push configs, and to tell a Task from an
 // event.
 //
 // Threads: any; stateless.
@@ -20,7 +20,7 @@ enum class PartShape {
 
 class ObjectReader {
  public:
-  ObjectReader(PartShape shape, task::ProtocolVersion generation) : shape_(shape), generation_(generation) {}
+  ObjectReader(PartShape shape, task::ProtocolVersion version) : shape_(shape), version_(version) {}
 
   base::Result<Update> read_update(Value item) const;
   base::Result<task::Task> read_task(Value task) const;
@@ -39,7 +39,7 @@ class ObjectReader {
   base::Result<Update> read_bare(Value item) const;
 
   const PartShape shape_;
-  const task::ProtocolVersion generation_;
+  const task::ProtocolVersion version_;
 };
 
 }  // namespace baton::wire::a2a

@@ -19,7 +19,7 @@ constexpr int kAllHistory = 1'000'000;
 // The two have the same names and params for methods about tasks.
 class RpcBeforeV1 : public ReadingClient {
  public:
-  explicit RpcBeforeV1(ProtocolVersion generation) : ReadingClient(PartShape::tagged, generation) {}
+  explicit RpcBeforeV1(ProtocolVersion version) : ReadingClient(PartShape::tagged, version) {}
 
   ClientRequest write_cancel(const task::TaskId& task) const final {
     return rpc_request("tasks/cancel", [&](Writer& out) { out.member("id", task.value); });
@@ -86,7 +86,7 @@ ClientRequest V01Client::write_send(const SendRequest& send, bool streams) const
 
 class V03Client final : public RpcBeforeV1 {
  public:
-  explicit V03Client(ProtocolVersion generation) : RpcBeforeV1(generation) {}
+  explicit V03Client(ProtocolVersion version) : RpcBeforeV1(version) {}
 
   ClientRequest write_send(const SendRequest& send, bool streams) const override;
   ClientRequest write_get(const TaskRequest& get) const override {
@@ -153,8 +153,8 @@ ClientDialectPtr make_v0_1_client() {
   return std::make_shared<V01Client>();
 }
 
-ClientDialectPtr make_v0_3_client(ProtocolVersion generation) {
-  return std::make_shared<V03Client>(generation);
+ClientDialectPtr make_v0_3_client(ProtocolVersion version) {
+  return std::make_shared<V03Client>(version);
 }
 
 }  // namespace baton::wire::a2a

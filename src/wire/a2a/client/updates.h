@@ -1,4 +1,4 @@
-// Answers of a remote agent in the vocabulary of task/, the same for every generation and binding.
+// Answers of a remote agent in the vocabulary of task/, the same for every version and binding.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ const Dialect& dual = wire::a2a::dual();
 
 }  // namespace
 
-TEST_CASE("A2A dual task: has the tags of all generations before 1.0") {
+TEST_CASE("A2A dual task: has the tags of all versions before 1.0") {
   task::Task task = rich_task(task::State::working);
   task.status.message.reset();
   task.history.clear();
@@ -46,7 +46,7 @@ TEST_CASE("A2A dual task: states of tasks that newer clients made keep their nam
   CHECK(has(task_shown(dual, rich_task(task::State::auth_required)), R"("state":"auth-required")"));
 }
 
-TEST_CASE("A2A dual events: have the tags of all generations before 1.0") {
+TEST_CASE("A2A dual events: have the tags of all versions before 1.0") {
   CHECK(status_shown(dual, task::State::working) ==
         R"({"kind":"status-update","id":"t1","taskId":"t1","contextId":"c1",)"
         R"("status":{"state":"working","timestamp":"1970-01-01T00:00:00.000Z"},"final":false})");

@@ -11,7 +11,7 @@ using wire::a2a::v0_3;
 
 namespace {
 
-// A send of one part, in either generation.
+// A send of one part, in either version.
 std::string params_with(const Dialect& dialect, const std::string& part) {
   const std::string message = R"("message":{"role":"user","messageId":"m","parts":[)" + part + "]}";
   return &dialect == &v0_1() ? R"({"id":"t1",)" + message + "}" : "{" + message + "}";
@@ -172,10 +172,10 @@ TEST_CASE("A2A before 1.0: no historyLength and 0 mean different things") {
 TEST_CASE("A2A before 1.0: webhooks before 1.0 get the whole task") {
   const task::Task task = rich_task(task::State::input_required);
   const task::Event event{{4}, {}, task::StatusChanged{task.status, {}}};
-  for (const task::ProtocolVersion generation :
+  for (const task::ProtocolVersion version :
        {task::ProtocolVersion::v0_1, task::ProtocolVersion::v0_2, task::ProtocolVersion::v0_3}) {
-    const Dialect& dialect = wire::a2a::dialect_of(generation);
-    CHECK(&dialect == (generation == task::ProtocolVersion::v0_1 ? &v0_1() : &v0_3()));
+    const Dialect& dialect = wire::a2a::dialect_of(version);
+    CHECK(&dialect == (version == task::ProtocolVersion::v0_1 ? &v0_1() : &v0_3()));
     CHECK(written([&](wire::Writer& out) { dialect.write_webhook(out, task, event); }) ==
           task_shown(dialect, task));
     CHECK(dialect.webhook_shows_task());

@@ -119,7 +119,7 @@ TEST_CASE(
   CHECK(has(status_shown(era, task::State::auth_required), R"("state":"input-required")"));
 }
 
-TEST_CASE("A2A 0.1 events: what the generation cannot say is not shown") {
+TEST_CASE("A2A 0.1 events: what the version cannot say is not shown") {
   CHECK(shown(era, {{1}, {}, task::MessageAdded{}}).empty());
   CHECK(shown(era, {{1}, {}, task::Step{"s", task::Step::Phase::start}}).empty());
   CHECK(shown(era, {{1}, {}, task::StateSnapshot{{"{}"}}}).empty());

@@ -161,7 +161,7 @@ TEST_CASE("A2A 0.3 events: tool use is work under way, with the facts as data") 
             R"("data":{"toolResult":{"id":"k","content":[1]}})"));
 }
 
-TEST_CASE("A2A 0.3 events: what the generation cannot say is not shown, messages neither") {
+TEST_CASE("A2A 0.3 events: what the version cannot say is not shown, messages neither") {
   CHECK(shown(dialect, {{1}, {}, task::MessageAdded{rich_message(task::Role::agent)}}).empty());
   CHECK(shown(dialect, {{1}, {}, task::Step{"s", task::Step::Phase::start}}).empty());
   CHECK(shown(dialect, {{1}, {}, task::Withdrawn{{{"a"}}}}).empty());

@@ -250,7 +250,7 @@ TEST_CASE("A2A 1.0: a 1.0 stream begins with the task") {
   CHECK(first.starts_with(R"({"task":{"id":"t1","contextId":"c1",)"));
 }
 
-TEST_CASE("A2A 1.0: nothing of earlier generations and nothing the proto lacks is in 1.0") {
+TEST_CASE("A2A 1.0: nothing of earlier versions and nothing the proto lacks is in 1.0") {
   const task::ArtifactChunk chunk{rich_artifact(), true, true};
   const std::string all = task_shown(v1_0(), rich_task(task::State::completed)) +
                           status_shown(v1_0(), task::State::input_required, true) +

@@ -75,8 +75,8 @@ TEST_CASE("Remote card: one that may be 0.2 or 0.1 has both, the newer first") {
   const auto card = read(R"({"name":"A","url":"http://a/","version":"1","capabilities":{},"description":"d",
     "defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]})");
   REQUIRE(card.interfaces.size() == 2);
-  CHECK(card.interfaces[0].generation == ProtocolVersion::v0_2);
-  CHECK(card.interfaces[1].generation == ProtocolVersion::v0_1);
+  CHECK(card.interfaces[0].version == ProtocolVersion::v0_2);
+  CHECK(card.interfaces[1].version == ProtocolVersion::v0_1);
 }
 
 TEST_CASE("Remote card: of 0.3, every transport that Baton knows, none twice") {
@@ -89,8 +89,7 @@ TEST_CASE("Remote card: of 0.3, every transport that Baton knows, none twice") {
   CHECK(problems_of(k0_3).empty());
 }
 
-TEST_CASE(
-    "Remote card: the pick is the newest generation, within it the card's order, or what is wished for") {
+TEST_CASE("Remote card: the pick is the newest version, within it the card's order, or what is wished for") {
   const auto card = read(k1_0);
   CHECK(card.extended);
   REQUIRE(card.interfaces.size() == 4);
@@ -107,10 +106,10 @@ TEST_CASE(
 TEST_CASE(
     "Remote card: 0.1 and 0.2, which newer cards cannot declare, are taken for granted when wished for") {
   const auto card = read(k1_0);
-  for (const auto generation : {ProtocolVersion::v0_1, ProtocolVersion::v0_2}) {
-    CHECK(wire::pick(card, {generation, {Binding::json_rpc, Binding::rest}}) ==
-          RemoteInterface{"http://a/rpc3", Binding::json_rpc, generation, {}});
-    CHECK(!wire::pick(card, {generation, {Binding::rest}}));
+  for (const auto version : {ProtocolVersion::v0_1, ProtocolVersion::v0_2}) {
+    CHECK(wire::pick(card, {version, {Binding::json_rpc, Binding::rest}}) ==
+          RemoteInterface{"http://a/rpc3", Binding::json_rpc, version, {}});
+    CHECK(!wire::pick(card, {version, {Binding::rest}}));
   }
 }
 
@@ -125,7 +124,7 @@ TEST_CASE("Remote card: what is no card fails, what is of a wrong type counts as
   CHECK(!wire::pick(card));
 }
 
-TEST_CASE("Remote card: the check asks for what each claimed generation requires") {
+TEST_CASE("Remote card: the check asks for what each claimed version requires") {
   CHECK(problems_of(R"({"supportedInterfaces":[],"name":"A","version":"1","capabilities":{},"skills":[]})") ==
         std::vector<std::string>{"/description: is missing: required since 0.2",
                                  "/defaultInputModes: is missing: required since 0.2",

@@ -76,7 +76,7 @@ TEST_CASE("Card view: the superset claims 0.3 and 1.0, both with nothing wrong")
   const task::AgentCard card = plain_card();
   const auto document = view_of(serve(card, Bearer::required), CardView::superset);
   const wire::Value root = document.root();
-  CHECK(wire::generations_of(root) == std::vector{task::ProtocolVersion::v0_3, task::ProtocolVersion::v1_0});
+  CHECK(wire::versions_of(root) == std::vector{task::ProtocolVersion::v0_3, task::ProtocolVersion::v1_0});
   for (const auto& problem : wire::check_remote_card(root))
     FAIL_CHECK(problem.pointer << " " << problem.reason);
   CHECK(root["url"].string() == "http://host/agents/probe/");
@@ -99,7 +99,7 @@ TEST_CASE("Card view: what 0.1 may leave out is filled in for those after it") {
   }
 }
 
-TEST_CASE("Card view: the 1.0 card has no member of other generations") {
+TEST_CASE("Card view: the 1.0 card has no member of other versions") {
   task::AgentCard card = plain_card();
   card.extended.emplace();
   card.documentation_url = "https://doc";
@@ -139,10 +139,10 @@ TEST_CASE("Card view: each binding is listed at 1.0 and at 0.3, no URL has two t
   const wire::RemoteCard read = wire::read_remote_card(document.root());
   using wire::Binding;
   std::vector<wire::RemoteInterface> expected;
-  for (const auto generation : {task::ProtocolVersion::v1_0, task::ProtocolVersion::v0_3}) {
-    expected.push_back({served.json_rpc_url, Binding::json_rpc, generation, {}});
-    expected.push_back({served.rest_url, Binding::rest, generation, {}});
-    expected.push_back({served.grpc_url, Binding::grpc, generation, {}});
+  for (const auto version : {task::ProtocolVersion::v1_0, task::ProtocolVersion::v0_3}) {
+    expected.push_back({served.json_rpc_url, Binding::json_rpc, version, {}});
+    expected.push_back({served.rest_url, Binding::rest, version, {}});
+    expected.push_back({served.grpc_url, Binding::grpc, version, {}});
   }
   CHECK(read.interfaces == expected);
   CHECK(document.root()["additionalInterfaces"].raw() ==
@@ -205,7 +205,7 @@ TEST_CASE("Card view: tokens that are not demanded are shown, but not as require
   }
 }
 
-TEST_CASE("Card view: an author's own schemes take the place of Baton's, each generation has what it knows") {
+TEST_CASE("Card view: an author's own schemes take the place of Baton's, each version has what it knows") {
   task::AgentCard card = plain_card();
   card.security_schemes = {oauth()};
   card.security = {{{"oauth", {"read"}}}};

@@ -1,4 +1,4 @@
-// For tests of client dialects: each beside the dialect that a server of its generation and binding speaks,
+// For tests of client dialects: each beside the dialect that a server of its version and binding speaks,
 // and what of a task they can carry.
 #pragma once
 

@@ -47,14 +47,13 @@ SendRequest text_send() {
   return send;
 }
 
-TEST_CASE("Client dialects: each generation has JSON-RPC, REST begins with 0.2, gRPC is none of them") {
-  for (const auto generation :
+TEST_CASE("Client dialects: each version has JSON-RPC, REST begins with 0.2, gRPC is none of them") {
+  for (const auto version :
        {ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3, ProtocolVersion::v1_0}) {
-    CHECK(client_dialect(generation, Binding::json_rpc)->generation() == generation);
-    CHECK((client_dialect(generation, Binding::rest) != nullptr) == (generation != ProtocolVersion::v0_1));
-    CHECK(client_dialect(generation, Binding::grpc) == nullptr);
-    CHECK(client_dialect(generation, Binding::json_rpc)->names_tasks() ==
-          (generation == ProtocolVersion::v0_1));
+    CHECK(client_dialect(version, Binding::json_rpc)->version() == version);
+    CHECK((client_dialect(version, Binding::rest) != nullptr) == (version != ProtocolVersion::v0_1));
+    CHECK(client_dialect(version, Binding::grpc) == nullptr);
+    CHECK(client_dialect(version, Binding::json_rpc)->names_tasks() == (version == ProtocolVersion::v0_1));
   }
 }
 
