@@ -20,7 +20,7 @@ function(baton_grpc_layer)
     baton_layer(grpc DEPENDS server wire task base PRIVATE spdlog::spdlog PkgConfig::grpcpp
       WITHOUT "absent/.*")
   else()
-    baton_layer(grpc DEPENDS server wire task base WITHOUT "call.cpp" "channel.cpp" "grpc_server.cpp"
-      "proto_json.cpp" "read_.*.cpp" "schema.cpp" "struct_json.cpp" "write_answers.cpp")
+    baton_layer(grpc DEPENDS server wire task base WITHOUT "a2a_call.cpp" "call.cpp" "channel.cpp"
+      "grpc_server.cpp" "proto_json.cpp" "read_.*.cpp" "schema.cpp" "struct_json.cpp" "write_answers.cpp")
   endif()
 endfunction()
