@@ -13,26 +13,47 @@
 #include "base/log.h"
 #include "base/loggable.h"
 #include "base/steady_clock.h"
+#include "store/memory/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace baton::app {
 namespace {
+
+bool is_in_memory(const Config& config) {
+  return config.store.path == ":memory:";
+}
 
 int cannot_start(const base::Error& error) {
   std::cerr << "baton: " << (error.for_log.empty() ? error.for_caller : error.for_log) << std::endl;
   return 1;
 }
 
-store::SqliteOptions store_options(const Config& config) {
+// The two faces of one store.
+struct OpenStore {
+  std::unique_ptr<store::TaskStore> tasks;
+  store::DeliveryStore* deliveries = nullptr;
+};
+
+template <class Store>
+OpenStore faces_of(std::unique_ptr<Store> store) {
+  store::DeliveryStore* const deliveries = store.get();
+  return {std::move(store), deliveries};
+}
+
+base::Result<OpenStore> open_store(const Config& config, const base::Clock& clock) {
   store::SqliteOptions options = config.store;
-  options.on_flush_failed = [](const base::Error& error) {
-    spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
-    spdlog::shutdown();
-  };
+  if (is_in_memory(config)) {
+    spdlog::warn("the database is in memory: what it holds ends with this program");
+    return faces_of(std::make_unique<store::MemoryStore>(
+        clock, store::MemoryOptions{.send_retention = options.send_retention}));
+  }
   options.on_upgrade = [&](int from, int to) {
     spdlog::info("upgrading {} from schema {} to {}: a large database takes a while", config.store.path, from,
                  to);
   };
-  return options;
+  auto store = store::SqliteStore::open(options, clock);
+  if (!store) return base::fail(std::move(store.error()));
+  return faces_of(std::move(*store));
 }
 
 void log_agents(const agents::Catalogue& catalogue) {
@@ -70,8 +91,9 @@ std::string callers_of(const Config& config) {
 
 void log_start(const Config& config, const agents::Catalogue& catalogue) {
   std::error_code ignored;
-  const auto database = std::filesystem::absolute(config.store.path, ignored);
-  spdlog::info("baton {}, database {}", kVersion, database.string());
+  const std::string& path = config.store.path;
+  const std::string file = std::filesystem::absolute(path, ignored).string();
+  spdlog::info("baton {}, database {}", kVersion, is_in_memory(config) ? path : file);
   log_agents(catalogue);
   spdlog::info("callers: {}", callers_of(config));
 }
@@ -86,7 +108,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   const base::SystemClock clock;
   // Steady, so that setting the clock does not disturb retries, retention or the order of a log.
   const base::SteadyClock steady(clock);
-  const auto store = store::SqliteStore::open(store_options(config), steady);
+  const auto store = open_store(config, steady);
   if (!store) return cannot_start(store.error());
   agents::ProcessHost processes(true);
   if (config.cards.verbose_errors)
@@ -94,7 +116,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   auto catalogue = agents::Catalogue::load(config.agents_folder, processes, {}, config.cards);
   if (!catalogue) return cannot_start(catalogue.error());
   log_start(config, *catalogue);
-  Service service(config, {clock, steady, **store, processes, *catalogue},
+  Service service(config, {clock, steady, *store->tasks, *store->deliveries, processes, *catalogue},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());

@@ -25,6 +25,10 @@ constexpr std::size_t kPagesMax = 64 << 20;
 
 engine::EngineOptions engine_options(const Config& config) {
   engine::EngineOptions options = config.engine;
+  options.on_flush_failed = [](const base::Error& error) {
+    spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
+    spdlog::shutdown();
+  };
   options.push_enabled = config.webhooks.enabled;
   options.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
     return notify::check_webhook(push, policy);
@@ -59,12 +63,12 @@ Service::Service(const Config& config, const Dependencies& dependencies, const s
       dependencies_(dependencies),
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
-      notifier_(dependencies.store, dependencies.store, dependencies.steady_clock, config.webhooks,
-                [this](const store::TaskStore& tasks, const store::Delivery& delivery) {
-                  return notify::render_a2a(tasks, delivery, links_);
+      engine_(dependencies.store, dependencies.deliveries, dependencies.catalogue, dependencies.clock,
+              engine_options(config), [this] { notifier_.wake(); }),
+      notifier_(engine_.deliveries(), dependencies.steady_clock, config.webhooks,
+                [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
+                  return notify::render_a2a(queue, delivery, links_);
                 }),
-      engine_(dependencies.store, dependencies.catalogue, dependencies.clock, engine_options(config),
-              [this] { notifier_.wake(); }),
       options_(server_options(config)),
       readers_("log-read", 2, static_cast<std::size_t>(limits.connections_max) + 1),
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
@@ -75,6 +79,11 @@ Service::Service(const Config& config, const Dependencies& dependencies, const s
           &pages_},
       pipeline_(services_) {
   admit(config);
+}
+
+// Before the notifier goes, which the engine wakes.
+Service::~Service() {
+  engine_.drain();
 }
 
 base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
@@ -226,8 +235,7 @@ std::string Service::more_metrics() const {
   add("baton_webhooks_total{outcome=\"delivered\"}", sent.delivered);
   add("baton_webhooks_total{outcome=\"failed\"}", sent.failed_attempts);
   add("baton_webhooks_total{outcome=\"given_up\"}", sent.given_up);
-  const store::DeliveryStore& deliveries = dependencies_.store;
-  if (const auto counts = deliveries.delivery_counts()) {
+  if (const auto counts = dependencies_.deliveries.delivery_counts()) {
     out += "# HELP baton_webhooks_waiting Webhooks not yet delivered.\n# TYPE baton_webhooks_waiting gauge\n";
     add("baton_webhooks_waiting", counts->waiting);
   }

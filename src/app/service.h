@@ -21,7 +21,7 @@
 #include "server/http/http_server.h"
 #include "server/pipeline.h"
 #include "server/services.h"
-#include "store/sqlite/sqlite_store.h"
+#include "store/task_store.h"
 
 namespace baton::app {
 
@@ -29,7 +29,8 @@ namespace baton::app {
 struct Dependencies {
   const base::Clock& clock;         // what is shown
   const base::Clock& steady_clock;  // for retries
-  store::SqliteStore& store;
+  store::TaskStore& store;
+  store::DeliveryStore& deliveries;
   agents::ProcessHost& processes;
   agents::Catalogue& catalogue;
 };
@@ -38,6 +39,8 @@ class Service {
  public:
   // `limits`: those of the configuration, as far as the descriptors go (http_limits).
   Service(const Config& config, const Dependencies& dependencies, const server::http::Limits& limits);
+
+  ~Service();
 
   // Listens, prints the addresses to standard output, serves until SIGTERM or SIGINT, and drains. At SIGHUP
   // reloads what `read_again` returns. Fails if it cannot start.
@@ -56,8 +59,8 @@ class Service {
   const Dependencies dependencies_;
   const server::http::Limits limits_;
   notify::WebhookLinks links_;  // the URL is set once the address is known, before webhooks are rendered
-  notify::Notifier notifier_;
   engine::Engine engine_;
+  notify::Notifier notifier_;
   server::ServerOptions options_;
   base::WorkerPool readers_;
   server::AnswerBudget answers_;

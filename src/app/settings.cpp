@@ -50,8 +50,8 @@ constexpr std::array<std::string_view, 2> kLogFormats{"json", "text"};
 constexpr Setting kSettings[] = {
     {"host", &to<&Config::host>, "Address to listen on", 1, 255},
     {"port", &to<&Config::port>, "Port to listen on; 0 picks a free one", 0, 65'535},
-    {"db", &to<&Config::store, &store::SqliteOptions::path>, "SQLite file with tasks, events and deliveries",
-     1, 4096},
+    {"db", &to<&Config::store, &store::SqliteOptions::path>,
+     "SQLite file with tasks, events and deliveries; :memory: keeps nothing", 1, 4096},
     {"agents", &to<&Config::agents_folder>, "Folder with one folder for each agent", 1, 4096},
     {"strict", &to<&Config::cards, &CommonRules::strict>,
      "Whether a wrong agent card stops the server; otherwise that agent is left out"},

@@ -9,7 +9,7 @@ namespace baton::engine {
 
 class Background {
  public:
-  Background() : timers_("engine-time"), pool_("engine", 2, kQueueMax) { timers_.start(); }
+  Background() : timers_("engine-time"), pool_("background", 2, kQueueMax) { timers_.start(); }
   ~Background() { stop(); }
 
   // Runs `work` on a pool thread. The queue holds more than the turns and callers that can wait at once; if

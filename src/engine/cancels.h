@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "engine/ledger.h"
+#include "engine/inbox.h"
 #include "engine/options.h"
 #include "engine/turns.h"
 #include "engine/waits.h"
@@ -16,10 +16,11 @@ class Cancels {
  public:
   using Done = std::function<void(base::Result<task::TaskKey>)>;
 
-  Cancels(store::TaskStore& store, Ledger& ledger, Turns& turns, Waits& waits, Background& background,
-          const base::Clock& clock, const EngineOptions& options)
+  Cancels(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, Turns& turns, Waits& waits,
+          Background& background, const base::Clock& clock, const EngineOptions& options)
       : store_(store),
-        ledger_(ledger),
+        reader_(reader),
+        inbox_(inbox),
         turns_(turns),
         waits_(waits),
         background_(background),
@@ -32,12 +33,17 @@ class Cancels {
   void cancel_children(task::TaskKey parent);
 
  private:
-  void cancel_head(const task::TaskHead& head, const std::string& reason, int tries, Done done);
-  void await_cancel(task::TaskKey key, task::EventNumber after, Done done);
-  void stored(const task::TaskHead& before, const std::string& reason, Ledger::Written written, Done done);
+  struct Wish;
+  using WishPtr = std::shared_ptr<Wish>;
 
-  store::TaskStore& store_;
-  Ledger& ledger_;
+  base::Result<task::Change> decide(Wish& wish, const task::TaskHead& head) const;
+  void await_cancel(const WishPtr& wish, task::EventNumber after);
+  void stored(const WishPtr& wish, const task::TaskHead& head);
+  void end_lost_turn(const WishPtr& wish);
+
+  const store::TaskStore& store_;
+  const TaskReader& reader_;
+  Inbox& inbox_;
   Turns& turns_;
   Waits& waits_;
   Background& background_;

@@ -45,7 +45,7 @@ bool Delegation::too_deep(const task::TaskHead& head) const {
   task::TaskKey parent = head.parent;
   for (int depth = 1; parent; ++depth) {
     if (depth >= options_.delegation_depth_max) return true;
-    const auto next = store_.head(parent);
+    const auto next = reader_.head(parent);
     if (!next) return false;
     parent = next->parent;
   }
@@ -70,6 +70,7 @@ void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest req
     submission.agent = task::AgentName{request.agent};
     submission.task = request.task;
     submission.message = std::move(request.message);
+    submission.waits_for = task::WaitsFor::outcome;
     service_.submit_child(head.key, std::move(submission),
                           [this, delegated](base::Result<Accepted> accepted) {
                             if (accepted) return stored(delegated, *accepted);

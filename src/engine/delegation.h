@@ -13,9 +13,9 @@ namespace baton::engine {
 
 class Delegation {
  public:
-  Delegation(store::TaskStore& store, TaskService& service, Background& background,
+  Delegation(const TaskReader& reader, TaskService& service, Background& background,
              const EngineOptions& options)
-      : store_(store), service_(service), background_(background), options_(options) {}
+      : reader_(reader), service_(service), background_(background), options_(options) {}
 
   // Never fails: errors are delivered to the turn in the result.
   void start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request);
@@ -31,7 +31,7 @@ class Delegation {
   void cancel_late(task::TaskKey child);
   void follow(const DelegatedPtr& delegated, const Accepted& child);
 
-  store::TaskStore& store_;
+  const TaskReader& reader_;
   TaskService& service_;
   Background& background_;
   const EngineOptions& options_;

@@ -2,15 +2,26 @@
 
 namespace baton::engine {
 
-Engine::Engine(store::TaskStore& store, const agents::Catalogue& catalogue, const base::Clock& clock,
-               EngineOptions options, std::function<void()> deliveries_written)
-    : options_(options),
-      store_(store),
-      ledger_(store, feed_, std::move(deliveries_written)),
-      turns_(store, ledger_, catalogue, background_, clock, options_),
-      tasks_(store, ledger_, feed_, turns_, catalogue, background_, clock, options_),
-      delegation_(store, tasks_, background_, options_),
-      recovery_(store, ledger_, turns_.scheduler(), catalogue, clock) {
+namespace {
+
+InboxOptions inbox_options(const EngineOptions& options) {
+  InboxOptions inbox;
+  inbox.on_flush_failed = options.on_flush_failed;
+  return inbox;
+}
+
+}  // namespace
+
+Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
+               const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written)
+    : options_(std::move(options)),
+      inbox_(store, deliveries, live_, inbox_options(options_), std::move(deliveries_written)),
+      reader_(store, deliveries, live_, inbox_),
+      deliveries_(deliveries, reader_, inbox_),
+      turns_(reader_, inbox_, catalogue, background_, clock, options_),
+      tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
+      delegation_(reader_, tasks_, background_, options_),
+      recovery_(store, inbox_, turns_.scheduler(), catalogue, clock) {
   turns_.set_hooks({[this](std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
                       delegation_.start(std::move(run), std::move(request));
                     },
@@ -26,8 +37,8 @@ base::Result<int> Engine::start() {
   if (!found) return base::fail(found.error());
   // Clients that followed a run before the program stopped have to come back, as after any lost connection.
   for (const task::TaskHead& head : *found) {
-    if (head.origin != task::Generation::none || head.parent) continue;
-    const auto before = store_.last_stop(head.key, head.last_event);
+    if (head.origin != task::ProtocolVersion::none || head.parent) continue;
+    const auto before = reader_.stop_before(head.key, head.last_event);
     if (before) tasks_.client_left(head.key, head.agent, *before);
   }
   return static_cast<int>(found->size());
@@ -38,18 +49,18 @@ void Engine::drain() {
   turns_.drain(options_.drain_grace);
   tasks_.release_waits();
   background_.stop();
-  ledger_.settle();
+  inbox_.settle();
 }
 
 Engine::Counts Engine::counts() const {
   using task::State;
   return {turns_.counts(),
-          feed_.counts(),
-          ledger_.count(State::submitted),
-          ledger_.count(State::completed),
-          ledger_.count(State::failed),
-          ledger_.count(State::canceled),
-          ledger_.count(State::rejected)};
+          live_.counts(),
+          inbox_.count(State::submitted),
+          inbox_.count(State::completed),
+          inbox_.count(State::failed),
+          inbox_.count(State::canceled),
+          inbox_.count(State::rejected)};
 }
 
 }  // namespace baton::engine

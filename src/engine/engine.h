@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/delegation.h"
+#include "engine/deliveries.h"
 #include "engine/recovery.h"
 #include "engine/task_service.h"
 
@@ -12,8 +13,8 @@ namespace baton::engine {
 
 class Engine {
  public:
-  Engine(store::TaskStore& store, const agents::Catalogue& catalogue, const base::Clock& clock,
-         EngineOptions options, std::function<void()> deliveries_written);
+  Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
+         const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written);
   ~Engine();
 
   // Recovers the turns that an earlier run left unfinished; returns how many.
@@ -32,34 +33,37 @@ class Engine {
   // Call after the catalogue was reloaded.
   void catalogue_changed() { turns_.take_limits(); }
 
-  // See Ledger.
-  bool store_is_writable() { return ledger_.store_is_writable(); }
+  // See Inbox.
+  bool store_is_writable() { return inbox_.store_is_writable(); }
   // Runs `work` after `time`, or never once the engine has drained. `work` must not block.
   void after(std::chrono::milliseconds time, std::function<void()> work) {
     background_.timers().after(time, std::move(work));
   }
 
   // Waits until no write is pending. If no further calls are made, no callback runs after this.
-  void settle() { ledger_.settle(); }
+  void settle() { inbox_.settle(); }
 
   TaskService& tasks() { return tasks_; }
-  Feed& feed() { return feed_; }
-  store::TaskStore& store() { return store_; }
+  LiveTasks& live() { return live_; }
+  const TaskReader& reader() const { return reader_; }
+  // Where the notifier finds its work.
+  notify::DeliveryQueue& deliveries() { return deliveries_; }
   base::EventLoop& timers() { return background_.timers(); }
   const EngineOptions& options() const { return options_; }
 
   struct Counts {
     Scheduler::Counts turns;
-    Feed::Counts feed;
+    LiveTasks::Counts live;
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
 
  private:
   const EngineOptions options_;
-  store::TaskStore& store_;
-  Feed feed_;
-  Ledger ledger_;
+  LiveTasks live_;
+  Inbox inbox_;
+  const TaskReader reader_;
+  Deliveries deliveries_;
   Background background_;
   Turns turns_;
   TaskService tasks_;

@@ -29,6 +29,8 @@ struct EngineOptions {
   // Refuses a config whose URL is forbidden, as far as that is known without a DNS lookup.
   std::function<base::Result<void>(const task::PushConfig&)> check_push;
   std::chrono::milliseconds disk_retry{250};  // after a write that failed
+  // Called with the error when a flush has failed, before the program ends.
+  std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
 };
 
 }  // namespace baton::engine

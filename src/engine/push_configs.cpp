@@ -1,5 +1,6 @@
 #include "engine/push_configs.h"
 
+#include <memory>
 #include <utility>
 
 namespace baton::engine {
@@ -22,7 +23,7 @@ base::Result<void> PushConfigs::check(const task::PushConfig& config) const {
 
 base::Result<task::TaskHead> PushConfigs::task_of(const task::TaskRef& ref) const {
   if (auto checked = offered(); !checked) return fail(std::move(checked.error()));
-  return store_.head(ref);
+  return reader_.head(ref);
 }
 
 void PushConfigs::set(const task::TaskRef& ref, task::PushConfig config, Done done) {
@@ -30,7 +31,31 @@ void PushConfigs::set(const task::TaskRef& ref, task::PushConfig config, Done do
   if (!head) return done(fail(head.error()));
   if (auto checked = check(config); !checked) return done(fail(std::move(checked.error())));
   if (config.id.empty()) config.id = task::id_for_unnamed(config, head->id);
-  ledger_.set_push(head->key, std::move(config), options_.push_configs_max, std::move(done));
+  const auto kept = std::make_shared<const task::PushConfig>(std::move(config));
+  const auto set = [kept, most = options_.push_configs_max](task::Change& change) {
+    change.push = *kept;
+    change.push_configs_max = most;
+  };
+  change(head->key, set, [kept, done = std::move(done)](base::Result<void> stored) {
+    if (!stored) return done(fail(std::move(stored.error())));
+    done(*kept);
+  });
+}
+
+void PushConfigs::change(task::TaskKey task, std::function<void(task::Change&)> how,
+                         std::function<void(base::Result<void>)> done) {
+  Decision decision;
+  decision.task = task;
+  decision.decide = [task, how = std::move(how)](const store::TaskRow&) -> base::Result<task::Change> {
+    task::Change change;
+    change.task = task;
+    how(change);
+    return change;
+  };
+  decision.done = [done = std::move(done)](base::Result<Written> written) {
+    done(written ? base::Result<void>() : fail(std::move(written.error())));
+  };
+  inbox_.post(std::move(decision));
 }
 
 base::Result<task::PushConfig> PushConfigs::get(const task::TaskRef& ref,
@@ -46,13 +71,14 @@ base::Result<task::PushConfig> PushConfigs::get(const task::TaskRef& ref,
 base::Result<std::vector<task::PushConfig>> PushConfigs::list(const task::TaskRef& ref) const {
   const auto head = task_of(ref);
   if (!head) return fail(head.error());
-  return store_.push_configs(head->key);
+  return reader_.configs(head->key);
 }
 
 void PushConfigs::remove(const task::TaskRef& ref, const task::PushConfigId& id, Removed done) {
   const auto head = task_of(ref);
   if (!head) return done(fail(head.error()));
-  ledger_.delete_push(head->key, id, std::move(done));
+  change(
+      head->key, [id](task::Change& change) { change.drop_push = id; }, std::move(done));
 }
 
 }  // namespace baton::engine

@@ -7,9 +7,9 @@
 
 #include <functional>
 
-#include "engine/ledger.h"
+#include "engine/inbox.h"
 #include "engine/options.h"
-#include "store/task_store.h"
+#include "engine/task_reader.h"
 
 namespace baton::engine {
 
@@ -18,8 +18,8 @@ class PushConfigs {
   using Done = std::function<void(base::Result<task::PushConfig>)>;
   using Removed = std::function<void(base::Result<void>)>;
 
-  PushConfigs(const store::TaskStore& store, Ledger& ledger, const EngineOptions& options)
-      : store_(store), ledger_(ledger), options_(options) {}
+  PushConfigs(const TaskReader& reader, Inbox& inbox, const EngineOptions& options)
+      : reader_(reader), inbox_(inbox), options_(options) {}
 
   // Whether webhooks are switched on.
   base::Result<void> offered() const;
@@ -34,8 +34,11 @@ class PushConfigs {
  private:
   base::Result<task::TaskHead> task_of(const task::TaskRef& ref) const;
 
-  const store::TaskStore& store_;
-  Ledger& ledger_;
+  void change(task::TaskKey task, std::function<void(task::Change&)> how,
+              std::function<void(base::Result<void>)> done);
+
+  const TaskReader& reader_;
+  Inbox& inbox_;
   const EngineOptions& options_;
 };
 

@@ -27,9 +27,9 @@ void close_subagents(task::Change& change, OpenSubagents& open) {
 
 }  // namespace
 
-Recovery::Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler,
+Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, Scheduler& scheduler,
                    const agents::Catalogue& catalogue, const base::Clock& clock)
-    : store_(store), ledger_(ledger), scheduler_(scheduler), catalogue_(catalogue), clock_(clock) {}
+    : store_(store), inbox_(inbox), scheduler_(scheduler), catalogue_(catalogue), clock_(clock) {}
 
 base::Result<std::vector<task::TaskHead>> Recovery::run() {
   auto found = all_unfinished();
@@ -57,7 +57,8 @@ base::Result<std::vector<task::TaskHead>> Recovery::run() {
 base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
   std::vector<task::TaskHead> all;
   while (true) {
-    auto page = store_.unfinished(all.empty() ? task::TaskKey{} : all.back().key, kPage);
+    auto page = store_.open_tasks(store::TaskStore::Open::unfinished,
+                                  all.empty() ? task::TaskKey{} : all.back().key, kPage);
     if (!page) return page;
     all.insert(all.end(), page->begin(), page->end());
     if (page->size() < static_cast<std::size_t>(kPage)) return all;
@@ -67,8 +68,9 @@ base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
 // Returns whether the task has a turn to queue.
 base::Result<bool> Recovery::recover(const task::TaskHead& found) {
   // Read again: if it is a child, it may have been ended with its parent's broken turn.
-  const auto head = store_.head(found.key);
-  if (!head) return base::fail(head.error());
+  const auto row = store_.row(found.key);
+  if (!row) return base::fail(row.error());
+  const task::TaskHead* head = &row->head;
   if (head->turn_state != task::TurnState::running) return head->turn_state == task::TurnState::queued;
   // The turn that waited for these children is gone; when it runs again, it makes new ones.
   if (auto ended = end_children(head->key); !ended) return base::fail(std::move(ended.error()));
@@ -80,32 +82,36 @@ base::Result<bool> Recovery::recover(const task::TaskHead& found) {
 }
 
 base::Result<void> Recovery::commit(task::Change change) {
-  std::promise<base::Result<Ledger::Written>> written;
-  ledger_.commit(std::move(change),
-                 [&](base::Result<Ledger::Written> result) { written.set_value(std::move(result)); });
+  std::promise<base::Result<Written>> written;
+  Decision decision;
+  decision.task = change.task;
+  decision.decide = [&change](const store::TaskRow&) { return base::Result<task::Change>(change); };
+  decision.done = [&](base::Result<Written> result) { written.set_value(std::move(result)); };
+  inbox_.post(std::move(decision));
   if (auto result = written.get_future().get(); !result) return base::fail(std::move(result.error()));
   return {};
 }
 
 base::Result<void> Recovery::end_children(task::TaskKey parent) {
-  const auto children = store_.open_children(parent);
-  if (!children) return base::fail(children.error());
-  for (const task::TaskHead& child : *children) {
-    if (auto ended = end_children(child.key); !ended) return ended;
-    if (auto ended = end(child, task::State::canceled, {}); !ended) return ended;
-  }
-  return {};
+  return end_all(Open::children, parent);
 }
 
 // Ends the children whose parent ended without canceling them.
 base::Result<void> Recovery::end_orphans() {
-  const auto orphans = store_.orphans();
-  if (!orphans) return base::fail(orphans.error());
-  for (const task::TaskHead& orphan : *orphans) {
-    if (auto ended = end_children(orphan.key); !ended) return ended;
-    if (auto ended = end(orphan, task::State::canceled, {}); !ended) return ended;
+  return end_all(Open::orphans, {});
+}
+
+// Cancels these tasks and their children.
+base::Result<void> Recovery::end_all(Open which, task::TaskKey key) {
+  while (true) {
+    const auto open = store_.open_tasks(which, key, kPage);
+    if (!open) return base::fail(open.error());
+    if (open->empty()) return {};
+    for (const task::TaskHead& head : *open) {
+      if (auto ended = end_children(head.key); !ended) return ended;
+      if (auto ended = end(head, task::State::canceled, {}); !ended) return ended;
+    }
   }
-  return {};
 }
 
 base::Result<void> Recovery::end(const task::TaskHead& head, task::State state, const std::string& reason) {

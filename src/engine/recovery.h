@@ -10,7 +10,7 @@
 
 #include "agents/catalogue.h"
 #include "base/clock.h"
-#include "engine/ledger.h"
+#include "engine/inbox.h"
 #include "engine/open_subagents.h"
 #include "engine/scheduler.h"
 
@@ -18,8 +18,8 @@ namespace baton::engine {
 
 class Recovery {
  public:
-  Recovery(store::TaskStore& store, Ledger& ledger, Scheduler& scheduler, const agents::Catalogue& catalogue,
-           const base::Clock& clock);
+  Recovery(const store::TaskStore& store, Inbox& inbox, Scheduler& scheduler,
+           const agents::Catalogue& catalogue, const base::Clock& clock);
 
   // Returns the tasks whose turns were unfinished.
   base::Result<std::vector<task::TaskHead>> run();
@@ -30,6 +30,8 @@ class Recovery {
   base::Result<void> commit(task::Change change);
   base::Result<void> end_children(task::TaskKey parent);
   base::Result<void> end_orphans();
+  using Open = store::TaskStore::Open;
+  base::Result<void> end_all(Open which, task::TaskKey key);
   // What a broken attempt has left in the log.
   struct Shown {
     std::vector<task::ArtifactId> artifacts;  // and replies; begun after the turn's message
@@ -41,8 +43,8 @@ class Recovery {
   base::Result<task::Change> change_for(const task::TaskHead& head) const;
   base::Result<Shown> shown_by_broken_turn(const task::TaskHead& head) const;
 
-  store::TaskStore& store_;
-  Ledger& ledger_;
+  const store::TaskStore& store_;
+  Inbox& inbox_;
   Scheduler& scheduler_;
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;

@@ -28,8 +28,7 @@ void cut_to(task::Task& task, std::size_t& room) {
 
 }  // namespace
 
-base::Result<std::vector<task::Task>> referenced_tasks(const store::TaskStore& store,
-                                                       const task::TaskHead& head,
+base::Result<std::vector<task::Task>> referenced_tasks(const TaskReader& reader, const task::TaskHead& head,
                                                        const task::Message& message,
                                                        const ReferenceBounds& bounds) {
   std::vector<task::Task> found;
@@ -38,10 +37,10 @@ base::Result<std::vector<task::Task>> referenced_tasks(const store::TaskStore& s
   for (const task::TaskId& id : message.reference_tasks) {
     if (std::ssize(named) > bounds.tasks) break;
     if (!named.insert(id).second) continue;
-    const auto other = store.head({head.caller, head.agent, id});
+    const auto other = reader.head({head.caller, head.agent, id});
     if (!other && other.error().code == base::ErrorCode::task_not_found) continue;
     if (!other) return base::fail(other.error());
-    auto task = store.read(other->key, task::Depth{bounds.history, true});
+    auto task = reader.read(other->key, task::Depth{bounds.history, true});
     if (!task) return base::fail(std::move(task.error()));
     cut_to(*task, room);
     found.push_back(std::move(*task));

@@ -3,7 +3,7 @@
 // Threads: any. Blocks on the disk.
 #pragma once
 
-#include "store/task_store.h"
+#include "engine/task_reader.h"
 
 namespace baton::engine {
 
@@ -16,8 +16,7 @@ struct ReferenceBounds {
 // Returns the referenced tasks that belong to `head`'s caller and agent, in the order named; leaves out
 // others and the task itself. What exceeds a bound is left out too: a task loses its oldest messages first,
 // then its last artifacts.
-base::Result<std::vector<task::Task>> referenced_tasks(const store::TaskStore& store,
-                                                       const task::TaskHead& head,
+base::Result<std::vector<task::Task>> referenced_tasks(const TaskReader& reader, const task::TaskHead& head,
                                                        const task::Message& message,
                                                        const ReferenceBounds& bounds);
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "store/task_store.h"
+#include "engine/task_reader.h"
 
 namespace baton::engine {
 
@@ -20,7 +20,7 @@ struct TaskList {
 
 // Returns at most filter.limit tasks and about 16 MiB; fails with too_large past depth.bytes_max. `depth`
 // says how much of each task.
-base::Result<TaskList> list_tasks(const store::TaskStore& store, const task::ListFilter& filter,
+base::Result<TaskList> list_tasks(const TaskReader& reader, const task::ListFilter& filter,
                                   const task::Depth& depth);
 
 }  // namespace baton::engine

@@ -16,7 +16,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-// A lost race means deciding again. Losing this often has another cause.
+// A task may be made by another send under the name that this one looked for.
 constexpr int kTriesMax = 32;
 constexpr int kWaitingMessagesMax = 1000;
 
@@ -59,49 +59,35 @@ std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
   return digest_of(submission);
 }
 
-// The answer to the earlier send with this digest; not_found if there was none.
-base::Result<Accepted> earlier_send(const store::TaskStore& store, const task::SendDigest& digest) {
-  const auto send = store.earlier_send(digest);
-  if (!send) return fail(send.error());
-  const auto head = store.head(send->task);
-  if (!head) return fail(head.error());
-  // The send's own events are its message, and perhaps a status before it.
-  const auto events = store.events(send->task, send->before, 2);
-  if (!events) return fail(events.error());
-  task::EventNumber after = send->before;
-  for (const task::Event& event : *events) {
-    after = event.number;
-    if (std::holds_alternative<task::MessageAdded>(event.body)) break;
-  }
-  return Accepted{head->key, head->id, head->context, send->before, after, true, head->hidden};
-}
-
 }  // namespace
 
+// A submission on its way, shared by the callbacks of its decision.
 struct TaskService::Pending {
   task::Submission submission;
   task::TaskKey parent;
   Scheduler::Claim claim;
   std::optional<task::SendDigest> digest;  // none: never a repetition
   Submitted done;
+  Scheduler::Room room = Scheduler::Room::none;  // what it has reserved
+  std::shared_ptr<TurnRun> run;                  // its turn, if that has begun
   int tries = 0;
-  bool begun = false;  // its turn began early
 };
 
-TaskService::TaskService(store::TaskStore& store, Ledger& ledger, Feed& feed, Turns& turns,
-                         const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-                         const EngineOptions& options)
+TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox,
+                         LiveTasks& live, Turns& turns, const agents::Catalogue& catalogue,
+                         Background& background, const base::Clock& clock, const EngineOptions& options)
     : store_(store),
-      ledger_(ledger),
-      feed_(feed),
+      reader_(reader),
+      inbox_(inbox),
+      live_(live),
       turns_(turns),
       catalogue_(catalogue),
       background_(background),
       clock_(clock),
       options_(options),
-      push_(store, ledger, options),
-      waits_(feed, background),
-      cancels_(store, ledger, turns, waits_, background, clock, options) {}
+      push_(reader, inbox, options),
+      waits_(live, reader, background),
+      cancels_(store, reader, inbox, turns, waits_, background, clock, options) {}
 
 base::Result<void> TaskService::check(const task::Submission& submission) const {
   const agents::Agent* agent = catalogue_.find(submission.agent);
@@ -132,121 +118,165 @@ void TaskService::submit_child(task::TaskKey parent, task::Submission submission
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
   // A turn that waits for children must get them: the caller's share does not bound those.
   Scheduler::Claim claim{submission.agent, std::string(task::account_of(submission.caller)), !parent};
-  attempt(std::make_shared<Pending>(
-      Pending{std::move(submission), parent, std::move(claim), digest, std::move(done)}));
+  auto pending = std::make_shared<Pending>();
+  pending->submission = std::move(submission);
+  pending->parent = parent;
+  pending->claim = std::move(claim);
+  pending->digest = digest;
+  pending->done = std::move(done);
+  route(pending);
 }
 
-void TaskService::attempt(const PendingPtr& pending) {
-  // Not on the first try: the store itself refuses a send that it knows.
-  if (pending->tries > 0 && answer_repeated(*pending)) return;
-  auto decision = decide(*pending);
-  Scheduler::Room room = Scheduler::Room::none;
-  if (decision && decision->has_turn) {
-    task::Change& change = decision->change;
-    room = turns_.scheduler().reserve(pending->claim, !change.task || !turns_.has(change.task));
-    if (room == Scheduler::Room::slot) begin_turn(change);
-    if (room == Scheduler::Room::none) {
-      decision = fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
-    }
-    if (room == Scheduler::Room::over_share) {
-      decision = fail(ErrorCode::overloaded,
-                      "as many of this caller's tasks are waiting as may wait; try again later");
-    }
-  }
-  if (!decision) {
-    // An earlier send of the same message may be the reason for the refusal.
-    if (!answer_repeated(*pending)) pending->done(fail(std::move(decision.error())));
-    return;
-  }
-  decision->change.send = pending->digest;
-  Ledger::Early early;
-  if (room == Scheduler::Room::slot && may_begin_early(decision->change)) {
-    early = [this, pending](const store::Committed& committed) { begin_early(*pending, committed); };
-  }
-  ledger_.commit(
-      std::move(decision->change),
-      [this, pending, room](base::Result<Ledger::Written> result) {
-        stored(pending, room, std::move(result));
-      },
-      std::move(early));
+// Has the engine's thread decide on the submission, for the task that it concerns.
+void TaskService::route(const PendingPtr& pending) {
+  const auto target = target_of(pending->submission);
+  if (!target) return refuse(pending, target.error());
+  Decision decision;
+  decision.task = *target;
+  decision.bytes = task::weight_of(pending->submission.message) + pending->submission.metadata.text.size();
+  decision.answers = pending->submission.waits_for == task::WaitsFor::acknowledgement;
+  decision.decide = [this, pending](const store::TaskRow& now) { return decide(*pending, now); };
+  decision.committed = [this, pending](const store::Committed& committed) { begin(*pending, committed); };
+  decision.done = [this, pending](base::Result<Written> result) { stored(pending, std::move(result)); };
+  inbox_.post(std::move(decision));
 }
 
-// A power failure at that moment loses the task, and its caller sends it again. So an agent whose work must
-// not be done twice waits for the disk.
-bool TaskService::may_begin_early(const task::Change& change) const {
-  if (!change.create) return false;
-  const agents::Agent* agent = catalogue_.find(change.create->agent);
-  return agent != nullptr && agent->settings.recovery != agents::AgentSettings::Recovery::fail;
-}
-
-// The first turn of a new context does not wait for the disk: its input is at hand, and nothing is shown of
-// it or its output before that is on the disk.
-void TaskService::begin_early(Pending& pending, const store::Committed& committed) {
-  if (!committed.new_context) return;
-  task::Submission& submission = pending.submission;
-  store::TurnInput input;
-  input.task_metadata = submission.metadata;
-  input.message = std::move(submission.message);
-  input.request = {std::move(submission.metadata), std::move(submission.tools), std::move(submission.state),
-                   std::move(submission.extensions), std::move(submission.history)};
-  turns_.begun(committed.head, std::move(input));
-  pending.begun = true;
-}
-
-// A turn that has a slot begins in the same change that stores its message.
-void TaskService::begin_turn(task::Change& change) const {
-  change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
-  change.turn->state = task::TurnState::running;
-  change.turn->attempt = 1;
-}
-
-// Answers a repetition with the earlier send. Returns whether it was one.
-bool TaskService::answer_repeated(const Pending& pending) const {
-  if (!pending.digest) return false;
-  auto accepted = earlier_send(store_, *pending.digest);
-  if (!accepted && accepted.error().code == ErrorCode::not_found) return false;
-  pending.done(std::move(accepted));
-  return true;
-}
-
-base::Result<TaskService::Decision> TaskService::decide(const Pending& pending) const {
-  const task::Submission& submission = pending.submission;
-  if (submission.task.empty()) {
-    const auto waiting = waiting_in_context(submission);
-    if (!waiting) return fail(waiting.error());
-    return *waiting ? go_on(pending, **waiting) : create(pending);
-  }
-  const auto head = store_.head({submission.caller, submission.agent, submission.task});
-  if (head) return go_on(pending, *head);
+// None: a new task.
+base::Result<task::TaskKey> TaskService::target_of(const task::Submission& submission) const {
+  if (submission.task.empty()) return waiting_in_context(submission);
+  const auto head = reader_.head({submission.caller, submission.agent, submission.task});
+  if (head) return head->key;
   const bool creates =
       head.error().code == ErrorCode::task_not_found && submission.when_unknown == task::WhenUnknown::create;
-  if (creates) return create(pending);
+  if (creates) return task::TaskKey();
   return fail(head.error());
 }
 
 // The task that a message answers without naming it: the only one that waits in its context.
-base::Result<std::optional<task::TaskHead>> TaskService::waiting_in_context(
-    const task::Submission& submission) const {
-  if (!submission.answers_context || submission.context.empty()) return std::nullopt;
+base::Result<task::TaskKey> TaskService::waiting_in_context(const task::Submission& submission) const {
+  if (!submission.answers_context || submission.context.empty()) return task::TaskKey();
   task::ListFilter filter;
   filter.caller = submission.caller;
   filter.agent = submission.agent;
   filter.context = submission.context;
   filter.state = task::State::input_required;
   filter.limit = 2;
-  auto page = store_.list(filter);
-  if (!page) return fail(std::move(page.error()));
-  if (page->heads.size() != 1) return std::nullopt;
-  return std::move(page->heads.front());
+  const auto page = reader_.list(filter);
+  if (!page) return fail(page.error());
+  return page->heads.size() == 1 ? page->heads.front().key : task::TaskKey();
 }
 
-base::Result<TaskService::Decision> TaskService::create(const Pending& pending) const {
+base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
+  give_back_room(pending);  // if this is not the first time
+  auto change = now.head.key ? go_on(pending, now.head) : create(pending);
+  if (!change) return change;
+  change->send = pending.digest;
+  // A message to a running task waits for that turn's end.
+  const bool has_turn = change->turn->state.has_value();
+  if (!has_turn) return change;
+  if (auto room = make_room(pending, *change); !room) return fail(std::move(room.error()));
+  return change;
+}
+
+// Reserves a slot or a place in the queue. A turn that has a slot begins in the same change that stores its
+// message.
+base::Result<void> TaskService::make_room(Pending& pending, task::Change& change) {
+  pending.room = turns_.scheduler().reserve(pending.claim, true);
+  switch (pending.room) {
+    case Scheduler::Room::none:
+      return fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
+    case Scheduler::Room::over_share:
+      pending.room = Scheduler::Room::none;
+      return fail(ErrorCode::overloaded,
+                  "as many of this caller's tasks are waiting as may wait; try again later");
+    case Scheduler::Room::queue:
+      break;
+    case Scheduler::Room::slot:
+      change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
+      change.turn->state = task::TurnState::running;
+      change.turn->attempt = 1;
+  }
+  return {};
+}
+
+void TaskService::give_back_room(Pending& pending) {
+  const Scheduler::Room room = std::exchange(pending.room, Scheduler::Room::none);
+  if (room == Scheduler::Room::queue) turns_.scheduler().release(pending.claim);
+  if (room == Scheduler::Room::slot) turns_.scheduler().finished(pending.claim.agent);
+}
+
+// The first turn of a new context has its input at hand.
+void TaskService::begin(Pending& pending, const store::Committed& committed) {
+  if (pending.room == Scheduler::Room::queue) {
+    turns_.scheduler().enqueue(committed.head.key, pending.claim);
+  }
+  if (pending.room != Scheduler::Room::slot) return;
+  std::optional<store::TurnInput> first;
+  if (committed.new_context) {
+    task::Submission& submission = pending.submission;
+    first.emplace();
+    first->task_metadata = submission.metadata;
+    first->message = std::move(submission.message);
+    first->request = {std::move(submission.metadata), std::move(submission.tools),
+                      std::move(submission.state), std::move(submission.extensions),
+                      std::move(submission.history)};
+  }
+  pending.run = turns_.enroll(committed.head);
+  turns_.run_if_early(pending.run, std::move(first));
+}
+
+void TaskService::stored(const PendingPtr& pending, base::Result<Written> result) {
+  if (!result) {
+    give_back_room(*pending);
+    return refuse(pending, std::move(result.error()));
+  }
+  if (pending->run) turns_.run_if_late(pending->run);
+  const task::TaskHead& head = result->head;
+  task::EventNumber after = head.last_event;
+  // The submission's own events end with its message.
+  if (pending->room == Scheduler::Room::slot) --after.value;
+  pending->done(Accepted{head.key, head.id, head.context, result->before, after, false, head.hidden});
+}
+
+// An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
+void TaskService::refuse(const PendingPtr& pending, base::Error error) {
+  if (!pending->digest && error.code != ErrorCode::already_exists)
+    return pending->done(fail(std::move(error)));
+  background_.run([this, pending, error = std::move(error)]() mutable {
+    if (pending->digest) {
+      auto accepted = earlier_send(*pending->digest);
+      if (accepted || accepted.error().code != ErrorCode::not_found)
+        return pending->done(std::move(accepted));
+    }
+    // Another send has made the task that this one looked for.
+    const bool again = error.code == ErrorCode::already_exists && ++pending->tries < kTriesMax;
+    if (again) return route(pending);
+    pending->done(fail(std::move(error)));
+  });
+}
+
+// The answer to the earlier send with this digest; not_found if there was none.
+base::Result<Accepted> TaskService::earlier_send(const task::SendDigest& digest) const {
+  const auto send = store_.earlier_send(digest);
+  if (!send) return fail(send.error());
+  const auto head = reader_.head(send->task);
+  if (!head) return fail(head.error());
+  // The send's own events are its message, and perhaps a status before it.
+  const auto events = reader_.events(send->task, send->before, 2);
+  if (!events) return fail(events.error());
+  task::EventNumber after = send->before;
+  for (const task::Event& event : *events) {
+    after = event.number;
+    if (std::holds_alternative<task::MessageAdded>(event.body)) break;
+  }
+  return Accepted{head->key, head->id, head->context, send->before, after, true, head->hidden};
+}
+
+base::Result<task::Change> TaskService::create(const Pending& pending) const {
   const task::Submission& submission = pending.submission;
   if (auto fits = check_size(submission, 0, options_.task_bytes_max); !fits) {
     return fail(std::move(fits.error()));
   }
-  Decision decision;
-  decision.has_turn = true;
   task::NewTask fresh;
   fresh.fresh_id = submission.task.empty();
   fresh.fresh_context = submission.context.empty();
@@ -260,7 +290,7 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
   const agents::Agent* agent = catalogue_.find(submission.agent);
   fresh.hidden = submission.may_be_message && agent != nullptr &&
                  agent->settings.reply_as == agents::AgentSettings::ReplyAs::message;
-  task::Change& change = decision.change;
+  task::Change change;
   change.create = std::move(fresh);
   put_push(change, submission, change.create->id, options_.push_configs_max);
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
@@ -270,17 +300,15 @@ base::Result<TaskService::Decision> TaskService::create(const Pending& pending) 
   change.turn->turn = task::TurnNumber{1};
   change.turn->state = task::TurnState::queued;
   change.turn->message_is_new = true;
-  return decision;
+  return change;
 }
 
-base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
-                                                       const task::TaskHead& head) const {
+base::Result<task::Change> TaskService::go_on(const Pending& pending, const task::TaskHead& head) const {
   const task::Submission& submission = pending.submission;
   if (auto checked = check_going_on(submission, head, options_); !checked) {
     return fail(std::move(checked.error()));
   }
-  Decision decision;
-  task::Change& change = decision.change;
+  task::Change change;
   change.task = head.key;
   change.expected = head.version;
   put_push(change, submission, head.id, options_.push_configs_max);
@@ -292,9 +320,8 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
     }
     change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
     change.turn->waiting_messages = head.waiting_messages + 1;
-    return decision;
+    return change;
   }
-  decision.has_turn = true;
   change.reopen = task::is_terminal(head.state);
   // A reopened task must leave its terminal state before anything else can be added to its log.
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
@@ -305,38 +332,17 @@ base::Result<TaskService::Decision> TaskService::go_on(const Pending& pending,
   change.turn->message_is_new = true;
   change.turn->waiting_messages = 0;
   change.turn->cancel_requested = false;
-  return decision;
-}
-
-void TaskService::stored(const PendingPtr& pending, Scheduler::Room room,
-                         base::Result<Ledger::Written> result) {
-  if (result) {
-    const task::TaskHead& head = result->head;
-    task::EventNumber after = head.last_event;
-    if (room == Scheduler::Room::queue) turns_.scheduler().enqueue(head.key, pending->claim);
-    if (room == Scheduler::Room::slot) {
-      if (!pending->begun) turns_.begun(head);
-      --after.value;  // the submission's own events end with its message
-    }
-    return pending->done(
-        Accepted{head.key, head.id, head.context, result->before, after, false, head.hidden});
-  }
-  if (room == Scheduler::Room::queue) turns_.scheduler().release(pending->claim);
-  if (room == Scheduler::Room::slot) turns_.scheduler().finished(pending->submission.agent);
-  const ErrorCode code = result.error().code;
-  const bool lost_race = code == ErrorCode::conflict || code == ErrorCode::already_exists;
-  if (!lost_race || ++pending->tries >= kTriesMax) return pending->done(fail(std::move(result.error())));
-  background_.run([this, pending] { attempt(pending); });
+  return change;
 }
 
 base::Result<Accepted> TaskService::earlier(const task::Caller& caller, const task::AgentName& agent,
                                             const task::ContextId& context, const std::string& name) const {
-  return earlier_send(store_, digest_of_name(caller, agent, context, name));
+  return earlier_send(digest_of_name(caller, agent, context, name));
 }
 
 base::Result<task::Leaving> TaskService::leaving(task::TaskKey key, task::EventNumber before) const {
   // A run begins with its message, and perhaps a status before it.
-  const auto events = store_.events(key, before, 2);
+  const auto events = reader_.events(key, before, 2);
   if (!events) return fail(events.error());
   for (const task::Event& event : *events) {
     if (const auto* added = std::get_if<task::MessageAdded>(&event.body)) return added->leaving;
@@ -361,29 +367,13 @@ void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, t
 }
 
 bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) const {
-  if (feed_.is_followed(key)) return false;
-  const auto head = store_.head(key);
+  if (live_.is_followed(key)) return false;
+  const auto head = reader_.head(key);
   // An A2A client comes back for its task by other means.
-  if (!head || head->origin != task::Generation::none || task::is_stopped(head->state)) return false;
-  const auto now = store_.last_stop(key, head->last_event);
+  if (!head || head->origin != task::ProtocolVersion::none || task::is_stopped(head->state)) return false;
+  const auto now = reader_.stop_before(key, head->last_event);
   const auto rule = leaving(key, before);
   return now && *now == before && rule && *rule == task::Leaving::cancels;
-}
-
-void TaskService::wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
-                       Waits::Done done) {
-  waits_.begin(task, after, bound, std::move(done));
-}
-
-void TaskService::wait(const Accepted& accepted, std::chrono::milliseconds bound, Waits::Done done) {
-  const auto waiting = waits_.begin(accepted.key, accepted.before, bound, std::move(done));
-  // The commit callback of a send misses no stop; a repeated send may come after the stop.
-  if (!accepted.repeated) return;
-  background_.run([this, key = accepted.key, before = accepted.before, waiting] {
-    const auto stop = store_.first_stop(key, before);
-    const task::StatusChanged* status = stop ? task::status_in(*stop) : nullptr;
-    if (status != nullptr) waits_.end(waiting, Stop{status->status.state, stop->number});
-  });
 }
 
 }  // namespace baton::engine

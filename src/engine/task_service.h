@@ -3,7 +3,7 @@
 // A TaskRef or Submission names its caller; another caller's task is task_not_found. A TaskKey is not
 // checked.
 // Threads: any. Methods that read the store may block on the disk. Callbacks run on the calling thread, the
-// store's flushing thread or a background thread, and must not block.
+// engine's flushing thread or a background thread, and must not block.
 #pragma once
 
 #include <functional>
@@ -31,9 +31,9 @@ struct Accepted {
 
 class TaskService {
  public:
-  TaskService(store::TaskStore& store, Ledger& ledger, Feed& feed, Turns& turns,
-              const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-              const EngineOptions& options);
+  TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, LiveTasks& live,
+              Turns& turns, const agents::Catalogue& catalogue, Background& background,
+              const base::Clock& clock, const EngineOptions& options);
 
   // Stores the message and queues its turn. A repeated send (send_digest.h) stores nothing and returns the
   // earlier task, as long as the store remembers it (README, promise 6). A message with neither an id nor a
@@ -46,29 +46,27 @@ class TaskService {
   // makes new children.
   void submit_child(task::TaskKey parent, task::Submission submission, Submitted done);
 
-  // Calls `done` when the task stops (ends, or waits for its caller) after event `after`; with nothing when
-  // `bound` has passed or the program drains. The first form is for submit's callback and misses no stop; the
-  // second misses stops stored before the call.
-  void wait(const Accepted& accepted, std::chrono::milliseconds bound, Waits::Done done);
-  void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Waits::Done done);
+  // Calls `done` when the task stops (ends, or waits for its caller) after event `after`, whether that has
+  // happened already or not; with nothing when `bound` has passed or the program drains.
+  void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Waits::Done done) {
+    waits_.begin(task, after, bound, std::move(done));
+  }
 
-  base::Result<task::TaskHead> find(const task::TaskRef& ref) const { return store_.head(ref); }
+  base::Result<task::TaskHead> find(const task::TaskRef& ref) const { return reader_.head(ref); }
+  base::Result<task::TaskHead> find(task::TaskKey key) const { return reader_.head(key); }
   // The task as it is now, or as it was just after event `as_of`.
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of = {}) const {
-    return store_.read(key, depth, as_of);
+    return reader_.read(key, depth, as_of);
   }
   base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const {
-    return store_.read(ref, depth);
+    return reader_.read(ref, depth);
   }
+  // Whether a callback may read this task: see TaskReader.
+  bool is_at_hand(task::TaskKey key) const { return reader_.is_at_hand(key); }
   // At most `limit` events with numbers above `after`, in order.
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const {
-    return store_.events(key, after, limit);
-  }
-
-  // See store::TaskStore.
-  bool after_change(task::TaskKey key, std::function<void()> then) {
-    return ledger_.after_change(key, std::move(then));
+    return reader_.events(key, after, limit);
   }
 
   // The earlier submission of this name (task::Submission::name), or not_found.
@@ -77,13 +75,13 @@ class TaskService {
   // Returns the log position before the run that event `number` belongs to. A run goes from a message to the
   // next stop.
   base::Result<task::EventNumber> run_begin(task::TaskKey key, task::EventNumber number) const {
-    return store_.last_stop(key, number);
+    return reader_.stop_before(key, number);
   }
   // One page of a list, heads only.
-  base::Result<store::ListPage> heads(const task::ListFilter& filter) const { return store_.list(filter); }
+  base::Result<store::ListPage> heads(const task::ListFilter& filter) const { return reader_.list(filter); }
 
   base::Result<TaskList> list(const task::ListFilter& filter, const task::Depth& depth) const {
-    return list_tasks(store_, filter, depth);
+    return list_tasks(reader_, filter, depth);
   }
   // Calls `done` when the task has ended as canceled. Fails with not_cancelable if it ended otherwise, and
   // with unavailable if it does not end in time.
@@ -93,7 +91,7 @@ class TaskService {
   base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
   // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a
   // task that no A2A client made, is canceled with a reason after the agent's grace, unless by then it has
-  // stopped or the task is followed (Feed::is_followed).
+  // stopped or the task is followed (LiveTasks::is_followed).
   void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
   // Cancels the open children of an ended task.
   void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
@@ -120,28 +118,27 @@ class TaskService {
 
  private:
   struct Pending;
-  struct Decision {
-    task::Change change;
-    bool has_turn = false;  // the message gets its own turn now, and does not wait for another to end
-  };
   using PendingPtr = std::shared_ptr<Pending>;
 
   base::Result<void> check(const task::Submission& submission) const;
-  void attempt(const PendingPtr& pending);
-  bool answer_repeated(const Pending& pending) const;
-  base::Result<Decision> decide(const Pending& pending) const;
-  base::Result<std::optional<task::TaskHead>> waiting_in_context(const task::Submission& submission) const;
-  base::Result<Decision> create(const Pending& pending) const;
-  base::Result<Decision> go_on(const Pending& pending, const task::TaskHead& head) const;
-  void begin_turn(task::Change& change) const;
-  bool may_begin_early(const task::Change& change) const;
-  void begin_early(Pending& pending, const store::Committed& committed);
-  void stored(const PendingPtr& pending, Scheduler::Room room, base::Result<Ledger::Written> result);
+  void route(const PendingPtr& pending);
+  base::Result<task::TaskKey> target_of(const task::Submission& submission) const;
+  base::Result<task::TaskKey> waiting_in_context(const task::Submission& submission) const;
+  base::Result<task::Change> decide(Pending& pending, const store::TaskRow& now);
+  base::Result<task::Change> create(const Pending& pending) const;
+  base::Result<task::Change> go_on(const Pending& pending, const task::TaskHead& head) const;
+  base::Result<void> make_room(Pending& pending, task::Change& change);
+  void give_back_room(Pending& pending);
+  void begin(Pending& pending, const store::Committed& committed);
+  void stored(const PendingPtr& pending, base::Result<Written> result);
+  void refuse(const PendingPtr& pending, base::Error error);
+  base::Result<Accepted> earlier_send(const task::SendDigest& digest) const;
   bool is_abandoned(task::TaskKey key, task::EventNumber before) const;
 
-  store::TaskStore& store_;
-  Ledger& ledger_;
-  Feed& feed_;
+  const store::TaskStore& store_;
+  const TaskReader& reader_;
+  Inbox& inbox_;
+  LiveTasks& live_;
   Turns& turns_;
   const agents::Catalogue& catalogue_;
   Background& background_;

@@ -53,14 +53,13 @@ bool TurnRun::has_subagent(const std::string& id) const {
   return state_.with([&](const State& state) { return state.output.is_open(id); });
 }
 
-void TurnRun::started(std::optional<task::TaskHead> after) {
+void TurnRun::started() {
   const auto deadline = services_.background.timers().after(time_max_, [self = shared_from_this()] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
     self->force(agents::Failed{"the agent did not finish within " + std::to_string(seconds) + " seconds"});
   });
   state_.with([&](State& state) {
-    state.phase = Phase::running;
-    if (after) state.head = std::move(*after);
+    if (state.phase == Phase::starting) state.phase = Phase::running;
     state.deadline = deadline;
     state.held = true;
   });
@@ -228,16 +227,16 @@ void TurnRun::abandon() {
   if (!was_over) end();
 }
 
-task::Change TurnRun::ending_change(State& state) {
+task::Change TurnRun::ending_change(State& state, const store::TaskRow& now) {
   state.output.close_all();
   task::Change change;
   change.events = state.output.take();
-  change.expected = state.head.version;
+  change.expected = now.head.version;
   TurnEnding ending;
-  ending.cancel_requested = state.cancel_requested || state.head.cancel_requested;
+  ending.cancel_requested = state.cancel_requested || now.head.cancel_requested;
   ending.cancel_reason = state.cancel_reason;
-  ending.next_message = state.next_message;
-  ending.waiting_messages = state.head.waiting_messages;
+  if (!now.waiting.empty()) ending.next_message = now.waiting.front();
+  ending.waiting_messages = now.head.waiting_messages;
   const bool runs_again = std::holds_alternative<agents::BrokenOff>(*state.outcome);
   if (runs_again) ending.shown = state.output.begun();
   ending.now = services_.clock.now();
@@ -246,67 +245,68 @@ task::Change TurnRun::ending_change(State& state) {
   change.shows = !runs_again && !(done && has_said && state.output.is_reply_alone());
   // In a task that callers see, the reply of a message agent is an artifact, and is not repeated.
   const bool is_repeated =
-      reply_as_ != agents::AgentSettings::ReplyAs::message || (state.head.hidden && !change.shows);
+      reply_as_ != agents::AgentSettings::ReplyAs::message || (now.head.hidden && !change.shows);
   if (is_repeated) ending.reply = state.output.reply();
-  add_ending(change, state.head, *state.outcome, ending);
+  add_ending(change, now.head, *state.outcome, ending);
   return change;
 }
 
-// The next change to store, if there is one and it may be stored now.
-std::optional<task::Change> TurnRun::next_change(State& state, bool& look_for_message) {
-  if (state.phase != Phase::running || state.in_flight) return std::nullopt;
-  if ((state.output.empty() || state.held) && !state.outcome) return std::nullopt;
-  state.in_flight = true;
-  task::Change change;
-  if (!state.outcome) {
-    change.events = state.output.take();
-    change.shows = !state.output.is_reply_alone();
-  } else if (state.head.waiting_messages > 0 && !state.next_message) {
-    look_for_message = true;
-    return std::nullopt;
-  } else {
-    state.ending = true;
-    change = ending_change(state);
-  }
-  change.task = state.head.key;
-  change.fence = state.head.turn;
-  return change;
-}
-
+// Has the engine's thread store what there is, if it may be stored now.
 void TurnRun::flush() {
-  bool look = false;
-  auto change = state_.with([&](State& state) { return next_change(state, look); });
-  if (look) look_for_message();
-  if (!change) return;
-  services_.ledger.commit(std::move(*change),
-                          [self = shared_from_this()](base::Result<Ledger::Written> result) {
-                            self->written(std::move(result));
-                          });
+  struct Next {
+    bool posts = false;
+    task::TaskKey task;
+    std::size_t bytes = 0;
+  };
+  const Next next = state_.with([](State& state) {
+    const bool has_output = !state.output.empty() && !state.held;
+    if (state.phase != Phase::running || state.posted || (!has_output && !state.outcome)) return Next{};
+    state.posted = true;
+    return Next{true, state.head.key, state.output.bytes()};
+  });
+  if (!next.posts) return;
+  Decision decision;
+  decision.task = next.task;
+  decision.bytes = next.bytes;
+  decision.decide = [self = shared_from_this()](const store::TaskRow& now) { return self->decide(now); };
+  decision.committed = [self = shared_from_this()](const store::Committed& change) {
+    self->committed(change);
+  };
+  decision.done = [self = shared_from_this()](const base::Result<Written>& result) {
+    if (!result) self->refused(result.error());
+  };
+  services_.inbox.post(std::move(decision));
 }
 
-void TurnRun::look_for_message() {
-  services_.background.run([self = shared_from_this()] {
-    const task::TaskHead head = self->head();
-    const auto found = self->services_.store.next_message(head.key, head.turn_message);
-    self->state_.with([&](State& state) {
-      state.in_flight = false;
-      if (found) {
-        state.next_message = *found;
-      } else {
-        state.head.waiting_messages = 0;
-      }
-    });
-    self->flush();
+base::Result<task::Change> TurnRun::decide(const store::TaskRow& now) {
+  return state_.with([&](State& state) -> base::Result<task::Change> {
+    state.output.put_back();  // of a decision that could not be written
+    state.ending = false;
+    const task::TaskHead& head = now.head;
+    state.lost = head.turn_state != task::TurnState::running || head.turn != state.head.turn ||
+                 head.attempt != state.head.attempt || state.phase != Phase::running;
+    if (state.lost) return base::fail(base::ErrorCode::conflict, "this turn is no longer running");
+    state.head = head;
+    task::Change change;
+    if (!state.outcome) {
+      change.events = state.output.take();
+      change.shows = !state.output.is_reply_alone();
+    } else {
+      state.ending = true;
+      change = ending_change(state, now);
+    }
+    change.task = head.key;
+    change.fence = {head.turn, head.attempt};
+    return change;
   });
 }
 
-void TurnRun::written(base::Result<Ledger::Written> result) {
-  if (!result) return refused(result.error());
+void TurnRun::committed(const store::Committed& committed) {
   std::function<void()> when_ready;
   const bool over = state_.with([&](State& state) {
-    state.in_flight = false;
+    state.posted = false;
     state.output.stored();
-    state.head = std::move(result->head);
+    state.head = committed.head;
     if (state.output.bytes() < services_.options.turn_bytes_max) {
       when_ready = std::exchange(state.when_ready, nullptr);
     }
@@ -322,16 +322,18 @@ void TurnRun::written(base::Result<Ledger::Written> result) {
 }
 
 void TurnRun::refused(const base::Error& error) {
-  switch (error.code) {
-    case base::ErrorCode::conflict:
-      return services_.background.run([self = shared_from_this()] { self->decide_again(); });
-    case base::ErrorCode::unavailable:
-    case base::ErrorCode::overloaded:
-      spdlog::warn("task={} agent={} the store refused a turn's output, trying again: {}",
-                   base::loggable_word(head().id.value), head().agent.value, error.for_log);
-      return store_again(services_.options.disk_retry);
-    default:
-      break;
+  struct Lost {
+    bool lost = false, was_over = false;
+  };
+  const auto lost = state_.with([](State& state) {
+    return state.lost ? Lost{true, std::exchange(state.phase, Phase::over) == Phase::over} : Lost{};
+  });
+  // The turn was ended elsewhere.
+  if (lost.lost) return lost.was_over ? void() : end();
+  if (error.code == base::ErrorCode::unavailable || error.code == base::ErrorCode::overloaded) {
+    spdlog::warn("task={} agent={} the store refused a turn's output, trying again: {}",
+                 base::loggable_word(head().id.value), head().agent.value, error.for_log);
+    return store_again(services_.options.disk_retry);
   }
   // The output can never be stored: the turn fails without it.
   spdlog::error("task={} agent={} a turn's output cannot be stored: {} {}",
@@ -344,29 +346,11 @@ void TurnRun::refused(const base::Error& error) {
   store_again(again ? services_.options.disk_retry : kAtOnce);
 }
 
-// Another write came first: a message arrived, a cancel was requested, or the turn was ended.
-void TurnRun::decide_again() {
-  const task::TaskHead before = head();
-  const auto now = services_.store.head(before.key);
-  if (!now && now.error().code == base::ErrorCode::unavailable)
-    return store_again(services_.options.disk_retry);
-  const bool ours = now && now->turn == before.turn && now->turn_state == task::TurnState::running;
-  const bool over = state_.with([&](State& state) {
-    if (!ours) return std::exchange(state.phase, Phase::over) != Phase::over;
-    state.head = *now;
-    state.next_message.reset();
-    return false;
-  });
-  if (ours) return store_again(kAtOnce);
-  if (over) end();
-}
-
 // Puts back what was not stored, and tries again after `delay`.
 void TurnRun::store_again(std::chrono::milliseconds delay) {
   auto again = [self = shared_from_this()] {
     self->state_.with([](State& state) {
-      state.in_flight = false;
-      state.ending = false;
+      state.posted = false;
       state.output.put_back();
     });
     self->flush();
@@ -391,9 +375,10 @@ void TurnRun::end() {
   });
   services_.background.timers().cancel(last.deadline);
   services_.background.timers().cancel(last.grace);
+  services_.over(shared_from_this());
   services_.background.run([self = shared_from_this(), last = std::move(last)]() mutable {
     last.running.reset();
-    self->services_.ended(self, last.slot_held);
+    self->services_.released(self, last.slot_held);
   });
 }
 

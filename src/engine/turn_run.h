@@ -2,15 +2,15 @@
 // next state.
 //
 // Guarantees, whatever races:
-// - Output is stored in the order it came. At most one change of a turn is in flight; output that comes
-//   meanwhile goes into the next one, with consecutive text joined.
-// - Nothing is stored after the turn ended, here or elsewhere: every change carries the turn as its fence.
+// - Output is stored in the order it came. At most one change of a turn waits for the engine's thread; output
+//   that comes meanwhile goes into it, with consecutive text joined.
+// - Nothing is stored after the turn ended, here or elsewhere: every change carries the attempt as its fence.
 // - The turn ends once. A cancel requested before the executor finishes ends the task as canceled, unless the
 //   executor completes its work all the same.
 // - Messages that arrive meanwhile are not lost: instead of completing, the task goes on with the next one.
 //
-// Threads: any. The lock is not held during a commit or a call to the executor.
-// Shared by: the registry of running turns, the executor, and pending commits and timers.
+// Threads: any. The lock is not held during a call to the executor or to other parts.
+// Shared by: the registry of running turns, the executor, and pending decisions and timers.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "engine/background.h"
-#include "engine/ledger.h"
+#include "engine/inbox.h"
 #include "engine/options.h"
 #include "engine/pending_output.h"
 
@@ -33,13 +33,14 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
  public:
   // What a turn uses. All outlive every turn.
   struct Services {
-    Ledger& ledger;
-    store::TaskStore& store;
+    Inbox& inbox;
     Background& background;
     const base::Clock& clock;
     const EngineOptions& options;
-    // The turn is over and has released its executor. `slot_held`: its slot must be given back.
-    std::function<void(const std::shared_ptr<TurnRun>&, bool slot_held)> ended;
+    // The turn is over: its end is in the store. Called on the engine's thread.
+    std::function<void(const std::shared_ptr<TurnRun>&)> over;
+    // It has also released its executor. `slot_held`: its slot must be given back.
+    std::function<void(const std::shared_ptr<TurnRun>&, bool slot_held)> released;
     std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
     // Gives up the turn's slot while it waits for children. False: too many turns do; this one may not wait.
     std::function<bool(const task::AgentName&)> pause;
@@ -49,9 +50,8 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
 
   TurnRun(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
 
-  // The turn's beginning is stored. `after`: the task's head after that, unless the constructor got it. From
-  // now on output is accepted, but held back until `attach`.
-  void started(std::optional<task::TaskHead> after = {});
+  // The executor is about to start. From now on output is accepted, but held back until `attach`.
+  void started();
   // The executor has started.
   void attach(std::unique_ptr<agents::RunningTurn> running);
 
@@ -90,14 +90,14 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     Phase phase = Phase::starting;
     task::TaskHead head;
     PendingOutput output;
-    bool held = false;  // between `hold` and `release`, or before `attach`
-    bool in_flight = false;
-    bool ending = false;   // the change in flight ends the turn
+    bool held = false;     // between `hold` and `release`, or before `attach`
+    bool posted = false;   // a decision about the output waits
+    bool ending = false;   // that decision ended the turn
+    bool lost = false;     // the turn is no longer the running one
     bool dropped = false;  // some output could not be stored
     std::optional<agents::Outcome> outcome;
     bool cancel_requested = false;
     std::string cancel_reason;
-    std::optional<task::EventNumber> next_message;  // the first message that waits for this turn to end
     std::function<void()> when_ready;
     int children = 0;
     bool delegated = false;
@@ -112,12 +112,10 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   void flush();
-  std::optional<task::Change> next_change(State& state, bool& look_for_message);
-  void look_for_message();
-  task::Change ending_change(State& state);
-  void written(base::Result<Ledger::Written> result);
+  base::Result<task::Change> decide(const store::TaskRow& now);
+  task::Change ending_change(State& state, const store::TaskRow& now);
+  void committed(const store::Committed& committed);
   void refused(const base::Error& error);
-  void decide_again();
   void store_again(std::chrono::milliseconds delay);
   void end();
 

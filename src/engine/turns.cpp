@@ -17,8 +17,6 @@ std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& cata
   return limits;
 }
 
-constexpr std::chrono::milliseconds kLettingGo{5};
-
 constexpr int kReferencesMax = 10;
 // Of the conversation and the referenced tasks together, as an agent gets them.
 constexpr std::size_t kToldBytesMax = 8 << 20;
@@ -30,12 +28,11 @@ std::size_t room_beside(const std::vector<task::Message>& conversation) {
   return told < kToldBytesMax ? kToldBytesMax - told : 0;
 }
 
-base::Result<std::vector<task::Artifact>> artifacts_of(const store::TaskStore& store,
-                                                       const task::TaskHead& head) {
+base::Result<std::vector<task::Artifact>> artifacts_of(const TaskReader& reader, const task::TaskHead& head) {
   if (head.artifact_count == 0) return std::vector<task::Artifact>();
   task::Depth depth;
   depth.artifacts = true;
-  auto task = store.read(head.key, depth);
+  auto task = reader.read_committed(head.key, depth);
   if (!task) return base::fail(std::move(task.error()));
   return std::move(task->artifacts);
 }
@@ -56,20 +53,20 @@ std::string facts_of(const task::TaskHead& head) {
 
 }  // namespace
 
-Turns::Turns(store::TaskStore& store, Ledger& ledger, const agents::Catalogue& catalogue,
+Turns::Turns(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
              Background& background, const base::Clock& clock, const EngineOptions& options)
-    : store_(store),
-      ledger_(ledger),
+    : reader_(reader),
+      inbox_(inbox),
       catalogue_(catalogue),
       background_(background),
       clock_(clock),
       options_(options),
-      services_{ledger,
-                store,
+      services_{inbox,
                 background,
                 clock,
                 options,
-                [this](const std::shared_ptr<TurnRun>& run, bool slot_held) { over(run, slot_held); },
+                [this](const std::shared_ptr<TurnRun>& run) { forget(run); },
+                [this](const std::shared_ptr<TurnRun>& run, bool slot_held) { released(run, slot_held); },
                 [this](std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
                   hooks_.delegate(std::move(run), std::move(request));
                 },
@@ -86,101 +83,87 @@ void Turns::take_limits() {
 }
 
 void Turns::begin(task::TaskKey task, const task::AgentName& agent) {
-  background_.run([this, task, agent] { begin_now(task, agent); });
+  const auto enrolled = std::make_shared<std::shared_ptr<TurnRun>>();
+  Decision decision;
+  decision.task = task;
+  decision.answers = false;
+  decision.decide = [this](const store::TaskRow& now) { return beginning(now); };
+  decision.committed = [this, agent, enrolled](const store::Committed& committed) {
+    if (committed.head.turn_state != task::TurnState::running) return scheduler_.finished(agent);
+    run_if_early(*enrolled = enroll(committed.head));
+  };
+  decision.done = [this, task, agent, enrolled](const base::Result<Written>& written) {
+    if (!written) return refused(task, agent, written.error());
+    if (*enrolled) run_if_late(*enrolled);
+  };
+  inbox_.post(std::move(decision));
 }
 
-void Turns::begin_now(task::TaskKey task, const task::AgentName& agent_name) {
-  const auto head = store_.head(task);
-  if (!head) return refused(task, agent_name, head.error());
+// The change that begins the task's queued turn, or ends its task if nobody can run it.
+base::Result<task::Change> Turns::beginning(const store::TaskRow& now) const {
+  const task::TaskHead& head = now.head;
   // Cancelled or ended while it was queued.
-  if (head->turn_state != task::TurnState::queued) return scheduler_.finished(agent_name);
-  const agents::Agent* agent = catalogue_.find(head->agent);
-  if (!agent) return fail_unknown_agent(*head);
-
-  // Enrolled before its beginning is stored: a cancel that finds the turn running must find it here.
-  const auto run = enroll(*head, *agent);
-  if (!run) {
-    background_.timers().after(kLettingGo, [this, task, agent_name] { begin(task, agent_name); });
-    return;
+  if (head.turn_state != task::TurnState::queued) {
+    return base::fail(base::ErrorCode::not_found, "the task has no queued turn");
   }
-
   task::Change change;
-  change.task = task;
-  change.expected = head->version;
-  change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
+  change.task = head.key;
+  change.expected = head.version;
   change.turn.emplace();
+  if (catalogue_.find(head.agent) == nullptr) {
+    spdlog::warn("{} the task failed: this agent is no longer served", facts_of(head));
+    change.events.push_back(
+        status_with_text(task::State::failed, "this agent is no longer served", clock_.now()));
+    change.turn->state = task::TurnState::none;
+    return change;
+  }
+  change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
   change.turn->state = task::TurnState::running;
-  change.turn->attempt = head->attempt + 1;
-  ledger_.commit(std::move(change), [this, run, agent](base::Result<Ledger::Written> result) {
-    if (!result) {
-      const task::TaskHead old = run->head();
-      forget(run);
-      return refused(old.key, old.agent, result.error());
-    }
-    background_.run([this, run, agent, now = std::move(result->head)]() mutable {
-      run->started(std::move(now));
-      execute(run, *agent);
-    });
-  });
+  change.turn->attempt = head.attempt + 1;
+  return change;
 }
 
-// Null if the task's turn before it is still being released.
-std::shared_ptr<TurnRun> Turns::enroll(const task::TaskHead& head, const agents::Agent& agent) {
-  auto run = std::make_shared<TurnRun>(services_, head, agent.settings);
-  const bool alone = running_.with([&](auto& running) { return running.try_emplace(head.key, run).second; });
-  return alone ? run : nullptr;
-}
-
-void Turns::begun(const task::TaskHead& head, std::optional<store::TurnInput> first) {
-  const agents::Agent* agent = catalogue_.find(head.agent);
-  const auto run = agent ? enroll(head, *agent) : nullptr;
-  if (!run) return begun_again(head.key, head.turn, head.agent);
-  background_.run([this, run, agent, first = std::move(first)]() mutable {
-    run->started();
-    execute(run, *agent, std::move(first));
-  });
-}
-
-// Enrolls the turn later: its place is still held by a turn that a cancel ended before it had begun. Until
-// then, a cancel of the task ends it directly.
-void Turns::begun_again(task::TaskKey task, task::TurnNumber turn, const task::AgentName& agent) {
-  background_.timers().after(kLettingGo, [this, task, turn, agent] {
-    background_.run([this, task, turn, agent] {
-      const auto head = store_.head(task);
-      if (!head && head.error().code == base::ErrorCode::unavailable) return begun_again(task, turn, agent);
-      const bool goes_on = head && head->turn == turn && head->turn_state == task::TurnState::running;
-      if (goes_on) return begun(*head);
-      scheduler_.finished(agent);
-    });
-  });
-}
-
-// The turn's beginning could not be stored, or its task not read: tries again.
+// The turn's beginning could not be stored: tries again, unless it has no beginning any more.
 void Turns::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
-  if (error.code == base::ErrorCode::task_not_found) return scheduler_.finished(agent);
-  if (error.code == base::ErrorCode::conflict) return begin(task, agent);
+  using base::ErrorCode;
+  if (error.code == ErrorCode::task_not_found || error.code == ErrorCode::not_found) {
+    return scheduler_.finished(agent);
+  }
   spdlog::warn("agent={} a turn cannot begin, trying again: {}", agent.value, error.for_log);
   background_.timers().after(options_.disk_retry, [this, task, agent] { begin(task, agent); });
 }
 
-void Turns::fail_unknown_agent(const task::TaskHead& head) {
-  spdlog::warn("{} the task failed: this agent is no longer served", facts_of(head));
-  task::Change change;
-  change.task = head.key;
-  change.expected = head.version;
-  change.events.push_back(
-      status_with_text(task::State::failed, "this agent is no longer served", clock_.now()));
-  change.turn.emplace();
-  change.turn->state = task::TurnState::none;
-  ledger_.commit(std::move(change), [this, head](base::Result<Ledger::Written> result) {
-    if (!result) return refused(head.key, head.agent, result.error());
-    scheduler_.finished(head.agent);
-  });
+std::shared_ptr<TurnRun> Turns::enroll(const task::TaskHead& head) {
+  const agents::Agent* agent = catalogue_.find(head.agent);
+  auto run = std::make_shared<TurnRun>(services_, head, agent ? agent->settings : agents::AgentSettings());
+  running_.with([&](auto& running) { running.insert_or_assign(head.key, run); });
+  return run;
 }
 
-void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent,
-                    std::optional<store::TurnInput> first) {
+bool Turns::begins_early(const task::AgentName& agent) const {
+  const agents::Agent* known = catalogue_.find(agent);
+  return known == nullptr || known->settings.recovery != agents::AgentSettings::Recovery::fail;
+}
+
+void Turns::run_if_early(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first) {
+  if (begins_early(run->head().agent)) this->run(run, std::move(first));
+}
+
+void Turns::run_if_late(const std::shared_ptr<TurnRun>& run) {
+  if (!begins_early(run->head().agent)) this->run(run, {});
+}
+
+void Turns::run(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first) {
+  const bool reads_nothing = first && first->message.reference_tasks.empty();
+  if (reads_nothing) return execute(run, std::move(first));
+  background_.run([this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); });
+}
+
+void Turns::execute(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first) {
+  run->started();
   const task::TaskHead head = run->head();
+  const agents::Agent* agent = catalogue_.find(head.agent);
+  if (agent == nullptr) return run->finish(agents::Failed{"this agent is no longer served"});
   if (spdlog::should_log(spdlog::level::debug)) {
     spdlog::debug("{} turn {} begins", facts_of(head), head.turn.value);
   }
@@ -190,7 +173,7 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& ag
       spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
       return run->finish(agents::Failed{"the turn could not be read from the store"});
     }
-    run->attach(agent.executor->start(std::move(*turn), run));
+    run->attach(agent->executor->start(std::move(*turn), run));
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
     spdlog::error("{} its turn could not begin: {}", facts_of(head), error.what());
@@ -198,35 +181,29 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& ag
   }
 }
 
-// The history that the caller sent, or else the stored one.
-base::Result<std::vector<task::Message>> Turns::conversation(const task::TaskHead& head,
-                                                             task::TurnRequest& request) const {
-  if (request.history) return std::move(*request.history);
-  return store_.conversation(head.context_key, head.key, head.turn_message, options_.conversation_max);
-}
-
 base::Result<agents::Turn> Turns::describe(const task::TaskHead& head,
                                            std::optional<store::TurnInput> first) const {
-  using Messages = std::vector<task::Message>;
   const bool is_first = first.has_value();
   auto input = is_first ? base::Result<store::TurnInput>(std::move(*first))
-                        : store_.turn_input(head.key, head.turn_message);
+                        : reader_.turn_input(head.key, head.turn_message);
   if (!input) return base::fail(std::move(input.error()));
-  const bool nothing_said = is_first && !input->request.history;
-  auto earlier = nothing_said ? base::Result<Messages>(Messages()) : conversation(head, input->request);
-  if (!earlier) return base::fail(std::move(earlier.error()));
-  auto artifacts = artifacts_of(store_, head);
-  if (!artifacts) return base::fail(std::move(artifacts.error()));
-  auto references = referenced_tasks(store_, head, input->message,
-                                     {kReferencesMax, options_.conversation_max, room_beside(*earlier)});
-  if (!references) return base::fail(std::move(references.error()));
   // Shared before the stored ids are read: an id that another turn takes meanwhile is in one of the two.
   auto taken = used_ids(head.context_key);
+  // The history that the caller sent, or else the stored one.
+  std::optional<std::vector<task::Message>> sent = std::move(input->request.history);
+  store::ContextRecord earlier;
   if (!is_first) {
-    const auto stored = store_.call_ids(head.context_key);
-    if (!stored) return base::fail(stored.error());
-    taken->add(*stored);
+    auto stored = reader_.context(head, sent ? 0 : options_.conversation_max);
+    if (!stored) return base::fail(std::move(stored.error()));
+    earlier = std::move(*stored);
+    taken->add(earlier.call_ids);
   }
+  if (sent) earlier.said = std::move(*sent);
+  auto artifacts = artifacts_of(reader_, head);
+  if (!artifacts) return base::fail(std::move(artifacts.error()));
+  auto references = referenced_tasks(reader_, head, input->message,
+                                     {kReferencesMax, options_.conversation_max, room_beside(earlier.said)});
+  if (!references) return base::fail(std::move(references.error()));
 
   agents::Turn turn;
   turn.id = id_of_turn(head);
@@ -236,7 +213,7 @@ base::Result<agents::Turn> Turns::describe(const task::TaskHead& head,
   turn.context = head.context;
   turn.task_metadata = std::move(input->task_metadata);
   turn.message = std::move(input->message);
-  turn.history = std::move(*earlier);
+  turn.history = std::move(earlier.said);
   turn.artifacts = std::move(*artifacts);
   turn.references = std::move(*references);
   turn.tools = std::move(input->request.tools);
@@ -275,10 +252,6 @@ bool Turns::cancel(task::TaskKey task, const std::string& reason) {
   return run != nullptr;
 }
 
-bool Turns::has(task::TaskKey task) const {
-  return running_.with([&](const auto& running) { return running.contains(task); });
-}
-
 void Turns::forget(const std::shared_ptr<TurnRun>& run) {
   const task::TaskKey task = run->head().key;
   running_.with([&](auto& running) {
@@ -287,8 +260,7 @@ void Turns::forget(const std::shared_ptr<TurnRun>& run) {
   });
 }
 
-void Turns::over(const std::shared_ptr<TurnRun>& run, bool slot_held) {
-  forget(run);
+void Turns::released(const std::shared_ptr<TurnRun>& run, bool slot_held) {
   const task::TaskHead head = run->head();
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool went_well = head.state == task::State::completed || task::is_waiting(head.state);

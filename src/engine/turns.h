@@ -1,6 +1,8 @@
 // Turns: begins the turns that the scheduler starts, and keeps the registry of running turns.
 //
-// Threads: any. Beginning a turn reads the store, on the background pool.
+// A turn is enrolled when its beginning is in the store, and runs from then on; where its agent's work must
+// not be done twice, only once that is durable: a power failure could lose the beginning and not the work.
+// Threads: any. What a turn is told is read on the background pool.
 #pragma once
 
 #include <atomic>
@@ -11,6 +13,7 @@
 
 #include "agents/catalogue.h"
 #include "engine/scheduler.h"
+#include "engine/task_reader.h"
 #include "engine/turn_run.h"
 
 namespace baton::engine {
@@ -23,7 +26,7 @@ class Turns {
     std::function<void(const task::TaskHead&)> ended;
   };
 
-  Turns(store::TaskStore& store, Ledger& ledger, const agents::Catalogue& catalogue, Background& background,
+  Turns(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Background& background,
         const base::Clock& clock, const EngineOptions& options);
 
   // Call before the first turn.
@@ -33,12 +36,12 @@ class Turns {
   // Takes the agents' limits from the catalogue again, after it has changed.
   void take_limits();
 
-  // Whether a turn of this task is running here, or just being released.
-  bool has(task::TaskKey task) const;
-  // Runs a turn whose beginning was committed with its message, in a slot reserved for it. Call it from one
-  // of the commit's callbacks, so that no later change comes first. `first`: the turn's input, if its message
-  // is the first in its context.
-  void begun(const task::TaskHead& head, std::optional<store::TurnInput> first = {});
+  // Enrolls a turn whose beginning is in the store, in a slot reserved for it. Call it from that change's
+  // `committed`, so that no later change comes first. The next two run it.
+  std::shared_ptr<TurnRun> enroll(const task::TaskHead& head);
+  // `first`: the turn's input, if its message is the first in its context.
+  void run_if_early(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first = {});
+  void run_if_late(const std::shared_ptr<TurnRun>& run);
 
   // Cancels the task's running turn, after the request was stored; see TurnRun::cancel. False: no turn of the
   // task runs here.
@@ -55,24 +58,20 @@ class Turns {
 
  private:
   void begin(task::TaskKey task, const task::AgentName& agent);
-  void begin_now(task::TaskKey task, const task::AgentName& agent);
-  void begun_again(task::TaskKey task, task::TurnNumber turn, const task::AgentName& agent);
-  std::shared_ptr<TurnRun> enroll(const task::TaskHead& head, const agents::Agent& agent);
+  base::Result<task::Change> beginning(const store::TaskRow& now) const;
   void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
-  void fail_unknown_agent(const task::TaskHead& head);
-  void execute(const std::shared_ptr<TurnRun>& run, const agents::Agent& agent,
-               std::optional<store::TurnInput> first = {});
+  bool begins_early(const task::AgentName& agent) const;
+  void run(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first);
+  void execute(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first = {});
   base::Result<agents::Turn> describe(const task::TaskHead& head,
                                       std::optional<store::TurnInput> first) const;
   std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
-  base::Result<std::vector<task::Message>> conversation(const task::TaskHead& head,
-                                                        task::TurnRequest& request) const;
-  void over(const std::shared_ptr<TurnRun>& run, bool slot_held);
+  void released(const std::shared_ptr<TurnRun>& run, bool slot_held);
   void forget(const std::shared_ptr<TurnRun>& run);
   bool pause(const task::AgentName& agent);
 
-  store::TaskStore& store_;
-  Ledger& ledger_;
+  const TaskReader& reader_;
+  Inbox& inbox_;
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;

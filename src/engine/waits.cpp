@@ -8,7 +8,7 @@ namespace baton::engine {
 struct Waits::Wait {
   // What is released when the wait is over, which may be before both are set.
   struct Handles {
-    Feed::Subscription subscription;
+    LiveTasks::Subscription subscription;
     base::EventLoop::TimerId timer = 0;
     bool over = false;
   };
@@ -16,30 +16,33 @@ struct Waits::Wait {
   base::Guarded<Handles> handles;
 };
 
-Waits::WaitPtr Waits::begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
-                            Done done) {
+void Waits::begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Done done) {
   const auto wait = std::make_shared<Wait>();
   wait->done = std::move(done);
   waits_.with([&](auto& waits) { waits[wait.get()] = wait; });
-  // The registry owns the wait. The callbacks of the feed and the timer only point at it.
+  // The registry owns the wait. The callbacks of the live task and the timer only point at it.
   const std::weak_ptr<Wait> weak = wait;
-  const auto timer = background_.timers().after(bound, [this, weak] {
-    if (const auto alive = weak.lock()) end(alive, std::nullopt);
-  });
-  auto subscription = feed_.on_stop(task, after, [this, weak](Stop stop) {
+  const auto on_stop = [this, weak](std::optional<Stop> stop) {
     if (const auto alive = weak.lock()) end(alive, stop);
-  });
+  };
+  auto awaited = live_.await_stop(task, after, on_stop);
+  if (wait->handles.with([](const Wait::Handles& handles) { return handles.over; })) return;
+  const auto timer = background_.timers().after(bound, [on_stop] { on_stop(std::nullopt); });
   const bool over = wait->handles.with([&](Wait::Handles& handles) {
     handles.timer = timer;
-    if (!handles.over) handles.subscription = std::move(subscription);
+    if (!handles.over) handles.subscription = std::move(awaited.subscription);
     return handles.over;
   });
-  if (over) background_.timers().cancel(timer);
-  return wait;
+  if (over) return background_.timers().cancel(timer);
+  if (awaited.knows_past) return;
+  background_.run([this, task, after, on_stop] {
+    const auto stop = reader_.stop_after(task, after);
+    if (stop && *stop) on_stop(*stop);
+  });
 }
 
 void Waits::end(const WaitPtr& wait, std::optional<Stop> stop) {
-  Feed::Subscription subscription;  // destroyed outside the lock
+  LiveTasks::Subscription subscription;  // destroyed outside the lock
   base::EventLoop::TimerId timer = 0;
   const bool was_over = wait->handles.with([&](Wait::Handles& handles) {
     subscription = std::move(handles.subscription);

@@ -11,26 +11,30 @@
 #include <unordered_map>
 
 #include "engine/background.h"
-#include "engine/feed.h"
+#include "engine/live_tasks.h"
+#include "engine/task_reader.h"
 
 namespace baton::engine {
 
 class Waits {
  public:
   using Done = std::function<void(std::optional<Stop>)>;
-  struct Wait;
-  using WaitPtr = std::shared_ptr<Wait>;  // owned by the registry; also held while it is being ended
+  Waits(LiveTasks& live, const TaskReader& reader, Background& background)
+      : live_(live), reader_(reader), background_(background) {}
 
-  Waits(Feed& feed, Background& background) : feed_(feed), background_(background) {}
-
-  // Waits for the first stop after event `after` that is published from now on. `done` gets nothing once
-  // `bound` has passed.
-  WaitPtr begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Done done);
-  void end(const WaitPtr& wait, std::optional<Stop> stop);
+  // Waits for the first stop after event `after`, whether it has come already or not. `done` gets nothing
+  // once `bound` has passed.
+  void begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Done done);
   void end_all();
 
  private:
-  Feed& feed_;
+  struct Wait;
+  using WaitPtr = std::shared_ptr<Wait>;  // owned by the registry; also held while it is being ended
+
+  void end(const WaitPtr& wait, std::optional<Stop> stop);
+
+  LiveTasks& live_;
+  const TaskReader& reader_;
   Background& background_;
   base::Guarded<std::unordered_map<Wait*, WaitPtr>> waits_;
 };

@@ -97,7 +97,7 @@ Result<Part> v1_part(const Reading& part) {
 
 Result<task::PushConfig> v1_config(const Reading& config, const std::string& name) {
   task::PushConfig read;
-  read.generation = ProtocolVersion::v1_0;
+  read.version = ProtocolVersion::v1_0;
   if (auto bad = take(read_id(config, "id", name + ".id"), read.id.value)) return fail(*bad);
   read.url = config.text("url");
   read.token = config.text("token");
@@ -195,7 +195,7 @@ Result<Part> v03_part(const Reading& part, bool may_be_base64) {
 
 Result<task::PushConfig> v03_config(const Reading& config, const std::string& name) {
   task::PushConfig read;
-  read.generation = ProtocolVersion::v0_3;
+  read.version = ProtocolVersion::v0_3;
   if (auto bad = take(read_id(config, "id", name + ".id"), read.id.value)) return fail(*bad);
   read.url = config.text("url");
   read.token = config.text("token");

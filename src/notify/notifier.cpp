@@ -57,10 +57,8 @@ void log_result(const store::Delivery& delivery, const std::string& task,
 
 }  // namespace
 
-Notifier::Notifier(const store::TaskStore& tasks, store::DeliveryStore& deliveries, const base::Clock& clock,
-                   NotifierOptions options, Render render)
-    : tasks_(tasks),
-      deliveries_(deliveries),
+Notifier::Notifier(DeliveryQueue& queue, const base::Clock& clock, NotifierOptions options, Render render)
+    : queue_(queue),
       clock_(clock),
       options_(std::move(options)),
       render_(std::move(render)),
@@ -128,7 +126,7 @@ void Notifier::take_due() {
   // Known deliveries come first among those due, so the limit must have room for them.
   const int limit = scan_limit_ + static_cast<int>(queues_.known());
   const auto began = SteadyClock::now();
-  auto due = deliveries_.due_deliveries(clock_.now(), limit);
+  auto due = queue_.due_deliveries(clock_.now(), limit);
   if (!due) {
     spdlog::error("webhooks: what is due cannot be read: {}", due.error().for_log);
     return scan_after(kScanRetry);
@@ -137,7 +135,7 @@ void Notifier::take_due() {
   bool turned_away = false;
   for (store::Delivery& delivery : *due) {
     if (queues_.knows(delivery)) continue;
-    const auto head = tasks_.head(delivery.task);
+    const auto head = queue_.head(delivery.task);
     std::string caller = head ? payer_of(head->caller) : std::string();
     std::string host = receiver_of(delivery.config.url);
     const auto added = queues_.add({std::move(caller), std::move(host), std::move(delivery)});
@@ -157,7 +155,7 @@ void Notifier::take_due() {
 }
 
 void Notifier::wait_for_next() {
-  const auto next = deliveries_.next_due();
+  const auto next = queue_.next_due();
   if (!next) return scan_after(kScanRetry);
   if (!*next) return;
   const base::Duration delay = **next - clock_.now();
@@ -193,7 +191,7 @@ void Notifier::on_sent(const Waiting& sent, const std::optional<Outcome>& outcom
 }
 
 void Notifier::record(const store::Delivery& delivery, const store::DeliveryResult& result, int failures) {
-  deliveries_.record(result, [this, delivery, result, failures](const base::Result<void>& stored) {
+  queue_.record(result, [this, delivery, result, failures](const base::Result<void>& stored) {
     if (!stored) spdlog::error("webhooks: a result could not be stored: {}", stored.error().for_log);
     const bool good = stored.has_value();
     loop_.post([this, delivery, result, failures, good] { on_recorded(delivery, result, failures, good); });
@@ -231,7 +229,7 @@ void Notifier::send(const Waiting& waiting) {
 std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const {
   if (stopping_) return {};
   try {
-    auto rendered = render_(tasks_, delivery);
+    auto rendered = render_(queue_, delivery);
     if (!rendered) {
       const base::Error& error = rendered.error();
       const bool gone =

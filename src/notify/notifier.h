@@ -1,11 +1,10 @@
-// Notifier: sends the deliveries of the DeliveryStore to webhooks until they are delivered or given up.
+// Notifier: sends the deliveries of a DeliveryQueue to webhooks until they are delivered or given up.
 //
 // Promises: at least once, in order for each (task, config). A body shows its event, or the task just after
 // it. A result is stored only after the answer, so that a crash may repeat a delivery but never loses one.
 // One thread decides, a bounded number of senders send.
 // Threads: `start` and `stop` from one thread; `wake` and `counters` from any.
-// Lifetime: the stores, the clock and what `render` refers to outlive the notifier; the stores still run
-// during `stop`.
+// Lifetime: the queue, the clock and what `render` refers to outlive `stop`.
 #pragma once
 
 #include <atomic>
@@ -48,8 +47,7 @@ class Notifier {
     std::int64_t in_flight = 0;
   };
 
-  Notifier(const store::TaskStore& tasks, store::DeliveryStore& deliveries, const base::Clock& clock,
-           NotifierOptions options, Render render);
+  Notifier(DeliveryQueue& queue, const base::Clock& clock, NotifierOptions options, Render render);
   ~Notifier();
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
@@ -85,8 +83,7 @@ class Notifier {
   void end();
   bool wait_until_idle(std::optional<base::Duration> most);
 
-  const store::TaskStore& tasks_;
-  store::DeliveryStore& deliveries_;
+  DeliveryQueue& queue_;
   const base::Clock& clock_;
   const NotifierOptions options_;
   const Render render_;

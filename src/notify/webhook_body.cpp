@@ -12,8 +12,8 @@
 namespace baton::notify {
 namespace {
 
-base::Result<task::Event> event_of(const store::TaskStore& tasks, const store::Delivery& delivery) {
-  auto events = tasks.events(delivery.task, {delivery.event.value - 1}, 1);
+base::Result<task::Event> event_of(const DeliveryQueue& queue, const store::Delivery& delivery) {
+  auto events = queue.events(delivery.task, {delivery.event.value - 1}, 1);
   if (!events) return base::fail(std::move(events.error()));
   if (events->empty()) return base::fail(base::ErrorCode::not_found, "the event is gone");
   return std::move(events->front());
@@ -47,13 +47,13 @@ class LargeBodies {
   std::size_t held_ = 0;
 };
 
-base::Result<task::Task> large_task(const store::TaskStore& tasks, const store::Delivery& delivery,
+base::Result<task::Task> large_task(const DeliveryQueue& queue, const store::Delivery& delivery,
                                     const WebhookLinks& links, std::shared_ptr<void>& held) {
   static LargeBodies bodies;
-  const auto head = tasks.head(delivery.task);
+  const auto head = queue.head(delivery.task);
   if (!head) return base::fail(head.error());
   held = bodies.hold(head->bytes + std::min(head->bytes, links.body_bytes_max));
-  auto task = tasks.read(delivery.task, task::Depth{}, delivery.event);
+  auto task = queue.read(delivery.task, task::Depth{}, delivery.event);
   if (task) {
     std::string url = links.url + "/agents/" + base::percent_encoded(head->agent.value);
     const std::string_view tenant = task::tenant_of(head->caller);
@@ -64,16 +64,16 @@ base::Result<task::Task> large_task(const store::TaskStore& tasks, const store::
 }
 
 // Reads only the ids of the task unless `whole` is set.
-base::Result<task::Task> task_of(const store::TaskStore& tasks, const store::Delivery& delivery, bool whole,
+base::Result<task::Task> task_of(const DeliveryQueue& queue, const store::Delivery& delivery, bool whole,
                                  const WebhookLinks& links, std::shared_ptr<void>& held) {
   if (whole) {
     task::Depth depth;
     depth.bytes_max = kSmallTaskMax;
-    auto small = tasks.read(delivery.task, depth, delivery.event);
+    auto small = queue.read(delivery.task, depth, delivery.event);
     if (small || small.error().code != base::ErrorCode::too_large) return small;
-    return large_task(tasks, delivery, links, held);
+    return large_task(queue, delivery, links, held);
   }
-  auto head = tasks.head(delivery.task);
+  auto head = queue.head(delivery.task);
   if (!head) return base::fail(std::move(head.error()));
   task::Task task;
   task.id = std::move(head->id);
@@ -83,13 +83,13 @@ base::Result<task::Task> task_of(const store::TaskStore& tasks, const store::Del
 
 }  // namespace
 
-base::Result<Rendered> render_a2a(const store::TaskStore& tasks, const store::Delivery& delivery,
+base::Result<Rendered> render_a2a(const DeliveryQueue& queue, const store::Delivery& delivery,
                                   const WebhookLinks& links) {
-  const wire::a2a::Dialect& dialect = wire::a2a::dialect_of(delivery.config.generation);
+  const wire::a2a::Dialect& dialect = wire::a2a::dialect_of(delivery.config.version);
   std::shared_ptr<void> held;
-  const auto task = task_of(tasks, delivery, dialect.webhook_shows_task(), links, held);
+  const auto task = task_of(queue, delivery, dialect.webhook_shows_task(), links, held);
   if (!task) return base::fail(task.error());
-  const auto event = event_of(tasks, delivery);
+  const auto event = event_of(queue, delivery);
   if (!event) return base::fail(event.error());
   Rendered rendered{task->id, {std::string(dialect.webhook_content_type()), {}}, std::move(held)};
   wire::Writer writer(rendered.body.bytes);

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 
+#include "notify/delivery_queue.h"
 #include "notify/webhook.h"
 
 namespace baton::notify {
@@ -17,7 +18,7 @@ struct Rendered {
 
 // Renders the body of a delivery from the store. Fails with task_not_found, not_found (the event is gone), or
 // as the store does. Called from many threads; blocks on the disk.
-using Render = std::function<base::Result<Rendered>(const store::TaskStore&, const store::Delivery&)>;
+using Render = std::function<base::Result<Rendered>(const DeliveryQueue&, const store::Delivery&)>;
 
 // Where receivers fetch the large parts of a task that do not fit into a body.
 struct WebhookLinks {
@@ -26,7 +27,7 @@ struct WebhookLinks {
 };
 
 // The Render for A2A: the whole task just after the event, or the event alone.
-base::Result<Rendered> render_a2a(const store::TaskStore& tasks, const store::Delivery& delivery,
+base::Result<Rendered> render_a2a(const DeliveryQueue& queue, const store::Delivery& delivery,
                                   const WebhookLinks& links = {});
 
 }  // namespace baton::notify

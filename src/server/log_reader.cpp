@@ -61,7 +61,7 @@ LogReader::LogReader(const Services& services, task::TaskKey task, task::EventNu
       page_(std::move(page)),
       page_bytes_(weight_of(page_)),
       shared_(std::make_shared<Shared>(std::move(waker))) {
-  subscription_ = services_.engine.feed().subscribe(task_, [shared = shared_] {
+  subscription_ = services_.engine.live().subscribe(task_, [shared = shared_] {
     shared->news = true;
     shared->wake();
   });
@@ -94,7 +94,7 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
     return p.ready ? std::exchange(p, {}) : Shared::Page{{}, {}, p.fetching, false, false, {}};
   });
   if (page.failed) return Found::failed;
-  // The feed may have served these events while they were being fetched.
+  // The live log may have served these events while they were being fetched.
   const bool is_next = page.ready && page.after == position_;
   if (page.ready && !is_next) shared_->news = true;
   if (is_next && !page.events.empty()) {
@@ -105,12 +105,13 @@ LogReader::Found LogReader::read(Taker& taker, bool expects_none) {
     hand_over_page(taker);
     return Found::events;
   }
-  const engine::Feed::Tail tail = services_.engine.feed().after(task_, position_, kBatch);
-  if (tail.known) {
-    for (const task::EventPtr& event : tail.events) {
+  const engine::LiveLogPtr log = services_.engine.live().log(task_);
+  if (log && log->covers(position_)) {
+    const std::vector<task::EventPtr> events = log->after(position_, kBatch);
+    for (const task::EventPtr& event : events) {
       if (!hand_over(*event, taker)) break;
     }
-    return tail.events.empty() ? Found::nothing : Found::events;
+    return events.empty() ? Found::nothing : Found::events;
   }
   if (is_next && !shared_->news) return Found::nothing;
   if (page.fetching) return Found::later;

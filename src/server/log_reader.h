@@ -1,5 +1,5 @@
 // LogReader: a cursor in a task's log that follows it as it grows. Every event stream reads through one. It
-// reads from the feed's cache, or from the store if the cache has a gap. It has no queue.
+// reads the live log, or the store where that has a gap. It has no queue.
 //
 // Threads: one at a time (for a stream, the server's loop). Reads of the store run on the readers pool.
 #pragma once
@@ -43,7 +43,7 @@ class LogReader {
   Found read(Taker& taker, bool expects_none);
 
  private:
-  struct Shared;  // shared with the feed's callback and a read in progress
+  struct Shared;  // shared with the live task's callback and a read in progress
 
   bool hand_over_page(Taker& taker);
   bool hand_over(const task::Event& event, Taker& taker);
@@ -56,7 +56,7 @@ class LogReader {
   std::size_t page_next_ = 0;
   std::size_t page_bytes_ = 0;  // of its remaining events
   std::shared_ptr<Shared> shared_;
-  engine::Feed::Subscription subscription_;
+  engine::LiveTasks::Subscription subscription_;
 };
 
 }  // namespace baton::server

@@ -29,7 +29,7 @@ std::string metrics_of(const Services& services, const std::function<http::Count
   total("rejected", counts.rejected);
   gauge(out, "baton_turns_queued", counts.turns.queued, "Turns waiting for a slot.");
   gauge(out, "baton_turns_running", counts.turns.running, "Turns running.");
-  gauge(out, "baton_log_subscriptions", static_cast<std::int64_t>(counts.feed.subscriptions),
+  gauge(out, "baton_log_subscriptions", static_cast<std::int64_t>(counts.live.subscriptions),
         "Streams and waiting answers that follow a task.");
   if (http_counts) {
     const http::Counts http = http_counts();

@@ -1,22 +1,22 @@
 // TaskStore: keeps each task and the ordered log of its events. DeliveryStore keeps pending webhook calls.
-// Both are one database: a delivery is written in the same commit as its event.
+// Both are one database: a delivery is written in the same group as its event.
 //
-// Writing: `commit` queues a Change. Changes are applied in queue order, many in one transaction. The
-// callback runs on the store's flushing thread once the change is on disk or was refused; it must not block
-// and must not wait for another commit. A refused change leaves no trace and does not disturb the others in
-// its transaction. Durability: once a callback has a result, no crash loses it.
-// Internal follow-up work need not wait for the disk: see `EarlyCallback`.
-// Unknown outcome: after `unavailable` the write may have happened. Read before retrying.
-// Threads: every method may be called from any thread. Reads may block on the disk.
+// Writing is plain and synchronous. One thread applies changes one after the other; `commit` makes all since
+// the last one, the group, visible to reads at once. `flush` then makes it durable. A refused change leaves
+// no trace and does not disturb its group. After `unavailable` (the disk) or `internal` (this write) nothing
+// of the open group is left: its writer has to apply it again or to refuse it. A store that cannot tell
+// whether a commit has happened finds out before `commit` returns. Threads: `apply`, `record` and `commit` on
+// one thread; `flush` on one thread, which may be another; reads on any. Everything but `apply` and `record`
+// may block on the disk. Reads see what was committed, which may not be flushed.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "task/apply.h"
 #include "task/change.h"
 #include "task/event.h"
 #include "task/head.h"
@@ -24,6 +24,9 @@
 #include "task/task.h"
 
 namespace baton::store {
+
+using DeliveryKey = base::Number<struct DeliveryKeyTag>;
+using PushConfigKey = base::Number<struct PushConfigKeyTag>;
 
 // The original of a repeated send.
 struct EarlierSend {
@@ -37,6 +40,23 @@ struct ListPage {
   std::int64_t total = 0;  // tasks on all pages
 };
 
+// What the writer keeps of a task between two changes. `apply` brings it up to date.
+struct TaskRow {
+  task::TaskHead head;
+  base::Timestamp created{};
+  // Possibly not all: compare with the head's artifact_count.
+  task::ArtifactPlaces artifacts;
+  struct Config {
+    PushConfigKey key;
+    task::PushConfigId id;
+    task::ProtocolVersion version;
+  };
+  std::optional<std::vector<Config>> configs;  // absent: not read yet
+  // Messages that wait for the running turn to end, oldest first; as many as the head's waiting_messages.
+  std::vector<task::EventNumber> waiting;
+  bool indexed = false, alone = false;  // the SQLite store's: index_rows.h, context_rows.h
+};
+
 // A change as stored: the head after it and its events with their numbers.
 struct Committed {
   task::TaskHead head;
@@ -45,12 +65,6 @@ struct Committed {
   bool new_context = false;  // the context was created for this task
 };
 
-using CommitCallback = std::function<void(base::Result<Committed>)>;
-// Called for an accepted change before its CommitCallback, on the store's committing thread. The change is
-// committed but may not be flushed: a failed flush, power loss or system crash can still lose it, along with
-// everything committed after it. Use it to start further changes; do not show or acknowledge the result.
-using EarlyCallback = std::function<void(const Committed&)>;
-
 // A turn's input as stored.
 struct TurnInput {
   task::Json task_metadata;
@@ -58,87 +72,66 @@ struct TurnInput {
   task::TurnRequest request;
 };
 
+// What was said in a context, for an agent.
+struct ContextRecord {
+  std::vector<task::Message> said;    // oldest first
+  std::vector<std::string> call_ids;  // of tool calls and questions; unordered, possibly with duplicates
+};
+
+// The status with which a task stopped: ended, or waiting for its caller.
+struct Stop {
+  task::State state = task::State::completed;
+  task::EventNumber number;
+};
+
 class TaskStore {
  public:
   virtual ~TaskStore() = default;
 
-  // Fails with: already_exists (the new task's id is taken, or the send is a repetition), conflict,
-  // task_not_found, invalid_argument (an illegal transition), too_large, overloaded (the queue is full),
-  // unavailable (the disk).
-  virtual void commit(task::Change change, CommitCallback done, EarlyCallback early) = 0;
-  void commit(task::Change change, CommitCallback done) {
-    commit(std::move(change), std::move(done), nullptr);
-  }
+  // Adds a change to the open group. `row`: the task's, as the last `apply` or `row` left it; for a new task
+  // an empty one. It stays as it is unless the change is applied. Fails with: already_exists (the new task's
+  // id is taken, or the send is a repetition), conflict, task_not_found (the parent), invalid_argument (an
+  // illegal transition), too_large; unavailable and internal end the group.
+  virtual base::Result<Committed> apply(task::Change& change, TaskRow& row) = 0;
+  // Ends the group; writes to the disk even if it is empty, which tells whether a failed store is writable
+  // again. Fails with unavailable and internal.
+  virtual base::Result<void> commit() = 0;
+  // Returns once everything committed before the call is durable. After a failure nobody knows what is.
+  virtual base::Result<void> flush() = 0;
 
-  // task_not_found if the caller has no such task at this agent, or it is hidden.
-  virtual base::Result<task::TaskHead> head(const task::TaskRef& ref) const = 0;
-  virtual base::Result<task::TaskHead> head(task::TaskKey key) const = 0;
-
+  virtual base::Result<TaskRow> row(task::TaskKey key) const = 0;
+  // task_not_found if the caller has no such task at this agent. Finds hidden ones too.
+  virtual base::Result<task::TaskHead> find(const task::TaskRef& ref) const = 0;
   // The task as it is now, or just after event `as_of`. Fails with too_large past depth.bytes_max.
   virtual base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                         std::optional<task::EventNumber> as_of = {}) const = 0;
-
-  // Finds and reads the task in one step; fails as head and read do.
-  virtual base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const = 0;
-
   // At most `limit` events with numbers above `after`, in order; fewer if they are large. Empty if there are
   // none.
   virtual base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
                                                         int limit) const = 0;
-
-  // Calls `then` on the flushing thread when the next pending change to this task has finished, stored or
-  // refused; `then` must not block. Inside a change's own callback, that change still counts as pending.
-  // Returns false, and never calls `then`, if no change is pending. Lets a reader send imminent events
-  // together with those it has.
-  virtual bool after_change(task::TaskKey key, std::function<void()> then) = 0;
-
   // The input of a turn: the message at this event and the request data that came with it.
   virtual base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const = 0;
-  // The first user message after `after` that has had no turn, or not_found.
-  virtual base::Result<task::EventNumber> next_message(task::TaskKey key, task::EventNumber after) const = 0;
-
-  // At most `limit` of the newest messages and streamed replies of all tasks in a context, oldest first.
+  // At most `limit` of the newest messages and streamed replies of all tasks in a context, and its call ids.
   // Omits the caller's messages to `task` from event `unanswered` on, which are a turn's input or wait for a
   // turn; the agent's replies since then are included.
-  virtual base::Result<std::vector<task::Message>> conversation(task::ContextKey context, task::TaskKey task,
-                                                                task::EventNumber unanswered,
-                                                                int limit) const = 0;
-
-  // At most `limit` tasks with a queued or running turn and a key above `after`, oldest first.
-  virtual base::Result<std::vector<task::TaskHead>> unfinished(task::TaskKey after, int limit) const = 0;
-  // Unfinished tasks that this one delegated.
-  virtual base::Result<std::vector<task::TaskHead>> open_children(task::TaskKey parent) const = 0;
-  // Unfinished delegated tasks whose parent has ended.
-  virtual base::Result<std::vector<task::TaskHead>> orphans() const = 0;
-
+  virtual base::Result<ContextRecord> context(task::ContextKey context, task::TaskKey task,
+                                              task::EventNumber unanswered, int limit) const = 0;
+  // The first stop after event `number`.
+  virtual base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const = 0;
+  // The number of the last stop before event `number`, or 0.
+  virtual base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const = 0;
   // The earlier send with this digest, or not_found if the store remembers none.
   virtual base::Result<EarlierSend> earlier_send(const task::SendDigest& digest) const = 0;
-  // The first status after `after` at which the task stops (task::is_stopped), or not_found.
-  virtual base::Result<task::Event> first_stop(task::TaskKey key, task::EventNumber after) const = 0;
-  // The number of the last such status before `before`, or 0.
-  virtual base::Result<task::EventNumber> last_stop(task::TaskKey key, task::EventNumber before) const = 0;
-
-  // The ids of all tool calls and questions in a context, unordered, possibly with duplicates.
-  virtual base::Result<std::vector<std::string>> call_ids(task::ContextKey context) const = 0;
 
   // One caller's visible tasks at one agent, newest status first.
   virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;
-
-  // Adds a config or replaces the one with the same id. Fails with too_large past `configs_max` per task.
-  virtual void set_push(task::TaskKey key, task::PushConfig config, int configs_max,
-                        std::function<void(base::Result<task::PushConfig>)> done) = 0;
-  // In creation order, each with its last error.
-  virtual base::Result<std::vector<task::PushConfig>> push_configs(task::TaskKey key) const = 0;
-  // Also deletes the config's deliveries. Deleting an unknown id succeeds.
-  virtual void delete_push(task::TaskKey key, task::PushConfigId id,
-                           std::function<void(base::Result<void>)> done) = 0;
-
-  // Writes to the disk without changing anything: tells whether a failed store is writable again.
-  virtual void probe(std::function<void(base::Result<void>)> done) = 0;
+  // `unfinished`: tasks with a queued or running turn. `children`: those of `key` that have not ended.
+  // `orphans`: delegated tasks that have not ended, of parents that have.
+  enum class Open { unfinished, children, orphans };
+  // At most `limit` of them; the unfinished ones and orphans with a key above `key`. Oldest first.
+  virtual base::Result<std::vector<task::TaskHead>> open_tasks(Open which, task::TaskKey key,
+                                                               int limit) const = 0;
 };
-
-using DeliveryKey = base::Number<struct DeliveryKeyTag>;
-using PushConfigKey = base::Number<struct PushConfigKeyTag>;
 
 // One webhook to be sent: this event, to this config.
 struct Delivery {
@@ -171,9 +164,11 @@ class DeliveryStore {
   virtual base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const = 0;
   // When the next delivery is due; empty if none is waiting.
   virtual base::Result<std::optional<base::Timestamp>> next_due() const = 0;
-  // Records a result; `done` runs on the flushing thread. A result for a deleted config is a no-op and
-  // succeeds. Fails with not_found if the delivery was not its config's first waiting one.
-  virtual void record(DeliveryResult result, std::function<void(base::Result<void>)> done) = 0;
+  // Adds a result to the open group, as TaskStore::apply does a change. A result for a deleted config is a
+  // no-op and succeeds. Fails with not_found if the delivery was not its config's first waiting one.
+  virtual base::Result<void> record(const DeliveryResult& result) = 0;
+  // A task's configs in the order of their creation, each with its last error.
+  virtual base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const = 0;
   // For metrics.
   struct Counts {
     std::int64_t waiting = 0;  // neither delivered nor given up

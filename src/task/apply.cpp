@@ -143,7 +143,9 @@ Result<void> check_claims(const TaskHead& head, const Change& change) {
   if (change.expected && *change.expected != head.version) {
     return fail(ErrorCode::conflict, "the task has changed meanwhile");
   }
-  if (change.fence && (head.turn_state != TurnState::running || *change.fence != head.turn)) {
+  const bool is_running = head.turn_state == TurnState::running;
+  if (change.fence &&
+      (!is_running || change.fence->turn != head.turn || change.fence->attempt != head.attempt)) {
     return fail(ErrorCode::conflict, "this turn is no longer running");
   }
   return {};

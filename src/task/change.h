@@ -67,8 +67,12 @@ struct Change {
 
   // Refused with `conflict` unless the head has this version. Decisions set it; output does not.
   std::optional<Version> expected;
-  // Refused with `conflict` unless this turn is running. The fence for an executor's output.
-  std::optional<TurnNumber> fence;
+  // Refused with `conflict` unless this attempt of this turn is running. The fence for an executor's output.
+  struct Fence {
+    TurnNumber turn;
+    int attempt = 1;
+  };
+  std::optional<Fence> fence;
 
   // Numbered in order from the end of the log. A status must be a legal move from the one before (may_move),
   // or, with `reopen`, leave a terminal state.
@@ -80,10 +84,12 @@ struct Change {
   std::optional<TurnRequest> request;  // belongs to the MessageAdded of this change
   // Stored with the change. Refused with `already_exists` if the store remembers an equal digest.
   std::optional<SendDigest> send;
-  // Set before the events, so that it receives them. As with set_push, refused with `too_large` if the task
-  // would then have more than `push_configs_max`.
+  // Adds a config or replaces the one with the same id, before the events, so that it receives them. Refused
+  // with `too_large` if the task would then have more than `push_configs_max`.
   std::optional<PushConfig> push;
   int push_configs_max = 0;
+  // Deletes the config with this id and its deliveries, if there is one.
+  std::optional<PushConfigId> drop_push;
 };
 
 }  // namespace baton::task

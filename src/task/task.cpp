@@ -11,7 +11,7 @@ bool webhook_hears(ProtocolVersion version, const EventBody& body) {
 }
 
 PushConfigId id_for_unnamed(const PushConfig& config, const TaskId& task) {
-  const bool told = config.generation == ProtocolVersion::v1_0 || config.generation == ProtocolVersion::none;
+  const bool told = config.version == ProtocolVersion::v1_0 || config.version == ProtocolVersion::none;
   return {told ? base::make_uuid() : task.value};
 }
 

@@ -13,7 +13,6 @@ namespace baton::task {
 // The version of A2A that a caller or a webhook uses; `none` for a caller of another protocol. The store
 // keeps the numbers.
 enum class ProtocolVersion { v0_1, v0_2, v0_3, v1_0, none };
-using Generation = ProtocolVersion;  // its name in engine/ and store/
 
 // Versions in a row, both ends included.
 struct VersionRange {
@@ -46,7 +45,7 @@ struct PushConfig {
   std::vector<std::string> schemes;
   std::string credentials;
   Json authentication_extra;  // the whole `authentication` object of A2A 0.1, for its further members
-  ProtocolVersion generation = ProtocolVersion::v1_0;
+  ProtocolVersion version = ProtocolVersion::v1_0;
   // Why the last delivery attempt failed; empty if it succeeded. Read only: not stored with the config.
   std::string last_error = {};
 };
@@ -65,6 +64,8 @@ struct TaskRef {
 // What a send to a task that has ended does.
 enum class WhenEnded { refuse, reopen };
 // What a send to a task id that is unknown does.
+// What the client waits for: to hear that the message is stored, or what the run that it begins has come to.
+enum class WaitsFor { acknowledgement, outcome };
 enum class WhenUnknown { refuse, create };
 // What a send to a task does if it names a context other than the task's own.
 enum class WhenContextDiffers { refuse, ignore };
@@ -97,6 +98,7 @@ struct Submission {
   std::vector<std::string> extensions;             // active for this request
   ProtocolVersion origin = ProtocolVersion::v1_0;  // of the client
   Leaving leaving = Leaving::goes_on;              // of the run that the message begins
+  WaitsFor waits_for = WaitsFor::acknowledgement;
   WhenUnknown when_unknown = WhenUnknown::refuse;
   WhenEnded when_ended = WhenEnded::refuse;
   WhenContextDiffers when_context_differs = WhenContextDiffers::refuse;

@@ -6,7 +6,6 @@ namespace chat_store_test {
 
 using namespace baton;
 using namespace baton::test;
-using base::ErrorCode;
 using task::State;
 
 namespace {
@@ -40,17 +39,20 @@ task::Change further(const task::TaskHead& head, const std::string& id) {
 }
 
 bool has_history(StoreBench& bench, const task::TaskHead& head, std::int64_t number) {
-  const auto input = bench.store->turn_input(head.key, {number});
+  const auto input = bench.tasks->turn_input(head.key, {number});
   REQUIRE(input.has_value());
   return input->request.history.has_value();
 }
 
 }  // namespace
 
-TEST_CASE("TaskStore: the last stop before an event is the end of the run before it") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: the last stop before an event is the end of the run before it", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
-  const auto last = [&](std::int64_t before) { return bench.store->last_stop(head.key, {before})->value; };
+  const auto last = [&](std::int64_t before) {
+    return bench.tasks->stop_before(head.key, {before}).value().value;
+  };
   CHECK(last(1) == 0);
   CHECK(last(100) == 0);
   bench.must(head, {status(State::working), status(State::input_required), status(State::submitted),
@@ -64,29 +66,30 @@ TEST_CASE("TaskStore: the last stop before an event is the end of the run before
     CHECK(last(8) == 7);
     CHECK(last(9) == 7);
     CHECK(last(10) == 9);
-    CHECK(bench.store->first_stop(head.key, {0})->number.value == 4);
-    CHECK(bench.store->first_stop(head.key, {4})->number.value == 7);
-    CHECK(bench.store->first_stop(head.key, {9}).error().code == ErrorCode::not_found);
+    CHECK(bench.tasks->stop_after(head.key, {0}).value()->number.value == 4);
+    CHECK(bench.tasks->stop_after(head.key, {4}).value()->number.value == 7);
+    CHECK_FALSE(bench.tasks->stop_after(head.key, {9}).value());
     bench.reopen();
   }
-  CHECK(bench.store->last_stop({77}, {5})->value == 0);
+  CHECK(bench.tasks->stop_before({77}, {5})->value == 0);
 }
 
-TEST_CASE("TaskStore: a refused status is no stop") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a refused status is no stop", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   CHECK_FALSE(bench.commit(StoreBench::change(head, {status(State::completed), user("late")})).has_value());
-  CHECK(bench.store->last_stop(head.key, {100})->value == 0);
+  CHECK(bench.tasks->stop_before(head.key, {100})->value == 0);
 }
 
-TEST_CASE("TaskStore: a client's history is kept with its message until the turn has ended") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a client's history is kept with its message until the turn has ended", Bench,
+                   EACH_STORE) {
+  Bench bench;
   task::Message silent = message(task::Role::agent, "h2", "");
   silent.parts.clear();
   task::TaskHead head =
       bench.must(with_history("t1", {message(task::Role::user, "h1", "mine"), silent})).head;
   bench.reopen();
-  auto input = bench.store->turn_input(head.key, {2});
+  auto input = bench.tasks->turn_input(head.key, {2});
   REQUIRE(input->request.history);
   CHECK(texts(*input->request.history) == Texts{"mine", ""});
   CHECK(input->request.history->at(0).id.value == "h1");
@@ -102,30 +105,31 @@ TEST_CASE("TaskStore: a client's history is kept with its message until the turn
   CHECK_FALSE(has_history(bench, head, 2));
 }
 
-TEST_CASE("TaskStore: an empty history is one, and none is none") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: an empty history is one, and none is none", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead empty = bench.must(with_history("t1", {})).head;
-  const auto input = bench.store->turn_input(empty.key, {2});
+  const auto input = bench.tasks->turn_input(empty.key, {2});
   REQUIRE(input->request.history);
   CHECK(input->request.history->empty());
   CHECK_FALSE(has_history(bench, bench.create("t2"), 2));
 }
 
-TEST_CASE("TaskStore: what came with a message beside its history stays") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: what came with a message beside its history stays", Bench, EACH_STORE) {
+  Bench bench;
   task::Change change = with_history("t1", {});
   change.request->tools = {"[1]"};
   change.request->extensions = {"x"};
   const task::TaskHead head = bench.must(std::move(change)).head;
   bench.must(of_turn(head, task::TurnState::none, {status(State::canceled)}));
-  const auto input = bench.store->turn_input(head.key, {2});
+  const auto input = bench.tasks->turn_input(head.key, {2});
   CHECK_FALSE(input->request.history);
   CHECK(input->request.tools.text == "[1]");
   CHECK(input->request.extensions == Texts{"x"});
 }
 
-TEST_CASE("TaskStore: a history that waits with its message goes with the turn of that message") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a history that waits with its message goes with the turn of that message",
+                   Bench, EACH_STORE) {
+  Bench bench;
   task::TaskHead head = bench.must(with_history("t1", {})).head;
   head = bench.must(of_turn(head, task::TurnState::running, {status(State::working)})).head;  // 3
   head = bench.must(further(head, "m2")).head;                                                // 4
@@ -143,18 +147,19 @@ TEST_CASE("TaskStore: a history that waits with its message goes with the turn o
   CHECK_FALSE(has_history(bench, head, 5));
 }
 
-TEST_CASE("TaskStore: a task of a client that speaks no A2A says so") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a task of a client that speaks no A2A says so", Bench, EACH_STORE) {
+  Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted)});
-  change.create->origin = task::Generation::none;
+  change.create->origin = task::ProtocolVersion::none;
   const task::TaskHead head = bench.must(std::move(change)).head;
   bench.reopen();
-  CHECK(bench.store->head(head.key)->origin == task::Generation::none);
-  CHECK(bench.read(head).origin == task::Generation::none);
+  CHECK(bench.head(head.key).origin == task::ProtocolVersion::none);
+  CHECK(bench.read(head).origin == task::ProtocolVersion::none);
 }
 
-TEST_CASE("TaskStore: what only chat protocols show is in the log and nowhere else") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: what only chat protocols show is in the log and nowhere else", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   task::StatusChanged asks = status(State::input_required);
   asks.ask = "ask-1";
@@ -176,36 +181,36 @@ TEST_CASE("TaskStore: what only chat protocols show is in the log and nowhere el
   const task::Task task = bench.read(head);
   CHECK(task.artifacts.empty());
   CHECK(task.history.size() == 1);
-  CHECK(bench.store->conversation(head.context_key, {}, {}, 10)->size() == 1);
+  CHECK(bench.context(head.context_key).said.size() == 1);
 }
 
-TEST_CASE("TaskStore: the ids of a context's tool calls are those of all its tasks, each once") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: the ids of a context's tool calls are those of all its tasks, each once",
+                   Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead first = bench.create("t1");
   const task::TaskHead second = bench.create("t2");
   const task::TaskHead other = bench.create("t3", "c2");
-  CHECK(bench.store->call_ids(first.context_key)->empty());
+  CHECK(bench.context(first.context_key).call_ids.empty());
   bench.must(first, {task::ToolCall{"b", "x", {}, false}, task::ToolCall{"a", "x", {}, true}});
   bench.must(second, {task::ToolCall{"a", "x", {}, false}, task::ToolResult{"z", {}, {}}});
   bench.must(other, {task::ToolCall{"c", "x", {}, false}});
   bench.reopen();
-  CHECK(*bench.store->call_ids(first.context_key) == Texts{"a", "b"});
-  CHECK(*bench.store->call_ids(other.context_key) == Texts{"c"});
-  CHECK(bench.store->call_ids({77})->empty());
+  CHECK(bench.context(first.context_key).call_ids == Texts{"a", "b"});
+  CHECK(bench.context(other.context_key).call_ids == Texts{"c"});
+  CHECK(bench.context({77}).call_ids.empty());
 }
 
-TEST_CASE(
+TEST_CASE_TEMPLATE(
     "TaskStore: the ids of questions are taken in their context as those of calls are, also after a "
-    "restart") {
-  StoreBench bench;
+    "restart",
+    Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   task::EventBody asks = status(State::input_required);
   std::get<task::StatusChanged>(asks).ask = "q1";
   bench.must(head, {status(State::working), task::ToolCall{"c1", "look", {}, false}, asks});
   for (int pass = 0; pass < 2; ++pass) {
-    auto ids = bench.store->call_ids(head.context_key).value();
-    std::sort(ids.begin(), ids.end());
-    CHECK(ids == std::vector<std::string>{"c1", "q1"});
+    CHECK(bench.context(head.context_key).call_ids == Texts{"c1", "q1"});
     bench.reopen();
   }
 }

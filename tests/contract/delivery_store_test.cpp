@@ -20,12 +20,12 @@ task::PushConfig config(const std::string& id, const std::string& url = "http://
   made.schemes = {"Bearer", "Basic \"x\""};
   made.credentials = "secret";
   made.authentication_extra = {R"({"schemes": [] })"};
-  made.generation = task::Generation::v0_2;
+  made.version = task::ProtocolVersion::v0_2;
   return made;
 }
 
 std::vector<store::Delivery> due(StoreBench& bench, int limit = 100) {
-  auto found = bench.store->due_deliveries(bench.clock.now(), limit);
+  auto found = bench.deliveries->due_deliveries(bench.clock.now(), limit);
   REQUIRE(found.has_value());
   return std::move(*found);
 }
@@ -52,13 +52,6 @@ Numbers heard(StoreBench& bench, const std::string& config_id) {
   return events;
 }
 
-base::Result<void> delete_push(StoreBench& bench, task::TaskKey key, const std::string& id) {
-  auto promise = std::make_shared<std::promise<base::Result<void>>>();
-  auto future = promise->get_future();
-  bench.store->delete_push(key, {id}, [promise](auto result) { promise->set_value(std::move(result)); });
-  return await(std::move(future));
-}
-
 task::TaskHead with_push(StoreBench& bench, const std::string& id, const std::string& config_id = "p1") {
   task::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
   change.push = config(config_id);
@@ -70,40 +63,41 @@ task::TaskHead with_push(StoreBench& bench, const std::string& id, const std::st
 
 }  // namespace
 
-TEST_CASE("TaskStore: push configs come back whole, in the order they were made") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: push configs come back whole, in the order they were made", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.set_push(head.key, config("p2"), 2).has_value());
   CHECK(bench.set_push(head.key, config("p1"), 2).has_value());
   bench.reopen();
-  const auto configs = bench.store->push_configs(head.key);
-  REQUIRE(configs.has_value());
-  REQUIRE(configs->size() == 2);
-  const task::PushConfig& first = (*configs)[0];
+  const std::vector<task::PushConfig> configs = bench.configs(head);
+  REQUIRE(configs.size() == 2);
+  const task::PushConfig& first = configs[0];
   CHECK(first.id.value == "p2");
   CHECK(first.url == "http://example.org/hook");
   CHECK(first.token == "token");
   CHECK(first.schemes == Texts{"Bearer", "Basic \"x\""});
   CHECK(first.credentials == "secret");
   CHECK(first.authentication_extra.text == R"({"schemes": [] })");
-  CHECK(first.generation == task::Generation::v0_2);
-  CHECK((*configs)[1].id.value == "p1");
+  CHECK(first.version == task::ProtocolVersion::v0_2);
+  CHECK(configs[1].id.value == "p1");
 }
 
-TEST_CASE("TaskStore: one config too many is refused, replacing one is not") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: one config too many is refused, replacing one is not", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.set_push(head.key, config("p1"), 1).has_value());
   CHECK(bench.set_push(head.key, config("p2"), 1).error().code == ErrorCode::too_large);
-  CHECK(bench.set_push(head.key, config("p1", "http://example.org/new"), 1)->url == "http://example.org/new");
-  CHECK(bench.store->push_configs(head.key)->size() == 1);
-  CHECK(bench.store->push_configs(head.key)->at(0).url == "http://example.org/new");
+  CHECK(bench.set_push(head.key, config("p1", "http://example.org/new"), 1).has_value());
+  CHECK(bench.configs(head).size() == 1);
+  CHECK(bench.configs(head).at(0).url == "http://example.org/new");
   CHECK(bench.set_push({99}, config("p1"), 1).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE(
-    "TaskStore: a change with one config too many leaves no trace, one that replaces a config is stored") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE(
+    "TaskStore: a change with one config too many leaves no trace, one that replaces a config is stored",
+    Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   const auto said = [&](const std::string& message, const task::PushConfig& with) {
     task::Change change = StoreBench::change(head, {status(State::working), user(message)});
@@ -118,47 +112,50 @@ TEST_CASE(
   for (const bool reopened : {false, true}) {
     CAPTURE(reopened);
     CHECK(bench.log(head).size() == 2);
-    CHECK(bench.store->head(head.key)->version == head.version);
-    CHECK(bench.store->head(head.key)->ask.empty());
-    CHECK(bench.store->push_configs(head.key)->size() == 1);
-    CHECK(bench.store->earlier_send({7, 7}).error().code == ErrorCode::not_found);
+    CHECK(bench.head(head.key).version == head.version);
+    CHECK(bench.head(head.key).ask.empty());
+    CHECK(bench.configs(head).size() == 1);
+    CHECK(bench.tasks->earlier_send({7, 7}).error().code == ErrorCode::not_found);
     bench.reopen();
   }
   CHECK(heard(bench, "p1") == Numbers{1});
 
   succeed(said("m3", config("p1", "http://example.org/new")));
   CHECK(bench.log(head).size() == 4);
-  REQUIRE(bench.store->push_configs(head.key)->size() == 1);
-  CHECK(bench.store->push_configs(head.key)->at(0).url == "http://example.org/new");
+  REQUIRE(bench.configs(head).size() == 1);
+  CHECK(bench.configs(head).at(0).url == "http://example.org/new");
   CHECK(heard(bench, "p1") == Numbers{3});
 }
 
-TEST_CASE("TaskStore: a new task with a config is refused where none is allowed") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a new task with a config is refused where none is allowed", Bench,
+                   EACH_STORE) {
+  Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m")});
   change.push = config("p1");
   change.push_configs_max = 0;
   CHECK(bench.commit(std::move(change)).error().code == ErrorCode::too_large);
-  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t1"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t1"}}).error().code == ErrorCode::task_not_found);
   CHECK(with_push(bench, "t1").key.value > 0);
 }
 
-TEST_CASE("DeliveryStore: configs of before 1.0 hear of each status, and of statuses only") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: configs of before 1.0 hear of each status, and of statuses only", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   succeed(bench.set_push(head.key, config("p2"), 10));
   CHECK(bench.must(head, {delta("r", "x"), user("m2")}).deliveries == 0);
   CHECK(bench.must(head, {status(State::working), status(State::completed)}).deliveries == 4);
-  CHECK(bench.store->delivery_counts()->waiting == 5);
+  CHECK(bench.deliveries->delivery_counts()->waiting == 5);
   const task::TaskHead silent = bench.create("t2");
   CHECK(bench.must(silent, {status(State::working)}).deliveries == 0);
 }
 
-TEST_CASE("DeliveryStore: a 1.0 config hears of every event that a stream shows, in the log's order") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: a 1.0 config hears of every event that a stream shows, in the log's order",
+                   Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   task::PushConfig newer = config("p2");
-  newer.generation = task::Generation::v1_0;
+  newer.version = task::ProtocolVersion::v1_0;
   succeed(bench.set_push(head.key, newer, 10));
   bench.reopen();
   CHECK(bench.must(head, {status(State::working), delta("r", "x"), user("m2")}).deliveries == 3);
@@ -166,14 +163,14 @@ TEST_CASE("DeliveryStore: a 1.0 config hears of every event that a stream shows,
   CHECK(heard(bench, "p1") == Numbers{1, 3});
   CHECK(heard(bench, "p2") == Numbers{3, 4, 6});
 
-  newer.generation = task::Generation::v0_3;
+  newer.version = task::ProtocolVersion::v0_3;
   succeed(bench.set_push(head.key, newer, 10));
   CHECK(bench.must(head, {delta("r", "z")}).deliveries == 0);
   CHECK(bench.must(head, {status(State::completed)}).deliveries == 2);
 }
 
-TEST_CASE("DeliveryStore: a delivery tells what it is about") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: a delivery tells what it is about", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   const base::Timestamp then = bench.clock.now();
   bench.clock.advance(Duration(50));
@@ -189,8 +186,9 @@ TEST_CASE("DeliveryStore: a delivery tells what it is about") {
   CHECK(found[0].config_key.value > 0);
 }
 
-TEST_CASE("DeliveryStore: only the first of each config is due, and the next when it is done") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: only the first of each config is due, and the next when it is done", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working), status(State::completed)});
   with_push(bench, "t2");
@@ -205,11 +203,13 @@ TEST_CASE("DeliveryStore: only the first of each config is due, and the next whe
   CHECK(order == std::vector<std::int64_t>{1, 3, 4});
   CHECK(due(bench).size() == 1);
   CHECK(due(bench, 0).empty());
-  CHECK(bench.store->delivery_counts()->waiting == 1);
+  CHECK(bench.deliveries->delivery_counts()->waiting == 1);
 }
 
-TEST_CASE("DeliveryStore: a retry waits for its time and holds back what follows, but no other config") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE(
+    "DeliveryStore: a retry waits for its time and holds back what follows, but no other config", Bench,
+    EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   succeed(bench.set_push(head.key, config("p2"), 10));
@@ -217,7 +217,7 @@ TEST_CASE("DeliveryStore: a retry waits for its time and holds back what follows
   const base::Timestamp later = bench.clock.now() + Duration(1000);
   CHECK(bench.record(outcome(first, DeliveryResult::Kind::retry, later)).has_value());
   CHECK(due(bench).empty());
-  CHECK(bench.store->next_due().value() == later);
+  CHECK(bench.deliveries->next_due().value() == later);
   bench.must(head, {status(State::completed)});
   REQUIRE(due(bench).size() == 1);
   CHECK(due(bench)[0].config.id.value == "p2");
@@ -231,35 +231,36 @@ TEST_CASE("DeliveryStore: a retry waits for its time and holds back what follows
   CHECK(again.event.value == 1);
 }
 
-TEST_CASE("DeliveryStore: what is given up is counted and lets the next go") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: what is given up is counted and lets the next go", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   const store::Delivery first = due(bench).at(0);
   CHECK(bench.record(outcome(first, DeliveryResult::Kind::given_up)).has_value());
-  CHECK(bench.store->delivery_counts()->given_up == 1);
-  CHECK(bench.store->delivery_counts()->waiting == 1);
+  CHECK(bench.deliveries->delivery_counts()->given_up == 1);
+  CHECK(bench.deliveries->delivery_counts()->waiting == 1);
   CHECK(due(bench).at(0).event.value == 3);
   CHECK(bench.record(outcome(first, DeliveryResult::Kind::delivered)).error().code == ErrorCode::not_found);
 }
 
-TEST_CASE("DeliveryStore: the next due time follows the deliveries") {
-  StoreBench bench;
-  CHECK_FALSE(bench.store->next_due()->has_value());
+TEST_CASE_TEMPLATE("DeliveryStore: the next due time follows the deliveries", Bench, EACH_STORE) {
+  Bench bench;
+  CHECK_FALSE(bench.deliveries->next_due()->has_value());
   with_push(bench, "t1");
   const base::Timestamp first = bench.clock.now();
   bench.clock.advance(Duration(7));
   with_push(bench, "t2");
-  CHECK(bench.store->next_due().value() == first);
+  CHECK(bench.deliveries->next_due().value() == first);
   for (const store::Delivery& delivery : due(bench)) {
     succeed(bench.record(outcome(delivery, DeliveryResult::Kind::delivered)));
   }
-  CHECK_FALSE(bench.store->next_due()->has_value());
+  CHECK_FALSE(bench.deliveries->next_due()->has_value());
 }
 
-TEST_CASE(
-    "DeliveryStore: deliveries wait through a restart, in order, for the address their config has then") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE(
+    "DeliveryStore: deliveries wait through a restart, in order, for the address their config has then",
+    Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   bench.must(head, {status(State::working)});
   bench.reopen();
@@ -275,39 +276,42 @@ TEST_CASE(
   CHECK(order == std::vector<std::int64_t>{1, 3, 4});
 }
 
-TEST_CASE("DeliveryStore: a deleted config hears nothing more, the others hear what they did") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: a deleted config hears nothing more, the others hear what they did", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   succeed(bench.set_push(head.key, config("p2"), 10));
   bench.must(head, {status(State::working)});
-  CHECK(bench.store->delivery_counts()->waiting == 3);
-  CHECK(delete_push(bench, head.key, "p1").has_value());
-  CHECK(bench.store->delivery_counts()->waiting == 1);
+  CHECK(bench.deliveries->delivery_counts()->waiting == 3);
+  CHECK(bench.drop_push(head.key, "p1").has_value());
+  CHECK(bench.deliveries->delivery_counts()->waiting == 1);
   CHECK(bench.must(head, {status(State::completed)}).deliveries == 1);
   bench.reopen();
-  REQUIRE(bench.store->push_configs(head.key)->size() == 1);
-  CHECK(bench.store->push_configs(head.key)->at(0).id.value == "p2");
+  REQUIRE(bench.configs(head).size() == 1);
+  CHECK(bench.configs(head).at(0).id.value == "p2");
   CHECK(heard(bench, "p2") == Numbers{3, 4});
   CHECK(due(bench).empty());
 }
 
-TEST_CASE("DeliveryStore: a config that is not there can be deleted, of a task that is") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: a config that is not there can be deleted, of a task that is", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   const task::TaskHead other = with_push(bench, "t2");
-  CHECK(delete_push(bench, head.key, "none").has_value());
-  CHECK(delete_push(bench, head.key, "p1").has_value());
-  CHECK(delete_push(bench, head.key, "p1").has_value());
-  CHECK(bench.store->push_configs(head.key)->empty());
-  CHECK(bench.store->push_configs(other.key)->size() == 1);
-  CHECK(delete_push(bench, {99}, "p1").error().code == ErrorCode::task_not_found);
+  CHECK(bench.drop_push(head.key, "none").has_value());
+  CHECK(bench.drop_push(head.key, "p1").has_value());
+  CHECK(bench.drop_push(head.key, "p1").has_value());
+  CHECK(bench.configs(head).empty());
+  CHECK(bench.configs(other).size() == 1);
+  CHECK(bench.drop_push({99}, "p1").error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("DeliveryStore: what becomes of a delivery under way to a deleted config touches no other") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: what becomes of a delivery under way to a deleted config touches no other",
+                   Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
   const store::Delivery under_way = due(bench).at(0);
-  succeed(delete_push(bench, head.key, "p1"));
+  succeed(bench.drop_push(head.key, "p1"));
   succeed(bench.set_push(head.key, config("p1"), 10));
   bench.must(head, {status(State::working)});
   const store::Delivery next = due(bench).at(0);
@@ -320,13 +324,14 @@ TEST_CASE("DeliveryStore: what becomes of a delivery under way to a deleted conf
   REQUIRE(due(bench).size() == 1);
   CHECK(due(bench)[0].event.value == 3);
   CHECK(due(bench)[0].attempts == 0);
-  CHECK(bench.store->delivery_counts()->given_up == 0);
+  CHECK(bench.deliveries->delivery_counts()->given_up == 0);
 }
 
-TEST_CASE("DeliveryStore: the last error of a config is that of the last attempt") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: the last error of a config is that of the last attempt", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = with_push(bench, "t1");
-  const auto last_error = [&] { return bench.store->push_configs(head.key)->at(0).last_error; };
+  const auto last_error = [&] { return bench.configs(head).at(0).last_error; };
   CHECK(last_error() == "");
   bench.must(head, {status(State::working)});
   CHECK(last_error() == "");
@@ -339,8 +344,9 @@ TEST_CASE("DeliveryStore: the last error of a config is that of the last attempt
   CHECK(last_error() == "refused");
 }
 
-TEST_CASE("DeliveryStore: where more is due than is asked for, callers share the places") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("DeliveryStore: where more is due than is asked for, callers share the places", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const auto add = [&](const std::string& caller, const std::string& id) {
     task::Change change = StoreBench::creation(id, {status(State::submitted)});
     change.create->caller = {caller};
@@ -360,25 +366,6 @@ TEST_CASE("DeliveryStore: where more is due than is asked for, callers share the
   CHECK(ids(6) == "m1 m2 m3 m4 a1 a2 ");
   CHECK(ids(4) == "m1 a1 m2 a2 ");
   CHECK(ids(5) == "m1 a1 m2 a2 m3 ");
-}
-
-TEST_CASE("DeliveryStore: a clock that was a year ahead in an earlier run delays nothing") {
-  StoreBench bench;
-  const Duration year = std::chrono::hours(24 * 365);
-  const task::TaskHead before = with_push(bench, "t1");
-  bench.close();
-  bench.clock.advance(year);
-  bench.open();
-  with_push(bench, "t2");
-  const store::Delivery tried = due(bench).at(0);
-  succeed(bench.record(outcome(tried, DeliveryResult::Kind::retry, bench.clock.now() + Duration(1000))));
-  bench.close();
-  bench.clock.advance(-year);
-  bench.open();
-  const auto now_due = due(bench);
-  REQUIRE(now_due.size() == 2);
-  for (const store::Delivery& delivery : now_due) CHECK(delivery.created_at <= bench.clock.now());
-  CHECK(tried.task == before.key);
 }
 
 }  // namespace delivery_store_test

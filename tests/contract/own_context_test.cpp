@@ -5,7 +5,6 @@
 #include "base/id.h"
 #include "contract/store_bench.h"
 #include "store/own_context.h"
-#include "store/sqlite/connection.h"
 
 namespace own_context_test {
 
@@ -34,10 +33,7 @@ task::ToolCall call(const std::string& id) {
 }
 
 Texts said_in(const StoreBench& bench, const task::TaskHead& head) {
-  // All of it: a task that is not there leaves nothing out.
-  auto said = bench.store->conversation(head.context_key, {}, {}, 100);
-  REQUIRE(said.has_value());
-  return texts(*said);
+  return texts(bench.context(head.context_key).said);
 }
 
 std::vector<std::string> listed(const StoreBench& bench, const task::TaskHead& head) {
@@ -45,7 +41,7 @@ std::vector<std::string> listed(const StoreBench& bench, const task::TaskHead& h
   filter.caller = head.caller;
   filter.agent = head.agent;
   filter.context = head.context;
-  const auto page = bench.store->list(filter);
+  const auto page = bench.tasks->list(filter);
   REQUIRE(page.has_value());
   std::vector<std::string> ids;
   for (const task::TaskHead& one : page->heads) ids.push_back(one.id.value);
@@ -55,24 +51,25 @@ std::vector<std::string> listed(const StoreBench& bench, const task::TaskHead& h
 
 }  // namespace
 
-TEST_CASE("TaskStore: a task alone in its context tells of it, also after a restart") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a task alone in its context tells of it, also after a restart", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.must(fresh("hello")).head;
   bench.must(head, {delta("r", "good day"), call("c1"), status(State::completed)});
   for (int pass = 0; pass < 2; ++pass) {
-    const auto found = bench.store->head(head.key);
-    REQUIRE(found.has_value());
-    CHECK(found->context == store::own_context(head.id));
-    CHECK(found->context_key == head.context_key);
+    const task::TaskHead found = bench.head(head.key);
+    CHECK(found.context == store::own_context(head.id));
+    CHECK(found.context_key == head.context_key);
     CHECK(said_in(bench, head) == Texts{"hello", "good day"});
-    CHECK(bench.store->call_ids(head.context_key).value() == Texts{"c1"});
+    CHECK(bench.context(head.context_key).call_ids == Texts{"c1"});
     CHECK(listed(bench, head) == Texts{head.id.value});
     bench.reopen();
   }
 }
 
-TEST_CASE("TaskStore: the own context of a task is no other caller's or agent's") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: the own context of a task is no other caller's or agent's", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.must(fresh("hello")).head;
   task::TaskHead other = head;
   other.caller = {"bob"};
@@ -85,10 +82,12 @@ TEST_CASE("TaskStore: the own context of a task is no other caller's or agent's"
   CHECK(said_in(bench, head) == Texts{"hello"});
 }
 
-TEST_CASE("TaskStore: a second task comes into the context of the first, with all that was said there") {
+TEST_CASE_TEMPLATE(
+    "TaskStore: a second task comes into the context of the first, with all that was said there", Bench,
+    EACH_STORE) {
   for (const bool after_restart : {false, true}) {
     CAPTURE(after_restart);
-    StoreBench bench;
+    Bench bench;
     const task::TaskHead first = bench.must(fresh("one")).head;
     bench.must(first, {delta("r", "reply"), call("c1")});
     if (after_restart) bench.reopen();
@@ -102,16 +101,17 @@ TEST_CASE("TaskStore: a second task comes into the context of the first, with al
     CHECK(third.context_key == first.context_key);
     for (int pass = 0; pass < 2; ++pass) {
       CHECK(said_in(bench, first) == Texts{"one", "reply", "two", "three", "four"});
-      CHECK(bench.store->call_ids(first.context_key).value() == Texts{"c1", "c2"});
+      CHECK(bench.context(first.context_key).call_ids == Texts{"c1", "c2"});
       CHECK(listed(bench, first).size() == 3);
-      CHECK(bench.store->head(first.key)->context_key == first.context_key);
+      CHECK(bench.head(first.key).context_key == first.context_key);
       bench.reopen();
     }
   }
 }
 
-TEST_CASE("TaskStore: a task that is alone and grows long keeps its conversation") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a task that is alone and grows long keeps its conversation", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.must(fresh("0")).head;
   Texts expected{"0"};
   for (int i = 1; i <= 60; ++i) {
@@ -125,20 +125,6 @@ TEST_CASE("TaskStore: a task that is alone and grows long keeps its conversation
   }
   const task::TaskHead second = bench.must(joining(head, "t2", "two")).head;
   CHECK(second.context_key == head.context_key);
-}
-
-TEST_CASE("TaskStore: a task alone in its context has no rows about it until another comes") {
-  StoreBench bench;
-  const task::TaskHead first = bench.must(fresh("one")).head;
-  const auto rows = [&](const std::string& table) {
-    store::sqlite::Connection connection(bench.path(), store::sqlite::Connection::Mode::read);
-    return connection.database().execAndGet("SELECT count(*) FROM " + table).getInt();
-  };
-  CHECK(rows("contexts WHERE context_key <> 0") == 0);
-  CHECK(rows("conversation") == 0);
-  bench.must(joining(first, "t2", "two"));
-  CHECK(rows("contexts WHERE context_key <> 0") == 1);
-  CHECK(rows("conversation") == 2);
 }
 
 TEST_CASE("own_context: it leads back to its task, and no other id does") {

@@ -1,30 +1,27 @@
-// StoreBench: a store in a folder of its own, and short ways to say what tests do with it.
+// StoreBench: a store of its own for a test, and short ways to say what tests do with it. A test of the
+// contract runs on each kind:
+//   TEST_CASE_TEMPLATE("TaskStore: ...", Bench, EACH_STORE) { Bench bench; ...
+// One of a single store uses that store's bench.
 #pragma once
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "store/faulty_store.h"
+#include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 #include "support/manual_clock.h"
-#include "support/patience.h"
 #include "support/temp_folder.h"
 
 namespace baton::test {
-
-// Waits for a callback, with a bound: a store that forgets one fails the test instead of hanging it.
-template <class T>
-T await(std::future<T> future) {
-  REQUIRE(future.wait_for(patience()) == std::future_status::ready);
-  return future.get();
-}
 
 // For what must have worked.
 template <class T>
@@ -67,40 +64,40 @@ inline std::vector<std::string> texts(const task::Artifact& artifact) {
 }
 using Texts = std::vector<std::string>;
 
+inline std::vector<std::string> ids(const std::vector<task::TaskHead>& heads) {
+  std::vector<std::string> found;
+  for (const task::TaskHead& head : heads) found.push_back(head.id.value);
+  return found;
+}
+
 class StoreBench {
  public:
-  StoreBench() { open(); }
+  StoreBench() = default;
+  virtual ~StoreBench() = default;
+  StoreBench(const StoreBench&) = delete;
+  StoreBench& operator=(const StoreBench&) = delete;
 
-  void open() {
-    store::SqliteOptions options = settings;
-    options.path = path();
-    options.checks_references = true;
-    // The same must hold whether new tasks are answered from memory or, as old ones are, from the disk.
-    // Likewise earlier sends.
-    if (std::getenv("BATON_TEST_FROM_DISK") != nullptr) {
-      options.recent_bytes_max = 0;
-      options.send_slice_max = 2;
-    }
-    // And whether a task's log is read whole or by its index rows, or begins to be in the middle.
-    if (const char* events = std::getenv("BATON_TEST_SHORT_EVENTS")) {
-      options.short_events_max = std::atoi(events);
-    }
-    auto opened = store::SqliteStore::open(options, clock);
-    succeed(opened);
-    store = std::move(*opened);
-  }
-  void close() { store.reset(); }
-  void reopen() {
-    close();
-    open();
-  }
-  std::string path() const { return (folder.path() / "test.db").string(); }
+  // Ends the program and starts it again, as far as this store can tell.
+  virtual void reopen() { rows.clear(); }
 
+  // Adds a change to the open group, with the row of its task as a writer keeps it.
+  base::Result<store::Committed> apply(task::Change& change) {
+    store::TaskRow fresh;
+    if (change.task && !rows.contains(change.task)) {
+      auto row = tasks->row(change.task);
+      if (!row) return base::fail(row.error());
+      fresh = std::move(*row);
+    }
+    const auto kept = rows.find(change.task);
+    store::TaskRow& row = kept == rows.end() ? fresh : kept->second;
+    auto applied = tasks->apply(change, row);
+    if (applied && kept == rows.end()) rows[applied->head.key] = std::move(fresh);
+    return applied;
+  }
   base::Result<store::Committed> commit(task::Change change) {
-    auto promise = std::make_shared<std::promise<base::Result<store::Committed>>>();
-    auto future = promise->get_future();
-    store->commit(std::move(change), [promise](auto result) { promise->set_value(std::move(result)); });
-    return await(std::move(future));
+    auto applied = apply(change);
+    succeed(tasks->commit());
+    return applied;
   }
 
   // For what must succeed.
@@ -136,40 +133,134 @@ class StoreBench {
     return must(creation(id, {status(task::State::submitted), user("m-" + id)}, context)).head;
   }
 
-  base::Result<task::PushConfig> set_push(task::TaskKey key, task::PushConfig config, int configs_max) {
-    auto promise = std::make_shared<std::promise<base::Result<task::PushConfig>>>();
-    auto future = promise->get_future();
-    store->set_push(key, std::move(config), configs_max,
-                    [promise](auto result) { promise->set_value(std::move(result)); });
-    return await(std::move(future));
+  base::Result<store::Committed> set_push(task::TaskKey key, task::PushConfig config, int configs_max) {
+    task::Change change;
+    change.task = key;
+    change.push = std::move(config);
+    change.push_configs_max = configs_max;
+    return commit(std::move(change));
   }
-  base::Result<void> record(store::DeliveryResult outcome) {
-    auto promise = std::make_shared<std::promise<base::Result<void>>>();
-    auto future = promise->get_future();
-    store->record(std::move(outcome), [promise](auto result) { promise->set_value(std::move(result)); });
-    return await(std::move(future));
+  base::Result<store::Committed> drop_push(task::TaskKey key, const std::string& id) {
+    task::Change change;
+    change.task = key;
+    change.drop_push = task::PushConfigId{id};
+    return commit(std::move(change));
+  }
+  base::Result<void> record(const store::DeliveryResult& outcome) {
+    auto recorded = deliveries->record(outcome);
+    succeed(tasks->commit());
+    return recorded;
   }
 
-  // What `read` gives, which must succeed.
+  // What reads give, which must succeed.
+  task::TaskHead head(task::TaskKey key) const {
+    auto row = tasks->row(key);
+    succeed(row);
+    return std::move(row->head);
+  }
   task::Task read(const task::TaskHead& head, std::optional<int> history = std::nullopt,
-                  std::optional<std::int64_t> as_of = {}) {
+                  std::optional<std::int64_t> as_of = {}) const {
     std::optional<task::EventNumber> number;
     if (as_of) number = task::EventNumber{*as_of};
-    auto task = store->read(head.key, {history, true}, number);
+    auto task = tasks->read(head.key, {history, true}, number);
     succeed(task);
     return std::move(*task);
   }
-  std::vector<task::Event> log(const task::TaskHead& head) {
-    auto events = store->events(head.key, {}, 1'000'000);
-    REQUIRE(events.has_value());
+  std::vector<task::Event> log(const task::TaskHead& head) const {
+    auto events = tasks->events(head.key, {}, 1'000'000);
+    succeed(events);
     return std::move(*events);
   }
+  std::vector<task::PushConfig> configs(const task::TaskHead& head) const {
+    auto configs = deliveries->configs(head.key);
+    succeed(configs);
+    return std::move(*configs);
+  }
+  // All that was said in a context, and its call ids in order, each once.
+  store::ContextRecord context(task::ContextKey key) const {
+    auto record = tasks->context(key, {}, {}, 1'000);
+    succeed(record);
+    std::ranges::sort(record->call_ids);
+    const auto doubles = std::ranges::unique(record->call_ids);
+    record->call_ids.erase(doubles.begin(), doubles.end());
+    return std::move(*record);
+  }
+
+  ManualClock clock;
+  store::TaskStore* tasks = nullptr;
+  store::DeliveryStore* deliveries = nullptr;
+  // As the last change left them. A task that is not there is read for its next change.
+  std::map<task::TaskKey, store::TaskRow> rows;
+};
+
+class SqliteBench : public StoreBench {
+ public:
+  explicit SqliteBench(base::Duration send_retention = std::chrono::hours(24))
+      : SqliteBench(with_retention(send_retention)) {}
+  explicit SqliteBench(store::SqliteOptions options) : settings(std::move(options)) {
+    settings.checks_references = true;
+    open();
+  }
+
+  void open() {
+    settings.path = path();
+    auto opened = store::SqliteStore::open(settings, clock);
+    succeed(opened);
+    store_ = std::move(*opened);
+    tasks = store_.get();
+    deliveries = store_.get();
+  }
+  void close() {
+    rows.clear();
+    store_.reset();
+  }
+  void reopen() override {
+    close();
+    open();
+  }
+  std::string path() const { return (folder.path() / "test.db").string(); }
 
   const TempFolder folder;
-  ManualClock clock;
   store::SqliteOptions settings;
-  std::unique_ptr<store::SqliteStore> store;
+
+ private:
+  static store::SqliteOptions with_retention(base::Duration send_retention) {
+    store::SqliteOptions options;
+    options.send_retention = send_retention;
+    return options;
+  }
+
+  std::unique_ptr<store::SqliteStore> store_;
 };
+
+class MemoryBench : public StoreBench {
+ public:
+  explicit MemoryBench(base::Duration send_retention = std::chrono::hours(24))
+      : memory(clock, {.send_retention = send_retention, .keeps_flushed = true}) {
+    tasks = &memory;
+    deliveries = &memory;
+  }
+
+  store::MemoryStore memory;
+};
+
+// A FaultyStore. Without a plan it has no faults.
+class FaultyBench : public MemoryBench {
+ public:
+  explicit FaultyBench(base::Duration send_retention = std::chrono::hours(24))
+      : FaultyBench(store::FaultPlan(), send_retention) {}
+  explicit FaultyBench(store::FaultPlan plan, base::Duration send_retention = std::chrono::hours(24))
+      : MemoryBench(send_retention),
+        faulty(
+            memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
+    tasks = &faulty;
+    deliveries = &faulty;
+  }
+
+  store::FaultyStore faulty;
+};
+
+#define EACH_STORE baton::test::SqliteBench, baton::test::MemoryBench, baton::test::FaultyBench
 
 // Whether the log's numbers are 1, 2, 3, ...
 inline bool consecutive(const std::vector<task::Event>& events) {
@@ -181,3 +272,7 @@ inline bool consecutive(const std::vector<task::Event>& events) {
 }
 
 }  // namespace baton::test
+
+TYPE_TO_STRING(baton::test::SqliteBench);
+TYPE_TO_STRING(baton::test::MemoryBench);
+TYPE_TO_STRING(baton::test::FaultyBench);

@@ -26,15 +26,13 @@ task::ListFilter all(int limit = 50) {
 }
 
 store::ListPage list(const StoreBench& bench, const task::ListFilter& filter) {
-  auto page = bench.store->list(filter);
+  auto page = bench.tasks->list(filter);
   succeed(page);
   return std::move(*page);
 }
 
 Texts ids(const store::ListPage& page) {
-  Texts found;
-  for (const task::TaskHead& head : page.heads) found.push_back(head.id.value);
-  return found;
+  return test::ids(page.heads);
 }
 Texts ids(const StoreBench& bench, const task::ListFilter& filter) {
   return ids(list(bench, filter));
@@ -58,8 +56,9 @@ Texts in_pages(const StoreBench& bench, task::ListFilter filter) {
 
 }  // namespace
 
-TEST_CASE("TaskStore: a list has the newest status first, and of equal times the last id") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a list has the newest status first, and of equal times the last id", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead first = bench.create("first");
   bench.clock.advance(Duration(5));
   for (const char* id : {"b", "d", "a", "c"}) bench.create(id);
@@ -74,8 +73,10 @@ TEST_CASE("TaskStore: a list has the newest status first, and of equal times the
   CHECK(shown.context.value == "c1");
 }
 
-TEST_CASE("TaskStore: the time of a status is the one the status tells, and output does not change it") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE(
+    "TaskStore: the time of a status is the one the status tells, and output does not change it", Bench,
+    EACH_STORE) {
+  Bench bench;
   const base::Timestamp made = bench.clock.now();
   task::TaskHead head = bench.create("t1");
   CHECK(head.status_at == made);
@@ -92,16 +93,16 @@ TEST_CASE("TaskStore: the time of a status is the one the status tells, and outp
   turn.turn->attempt = 2;
   bench.must(std::move(turn));
   bench.reopen();
-  CHECK(bench.store->head(head.key)->status_at == made + Duration(40));
-  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t1"}})->status_at == made + Duration(40));
+  CHECK(bench.head(head.key).status_at == made + Duration(40));
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t1"}})->status_at == made + Duration(40));
   CHECK(bench.read(head).status.at == made + Duration(40));
 
   const task::TaskHead silent = bench.must(StoreBench::creation("t2", {user("m")})).head;
   CHECK(silent.status_at == bench.clock.now());
 }
 
-TEST_CASE("TaskStore: a list shows the tasks of this caller at this agent only") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a list shows the tasks of this caller at this agent only", Bench, EACH_STORE) {
+  Bench bench;
   bench.create("mine");
   task::Change other_caller = StoreBench::creation("theirs", {status(kSubmitted)});
   other_caller.create->caller = {"bob"};
@@ -117,8 +118,9 @@ TEST_CASE("TaskStore: a list shows the tasks of this caller at this agent only")
   CHECK(list(bench, nobody).total == 0);
 }
 
-TEST_CASE("TaskStore: a list is filtered by context, state and the time of the status, inclusive") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a list is filtered by context, state and the time of the status, inclusive",
+                   Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead old = bench.create("old", "c1");
   bench.clock.advance(Duration(10));
   const task::TaskHead working = bench.create("working", "c1");
@@ -148,8 +150,8 @@ TEST_CASE("TaskStore: a list is filtered by context, state and the time of the s
   CHECK(list(bench, filter).total == 3);
 }
 
-TEST_CASE("TaskStore: a context of the same name is another caller's own") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a context of the same name is another caller's own", Bench, EACH_STORE) {
+  Bench bench;
   bench.create("mine", "shared name");
   task::Change other = StoreBench::creation("theirs", {status(kSubmitted)}, "shared name");
   other.create->caller = {"bob"};
@@ -161,8 +163,9 @@ TEST_CASE("TaskStore: a context of the same name is another caller's own") {
   CHECK(ids(bench, filter) == Texts{"theirs"});
 }
 
-TEST_CASE("TaskStore: pages of a list give every task once, and each tells the total of all") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: pages of a list give every task once, and each tells the total of all", Bench,
+                   EACH_STORE) {
+  Bench bench;
   for (int i = 0; i < 23; ++i) {
     if (i % 4 == 0) bench.clock.advance(Duration(1));
     const task::TaskHead head = bench.create("t" + std::to_string(i), i % 2 == 0 ? "even" : "odd");
@@ -183,8 +186,9 @@ TEST_CASE("TaskStore: pages of a list give every task once, and each tells the t
   CHECK(list(bench, all(0)).total == 23);
 }
 
-TEST_CASE("TaskStore: a page begins after its position, though the task that was there has moved") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a page begins after its position, though the task that was there has moved",
+                   Bench, EACH_STORE) {
+  Bench bench;
   for (const char* id : {"a", "b", "c", "d"}) {
     bench.create(id);
     bench.clock.advance(Duration(1));
@@ -244,8 +248,9 @@ void check_all_lists(const StoreBench& bench, const Model& model, base::Timestam
 
 }  // namespace
 
-TEST_CASE("TaskStore: tasks that have a turn and tasks at rest are one list with one total") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: tasks that have a turn and tasks at rest are one list with one total", Bench,
+                   EACH_STORE) {
+  Bench bench;
   std::mt19937 random(5);
   const auto below = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
   constexpr std::array kTurns{task::TurnState::none, task::TurnState::queued, task::TurnState::running};
@@ -276,8 +281,8 @@ TEST_CASE("TaskStore: tasks that have a turn and tasks at rest are one list with
   check_all_lists(bench, model, begun + Duration(300));
 }
 
-TEST_CASE("TaskStore: a task that is refused or rolled back is not counted") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a task that is refused or rolled back is not counted", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead first = bench.create("t1");
   CHECK_FALSE(bench.commit(StoreBench::creation("t1", {status(kSubmitted), user("m")})).has_value());
   task::Change late = StoreBench::change(first, {status(State::working)});
@@ -286,8 +291,8 @@ TEST_CASE("TaskStore: a task that is refused or rolled back is not counted") {
   CHECK(list(bench, all()).total == 1);
 }
 
-TEST_CASE("TaskStore: a context that is said to be new is found as any other") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a context that is said to be new is found as any other", Bench, EACH_STORE) {
+  Bench bench;
   task::Change change = StoreBench::creation("t1", {status(kSubmitted), user("m")}, "fresh");
   change.create->fresh_id = change.create->fresh_context = true;
   const task::TaskHead first = bench.must(std::move(change)).head;

@@ -7,8 +7,8 @@ using namespace baton;
 using namespace baton::test;
 using task::State;
 
-TEST_CASE("TaskStore: pieces of a reply read as one text part") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: pieces of a reply read as one text part", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   const store::Committed first = bench.must(head, {delta("r1", "one "), delta("r1", "two ")});
   CHECK(std::get<task::TextDelta>(first.events[0]->body).first);
@@ -20,8 +20,8 @@ TEST_CASE("TaskStore: pieces of a reply read as one text part") {
   CHECK(texts(task.artifacts[0]) == Texts{"one two three"});
 }
 
-TEST_CASE("TaskStore: artifacts get ordinals in the order in which they appear") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: artifacts get ordinals in the order in which they appear", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(
       head, {chunk("a", "1", false), delta("r", "x"), chunk("b", "2", false), chunk("a", "3", true)});
@@ -38,8 +38,8 @@ TEST_CASE("TaskStore: artifacts get ordinals in the order in which they appear")
   CHECK(task.artifacts[2].ordinal == 2);
 }
 
-TEST_CASE("TaskStore: chunks are appended, a chunk without append begins anew") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: chunks are appended, a chunk without append begins anew", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   task::ArtifactChunk begin = chunk("a", "1", false);
   begin.artifact.name = "report";
@@ -61,8 +61,9 @@ TEST_CASE("TaskStore: chunks are appended, a chunk without append begins anew") 
   CHECK(texts(bench.read(head, 0, 4).artifacts.at(0)) == Texts{"1", "2"});
 }
 
-TEST_CASE("TaskStore: an appended chunk of an unknown artifact begins it, and says so") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: an appended chunk of an unknown artifact begins it, and says so", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   const store::Committed stored = bench.must(head, {chunk("a", "1", true)});
   CHECK_FALSE(std::get<task::ArtifactChunk>(stored.events[0]->body).append);
@@ -71,8 +72,9 @@ TEST_CASE("TaskStore: an appended chunk of an unknown artifact begins it, and sa
   CHECK(bench.commit(std::move(nameless)).error().code == base::ErrorCode::invalid_argument);
 }
 
-TEST_CASE("TaskStore: withdrawn artifacts are gone, and begin anew when they come again") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: withdrawn artifacts are gone, and begin anew when they come again", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   bench.must(head, {chunk("a", "1", false), chunk("b", "2", false), delta("r", "broken")});  // 3, 4, 5
   bench.must(head, {task::Withdrawn{{{"a"}, {"r"}, {"unknown"}, {"a"}}}});                   // 6
@@ -92,8 +94,8 @@ TEST_CASE("TaskStore: withdrawn artifacts are gone, and begin anew when they com
   CHECK(bench.read(head, 0, 7).artifacts.size() == 2);
 }
 
-TEST_CASE("TaskStore: a task reads as it was after each of its events") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a task reads as it was after each of its events", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   bench.must(head,
              {status(State::working), delta("r", "a"), delta("r", "b"), chunk("x", "1", false),
@@ -119,9 +121,10 @@ TEST_CASE("TaskStore: a task reads as it was after each of its events") {
   CHECK(bench.read(head, 0, 7).status.message->id.value == "ask");
 }
 
-TEST_CASE(
-    "TaskStore: history is the last messages, oldest first, questions and answers but no progress notes") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE(
+    "TaskStore: history is the last messages, oldest first, questions and answers but no progress notes",
+    Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   const auto agent = [](const std::string& text) { return message(task::Role::agent, "x", text); };
   bench.must(head, {status(State::working, agent("note")), status(State::input_required, agent("which?")),
@@ -129,12 +132,12 @@ TEST_CASE(
                     task::MessageAdded{agent("said")}, status(State::completed, agent("done"))});
   CHECK(texts(bench.read(head).history) == Texts{"hello", "which?", "that", "said", "done"});
   CHECK(texts(bench.read(head, 2).history) == Texts{"said", "done"});
-  CHECK(bench.store->head(head.key)->message_count == 5);
+  CHECK(bench.head(head.key).message_count == 5);
   CHECK(texts(bench.read(head, 99).history).size() == 5);
   CHECK(bench.read(head, 0).history.empty());
   CHECK(bench.read(head, -1).history.empty());
   CHECK(bench.read(head).status.message->parts.at(0).content == "done");
-  const auto shallow = bench.store->read(head.key, {0, false});
+  const auto shallow = bench.tasks->read(head.key, {0, false});
   REQUIRE(shallow.has_value());
   CHECK(shallow->artifacts.empty());
 }
@@ -142,15 +145,17 @@ TEST_CASE(
 namespace {
 
 Texts said(StoreBench& bench, const task::TaskHead& before, std::int64_t number, int limit = 100) {
-  const auto found = bench.store->conversation(before.context_key, before.key, {number}, limit);
+  const auto found = bench.tasks->context(before.context_key, before.key, {number}, limit);
   REQUIRE(found.has_value());
-  return texts(*found);
+  return texts(found->said);
 }
 
 }  // namespace
 
-TEST_CASE("TaskStore: a conversation is the messages and replies of all tasks of the context in time order") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE(
+    "TaskStore: a conversation is the messages and replies of all tasks of the context in time order", Bench,
+    EACH_STORE) {
+  Bench bench;
   const task::TaskHead one = bench.must(StoreBench::creation("t1", {user("m1", "q1")})).head;
   bench.clock.advance(base::Duration(5));
   bench.must(one, {delta("r1", "a"), delta("r1", "1")});
@@ -166,19 +171,37 @@ TEST_CASE("TaskStore: a conversation is the messages and replies of all tasks of
   CHECK(said(bench, two, 9, 2) == Texts{"a2", "done"});
   CHECK(said(bench, one, 3) == Texts{"q1", "a1", "q2", "a2", "done"});
   CHECK(said(bench, elsewhere, 1).empty());
-  const auto whole = bench.store->conversation(one.context_key, two.key, {1}, 100);
-  CHECK((*whole)[1].id.value == "r1");
-  CHECK((*whole)[1].role == task::Role::agent);
+  const auto whole = bench.tasks->context(one.context_key, two.key, {1}, 100).value().said;
+  CHECK(whole[1].id.value == "r1");
+  CHECK(whole[1].role == task::Role::agent);
 }
 
-TEST_CASE("TaskStore: a conversation shows no reply that was withdrawn or replaced") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a conversation shows no reply that was withdrawn or replaced", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.must(StoreBench::creation("t1", {user("m1", "q")})).head;
   bench.must(head, {delta("r1", "broken"), delta("r2", "kept"), task::Withdrawn{{{"r1"}}}});  // 2, 3, 4
   CHECK(said(bench, head, 9) == Texts{"q", "kept"});
   bench.must(head, {delta("r1", "whole"), task::TextDelta{{"r2"}, 0, "new", true, false}});  // 5, 6
   CHECK(said(bench, head, 9) == Texts{"q", "whole", "new"});
   CHECK(said(bench, head, 9, 1) == Texts{"new"});
+}
+
+TEST_CASE_TEMPLATE("TaskStore: of large events fewer are read at once, but always one", Bench, EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head = bench.create("t1");
+  for (int i = 0; i < 3; ++i) bench.must(head, {chunk("a", std::string(700'000, 'x'), true)});
+  const auto numbers = [&](std::int64_t after, int limit) {
+    std::vector<std::int64_t> found;
+    const auto events = bench.tasks->events(head.key, {after}, limit);
+    for (const task::Event& event : *events) found.push_back(event.number.value);
+    return found;
+  };
+  CHECK(numbers(0, 100) == std::vector<std::int64_t>{1, 2, 3, 4});
+  CHECK(numbers(2, 100) == std::vector<std::int64_t>{3, 4});
+  CHECK(numbers(4, 100) == std::vector<std::int64_t>{5});
+  CHECK(bench.tasks->read(head.key, {0, true, 2'100'000}).error().code == base::ErrorCode::too_large);
+  CHECK(bench.tasks->read(head.key, {0, true, 2'200'000}).has_value());
 }
 
 }  // namespace task_store_read_test

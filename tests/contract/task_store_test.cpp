@@ -7,33 +7,10 @@ using namespace baton;
 using namespace baton::test;
 using base::ErrorCode;
 using task::State;
+using Open = store::TaskStore::Open;
 
-TEST_CASE("TaskStore: who asks for it hears of a change before its callback, and of a refused one never") {
-  StoreBench bench;
-  const auto heard = [&](task::Change change) {
-    std::vector<std::string> order;
-    std::promise<void> done;
-    bench.store->commit(
-        std::move(change),
-        [&](const base::Result<store::Committed>& result) {
-          order.push_back(result ? "done at " + std::to_string(result->head.last_event.value) : "refused");
-          done.set_value();
-        },
-        [&](const store::Committed& committed) {
-          order.push_back("early at " + std::to_string(committed.head.last_event.value));
-          // What follows from the change can be asked for by now.
-          CHECK(bench.store->turn_input(committed.head.key, {2}).has_value());
-        });
-    await(done.get_future());
-    return order;
-  };
-  const auto creation = [] { return StoreBench::creation("t1", {status(State::submitted), user("m1")}); };
-  CHECK(heard(creation()) == std::vector<std::string>{"early at 2", "done at 2"});
-  CHECK(heard(creation()) == std::vector<std::string>{"refused"});
-}
-
-TEST_CASE("TaskStore: a new task has what it was made with") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a new task has what it was made with", Bench, EACH_STORE) {
+  Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
   change.create->metadata = {R"({ "a" :1})"};
   change.create->trace = "00-trace";
@@ -65,8 +42,9 @@ TEST_CASE("TaskStore: a new task has what it was made with") {
   CHECK(task.last_event.value == 2);
 }
 
-TEST_CASE("TaskStore: the head read by id and by key is the head that was committed") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: the head read by id and by key is the head that was committed", Bench,
+                   EACH_STORE) {
+  Bench bench;
   task::TaskHead head = bench.create("t1");
   task::Change change = StoreBench::change(head, {status(State::working)});
   change.turn.emplace();
@@ -79,11 +57,11 @@ TEST_CASE("TaskStore: the head read by id and by key is the head that was commit
   change.turn->ask = "ask-1";
   head = bench.must(std::move(change)).head;
 
-  const auto by_id = bench.store->head({{"ann"}, {"echo"}, {"t1"}});
-  const auto by_key = bench.store->head(head.key);
+  const auto by_id = bench.tasks->find({{"ann"}, {"echo"}, {"t1"}});
+  const auto by_key = bench.tasks->row(head.key);
   REQUIRE(by_id.has_value());
   REQUIRE(by_key.has_value());
-  for (const task::TaskHead& read : {head, *by_id, *by_key}) {
+  for (const task::TaskHead& read : {head, *by_id, by_key->head}) {
     CHECK(read.key == head.key);
     CHECK(read.id.value == "t1");
     CHECK(read.agent.value == "echo");
@@ -105,21 +83,20 @@ TEST_CASE("TaskStore: the head read by id and by key is the head that was commit
   }
 }
 
-TEST_CASE("TaskStore: a task of another caller or agent is not found") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a task of another caller or agent is not found", Bench, EACH_STORE) {
+  Bench bench;
   bench.create("t1");
-  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t1"}}).has_value());
-  CHECK(bench.store->head({{"bob"}, {"echo"}, {"t1"}}).error().code == ErrorCode::task_not_found);
-  CHECK(bench.store->head({{"ann"}, {"tools"}, {"t1"}}).error().code == ErrorCode::task_not_found);
-  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
-  CHECK(bench.store->head(task::TaskKey{77}).error().code == ErrorCode::task_not_found);
-  CHECK(bench.store->read(task::TaskRef{{"bob"}, {"echo"}, {"t1"}}, {}).error().code ==
-        ErrorCode::task_not_found);
-  CHECK(bench.store->read({77}, {}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t1"}}).has_value());
+  CHECK(bench.tasks->find({{"bob"}, {"echo"}, {"t1"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->find({{"ann"}, {"tools"}, {"t1"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->row({77}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->read({77}, {}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("TaskStore: a taken id is refused for its caller and agent and free for others") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a taken id is refused for its caller and agent and free for others", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead first = bench.create("t1");
   auto again = bench.commit(StoreBench::creation("t1", {user("m2")}, "another context"));
   CHECK(again.error().code == ErrorCode::already_exists);
@@ -132,8 +109,8 @@ TEST_CASE("TaskStore: a taken id is refused for its caller and agent and free fo
   CHECK(bench.log(first).size() == 2);
 }
 
-TEST_CASE("TaskStore: two tasks of one context share its key") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: two tasks of one context share its key", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead first = bench.create("t1", "c1");
   const task::TaskHead second = bench.create("t2", "c1");
   const task::TaskHead third = bench.create("t3", "c2");
@@ -143,8 +120,8 @@ TEST_CASE("TaskStore: two tasks of one context share its key") {
   CHECK(bench.create("t4", "c2").context_key == third.context_key);
 }
 
-TEST_CASE("TaskStore: a change must be about exactly one task that exists") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a change must be about exactly one task that exists", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   CHECK(bench.commit({}).error().code == ErrorCode::invalid_argument);
   task::Change both = StoreBench::creation("t2", {});
@@ -156,11 +133,11 @@ TEST_CASE("TaskStore: a change must be about exactly one task that exists") {
   task::Change orphan = StoreBench::creation("t3", {});
   orphan.create->parent = {999};
   CHECK(bench.commit(std::move(orphan)).error().code == ErrorCode::task_not_found);
-  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t3"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t3"}}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("TaskStore: a stale version changes nothing") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a stale version changes nothing", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   task::Change change = StoreBench::change(head, {status(State::working)});
   change.expected = head.version;
@@ -174,13 +151,13 @@ TEST_CASE("TaskStore: a stale version changes nothing") {
   stale.turn->ask = "never";
   CHECK(bench.commit(std::move(stale)).error().code == ErrorCode::conflict);
   CHECK(bench.log(head).size() == 3);
-  CHECK(bench.store->head(head.key)->ask.empty());
-  CHECK(bench.store->push_configs(head.key)->empty());
+  CHECK(bench.head(head.key).ask.empty());
+  CHECK(bench.configs(head).empty());
   CHECK(bench.read(head).status.state == State::working);
 }
 
-TEST_CASE("TaskStore: decisions raise the version, output does not") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: decisions raise the version, output does not", Bench, EACH_STORE) {
+  Bench bench;
   task::TaskHead head = bench.create("t1");
   const auto version_after = [&](task::Change change) {
     return bench.must(std::move(change)).head.version.value;
@@ -197,12 +174,13 @@ TEST_CASE("TaskStore: decisions raise the version, output does not") {
   CHECK(version_after(std::move(turn)) == before + 3);
 }
 
-TEST_CASE("TaskStore: the fence lets only the running turn write") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: the fence lets only the running attempt of the running turn write", Bench,
+                   EACH_STORE) {
+  Bench bench;
   task::TaskHead head = bench.create("t1");
-  const auto write_as = [&](std::int64_t turn) {
+  const auto write_as = [&](std::int64_t turn, int attempt = 1) {
     task::Change change = StoreBench::change(head, {delta("r1", "x")});
-    change.fence = task::TurnNumber{turn};
+    change.fence = task::Change::Fence{{turn}, attempt};
     return bench.commit(std::move(change));
   };
   const auto set_turn = [&](std::int64_t number, task::TurnState state) {
@@ -210,6 +188,7 @@ TEST_CASE("TaskStore: the fence lets only the running turn write") {
     change.turn.emplace();
     change.turn->turn = task::TurnNumber{number};
     change.turn->state = state;
+    change.turn->attempt = 1;
     bench.must(std::move(change));
   };
   CHECK(write_as(0).error().code == ErrorCode::conflict);
@@ -218,6 +197,7 @@ TEST_CASE("TaskStore: the fence lets only the running turn write") {
   set_turn(1, task::TurnState::running);
   CHECK(write_as(1).has_value());
   CHECK(write_as(2).error().code == ErrorCode::conflict);
+  CHECK(write_as(1, 2).error().code == ErrorCode::conflict);
   set_turn(2, task::TurnState::running);
   CHECK(write_as(1).error().code == ErrorCode::conflict);
   set_turn(2, task::TurnState::none);
@@ -225,8 +205,8 @@ TEST_CASE("TaskStore: the fence lets only the running turn write") {
   CHECK(bench.log(head).size() == 3);
 }
 
-TEST_CASE("TaskStore: an illegal move is refused with all its change") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: an illegal move is refused with all its change", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   bench.must(head, {status(State::input_required)});
   auto refused = bench.commit(StoreBench::change(head, {user("m2"), status(State::auth_required)}));
@@ -235,11 +215,11 @@ TEST_CASE("TaskStore: an illegal move is refused with all its change") {
   CHECK(bench.commit(StoreBench::creation("t2", {status(State::submitted), status(State::submitted)}))
             .error()
             .code == ErrorCode::invalid_argument);
-  CHECK(bench.store->head({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
 }
 
-TEST_CASE("TaskStore: a task that has ended takes no further event") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a task that has ended takes no further event", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   auto refused = bench.commit(StoreBench::change(head, {status(State::completed), delta("r1", "late")}));
   CHECK(refused.error().code == ErrorCode::conflict);
@@ -256,8 +236,9 @@ TEST_CASE("TaskStore: a task that has ended takes no further event") {
   CHECK(bench.commit(std::move(turn)).has_value());
 }
 
-TEST_CASE("TaskStore: reopening leads from an end to submitted and nowhere else") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: reopening leads from an end to submitted and nowhere else", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   bench.must(head, {status(State::failed)});
   const auto reopen = [&](std::vector<task::EventBody> events) {
@@ -276,27 +257,27 @@ TEST_CASE("TaskStore: reopening leads from an end to submitted and nowhere else"
   CHECK(texts(bench.read(head).history) == Texts{"hello", "again"});
 }
 
-TEST_CASE("TaskStore: a turn's input is its message and what came with it") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: a turn's input is its message and what came with it", Bench, EACH_STORE) {
+  Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "first")});
   change.request = task::TurnRequest{{R"({"k": 1})"}, {"[ ]"}, {"null"}, {"urn:a", "urn:\"b\""}};
   const task::TaskHead head = bench.must(std::move(change)).head;
   bench.must(head, {user("m2", "second")});
 
-  const auto first = bench.store->turn_input(head.key, {2});
+  const auto first = bench.tasks->turn_input(head.key, {2});
   REQUIRE(first.has_value());
   CHECK(first->message == message(task::Role::user, "m1", "first"));
   CHECK(first->request.metadata.text == R"({"k": 1})");
   CHECK(first->request.tools.text == "[ ]");
   CHECK(first->request.client_state.text == "null");
   CHECK(first->request.extensions == Texts{"urn:a", "urn:\"b\""});
-  const auto second = bench.store->turn_input(head.key, {3});
+  const auto second = bench.tasks->turn_input(head.key, {3});
   REQUIRE(second.has_value());
   CHECK(second->message.id.value == "m2");
   CHECK(second->request.metadata.empty());
   CHECK(second->request.extensions.empty());
-  CHECK(bench.store->turn_input(head.key, {1}).error().code == ErrorCode::not_found);
-  CHECK(bench.store->turn_input(head.key, {9}).error().code == ErrorCode::not_found);
+  CHECK(bench.tasks->turn_input(head.key, {1}).error().code == ErrorCode::not_found);
+  CHECK(bench.tasks->turn_input(head.key, {9}).error().code == ErrorCode::not_found);
 
   task::Change bare = StoreBench::change(head, {});
   bare.request.emplace();
@@ -307,18 +288,9 @@ TEST_CASE("TaskStore: a turn's input is its message and what came with it") {
   CHECK(bench.commit(std::move(no_message)).error().code == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("TaskStore: the next message is the first user message after a number") {
-  StoreBench bench;
-  const task::TaskHead head = bench.create("t1");
-  bench.must(head, {task::MessageAdded{message(task::Role::agent, "a1", "agent")}, user("m2"), user("m3")});
-  CHECK(bench.store->next_message(head.key, {0})->value == 2);
-  CHECK(bench.store->next_message(head.key, {2})->value == 4);
-  CHECK(bench.store->next_message(head.key, {4})->value == 5);
-  CHECK(bench.store->next_message(head.key, {5}).error().code == ErrorCode::not_found);
-}
-
-TEST_CASE("TaskStore: unfinished tasks are those whose turn is queued or running, oldest first") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: unfinished tasks are those whose turn is queued or running, oldest first",
+                   Bench, EACH_STORE) {
+  Bench bench;
   std::vector<task::TaskHead> heads;
   for (int i = 0; i < 6; ++i) {
     heads.push_back(bench.create("t" + std::to_string(i)));
@@ -327,20 +299,16 @@ TEST_CASE("TaskStore: unfinished tasks are those whose turn is queued or running
     change.turn->state = static_cast<task::TurnState>(i % 3);
     bench.must(std::move(change));
   }
-  const auto ids = [](const base::Result<std::vector<task::TaskHead>>& found) {
-    Texts names;
-    for (const task::TaskHead& head : found.value()) names.push_back(head.id.value);
-    return names;
-  };
-  CHECK(ids(bench.store->unfinished({}, 10)) == Texts{"t1", "t2", "t4", "t5"});
-  CHECK(ids(bench.store->unfinished({}, 2)) == Texts{"t1", "t2"});
-  CHECK(ids(bench.store->unfinished(heads[2].key, 2)) == Texts{"t4", "t5"});
+  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, {}, 10).value()) == Texts{"t1", "t2", "t4", "t5"});
+  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, {}, 2).value()) == Texts{"t1", "t2"});
+  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, heads[2].key, 2).value()) == Texts{"t4", "t5"});
   bench.reopen();
-  CHECK(ids(bench.store->unfinished({}, 10)) == Texts{"t1", "t2", "t4", "t5"});
+  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, {}, 10).value()) == Texts{"t1", "t2", "t4", "t5"});
 }
 
-TEST_CASE("TaskStore: open children are those of the parent that have not ended") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: open children are those of the parent that have not ended", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead parent = bench.create("parent");
   const task::TaskHead stranger = bench.create("stranger");
   std::vector<task::TaskHead> children;
@@ -351,36 +319,37 @@ TEST_CASE("TaskStore: open children are those of the parent that have not ended"
   }
   CHECK(children[0].parent == parent.key);
   bench.must(children[1], {status(State::canceled)});
-  const auto open = bench.store->open_children(parent.key);
-  REQUIRE(open.has_value());
-  REQUIRE(open->size() == 2);
-  CHECK((*open)[0].id.value == "a");
-  CHECK((*open)[0].parent == parent.key);
-  CHECK((*open)[1].id.value == "c");
-  CHECK(bench.store->open_children(stranger.key)->empty());
-  CHECK(bench.store->orphans()->empty());
+  const auto open = [&](Open which, task::TaskKey key, int limit = 10) {
+    return bench.tasks->open_tasks(which, key, limit).value();
+  };
+  CHECK(ids(open(Open::children, parent.key)) == Texts{"a", "c"});
+  CHECK(ids(open(Open::children, parent.key, 1)) == Texts{"a"});
+  CHECK(open(Open::children, parent.key)[0].parent == parent.key);
+  CHECK(open(Open::children, stranger.key).empty());
+  CHECK(open(Open::orphans, {}).empty());
   bench.must(parent, {status(State::failed)});
-  REQUIRE(bench.store->orphans().has_value());
-  REQUIRE(bench.store->orphans()->size() == 2);
-  CHECK(bench.store->orphans()->front().id.value == "a");
+  CHECK(ids(open(Open::orphans, {})) == Texts{"a", "c"});
+  CHECK(ids(open(Open::orphans, {}, 1)) == Texts{"a"});
+  CHECK(ids(open(Open::orphans, children[0].key)) == Texts{"c"});
 }
 
-TEST_CASE("TaskStore: events come in order, above a number, as many as asked for") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: events come in order, above a number, as many as asked for", Bench,
+                   EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   for (int i = 0; i < 10; ++i) bench.must(head, {delta("r1", std::to_string(i))});
   CHECK(consecutive(bench.log(head)));
   CHECK(bench.log(head).size() == 12);
-  const auto some = bench.store->events(head.key, {5}, 3);
+  const auto some = bench.tasks->events(head.key, {5}, 3);
   REQUIRE(some->size() == 3);
   CHECK((*some)[0].number.value == 6);
   CHECK(std::get<task::TextDelta>((*some)[0].body).text == "3");
-  CHECK(bench.store->events(head.key, {12}, 3)->empty());
-  CHECK(bench.store->events(head.key, {0}, 0)->empty());
+  CHECK(bench.tasks->events(head.key, {12}, 3)->empty());
+  CHECK(bench.tasks->events(head.key, {0}, 0)->empty());
 }
 
-TEST_CASE("TaskStore: opening the store again finds everything") {
-  StoreBench bench;
+TEST_CASE_TEMPLATE("TaskStore: opening the store again finds everything", Bench, EACH_STORE) {
+  Bench bench;
   const task::TaskHead head = bench.create("t1");
   bench.must(head,
              {status(State::working), delta("r1", "Hel"), delta("r1", "lo"), chunk("a1", "one", false)});

@@ -52,7 +52,7 @@ void EngineBench::build() {
   all.push_back(agent_named("scripted", options_.settings, std::move(scripted)));
   all.push_back(agent_named("helper", options_.settings, std::move(helper)));
   catalogue_ = std::make_unique<agents::Catalogue>(std::move(all));
-  engine_ = std::make_unique<engine::Engine>(*store_, *catalogue_, clock_, options_.engine, [] {});
+  engine_ = std::make_unique<engine::Engine>(*store_, *store_, *catalogue_, clock_, options_.engine, [] {});
   const auto started = engine_->start();
   if (!started) throw std::runtime_error(started.error().for_log);
 }
@@ -86,25 +86,14 @@ base::Result<task::TaskKey> EngineBench::cancel(const task::TaskId& id) {
 
 std::optional<engine::Stop> EngineBench::wait(task::TaskKey key, std::int64_t after) {
   auto promise = std::make_shared<std::promise<std::optional<engine::Stop>>>();
-  auto once = std::make_shared<std::atomic<bool>>(false);
-  auto answer = [promise, once](std::optional<engine::Stop> stop) {
-    if (!once->exchange(true)) promise->set_value(stop);
-  };
-  engine_->tasks().wait(key, {after}, patience(), answer);
-  // It may have stopped before the wait began.
-  for (const task::Event& event : log(key)) {
-    const task::StatusChanged* status = task::status_in(event);
-    if (status && event.number.value > after && task::is_stopped(status->status.state)) {
-      answer(engine::Stop{status->status.state, event.number});
-      break;
-    }
-  }
+  engine_->tasks().wait(key, {after}, patience(),
+                        [promise](std::optional<engine::Stop> stop) { promise->set_value(stop); });
   return promise->get_future().get();
 }
 
 std::future<std::optional<engine::Stop>> EngineBench::wait_later(const engine::Accepted& accepted) {
   auto promise = std::make_shared<std::promise<std::optional<engine::Stop>>>();
-  engine_->tasks().wait(accepted, patience(),
+  engine_->tasks().wait(accepted.key, accepted.before, patience(),
                         [promise](std::optional<engine::Stop> stop) { promise->set_value(stop); });
   return promise->get_future();
 }

@@ -35,9 +35,10 @@ void answer_task(const CallPtr& call, const Wanted& wanted) {
             });
 }
 
-// The same from a callback, which must not read the store: runs on a reader thread.
+// The same from a callback, which must not read the store: on a reader thread, unless the task is in memory.
 template <class AnswerOf>
 void answer_task_later(const CallPtr& call, const Wanted& wanted) {
+  if (call->services.engine.tasks().is_at_hand(wanted.key)) return answer_task<AnswerOf>(call, wanted);
   const bool taken =
       call->services.readers.try_submit([call, wanted] { answer_task<AnswerOf>(call, wanted); });
   if (!taken) call->refuse({ErrorCode::overloaded, "too many answers are waiting; get the task later", {}});
@@ -56,7 +57,7 @@ base::Error too_many_waits() {
 // A message has no task id to fetch it by later, so the client waits even if it asked not to.
 void wait_for_message(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
   engine::Engine& engine = call->services.engine;
-  engine.tasks().wait(accepted, engine.options().reply_wait,
+  engine.tasks().wait(accepted.key, accepted.before, engine.options().reply_wait,
                       [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
                         if (!stop) return call->refuse(no_message_yet());
                         answer_task_later<SentAnswer>(call, {key, history, true, stop->number});
@@ -65,7 +66,7 @@ void wait_for_message(const CallPtr& call, const engine::Accepted& accepted, std
 
 void wait_for_task(const CallPtr& call, const engine::Accepted& accepted, std::optional<int> history) {
   engine::Engine& engine = call->services.engine;
-  engine.tasks().wait(accepted, engine.options().reply_wait,
+  engine.tasks().wait(accepted.key, accepted.before, engine.options().reply_wait,
                       [call, history, key = accepted.key](std::optional<engine::Stop> stop) {
                         const auto as_of = stop ? std::optional(stop->number) : std::nullopt;
                         answer_task_later<SentAnswer>(call, {key, history, true, as_of});
@@ -111,6 +112,7 @@ void send(const CallPtr& call, SendRequest request) {
       request.waits.value_or(call->agent.settings.reply == agents::AgentSettings::Reply::blocking);
   const task::TaskId named = request.submission.task;
   if (waits && !takes_wait(call)) return call->refuse(too_many_waits(), named);
+  if (waits) request.submission.waits_for = task::WaitsFor::outcome;
   call->services.engine.tasks().submit(
       std::move(request.submission),
       [call, waits, named, history = request.history_length](base::Result<engine::Accepted> accepted) {

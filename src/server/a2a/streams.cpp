@@ -103,10 +103,8 @@ void open_sent(const CallPtr& call, const engine::Accepted& accepted, const Stre
                std::optional<task::Task> task, AnswerBudget::SharePtr share) {
   const bool begins_with_task = task.has_value();
   LogStream::Start start = start_of_sent(call, accepted, form, std::move(task), std::move(share));
-  // If the agent answered at once, the task has ended and left the feed: send the whole stream as one reply.
-  const bool may_be_over =
-      begins_with_task && !call->services.engine.feed().after(accepted.key, accepted.after, 1).known;
-  if (may_be_over) {
+  // If the agent has answered already, the whole stream is sent as one reply.
+  if (begins_with_task) {
     auto page = call->services.engine.tasks().events(accepted.key, accepted.after, kFirstPage);
     if (page) start.page = std::move(*page);
     if (auto all = LogStream::whole(start)) return call->answer_stream(std::move(*all));
@@ -175,7 +173,7 @@ class MessageStream final : public http::StreamSource {
 
 void answer_stream(const CallPtr& call, const engine::Accepted& accepted, const StreamForm& form,
                    const std::shared_ptr<MessageStream::Answer>& answer) {
-  const auto head = call->services.engine.store().head(accepted.key);
+  const auto head = call->services.engine.tasks().find(accepted.key);
   if (!head) return answer->set(error_frame(call, head.error()));
   const bool shows_task = !head->hidden;
   const auto as_of = shows_task ? std::optional(accepted.after) : std::nullopt;
@@ -204,10 +202,7 @@ void open_message(const CallPtr& call, const engine::Accepted& accepted, const S
           [call, accepted, form, answer] { answer_stream(call, accepted, form, answer); });
       if (!taken) answer->set(error_frame(call, no_message_yet()));
     };
-    // The task may have stopped before the stream was opened: also search the log.
-    engine::Accepted earlier = accepted;
-    earlier.repeated = true;
-    engine.tasks().wait(earlier, engine.options().reply_wait, stopped);
+    engine.tasks().wait(accepted.key, accepted.before, engine.options().reply_wait, stopped);
     return std::make_unique<MessageStream>(call->services, std::move(answer));
   });
 }
@@ -262,21 +257,20 @@ void send_stream(const CallPtr& call, wire::a2a::SendRequest request) {
   if (const auto good = complete_send(*call, request); !good) return call->refuse(good.error());
   const task::TaskId named = request.submission.task;
   const StreamForm form = form_of(*call, request.submission.origin, request.numbers, request.history_length);
+  request.submission.waits_for = task::WaitsFor::outcome;
   call->services.engine.tasks().submit(
       std::move(request.submission), [call, named, form](base::Result<engine::Accepted> accepted) {
         if (!accepted) return call->refuse(send_refusal(*call, std::move(accepted.error())), named);
         if (accepted->hidden) return open_message(call, *accepted, form);
         if (!call->rules.stream_begins_with_task()) return open_sent(call, *accepted, form, {}, nullptr);
-        // The Task is read from the store, which a callback must not do.
-        std::function<void()> open = [call, accepted = *accepted, form] {
-          const bool taken = call->services.readers.try_submit(
-              [call, accepted, form] { read_and_open_sent(call, accepted, form); });
-          if (!taken)
-            call->refuse({ErrorCode::overloaded, "too many answers are waiting; subscribe later", {}});
-        };
-        // If the agent has answered already, its answer is being stored: wait one flush and send it together
-        // with the Task.
-        if (!call->services.engine.tasks().after_change(accepted->key, open)) open();
+        // A callback must not read the store.
+        if (call->services.engine.tasks().is_at_hand(accepted->key)) {
+          return read_and_open_sent(call, *accepted, form);
+        }
+        const bool taken = call->services.readers.try_submit(
+            [call, accepted = *accepted, form] { read_and_open_sent(call, accepted, form); });
+        if (!taken)
+          call->refuse({ErrorCode::overloaded, "too many answers are waiting; subscribe later", {}});
       });
 }
 

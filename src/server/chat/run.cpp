@@ -91,7 +91,7 @@ base::Result<bool> is_abandoned(const Call& call, const task::TaskHead& head) {
   if (!before) return fail(before.error());
   const auto leaving = call.tasks().leaving(head.key, *before);
   if (!leaving) return fail(leaving.error());
-  return *leaving != task::Leaving::goes_on && !call.services.engine.feed().is_followed(head.key);
+  return *leaving != task::Leaving::goes_on && !call.services.engine.live().is_followed(head.key);
 }
 
 // Makes room for a new run in a conversation that takes one at a time: cancels runs whose client has left.
@@ -123,6 +123,7 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   submission.state = request.state;
   submission.history = request.history;
   submission.origin = task::ProtocolVersion::none;
+  submission.waits_for = task::WaitsFor::outcome;
   submission.leaving = answer.protocol.leaving_cancels() ? task::Leaving::cancels : task::Leaving::makes_way;
   submission.when_context_differs = task::WhenContextDiffers::ignore;
 }

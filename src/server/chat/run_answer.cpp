@@ -64,7 +64,7 @@ void RunAnswer::reply_whole(const engine::Accepted& accepted) {
     const base::Error still_running{ErrorCode::unavailable, "the run is still under way; ask again", {}};
     if (!stop) return self->call->refuse(still_running);
     const bool taken = self->call->services.readers.try_submit([self, accepted] {
-      const auto head = self->call->services.engine.store().head(accepted.key);
+      const auto head = self->call->services.engine.tasks().find(accepted.key);
       if (!head) return self->call->refuse(head.error());
       self->with_room(head->bytes, [self, accepted](AnswerBudget::SharePtr share) {
         self->reply_run(accepted, std::move(share));
@@ -72,7 +72,7 @@ void RunAnswer::reply_whole(const engine::Accepted& accepted) {
     });
     if (!taken) self->call->refuse({ErrorCode::overloaded, "too many answers are waiting; ask again", {}});
   };
-  call->tasks().wait(accepted, engine.options().reply_wait, stopped);
+  call->tasks().wait(accepted.key, accepted.before, engine.options().reply_wait, stopped);
 }
 
 // The last frame of a run that has stopped is its whole answer.

@@ -9,6 +9,7 @@
 #include "store/sqlite/event_rows.h"
 #include "store/sqlite/index_rows.h"
 #include "store/sqlite/push_rows.h"
+#include "store/waiting_messages.h"
 #include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
@@ -25,7 +26,7 @@ constexpr std::size_t kBodyMax = 512u << 20;
 
 // An accepted change that is not written yet.
 struct Step {
-  HeadRow row;            // after the change
+  TaskRow row;            // after the change
   task::Applied applied;  // its head is in the row
   std::vector<std::string> encoded;
 };
@@ -112,8 +113,7 @@ bool is_alone(const task::NewTask& task, bool indexed) {
   return task.fresh_id && task.fresh_context && !indexed && task.context == own_context(task.id);
 }
 
-Result<void> write_down_context(WriteState& state, HeadRow& row) {
-  if (!row.alone) return {};
+Result<void> write_down_context(WriteState& state, TaskRow& row) {
   const auto log = read_short_log(state.connection(), row.head.key, row.head.last_event);
   if (!log) return fail(log.error());
   write_down_context(state.connection(), row.head, *log);
@@ -124,30 +124,29 @@ Result<void> write_down_context(WriteState& state, HeadRow& row) {
 // Finds or creates the task's context. Returns whether it is new.
 Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::NewTask& task,
                            base::Timestamp now) {
-  if (task.fresh_context) {
-    // Not cached: most such contexts are never used again.
-    head.context_key = insert_context(state.connection(), head, now);
+  Connection& connection = state.connection();
+  const ContextRow found =
+      task.fresh_context ? ContextRow() : find_context(connection, head.agent, head.caller, head.context);
+  head.context_key = found.key;
+  if (!found.key) {
+    head.context_key = insert_context(connection, head, now);
     return true;
   }
-  ContextRow& context = state.context(head);
-  const bool fresh = !context.key;
-  if (fresh) context.key = insert_context(state.connection(), head, now);
-  if (!fresh && !context.has_rows) {
-    KnownTask* first = state.task(task_of_own_key(context.key));
-    if (first == nullptr) return fail(damaged("a context without its task"));
-    if (auto written = write_down_context(state, first->row); !written) return fail(written.error());
+  if (!found.has_rows) {
+    auto first = find_head(connection, task_of_own_key(found.key));
+    if (!first) return fail(damaged("a context without its task"));
+    if (auto written = write_down_context(state, *first); !written) return fail(written.error());
   }
-  context.has_rows = true;
-  head.context_key = context.key;
-  return fresh;
+  return false;
 }
 
 // Writes everything except the task's own row.
-int write_step(WriteState& state, KnownTask& task, task::EventNumber before, const Step& step,
+int write_step(WriteState& state, TaskRow& task, task::EventNumber before, const Step& step,
                const task::Change& change, base::Timestamp now) {
   Connection& connection = state.connection();
   const task::TaskKey key = step.row.head.key;
   if (change.push) put_config(state, task, *change.push);
+  if (change.drop_push) drop_config(state, task, *change.drop_push);
   if (step.row.indexed) {
     for (const task::ArtifactId& id : step.applied.new_artifacts) {
       insert_artifact(connection, key, step.applied.artifacts.at(id).ordinal, id);
@@ -187,7 +186,7 @@ Result<std::vector<std::string>> encode(const std::vector<task::EventBody>& bodi
   return encoded;
 }
 
-Result<void> check_push(WriteState& state, KnownTask& task, const task::Change& change) {
+Result<void> check_push(WriteState& state, TaskRow& task, const task::Change& change) {
   return change.push ? check_room(state, task, change.push->id, change.push_configs_max) : Result<void>();
 }
 
@@ -198,23 +197,22 @@ std::size_t bytes_of(const std::vector<std::string>& encoded) {
 }
 
 // Applies the rules and prepares the rows. Writes nothing, so that a refusal leaves no trace.
-Result<Step> plan(WriteState& state, KnownTask& task, task::Change& change, base::Timestamp now) {
-  auto applied = task::apply(task.row.head, change, now, state.artifacts(task, change));
+Result<Step> plan(WriteState& state, TaskRow& task, task::Change& change, base::Timestamp now) {
+  auto applied = task::apply(task.head, change, now, state.artifacts(task, change));
   if (!applied) return fail(applied.error());
   auto encoded = encode(change.events);
   if (!encoded) return fail(encoded.error());
   if (auto checked = check_push(state, task, change); !checked) return fail(checked.error());
-  Step step{task.row, std::move(*applied), std::move(*encoded)};
+  Step step{task, std::move(*applied), std::move(*encoded)};
   step.row.head = std::move(step.applied.head);
   step.row.head.bytes += bytes_of(step.encoded);
   return step;
 }
 
-void remember(KnownTask& task, Step&& step) {
-  task.row = std::move(step.row);
-  task::ArtifactPlaces& touched = step.applied.artifacts;
-  if (task.artifacts.size() + touched.size() > kKnownArtifactsMax) task.artifacts.clear();
-  for (const auto& [id, place] : touched) task.artifacts.insert_or_assign(id, place);
+// Notes where the artifacts that the change touched are now.
+void note_artifacts(TaskRow& row, task::ArtifactPlaces&& touched) {
+  if (row.artifacts.size() + touched.size() > kKnownArtifactsMax) row.artifacts.clear();
+  for (const auto& [id, place] : touched) row.artifacts.insert_or_assign(id, place);
 }
 
 Result<void> check_new(WriteState& state, const task::NewTask& task) {
@@ -228,34 +226,38 @@ Result<void> check_new(WriteState& state, const task::NewTask& task) {
   return {};
 }
 
-Result<Committed> create(WriteState& state, task::Change& change) {
+Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) {
   const task::NewTask& task = *change.create;
   if (auto checked = check_new(state, task); !checked) return fail(checked.error());
   const base::Timestamp now = state.now();
-  KnownTask known{HeadRow{task::new_head(task)}, {}, std::vector<KnownConfig>{}};
-  auto step = plan(state, known, change, now);
+  TaskRow fresh;
+  fresh.head = task::new_head(task);
+  fresh.created = now;
+  fresh.configs.emplace();
+  auto step = plan(state, fresh, change, now);
   if (!step) return fail(step.error());
 
-  task::TaskHead& head = step->row.head;
-  step->row.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
-  step->row.alone = is_alone(task, step->row.indexed);
-  const auto new_context = step->row.alone ? true : enter_context(state, head, task, now);
+  TaskRow& after = step->row;
+  task::TaskHead& head = after.head;
+  after.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
+  after.alone = is_alone(task, after.indexed);
+  const auto new_context = after.alone ? true : enter_context(state, head, task, now);
   if (!new_context) return fail(new_context.error());
-  head.key = insert_task(state.connection(), step->row, task, now);
-  if (step->row.alone) head.context_key = own_context_key(head.key);
+  head.key = insert_task(state.connection(), after, task, now);
+  if (after.alone) head.context_key = own_context_key(head.key);
   state.count(head, 1);
-  known.row = step->row;
-  const int deliveries = write_step(state, known, {}, *step, change, now);
+  const int deliveries = write_step(state, after, {}, *step, change, now);
   auto result = committed(head, std::move(change.events), deliveries, now);
   result.new_context = *new_context;
-  remember(known, std::move(*step));
-  state.remember(std::move(known));
+  note_artifacts(after, std::move(step->applied.artifacts));
+  note_waiting(after, result.events);
+  row = std::move(after);
   return result;
 }
 
 // Writes the index rows of the task's existing log once it is no longer short.
 Result<void> index_if_long(WriteState& state, const task::TaskHead& before, Step& step) {
-  HeadRow& row = step.row;
+  TaskRow& row = step.row;
   if (row.indexed || !outgrows(row.head.last_event, step.encoded, state.short_events_max())) return {};
   const auto log = read_short_log(state.connection(), before.key, before.last_event);
   if (!log) return fail(log.error());
@@ -267,42 +269,44 @@ Result<void> index_if_long(WriteState& state, const task::TaskHead& before, Step
   return {};
 }
 
-Result<Committed> advance(WriteState& state, task::Change& change) {
-  KnownTask* task = state.task(change.task);
-  if (task == nullptr) return fail(ErrorCode::task_not_found, "task not found");
+Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row) {
   const base::Timestamp now = state.now();
-  auto step = plan(state, *task, change, now);
+  auto step = plan(state, row, change, now);
   if (!step) return fail(step.error());
 
-  const task::TaskHead& head = step->row.head;
-  const task::EventNumber before = task->row.head.last_event;
-  if (auto indexed = index_if_long(state, task->row.head, *step); !indexed) return fail(indexed.error());
-  state.count(task->row.head, -1);
-  task->row.head.hidden = head.hidden;  // webhooks hear of the change that shows the task
-  const int deliveries = write_step(state, *task, before, *step, change, now);
+  TaskRow& after = step->row;
+  const task::TaskHead& before = row.head;
+  const task::TaskHead& head = after.head;
+  // Another task may have joined its context since.
+  after.alone = after.alone && !has_rows(state.connection(), head.context_key);
+  if (auto indexed = index_if_long(state, before, *step); !indexed) return fail(indexed.error());
+  state.count(before, -1);
+  const int deliveries = write_step(state, after, before.last_event, *step, change, now);
   if (step->applied.decides) {
-    const bool new_status = head.status_event != task->row.head.status_event;
-    (new_status ? update_head_and_status : update_head)(state.connection(), step->row, now);
+    const bool new_status = head.status_event != before.status_event;
+    (new_status ? update_head_and_status : update_head)(state.connection(), after, now);
   } else if (!change.events.empty()) {
-    update_head_ends(state.connection(), step->row, now);
+    update_head_ends(state.connection(), after, now);
   }
   if (step->applied.shows) show_head(state.connection(), change.task);
-  forget_history(state.connection(), task->row.head, head);
+  forget_history(state.connection(), before, head);
   state.count(head, 1);
   auto result = committed(head, std::move(change.events), deliveries, now);
-  remember(*task, std::move(*step));
+  note_artifacts(after, std::move(step->applied.artifacts));
+  note_waiting(after, result.events);
+  row = std::move(after);
   return result;
 }
 
 }  // namespace
 
-Result<Committed> apply_change(WriteState& state, task::Change& change) {
+Result<Committed> apply_change(WriteState& state, task::Change& change, TaskRow& row) {
   if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
   // Checked first: a send is a repetition whatever has happened to the task since.
   if (change.send && state.sends().find(state.connection(), *change.send, state.now())) {
     return fail(ErrorCode::already_exists, "the message was sent before");
   }
-  return change.create ? create(state, change) : advance(state, change);
+  return change.create ? create(state, change, row) : advance(state, change, row);
 }
 
 }  // namespace baton::store::sqlite

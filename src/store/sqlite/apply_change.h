@@ -1,4 +1,4 @@
-// Applies one Change inside the committing thread's transaction.
+// Applies one Change inside the open transaction.
 #pragma once
 
 #include "base/error.h"
@@ -7,8 +7,8 @@
 
 namespace baton::store::sqlite {
 
-// A refused change has written nothing and keeps its events; an applied one moves them into the result. If it
-// throws SQLite::Exception, roll back the transaction.
-base::Result<Committed> apply_change(WriteState& state, task::Change& change);
+// Fails as TaskStore::apply does. After an exception (SQLite::Exception) or `internal` some of it may be
+// written: roll back the transaction.
+base::Result<Committed> apply_change(WriteState& state, task::Change& change, TaskRow& row);
 
 }  // namespace baton::store::sqlite

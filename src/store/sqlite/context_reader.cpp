@@ -115,11 +115,10 @@ Result<void> gather_alone(Connection& connection, task::TaskKey key, Conversatio
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<std::string>> call_ids(Connection& connection, task::ContextKey context) {
+Result<std::vector<std::string>> call_ids(Connection& connection, task::ContextKey context,
+                                          task::TaskKey alone) {
   std::vector<std::string> ids;
-  if (const task::TaskKey alone = find_alone(connection, context)) {
+  if (alone) {
     const auto log = read_short_log(connection, alone, task::kLogEnd);
     if (!log) return fail(log.error());
     for (const task::EventPtr& event : *log) {
@@ -132,15 +131,18 @@ Result<std::vector<std::string>> call_ids(Connection& connection, task::ContextK
   return ids;
 }
 
-Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
-                                                     task::TaskKey task, task::EventNumber unanswered,
-                                                     int limit) {
+}  // namespace
+
+Result<ContextRecord> read_context(Connection& connection, task::ContextKey context, task::TaskKey task,
+                                   task::EventNumber unanswered, int limit) {
   Conversation conversation(connection, task, unanswered, limit);
   const task::TaskKey alone = find_alone(connection, context);
   const auto gathered =
       alone ? gather_alone(connection, alone, conversation) : gather(connection, context, conversation);
   if (!gathered) return fail(gathered.error());
-  return std::move(conversation).oldest_first();
+  auto ids = call_ids(connection, context, alone);
+  if (!ids) return fail(ids.error());
+  return ContextRecord{std::move(conversation).oldest_first(), std::move(*ids)};
 }
 
 }  // namespace baton::store::sqlite

@@ -1,8 +1,5 @@
-// Reads a context's conversation and tool calls across its tasks. Both functions throw SQLite::Exception.
+// Reads a context's conversation and tool calls across its tasks. Throws SQLite::Exception.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "store/sqlite/connection.h"
@@ -10,10 +7,7 @@
 
 namespace baton::store::sqlite {
 
-base::Result<std::vector<std::string>> call_ids(Connection& connection, task::ContextKey context);
-
-base::Result<std::vector<task::Message>> read_conversation(Connection& connection, task::ContextKey context,
-                                                           task::TaskKey task, task::EventNumber unanswered,
-                                                           int limit);
+base::Result<ContextRecord> read_context(Connection& connection, task::ContextKey context, task::TaskKey task,
+                                         task::EventNumber unanswered, int limit);
 
 }  // namespace baton::store::sqlite

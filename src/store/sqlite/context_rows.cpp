@@ -15,6 +15,10 @@ task::TaskKey find_alone(Connection& connection, task::ContextKey context) {
   return query.step() ? key : task::TaskKey();
 }
 
+bool has_rows(Connection& connection, task::ContextKey context) {
+  return connection.query("SELECT 1 FROM contexts WHERE context_key = ?", context).step();
+}
+
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id) {
   Query query = connection.query(

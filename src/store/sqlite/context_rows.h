@@ -29,6 +29,8 @@ struct ContextRow {
   task::ContextKey key;   // 0: no such context
   bool has_rows = false;  // false: the own context of a task that is alone in it
 };
+// Whether the context has a row of its own.
+bool has_rows(Connection& connection, task::ContextKey context);
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id);
 task::ContextKey insert_context(Connection& connection, const task::TaskHead& head, base::Timestamp now);

@@ -37,8 +37,8 @@ std::string select_heads(std::string_view rest, std::string_view tasks = "tasks 
          std::string(tasks) + " JOIN contexts c ON c.context_key = t.context_key " + std::string(rest);
 }
 
-HeadRow row_of(const Query& query) {
-  HeadRow row;
+TaskRow row_of(const Query& query) {
+  TaskRow row;
   task::TaskHead& head = row.head;
   head.key = {query.integer(0)};
   head.id = {query.text(1)};
@@ -64,7 +64,7 @@ HeadRow row_of(const Query& query) {
   head.status_event = {query.integer(18)};
   head.message_count = query.small(19);
   head.status_at = base::from_ms(query.integer(20));
-  head.origin = static_cast<task::Generation>(query.small(21));
+  head.origin = static_cast<task::ProtocolVersion>(query.small(21));
   row.indexed = query.truth(22);
   row.created = base::from_ms(query.integer(23));
   head.bytes = static_cast<std::size_t>(query.integer(24));
@@ -146,7 +146,7 @@ std::int64_t resting_total(Connection& connection, const task::ListFilter& filte
 }
 
 template <class... Status>
-void update(Connection& connection, const char* sql, const HeadRow& row, base::Timestamp now,
+void update(Connection& connection, const char* sql, const TaskRow& row, base::Timestamp now,
             const Status&... status) {
   const task::TaskHead& head = row.head;
   connection.run(sql, head.key, base::to_ms(now), head.version, head.last_event, head.turn,
@@ -157,14 +157,14 @@ void update(Connection& connection, const char* sql, const HeadRow& row, base::T
 
 }  // namespace
 
-std::optional<HeadRow> find_head(Connection& connection, task::TaskKey key) {
+std::optional<TaskRow> find_head(Connection& connection, task::TaskKey key) {
   static const std::string kSql = select_heads("WHERE t.task_key = ?");
   Query query = connection.query(kSql.c_str(), key);
   if (!query.step()) return std::nullopt;
   return row_of(query);
 }
 
-std::optional<HeadRow> find_head(Connection& connection, const task::TaskRef& ref) {
+std::optional<TaskRow> find_head(Connection& connection, const task::TaskRef& ref) {
   static const std::string kSql = select_heads("WHERE t.agent = ? AND t.caller = ? AND t.public_id = ?");
   Query query = connection.query(kSql.c_str(), ref.agent, ref.caller, ref.id);
   if (!query.step()) return std::nullopt;
@@ -175,29 +175,24 @@ bool task_exists(Connection& connection, task::TaskKey key) {
   return connection.query("SELECT 1 FROM tasks WHERE task_key = ?", key).step();
 }
 
-std::vector<task::TaskHead> unfinished_heads(Connection& connection, task::TaskKey after, int limit) {
-  static const std::string kSql =
+std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open which, task::TaskKey key,
+                                       int limit) {
+  // The conditions match the partial indexes tasks_unfinished and tasks_open_children.
+  static const std::string kUnfinished =
       select_heads("WHERE t.turn_state <> 'none' AND t.task_key > ? ORDER BY t.task_key LIMIT ?",
                    "tasks t INDEXED BY tasks_unfinished");
-  Query query = connection.query(kSql.c_str(), after, limit);
-  return all_of(query);
-}
-
-std::vector<task::TaskHead> open_child_heads(Connection& connection, task::TaskKey parent) {
-  static const std::string kSql = select_heads(
+  static const std::string kChildren = select_heads(
       "WHERE t.parent_key = ? AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
-      "ORDER BY t.task_key");
-  Query query = connection.query(kSql.c_str(), parent);
-  return all_of(query);
-}
-
-std::vector<task::TaskHead> orphan_heads(Connection& connection) {
-  // The condition matches the index tasks_open_children, so the search visits only open children.
-  static const std::string kSql = select_heads(
+      "ORDER BY t.task_key LIMIT ?");
+  static const std::string kOrphans = select_heads(
       "JOIN tasks p ON p.task_key = t.parent_key "
       "WHERE t.parent_key IS NOT NULL AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
-      "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') ORDER BY t.task_key");
-  Query query = connection.query(kSql.c_str());
+      "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') AND t.task_key > ? "
+      "ORDER BY t.task_key LIMIT ?");
+  const std::string& sql = which == TaskStore::Open::unfinished ? kUnfinished
+                           : which == TaskStore::Open::children ? kChildren
+                                                                : kOrphans;
+  Query query = connection.query(sql.c_str(), key, limit);
   return all_of(query);
 }
 
@@ -248,7 +243,7 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
       agent, caller, std::string(task::name_of(state)), more);
 }
 
-task::TaskKey insert_task(Connection& connection, const HeadRow& row, const task::NewTask& task,
+task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task,
                           base::Timestamp now) {
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, trace, created_ms, "
@@ -272,7 +267,7 @@ task::TaskKey insert_task(Connection& connection, const HeadRow& row, const task
   return key;
 }
 
-void update_head(Connection& connection, const HeadRow& row, base::Timestamp now) {
+void update_head(Connection& connection, const TaskRow& row, base::Timestamp now) {
   static constexpr char kSql[] =
       "UPDATE tasks SET updated_ms = ?2, version = ?3, last_event = ?4, turn = ?5, turn_state = ?6, "
       "attempt = ?7, turn_message = ?8, waiting_messages = ?9, cancel_requested = ?10, ask = ?11, "
@@ -280,7 +275,7 @@ void update_head(Connection& connection, const HeadRow& row, base::Timestamp now
   update(connection, kSql, row, now);
 }
 
-void update_head_and_status(Connection& connection, const HeadRow& row, base::Timestamp now) {
+void update_head_and_status(Connection& connection, const TaskRow& row, base::Timestamp now) {
   static constexpr char kSql[] =
       "UPDATE tasks SET updated_ms = ?2, version = ?3, last_event = ?4, turn = ?5, turn_state = ?6, "
       "attempt = ?7, turn_message = ?8, waiting_messages = ?9, cancel_requested = ?10, ask = ?11, "
@@ -295,7 +290,7 @@ void set_indexed(Connection& connection, task::TaskKey key) {
   connection.run("UPDATE tasks SET indexed = 1 WHERE task_key = ?", key);
 }
 
-void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now) {
+void update_head_ends(Connection& connection, const TaskRow& row, base::Timestamp now) {
   connection.run(
       "UPDATE tasks SET updated_ms = ?2, last_event = ?3, artifact_count = ?4, bytes = ?5 WHERE task_key = "
       "?1",

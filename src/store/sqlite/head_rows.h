@@ -11,37 +11,28 @@
 
 namespace baton::store::sqlite {
 
-// A task's head and further columns that the committing thread needs.
-struct HeadRow {
-  task::TaskHead head;
-  base::Timestamp created{};  // 0 for a new task
-  bool indexed = false;       // has rows in the tables of index_rows.h
-  bool alone = false;         // alone in its own context, which has no rows: context_rows.h
-};
-
-std::optional<HeadRow> find_head(Connection& connection, task::TaskKey key);
-std::optional<HeadRow> find_head(Connection& connection, const task::TaskRef& ref);
+std::optional<TaskRow> find_head(Connection& connection, task::TaskKey key);
+std::optional<TaskRow> find_head(Connection& connection, const task::TaskRef& ref);
 bool task_exists(Connection& connection, task::TaskKey key);
-std::vector<task::TaskHead> unfinished_heads(Connection& connection, task::TaskKey after, int limit);
-std::vector<task::TaskHead> open_child_heads(Connection& connection, task::TaskKey parent);
-std::vector<task::TaskHead> orphan_heads(Connection& connection);
+std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open which, task::TaskKey key,
+                                       int limit);
 ListPage list_heads(Connection& connection, const task::ListFilter& filter);
 // Adds `more` to the caller's count of tasks at rest in this state.
 void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                   task::State state, std::int64_t more);
 
 // Inserts a task and returns its key; `row.head` has none.
-task::TaskKey insert_task(Connection& connection, const HeadRow& row, const task::NewTask& task,
+task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task,
                           base::Timestamp now);
 // Updates all mutable columns except the status.
-void update_head(Connection& connection, const HeadRow& row, base::Timestamp now);
+void update_head(Connection& connection, const TaskRow& row, base::Timestamp now);
 // Also updates the status. Separate, because this rewrites an index used for listing tasks.
-void update_head_and_status(Connection& connection, const HeadRow& row, base::Timestamp now);
+void update_head_and_status(Connection& connection, const TaskRow& row, base::Timestamp now);
 // Called once, when the task's log has grown long.
 void set_indexed(Connection& connection, task::TaskKey key);
 // Makes a hidden task visible.
 void show_head(Connection& connection, task::TaskKey key);
 // Updates only what output changes: the ends of the log and the artifacts.
-void update_head_ends(Connection& connection, const HeadRow& row, base::Timestamp now);
+void update_head_ends(Connection& connection, const TaskRow& row, base::Timestamp now);
 
 }  // namespace baton::store::sqlite

@@ -8,7 +8,8 @@ namespace baton::store::sqlite {
 namespace {
 
 constexpr std::string_view kFolder = "sqlite/";
-constexpr int kApplicationId = 0x4261746f;  // "Bato"
+constexpr int kApplicationId = 0x4241544e;        // "BATN"
+constexpr int kFormerApplicationId = 0x4261746f;  // "Bato": its schema ended with commit ab3e8b2
 
 int pragma(Connection& connection, const char* name) {
   return connection.database().execAndGet("PRAGMA " + std::string(name)).getInt();
@@ -23,10 +24,19 @@ int number_of(const base::EmbeddedFile& file) {
   return number;
 }
 
+bool is_empty(Connection& connection) {
+  return connection.database().execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+}
+
 base::Result<void> check_owner(Connection& connection, int version, int newest) {
-  const bool empty = connection.database().execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
-  if (empty && version == 0) return {};
-  if (pragma(connection, "application_id") != kApplicationId) {
+  if (version == 0 && is_empty(connection)) return {};
+  const int id = pragma(connection, "application_id");
+  if (id == kFormerApplicationId) {
+    return base::fail(base::ErrorCode::unsupported, "the database was written by an older Baton",
+                      "this program does not read it: name another file with --db, or use commit ab3e8b2, "
+                      "the last that reads it");
+  }
+  if (id != kApplicationId) {
     return base::fail(base::ErrorCode::invalid_argument, "the database belongs to another program",
                       "its application_id is not Baton's");
   }
@@ -57,14 +67,14 @@ void apply(Connection& connection, const base::EmbeddedFile& file, int number, b
 }  // namespace
 
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
-                           base::Timestamp now, const MayUpgrade& may_upgrade) {
+                           base::Timestamp now, const OnUpgrade& on_upgrade) {
   const int version = pragma(connection, "user_version");
   int newest = 0;
   for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
   if (auto owner = check_owner(connection, version, newest); !owner) return owner;
-  if (version > 0 && version < newest && may_upgrade) {
-    if (auto may = may_upgrade(version, newest); !may) return may;
-  }
+  if (version > 0 && version < newest && on_upgrade) on_upgrade(version, newest);
+  // Lets space be given back without rewriting the file. Only a file without pages takes it.
+  if (version == 0) connection.database().exec("PRAGMA auto_vacuum=INCREMENTAL");
   for (const base::EmbeddedFile& file : files) {
     if (number_of(file) > version) apply(connection, file, number_of(file), now);
   }

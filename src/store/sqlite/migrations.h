@@ -1,4 +1,4 @@
-// Migrations: upgrades a database to the newest schema.
+// Migrations: makes the tables of a new database, and upgrades an older one to the newest schema.
 #pragma once
 
 #include <functional>
@@ -11,12 +11,13 @@
 
 namespace baton::store::sqlite {
 
-using MayUpgrade = std::function<base::Result<void>(int from, int to)>;
+using OnUpgrade = std::function<void(int from, int to)>;
 
 // Applies the missing `files` ("sqlite/NNNN_name.sql", in order), each in one transaction. Refuses, without
-// touching it, a database of another program (invalid_argument) or of a newer Baton (unsupported). Before an
-// older database is upgraded, `may_upgrade` is asked. Throws SQLite::Exception.
+// touching it, a database of another program (invalid_argument), of a newer Baton, or from before the schema
+// started afresh (both unsupported). Calls `on_upgrade` before it upgrades a database that has tables. Throws
+// SQLite::Exception.
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
-                           base::Timestamp now, const MayUpgrade& may_upgrade = nullptr);
+                           base::Timestamp now, const OnUpgrade& on_upgrade = nullptr);
 
 }  // namespace baton::store::sqlite

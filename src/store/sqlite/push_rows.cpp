@@ -11,7 +11,7 @@ namespace {
 
 namespace stored = wire::stored;
 
-// Reads the columns "public_id, url, token, schemes, credentials, authentication_extra, generation" that
+// Reads the columns "public_id, url, token, schemes, credentials, authentication_extra, version" that
 // begin at `column`.
 base::Result<task::PushConfig> config_at(const Query& query, int column) {
   task::PushConfig config;
@@ -23,11 +23,11 @@ base::Result<task::PushConfig> config_at(const Query& query, int column) {
   config.schemes = std::move(*schemes);
   config.credentials = query.text(column + 4);
   config.authentication_extra = {query.text(column + 5)};
-  config.generation = static_cast<task::Generation>(query.small(column + 6));
+  config.version = static_cast<task::ProtocolVersion>(query.small(column + 6));
   return config;
 }
 
-KnownConfig* find_config(std::vector<KnownConfig>& configs, const task::PushConfigId& id) {
+TaskRow::Config* find_config(std::vector<TaskRow::Config>& configs, const task::PushConfigId& id) {
   const auto found = std::find_if(configs.begin(), configs.end(), [&](const auto& c) { return c.id == id; });
   return found == configs.end() ? nullptr : &*found;
 }
@@ -78,9 +78,9 @@ bool more_are_due(Connection& connection, base::Timestamp now, int limit) {
 
 }  // namespace
 
-base::Result<void> check_room(WriteState& state, KnownTask& task, const task::PushConfigId& id,
+base::Result<void> check_room(WriteState& state, TaskRow& task, const task::PushConfigId& id,
                               int configs_max) {
-  std::vector<KnownConfig>& configs = state.configs(task);
+  std::vector<TaskRow::Config>& configs = state.configs(task);
   const bool full = static_cast<int>(configs.size()) >= configs_max;
   if (full && find_config(configs, id) == nullptr) {
     return base::fail(base::ErrorCode::too_large,
@@ -89,54 +89,42 @@ base::Result<void> check_room(WriteState& state, KnownTask& task, const task::Pu
   return {};
 }
 
-void put_config(WriteState& state, KnownTask& task, const task::PushConfig& config) {
+void put_config(WriteState& state, TaskRow& task, const task::PushConfig& config) {
   Connection& connection = state.connection();
-  std::vector<KnownConfig>& configs = state.configs(task);
+  std::vector<TaskRow::Config>& configs = state.configs(task);
   const std::string schemes = stored::encode_strings(config.schemes);
-  const int generation = static_cast<int>(config.generation);
-  if (KnownConfig* known = find_config(configs, config.id)) {
-    known->generation = config.generation;
+  const int version = static_cast<int>(config.version);
+  if (TaskRow::Config* known = find_config(configs, config.id)) {
+    known->version = config.version;
     connection.run(
         "UPDATE push_configs SET url = ?, token = ?, schemes = ?, credentials = ?, authentication_extra = ?, "
-        "generation = ? WHERE config_key = ?",
-        config.url, config.token, schemes, config.credentials, config.authentication_extra.text, generation,
+        "version = ? WHERE config_key = ?",
+        config.url, config.token, schemes, config.credentials, config.authentication_extra.text, version,
         known->key);
     return;
   }
   const PushConfigKey key = state.new_config_key();
   connection.run(
       "INSERT INTO push_configs (config_key, task_key, public_id, url, token, schemes, credentials, "
-      "authentication_extra, generation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      key, task.row.head.key, config.id, config.url, config.token, schemes, config.credentials,
-      config.authentication_extra.text, generation);
-  configs.push_back({key, config.id, config.generation});
+      "authentication_extra, version) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      key, task.head.key, config.id, config.url, config.token, schemes, config.credentials,
+      config.authentication_extra.text, version);
+  configs.push_back({key, config.id, config.version});
 }
 
-base::Result<void> set_config(WriteState& state, task::TaskKey key, const task::PushConfig& config,
-                              int configs_max) {
-  KnownTask* task = state.task(key);
-  if (task == nullptr) return base::fail(base::ErrorCode::task_not_found, "task not found");
-  if (auto checked = check_room(state, *task, config.id, configs_max); !checked) return checked;
-  put_config(state, *task, config);
-  return {};
-}
-
-base::Result<void> delete_config(WriteState& state, task::TaskKey key, const task::PushConfigId& id) {
-  KnownTask* task = state.task(key);
-  if (task == nullptr) return base::fail(base::ErrorCode::task_not_found, "task not found");
-  std::vector<KnownConfig>& configs = state.configs(*task);
-  const KnownConfig* known = find_config(configs, id);
-  if (known == nullptr) return {};
+void drop_config(WriteState& state, TaskRow& task, const task::PushConfigId& id) {
+  std::vector<TaskRow::Config>& configs = state.configs(task);
+  const TaskRow::Config* known = find_config(configs, id);
+  if (known == nullptr) return;
   const PushConfigKey config = known->key;
   state.connection().run("DELETE FROM deliveries WHERE config_key = ?", config);
   state.connection().run("DELETE FROM push_configs WHERE config_key = ?", config);
-  std::erase_if(configs, [&](const KnownConfig& each) { return each.key == config; });
-  return {};
+  std::erase_if(configs, [&](const TaskRow::Config& each) { return each.key == config; });
 }
 
 base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, task::TaskKey key) {
   Query query = connection.query(
-      "SELECT public_id, url, token, schemes, credentials, authentication_extra, generation, "
+      "SELECT public_id, url, token, schemes, credentials, authentication_extra, version, "
       "(SELECT d.error FROM deliveries d WHERE d.config_key = c.config_key AND d.attempts > 0 "
       " ORDER BY d.event_number DESC LIMIT 1) "
       "FROM push_configs c WHERE task_key = ? ORDER BY config_key",
@@ -151,19 +139,19 @@ base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, t
   return configs;
 }
 
-int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, const task::EventBody& body,
+int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, const task::EventBody& body,
                    base::Timestamp at) {
-  if (task.row.head.hidden) return 0;
+  if (task.head.hidden) return 0;
   Connection& connection = state.connection();
   int written = 0;
-  for (const KnownConfig& config : state.configs(task)) {
-    if (!task::webhook_hears(config.generation, body)) continue;
+  for (const TaskRow::Config& config : state.configs(task)) {
+    if (!task::webhook_hears(config.version, body)) continue;
     const bool first = !has_waiting(connection, config.key);
     connection.run(
         "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
         "created_ms, "
         "attempts, error) VALUES (?1, ?2, ?3, ?4, 'waiting', iif(?5, ?6, NULL), ?6, 0, '')",
-        state.new_delivery_key(), config.key, task.row.head.key, event, first, base::to_ms(at));
+        state.new_delivery_key(), config.key, task.head.key, event, first, base::to_ms(at));
     ++written;
   }
   return written;
@@ -201,7 +189,7 @@ base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base:
     return read_deliveries(connection.query(
         "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, "
         "d.due_ms, "
-        "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.generation "
+        "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.version "
         "FROM deliveries d JOIN push_configs c ON c.config_key = d.config_key "
         "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? ORDER BY d.due_ms, d.delivery_key",
         base::to_ms(now)));
@@ -210,7 +198,7 @@ base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base:
   // tenant, U+001F and the caller.
   return read_deliveries(connection.query(
       "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
-      "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.generation "
+      "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.version "
       "FROM (SELECT d.delivery_key, d.due_ms, row_number() OVER ("
       "  PARTITION BY substr(t.caller, instr(t.caller, char(31)) + 1) ORDER BY d.due_ms, d.delivery_key) AS "
       "place "

@@ -11,19 +11,16 @@
 namespace baton::store::sqlite {
 
 // Fails with too_large if a config with this id would exceed `configs_max`.
-base::Result<void> check_room(WriteState& state, KnownTask& task, const task::PushConfigId& id,
+base::Result<void> check_room(WriteState& state, TaskRow& task, const task::PushConfigId& id,
                               int configs_max);
 // Adds a config, or replaces the one with the same id and keeps its key.
-void put_config(WriteState& state, KnownTask& task, const task::PushConfig& config);
-// check_room, then put_config; or fails with task_not_found.
-base::Result<void> set_config(WriteState& state, task::TaskKey key, const task::PushConfig& config,
-                              int configs_max);
-// Also deletes its deliveries. No-op if the task has no such config. Fails with task_not_found.
-base::Result<void> delete_config(WriteState& state, task::TaskKey key, const task::PushConfigId& id);
+void put_config(WriteState& state, TaskRow& task, const task::PushConfig& config);
+// Also deletes its deliveries. No-op if the task has no such config.
+void drop_config(WriteState& state, TaskRow& task, const task::PushConfigId& id);
 base::Result<std::vector<task::PushConfig>> configs_of(Connection& connection, task::TaskKey key);
 
 // Inserts a delivery of this event for each config that wants it. Returns their number.
-int add_deliveries(WriteState& state, KnownTask& task, task::EventNumber event, const task::EventBody& body,
+int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, const task::EventBody& body,
                    base::Timestamp at);
 // No-op if the delivery was deleted. Fails with not_found if it is not its config's first waiting one.
 base::Result<void> record_result(WriteState& state, const DeliveryResult& result);

@@ -51,12 +51,12 @@ struct Row {
   base::Timestamp at;
 };
 
-std::vector<Row> read_rows(Connection& connection, std::int64_t first_key, std::size_t limit) {
+std::vector<Row> read_rows(Connection& connection, std::int64_t first_key) {
   std::vector<Row> rows;
   Query query = connection.query(
       "SELECT send_key, digest_high, digest_low, at_ms FROM sends WHERE send_key >= ? "
-      "ORDER BY send_key LIMIT ?",
-      first_key, limit);
+      "ORDER BY send_key",
+      first_key);
   while (query.step()) {
     const task::SendDigest digest{static_cast<std::uint64_t>(query.integer(1)),
                                   static_cast<std::uint64_t>(query.integer(2))};
@@ -95,13 +95,8 @@ void SendIndex::refresh(Connection& connection) {
   State fresh(slice_max_);
   fresh.slices = read_slices(connection);
   next_key_ = fresh.slices.empty() ? 1 : fresh.slices.back().last_key + 1;
-  // An older database has no slices: write them.
-  for (std::vector<Row> rows; !(rows = read_rows(connection, next_key_, slice_max_)).empty();) {
-    for (const Row& row : rows) {
-      if (!add_key(fresh, row.digest, row.key, row.at)) continue;
-      end_slice(fresh, write_slice(connection, entries_of(fresh), fresh.newest_at));
-    }
-  }
+  // Fewer than a slice: the last of one was written together with it.
+  for (const Row& row : read_rows(connection, next_key_)) add_key(fresh, row.digest, row.key, row.at);
   state_.with([&](State& state) { std::swap(state, fresh); });
   is_stale_ = false;
 }

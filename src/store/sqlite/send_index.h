@@ -5,7 +5,7 @@
 // in memory, and sorted and written as one slice when there are enough. For each slice a Bloom filter stays
 // in memory (three bytes per send), which rules the slice out for nearly all digests.
 //
-// Threads: `find` from any, with the caller's connection; the rest on the committing thread. Memory may be
+// Threads: `find` from any, with the caller's connection; the rest on the writing thread. Memory may be
 // ahead of the disk: an entry counts only if its row exists. No lock is held during a query. A reader finds
 // every committed send as long as no transaction has more sends than a slice.
 // Errors: everything throws SQLite::Exception.
@@ -110,7 +110,7 @@ class SendIndex {
   std::int64_t first_key_ = 1, next_key_ = 1;  // first key not in a slice; next key to assign
   std::uint64_t added_ = 0;
   bool is_stale_ = true;
-  base::Guarded<State> state_;  // changed by the committing thread only
+  base::Guarded<State> state_;  // changed by the writing thread only
 };
 
 }  // namespace baton::store::sqlite

@@ -3,11 +3,10 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "base/unique_fd.h"
+#include "store/sqlite/apply_change.h"
 #include "store/sqlite/connection_pool.h"
 #include "store/sqlite/context_reader.h"
 #include "store/sqlite/context_rows.h"
@@ -15,11 +14,9 @@
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/push_rows.h"
-#include "store/sqlite/recent_tasks.h"
 #include "store/sqlite/send_index.h"
 #include "store/sqlite/task_reader.h"
 #include "store/sqlite/wal_file.h"
-#include "store/sqlite/writes.h"
 
 namespace baton::store {
 
@@ -53,23 +50,6 @@ base::Error at_start(const std::string& path, base::Error error) {
   return error;
 }
 
-// An upgrade from before this schema copies all events: first into the write-ahead log, then into the
-// database.
-constexpr int kCopiesEvents = 8;
-
-// Checked first: a copy that runs out of space could not be completed later without more room, and the older
-// program could no longer read the database.
-Result<void> check_room(const std::string& path, int from) {
-  if (from >= kCopiesEvents) return {};
-  std::error_code no_size, no_space;
-  const std::uintmax_t needed = 2 * std::filesystem::file_size(path, no_size);
-  const std::uintmax_t available = std::filesystem::space(path, no_space).available;
-  if (no_size || no_space || available >= needed) return {};
-  return fail(ErrorCode::unavailable, "the database cannot be upgraded",
-              "this needs up to " + std::to_string(needed >> 20) + " MiB of the disk, which has " +
-                  std::to_string(available >> 20) + " MiB; nothing was changed");
-}
-
 // If the clock was ahead in an earlier run, makes work scheduled in the future due now.
 void forget_future(sqlite::Connection& writer, base::Timestamp now) {
   constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
@@ -82,10 +62,7 @@ void forget_future(sqlite::Connection& writer, base::Timestamp now) {
 Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, const base::Clock& clock) {
   SQLite::Database& database = writer.database();
   // Checked before anything is written: it may be another program's file.
-  auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now(), [&](int from, int to) {
-    options.on_upgrade(from, to);
-    return check_room(options.path, from);
-  });
+  auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now(), options.on_upgrade);
   if (!migrated) return migrated;
   if (database.execAndGet("PRAGMA journal_mode=WAL").getString() != "wal") {
     return fail(ErrorCode::unavailable, "the database cannot be opened",
@@ -106,15 +83,16 @@ Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, co
   return {};
 }
 
-Result<task::TaskHead> head_of(std::optional<sqlite::HeadRow> row) {
+Result<TaskRow> found(std::optional<TaskRow> row) {
   if (!row) return fail(ErrorCode::task_not_found, "task not found");
-  return std::move(row->head);
+  return std::move(*row);
 }
 
-// Hides tasks that callers may not find by id.
-Result<task::TaskHead> visible(task::TaskHead head) {
-  if (head.hidden) return fail(ErrorCode::task_not_found, "task not found");
-  return head;
+// Writes to the disk without changing anything: the version is in the first page, which SQLite writes even if
+// the value is unchanged.
+void touch(SQLite::Database& database) {
+  const int version = database.execAndGet("PRAGMA user_version").getInt();
+  database.exec("PRAGMA user_version=" + std::to_string(version));
 }
 
 }  // namespace
@@ -124,41 +102,33 @@ struct SqliteStore::Parts {
       : lock(std::move(held)),
         writer(options.path, sqlite::Connection::Mode::write),
         sends(options.send_retention, options.send_slice_max),
-        state(writer, clock_used, options.remembered_tasks_max, sends, options.short_events_max),
-        recent(options.recent_bytes_max),
-        clock(clock_used),
-        on_flush_failed(options.on_flush_failed) {}
+        state(writer, clock_used, sends, options.short_events_max),
+        clock(clock_used) {}
 
   void start(const SqliteOptions& options) {
-    // Writes an older database's sends as slices, in one transaction.
-    writer.begin();
     sends.refresh(writer);
-    writer.commit();
     readers.emplace(options.path, options.readers, kReaderPragmas);
-    sqlite::CommitterLimits limits;
-    limits.writes_max = options.queue_max;
-    limits.bytes_max = options.queue_bytes_max;
-    committer.emplace(state, limits, [this] { flush_or_end(); });
   }
 
-  void flush_or_end() {
-    const auto flushed = wal->flush();
-    if (flushed) return;
-    on_flush_failed(flushed.error());
-    std::_Exit(EXIT_FAILURE);
+  void begin() {
+    if (!group_is_open) writer.begin();
+    group_is_open = true;
+  }
+
+  void take_back() {
+    writer.rollback();
+    state.forget();
+    group_is_open = false;
   }
 
   sqlite::FileLock lock;
   sqlite::Connection writer;
   sqlite::SendIndex sends;
   sqlite::WriteState state;
-  sqlite::RecentTasks recent;
-  sqlite::ChangesUnderWay under_way;
   const base::Clock& clock;
-  const std::function<void(const base::Error&)> on_flush_failed;
+  bool group_is_open = false;
   std::optional<sqlite::ConnectionPool> readers;
   std::optional<sqlite::WalFile> wal;
-  std::optional<sqlite::Committer> committer;
 };
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options,
@@ -186,10 +156,51 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 
 SqliteStore::~SqliteStore() = default;
 
-// Runs `work` on a reader connection in one snapshot, which may include data not yet flushed. Enough for
-// internal use: anything that follows from it is committed, and flushed, later.
+// Runs `work` in the open group. What is left half written ends the group.
 template <class F>
-auto SqliteStore::peeking(const char* doing, F&& work) const {
+auto SqliteStore::writing(const char* doing, F&& work) -> decltype(work()) {
+  auto result = [&]() -> decltype(work()) {
+    try {
+      parts_->begin();
+      return work();
+    } catch (const SQLite::Exception& exception) {
+      base::Error error = sqlite::error_of(exception, doing);
+      if (error.code != ErrorCode::unavailable) error.code = ErrorCode::internal;
+      return fail(std::move(error));
+    }
+  }();
+  const bool is_broken = !result && (result.error().code == ErrorCode::unavailable ||
+                                     result.error().code == ErrorCode::internal);
+  if (is_broken) parts_->take_back();
+  return result;
+}
+
+Result<Committed> SqliteStore::apply(task::Change& change, TaskRow& row) {
+  return writing("applying a change", [&] { return sqlite::apply_change(parts_->state, change, row); });
+}
+
+Result<void> SqliteStore::record(const DeliveryResult& result) {
+  return writing("recording a delivery", [&] { return sqlite::record_result(parts_->state, result); });
+}
+
+Result<void> SqliteStore::commit() {
+  const bool is_empty = !parts_->group_is_open;
+  return writing("committing", [&]() -> Result<void> {
+    if (is_empty) touch(parts_->writer.database());
+    parts_->state.write_totals();
+    parts_->writer.commit();
+    parts_->group_is_open = false;
+    return {};
+  });
+}
+
+Result<void> SqliteStore::flush() {
+  return parts_->wal->flush();
+}
+
+// Runs `work` on a reader connection in one snapshot.
+template <class F>
+auto SqliteStore::reading(const char* doing, F&& work) const {
   return sqlite::catching(doing, [&] {
     auto lent = parts_->readers->lend();
     const sqlite::Snapshot snapshot(*lent);
@@ -197,167 +208,66 @@ auto SqliteStore::peeking(const char* doing, F&& work) const {
   });
 }
 
-// The same, then waits until everything read is on disk.
-template <class F>
-auto SqliteStore::reading(const char* doing, F&& work) const {
-  auto result = peeking(doing, std::forward<F>(work));
-  parts_->committer->settle();
-  return result;
-}
-
-// The same for one task.
-template <class F>
-auto SqliteStore::reading(task::TaskKey key, const char* doing, F&& work) const {
-  auto result = peeking(doing, std::forward<F>(work));
-  settle(key);
-  return result;
-}
-
-// Waits only if a change to this task is being committed.
-void SqliteStore::settle(task::TaskKey key) const {
-  if (parts_->recent.is_changing(key)) parts_->committer->settle();
-}
-
-void SqliteStore::commit(task::Change change, CommitCallback done, EarlyCallback early) {
-  const std::size_t weight = sqlite::weight_of(change);
-  parts_->committer->push(
-      std::make_unique<sqlite::CommitChange>(std::move(change), parts_->recent, parts_->under_way,
-                                             std::move(done), std::move(early)),
-      weight);
-}
-
-void SqliteStore::set_push(task::TaskKey key, task::PushConfig config, int configs_max,
-                           std::function<void(Result<task::PushConfig>)> done) {
-  const std::size_t weight = sizeof(config) + config.url.size() + config.authentication_extra.text.size();
-  parts_->committer->push(
-      std::make_unique<sqlite::SetPush>(key, std::move(config), configs_max, std::move(done)), weight);
-}
-
-void SqliteStore::delete_push(task::TaskKey key, task::PushConfigId id,
-                              std::function<void(Result<void>)> done) {
-  const std::size_t weight = sizeof(sqlite::DeletePush) + id.value.size();
-  parts_->committer->push(std::make_unique<sqlite::DeletePush>(key, std::move(id), std::move(done)), weight);
-}
-
-void SqliteStore::probe(std::function<void(Result<void>)> done) {
-  parts_->committer->push(std::make_unique<sqlite::Probe>(std::move(done)), sizeof(sqlite::Probe));
-}
-
-void SqliteStore::record(DeliveryResult result, std::function<void(Result<void>)> done) {
-  const std::size_t weight = sizeof(result) + result.error.size();
-  parts_->committer->push(std::make_unique<sqlite::RecordDelivery>(std::move(result), std::move(done)),
-                          weight);
-}
-
-Result<task::TaskHead> SqliteStore::head(const task::TaskRef& ref) const {
-  if (auto known = parts_->recent.head(ref)) return visible(std::move(*known));
-  auto head = peeking("finding a task", [&](sqlite::Connection& connection) {
-    return head_of(sqlite::find_head(connection, ref));
+Result<TaskRow> SqliteStore::row(task::TaskKey key) const {
+  return reading("finding a task", [&](sqlite::Connection& connection) -> Result<TaskRow> {
+    auto row = found(sqlite::find_head(connection, key));
+    if (!row || row->head.waiting_messages == 0) return row;
+    auto waiting = sqlite::user_messages(connection, key, row->head.turn_message, row->head.waiting_messages);
+    if (!waiting) return fail(waiting.error());
+    row->waiting = std::move(*waiting);
+    return row;
   });
-  if (!head) return head;
-  settle(head->key);
-  return visible(std::move(*head));
 }
 
-Result<task::TaskHead> SqliteStore::head(task::TaskKey key) const {
-  if (auto known = parts_->recent.head(key)) return std::move(*known);
-  return reading(key, "finding a task",
-                 [&](sqlite::Connection& connection) { return head_of(sqlite::find_head(connection, key)); });
+Result<task::TaskHead> SqliteStore::find(const task::TaskRef& ref) const {
+  return reading("finding a task", [&](sqlite::Connection& connection) -> Result<task::TaskHead> {
+    auto row = found(sqlite::find_head(connection, ref));
+    if (!row) return fail(row.error());
+    return std::move(row->head);
+  });
 }
 
 Result<task::Task> SqliteStore::read(task::TaskKey key, const task::Depth& depth,
                                      std::optional<task::EventNumber> as_of) const {
-  if (auto known = parts_->recent.read(key, depth, as_of)) return std::move(*known);
-  return reading(key, "reading a task", [&](auto& connection) {
+  return reading("reading a task", [&](auto& connection) {
     return sqlite::read_task(connection, sqlite::find_head(connection, key), depth, as_of);
   });
 }
 
-Result<task::Task> SqliteStore::read(const task::TaskRef& ref, const task::Depth& depth) const {
-  if (const auto known = parts_->recent.head(ref); known && !known->hidden)
-    return read(known->key, depth, {});
-  task::TaskKey key;
-  auto task = peeking("reading a task", [&](auto& connection) {
-    auto row = sqlite::find_head(connection, ref);
-    if (row && row->head.hidden) row.reset();
-    if (row) key = row->head.key;
-    return sqlite::read_task(connection, std::move(row), depth, {});
-  });
-  if (key) settle(key);
-  return task;
-}
-
 Result<std::vector<task::Event>> SqliteStore::events(task::TaskKey key, task::EventNumber after,
                                                      int limit) const {
-  if (auto known = parts_->recent.events(key, after, limit)) return std::move(*known);
-  return reading(key, "reading events",
+  return reading("reading events",
                  [&](auto& connection) { return sqlite::read_events(connection, key, after, limit); });
 }
 
-bool SqliteStore::after_change(task::TaskKey key, std::function<void()> then) {
-  return parts_->under_way.after(key, std::move(then));
-}
-
 Result<TurnInput> SqliteStore::turn_input(task::TaskKey key, task::EventNumber message) const {
-  if (auto known = parts_->recent.turn_input(key, message)) return std::move(*known);
-  return peeking("reading a turn's input",
+  return reading("reading a turn's input",
                  [&](auto& connection) { return sqlite::read_turn_input(connection, key, message); });
 }
 
-Result<task::EventNumber> SqliteStore::next_message(task::TaskKey key, task::EventNumber after) const {
-  return peeking("finding a message",
-                 [&](auto& connection) { return sqlite::next_user_message(connection, key, after); });
-}
-
-Result<std::vector<task::Message>> SqliteStore::conversation(task::ContextKey context,
-                                                             task::TaskKey before_task,
-                                                             task::EventNumber before, int limit) const {
-  if (auto known = parts_->recent.conversation(context, before_task, before)) return std::move(*known);
-  return peeking("reading a conversation", [&](auto& connection) {
-    return sqlite::read_conversation(connection, context, before_task, before, limit);
+Result<ContextRecord> SqliteStore::context(task::ContextKey context, task::TaskKey task,
+                                           task::EventNumber unanswered, int limit) const {
+  return reading("reading a conversation", [&](auto& connection) {
+    return sqlite::read_context(connection, context, task, unanswered, limit);
   });
 }
 
-Result<std::vector<task::TaskHead>> SqliteStore::unfinished(task::TaskKey after, int limit) const {
-  return peeking("finding unfinished tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
-    return sqlite::unfinished_heads(connection, after, limit);
-  });
+Result<std::optional<Stop>> SqliteStore::stop_after(task::TaskKey key, task::EventNumber number) const {
+  return reading("finding where a task stopped",
+                 [&](auto& connection) { return sqlite::stop_after(connection, key, number); });
 }
 
-Result<std::vector<task::TaskHead>> SqliteStore::open_children(task::TaskKey parent) const {
-  return peeking("finding child tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
-    return sqlite::open_child_heads(connection, parent);
-  });
-}
-
-Result<std::vector<task::TaskHead>> SqliteStore::orphans() const {
-  return peeking("finding orphans", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
-    return sqlite::orphan_heads(connection);
-  });
+Result<task::EventNumber> SqliteStore::stop_before(task::TaskKey key, task::EventNumber number) const {
+  return reading("finding where a task stopped",
+                 [&](auto& connection) { return sqlite::stop_before(connection, key, number); });
 }
 
 Result<EarlierSend> SqliteStore::earlier_send(const task::SendDigest& digest) const {
-  return peeking("finding an earlier send", [&](sqlite::Connection& connection) -> Result<EarlierSend> {
+  return reading("finding an earlier send", [&](sqlite::Connection& connection) -> Result<EarlierSend> {
     const auto send = parts_->sends.find(connection, digest, parts_->clock.now());
     if (!send) return fail(ErrorCode::not_found, "no earlier send");
     return *send;
   });
-}
-
-Result<task::Event> SqliteStore::first_stop(task::TaskKey key, task::EventNumber after) const {
-  return reading(key, "finding where a task stopped",
-                 [&](auto& connection) { return sqlite::first_stop(connection, key, after); });
-}
-
-Result<task::EventNumber> SqliteStore::last_stop(task::TaskKey key, task::EventNumber before) const {
-  return reading(key, "finding where a task stopped",
-                 [&](auto& connection) { return sqlite::last_stop(connection, key, before); });
-}
-
-Result<std::vector<std::string>> SqliteStore::call_ids(task::ContextKey context) const {
-  if (auto known = parts_->recent.call_ids(context)) return std::move(*known);
-  return peeking("finding tool calls",
-                 [&](auto& connection) { return sqlite::call_ids(connection, context); });
 }
 
 Result<ListPage> SqliteStore::list(const task::ListFilter& filter) const {
@@ -366,9 +276,15 @@ Result<ListPage> SqliteStore::list(const task::ListFilter& filter) const {
   });
 }
 
-Result<std::vector<task::PushConfig>> SqliteStore::push_configs(task::TaskKey key) const {
+Result<std::vector<task::TaskHead>> SqliteStore::open_tasks(Open which, task::TaskKey key, int limit) const {
+  return reading("finding open tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
+    return sqlite::open_heads(connection, which, key, limit);
+  });
+}
+
+Result<std::vector<task::PushConfig>> SqliteStore::configs(task::TaskKey task) const {
   return reading("reading push configs",
-                 [&](auto& connection) { return sqlite::configs_of(connection, key); });
+                 [&](auto& connection) { return sqlite::configs_of(connection, task); });
 }
 
 Result<std::vector<Delivery>> SqliteStore::due_deliveries(base::Timestamp now, int limit) const {
@@ -377,14 +293,14 @@ Result<std::vector<Delivery>> SqliteStore::due_deliveries(base::Timestamp now, i
 }
 
 Result<std::optional<base::Timestamp>> SqliteStore::next_due() const {
-  return peeking("finding the next delivery",
+  return reading("finding the next delivery",
                  [&](auto& connection) -> Result<std::optional<base::Timestamp>> {
                    return sqlite::next_due(connection);
                  });
 }
 
 Result<DeliveryStore::Counts> SqliteStore::delivery_counts() const {
-  return peeking("counting deliveries",
+  return reading("counting deliveries",
                  [&](auto& connection) -> Result<Counts> { return sqlite::delivery_counts(connection); });
 }
 

@@ -30,7 +30,7 @@ Result<task::Event> read_event(Connection& connection, task::TaskKey key, task::
 }
 
 // The last StatusChanged up to `as_of`, 0 if there is none.
-task::EventNumber status_event(Connection& connection, const HeadRow& row, task::EventNumber as_of) {
+task::EventNumber status_event(Connection& connection, const TaskRow& row, task::EventNumber as_of) {
   if (row.head.status_event <= as_of) return row.head.status_event;
   Query query = connection.query(
       "SELECT event_key FROM events WHERE event_key BETWEEN ? AND ? AND kind = 1 "
@@ -39,7 +39,7 @@ task::EventNumber status_event(Connection& connection, const HeadRow& row, task:
   return query.step() ? number_at(query, 0) : task::EventNumber{};
 }
 
-Result<task::Status> read_status(Connection& connection, const HeadRow& row, task::EventNumber as_of) {
+Result<task::Status> read_status(Connection& connection, const TaskRow& row, task::EventNumber as_of) {
   const task::EventNumber number = status_event(connection, row, as_of);
   if (!number) return task::Status{task::State::submitted, std::nullopt, row.created};
   auto event = read_event(connection, row.head.key, number);
@@ -94,7 +94,7 @@ bool stops(const task::Event& event) {
 }
 
 // Status, artifacts and history of a task that has rows in the index tables.
-Result<void> read_indexed(Connection& connection, const HeadRow& row, const task::Depth& depth,
+Result<void> read_indexed(Connection& connection, const TaskRow& row, const task::Depth& depth,
                           task::Task& task) {
   auto status = read_status(connection, row, task.last_event);
   if (!status) return fail(status.error());
@@ -112,7 +112,7 @@ Result<void> read_indexed(Connection& connection, const HeadRow& row, const task
 
 }  // namespace
 
-Result<task::Task> read_task(Connection& connection, std::optional<HeadRow> row, const task::Depth& depth,
+Result<task::Task> read_task(Connection& connection, std::optional<TaskRow> row, const task::Depth& depth,
                              std::optional<task::EventNumber> as_of) {
   if (!row) return fail(ErrorCode::task_not_found, "task not found");
   if (row->head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is large");
@@ -181,52 +181,58 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   return input;
 }
 
-Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::EventNumber after) {
+Result<std::optional<Stop>> stop_after(Connection& connection, task::TaskKey key, task::EventNumber number) {
+  task::EventPtr found;
   if (!is_indexed(connection, key)) {
     const auto log = read_short_log(connection, key, task::kLogEnd);
     if (!log) return fail(log.error());
-    if (const task::EventPtr found = first_after(*log, after, stops)) return *found;
-    return fail(ErrorCode::not_found, "the task has not stopped since");
+    found = first_after(*log, number, stops);
+  } else {
+    Query query = connection.query(
+        "SELECT e.event_key, e.kind, e.at_ms, e.body FROM stops s "
+        "JOIN events e ON e.event_key = (s.task_key << 28) + s.number "
+        "WHERE s.task_key = ? AND s.number > ? ORDER BY s.number LIMIT 1",
+        key, number);
+    if (!query.step()) return std::optional<Stop>();
+    auto event = event_at(query, 0);
+    if (!event) return fail(event.error());
+    found = std::make_shared<const task::Event>(std::move(*event));
   }
-  Query query = connection.query(
-      "SELECT e.event_key, e.kind, e.at_ms, e.body FROM stops s "
-      "JOIN events e ON e.event_key = (s.task_key << 28) + s.number "
-      "WHERE s.task_key = ? AND s.number > ? ORDER BY s.number LIMIT 1",
-      key, after);
-  if (!query.step()) return fail(ErrorCode::not_found, "the task has not stopped since");
-  return event_at(query, 0);
+  const task::StatusChanged* status = found ? task::status_in(*found) : nullptr;
+  return status ? std::optional(Stop{status->status.state, found->number}) : std::nullopt;
 }
 
-Result<task::EventNumber> last_stop(Connection& connection, task::TaskKey key, task::EventNumber before) {
+Result<task::EventNumber> stop_before(Connection& connection, task::TaskKey key, task::EventNumber number) {
   if (!is_indexed(connection, key)) {
-    const auto log = read_short_log(connection, key, {before.value - 1});
+    const auto log = read_short_log(connection, key, {number.value - 1});
     if (!log) return fail(log.error());
     const auto found =
         std::find_if(log->rbegin(), log->rend(), [](const auto& event) { return stops(*event); });
     return found == log->rend() ? task::EventNumber{} : (*found)->number;
   }
   Query query = connection.query(
-      "SELECT number FROM stops WHERE task_key = ? AND number < ? ORDER BY number DESC LIMIT 1", key, before);
+      "SELECT number FROM stops WHERE task_key = ? AND number < ? ORDER BY number DESC LIMIT 1", key, number);
   return query.step() ? task::EventNumber{query.integer(0)} : task::EventNumber{};
 }
 
-Result<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
-                                            task::EventNumber after) {
+Result<std::vector<task::EventNumber>> user_messages(Connection& connection, task::TaskKey key,
+                                                     task::EventNumber after, int count) {
+  std::vector<task::EventNumber> found;
   if (!is_indexed(connection, key)) {
     const auto log = read_short_log(connection, key, task::kLogEnd);
     if (!log) return fail(log.error());
-    const task::EventPtr found = first_after(*log, after, [](const task::Event& event) {
-      const task::Message* message = task::message_in(event.body);
-      return message != nullptr && message->role == task::Role::user;
-    });
-    if (found) return found->number;
-    return fail(ErrorCode::not_found, "no further message");
+    for (const task::EventPtr& event : *log) {
+      const task::Message* message = task::message_in(event->body);
+      const bool is_one = event->number > after && message && message->role == task::Role::user;
+      if (is_one && std::ssize(found) < count) found.push_back(event->number);
+    }
+    return found;
   }
   Query query = connection.query(
-      "SELECT number FROM messages WHERE task_key = ? AND number > ? AND role = 0 ORDER BY number LIMIT 1",
-      key, after);
-  if (!query.step()) return fail(ErrorCode::not_found, "no further message");
-  return task::EventNumber{query.integer(0)};
+      "SELECT number FROM messages WHERE task_key = ? AND number > ? AND role = 0 ORDER BY number LIMIT ?",
+      key, after, count);
+  while (query.step()) found.push_back({query.integer(0)});
+  return found;
 }
 
 }  // namespace baton::store::sqlite

@@ -12,7 +12,7 @@
 namespace baton::store::sqlite {
 
 // The task of this row; task_not_found if `row` is empty.
-base::Result<task::Task> read_task(Connection& connection, std::optional<HeadRow> row,
+base::Result<task::Task> read_task(Connection& connection, std::optional<TaskRow> row,
                                    const task::Depth& depth, std::optional<task::EventNumber> as_of);
 
 base::Result<std::vector<task::Event>> read_events(Connection& connection, task::TaskKey key,
@@ -20,12 +20,14 @@ base::Result<std::vector<task::Event>> read_events(Connection& connection, task:
 
 base::Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, task::EventNumber message);
 
-base::Result<task::Event> first_stop(Connection& connection, task::TaskKey key, task::EventNumber after);
+base::Result<std::optional<Stop>> stop_after(Connection& connection, task::TaskKey key,
+                                             task::EventNumber number);
 
-base::Result<task::EventNumber> last_stop(Connection& connection, task::TaskKey key,
-                                          task::EventNumber before);
+base::Result<task::EventNumber> stop_before(Connection& connection, task::TaskKey key,
+                                            task::EventNumber number);
 
-base::Result<task::EventNumber> next_user_message(Connection& connection, task::TaskKey key,
-                                                  task::EventNumber after);
+// At most `count` of the user's messages after `after`.
+base::Result<std::vector<task::EventNumber>> user_messages(Connection& connection, task::TaskKey key,
+                                                           task::EventNumber after, int count);
 
 }  // namespace baton::store::sqlite

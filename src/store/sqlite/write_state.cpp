@@ -4,33 +4,16 @@
 #include "store/sqlite/index_rows.h"
 
 namespace baton::store::sqlite {
-namespace {
-
-// One key from the three; the lengths distinguish ("a", "bc") from ("ab", "c").
-std::string context_name(const task::TaskHead& head) {
-  return std::to_string(head.agent.value.size()) + ' ' + std::to_string(head.caller.value.size()) + ' ' +
-         head.agent.value + head.caller.value + head.context.value;
-}
-
-}  // namespace
-
-KnownTask* WriteState::task(task::TaskKey key) {
-  if (KnownTask* known = tasks_.find(key)) return known;
-  auto row = find_head(connection_, key);
-  if (!row) return nullptr;
-  return &tasks_.put(key, KnownTask{std::move(*row), {}, std::nullopt});
-}
-
-const task::ArtifactPlaces& WriteState::artifacts(KnownTask& task, const task::Change& change) {
+const task::ArtifactPlaces& WriteState::artifacts(TaskRow& task, const task::Change& change) {
   task::for_each_artifact_named(change, [&](const task::ArtifactId& id) { find_artifact(task, id); });
   return task.artifacts;
 }
 
-void WriteState::find_artifact(KnownTask& task, const task::ArtifactId& id) {
-  if (task.artifacts.size() == static_cast<std::size_t>(task.row.head.artifact_count)) return;  // all of them
+void WriteState::find_artifact(TaskRow& task, const task::ArtifactId& id) {
+  if (task.artifacts.size() == static_cast<std::size_t>(task.head.artifact_count)) return;  // all of them
   if (task.artifacts.contains(id)) return;
-  if (!task.row.indexed) {
-    const auto log = read_short_log(connection_, task.row.head.key, task::kLogEnd);
+  if (!task.indexed) {
+    const auto log = read_short_log(connection_, task.head.key, task::kLogEnd);
     if (!log) throw SQLite::Exception(log.error().for_log);
     task.artifacts = artifacts_of(*log);
     return;
@@ -39,21 +22,21 @@ void WriteState::find_artifact(KnownTask& task, const task::ArtifactId& id) {
       "SELECT a.ordinal, (SELECT p.mark FROM artifact_parts p WHERE p.task_key = a.task_key AND "
       "p.ordinal = a.ordinal AND p.mark > 0 ORDER BY p.number DESC LIMIT 1) "
       "FROM artifacts a WHERE a.task_key = ? AND a.public_id = ?",
-      task.row.head.key, id);
+      task.head.key, id);
   if (!query.step()) return;
   const bool withdrawn = query.small(1) == static_cast<int>(task::EventEffect::Mark::withdrawn);
   task.artifacts.try_emplace(id, task::ArtifactPlace{query.small(0), withdrawn});
 }
 
-std::vector<KnownConfig>& WriteState::configs(KnownTask& task) {
+std::vector<TaskRow::Config>& WriteState::configs(TaskRow& task) {
   if (task.configs) return *task.configs;
   task.configs.emplace();
   Query query = connection_.query(
-      "SELECT config_key, public_id, generation FROM push_configs WHERE task_key = ? ORDER BY config_key",
-      task.row.head.key);
+      "SELECT config_key, public_id, version FROM push_configs WHERE task_key = ? ORDER BY config_key",
+      task.head.key);
   while (query.step()) {
     task.configs->push_back(
-        {{query.integer(0)}, {query.text(1)}, static_cast<task::Generation>(query.small(2))});
+        {{query.integer(0)}, {query.text(1)}, static_cast<task::ProtocolVersion>(query.small(2))});
   }
   return *task.configs;
 }
@@ -82,12 +65,6 @@ void WriteState::write_totals() {
     if (more != 0) add_to_total(connection_, agent, caller, state, more);
   }
   totals_.clear();
-}
-
-ContextRow& WriteState::context(const task::TaskHead& head) {
-  const std::string name = context_name(head);
-  if (ContextRow* known = contexts_.find(name)) return *known;
-  return contexts_.put(name, find_context(connection_, head.agent, head.caller, head.context));
 }
 
 }  // namespace baton::store::sqlite

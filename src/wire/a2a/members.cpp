@@ -174,7 +174,7 @@ Result<task::PushConfig> read_push_config(Value config, const std::string& name,
                                           task::ProtocolVersion version) {
   if (!config.is_object()) return wrong(name + ": must be an object");
   task::PushConfig read;
-  read.generation = version;
+  read.version = version;
   std::optional<base::Error> bad;
   if ((bad = take(read_id(config["id"], name + ".id"), read.id.value)) ||
       (bad = take(read_string(config["url"], name + ".url"), read.url)) ||

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "agents/process_host.h"
@@ -84,17 +85,20 @@ int serve(const std::string& database, const std::string& agents_folder) {
       {"deeds", [&](const agents::Agent&) { return std::make_unique<Deeds>(deeds); }}};
   auto catalogue = agents::Catalogue::load(agents_folder, processes, builtins);
   if (!catalogue) return cannot_start(catalogue.error());
-  notify::Notifier notifier(**store, **store, clock, {},
-                            [](const store::TaskStore& tasks, const store::Delivery& delivery) {
-                              return notify::render_a2a(tasks, delivery);
-                            });
-  engine::Engine engine(**store, *catalogue, clock, {}, [&notifier] { notifier.wake(); });
+  std::optional<notify::Notifier> notifier;
+  engine::Engine engine(**store, **store, *catalogue, clock, {}, [&notifier] {
+    if (notifier) notifier->wake();
+  });
+  notifier.emplace(engine.deliveries(), clock, notify::NotifierOptions(),
+                   [](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
+                     return notify::render_a2a(queue, delivery);
+                   });
   server::ServerOptions options;
   base::WorkerPool readers("log-read", 2,
                            static_cast<std::size_t>(server::http::Limits{}.connections_max) + 1);
   const server::Services services{engine, *catalogue, options, readers, [] { return std::string(); }};
   server::Pipeline pipeline(services);
-  return serve_until(signals, engine, pipeline, notifier);
+  return serve_until(signals, engine, pipeline, *notifier);
 }
 
 }  // namespace

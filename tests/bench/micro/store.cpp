@@ -1,41 +1,93 @@
-// The store, with every commit flushed to the disk: changes one after the other and many at a time, the
-// 10,000th chunk against the first, and reading.
+// The store behind the inbox, with every group flushed to the disk: changes one after the other and many at a
+// time, the 10,000th chunk against the first, and reading.
 #include <benchmark/benchmark.h>
 
+#include <atomic>
+#include <functional>
 #include <future>
 
 #include "base/clock.h"
+#include "base/id.h"
+#include "engine/inbox.h"
 #include "micro/things.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace baton::bench {
 namespace {
 
-using store::Committed;
+using base::Result;
+using engine::Written;
 using task::Change;
+
+// As if a commit could only be flushed by the thread that makes it: without wal_vfs.h. For an inbox, which
+// reads nothing but rows.
+class FlushedCommits final : public store::TaskStore {
+ public:
+  explicit FlushedCommits(store::SqliteStore& store) : store_(store) {}
+
+  Result<store::Committed> apply(Change& change, store::TaskRow& row) override {
+    return store_.apply(change, row);
+  }
+  Result<void> commit() override {
+    auto committed = store_.commit();
+    return committed ? store_.flush() : committed;
+  }
+  Result<void> flush() override { return {}; }
+  Result<store::TaskRow> row(task::TaskKey key) const override { return store_.row(key); }
+
+  Result<task::TaskHead> find(const task::TaskRef&) const override { abort(); }
+  Result<task::Task> read(task::TaskKey, const task::Depth&,
+                          std::optional<task::EventNumber>) const override {
+    abort();
+  }
+  Result<std::vector<task::Event>> events(task::TaskKey, task::EventNumber, int) const override { abort(); }
+  Result<store::TurnInput> turn_input(task::TaskKey, task::EventNumber) const override { abort(); }
+  Result<store::ContextRecord> context(task::ContextKey, task::TaskKey, task::EventNumber,
+                                       int) const override {
+    abort();
+  }
+  Result<std::optional<store::Stop>> stop_after(task::TaskKey, task::EventNumber) const override { abort(); }
+  Result<task::EventNumber> stop_before(task::TaskKey, task::EventNumber) const override { abort(); }
+  Result<store::EarlierSend> earlier_send(const task::SendDigest&) const override { abort(); }
+  Result<store::ListPage> list(const task::ListFilter&) const override { abort(); }
+  Result<std::vector<task::TaskHead>> open_tasks(Open, task::TaskKey, int) const override { abort(); }
+
+ private:
+  store::SqliteStore& store_;
+};
 
 class OpenStore {
  public:
-  OpenStore() {
-    store::SqliteOptions options;
-    options.path = folder_.file("bench.db");
-    auto opened = store::SqliteStore::open(options, clock_);
-    if (!opened) abort();
-    store_ = std::move(*opened);
-  }
+  explicit OpenStore(bool flushes_with_commit = false)
+      : store_(open(folder_.file("bench.db"), clock_)),
+        flushing_(*store_),
+        inbox_(flushes_with_commit ? static_cast<store::TaskStore&>(flushing_) : *store_, *store_, live_, {},
+               [] {}) {}
 
-  store::SqliteStore& operator*() { return *store_; }
   store::SqliteStore* operator->() { return store_.get(); }
 
-  std::future<Committed> commit(Change change) {
-    auto promise = std::make_shared<std::promise<Committed>>();
-    auto future = promise->get_future();
-    store_->commit(std::move(change), [promise](base::Result<Committed> result) {
+  void post(Change change, std::function<void(Written)> done) {
+    engine::Decision decision;
+    decision.task = change.task;
+    decision.decide = [change = std::move(change)](const auto&) { return change; };
+    decision.done = [done = std::move(done)](Result<Written> result) {
       if (!result) abort();
-      promise->set_value(std::move(*result));
-    });
-    return future;
+      done(std::move(*result));
+    };
+    inbox_.post(std::move(decision));
   }
+  std::future<Written> commit(Change change) {
+    auto promise = std::make_shared<std::promise<Written>>();
+    post(std::move(change), [promise](Written written) { promise->set_value(std::move(written)); });
+    return promise->get_future();
+  }
+  // Creates another task each time one is stored.
+  void keep_creating(std::atomic<std::int64_t>& left) {
+    post(creation(), [&](const Written&) {
+      if (--left > 0) keep_creating(left);
+    });
+  }
+  void settle() { inbox_.settle(); }
 
   task::TaskHead new_task() { return commit(creation()).get().head; }
 
@@ -52,9 +104,20 @@ class OpenStore {
   }
 
  private:
+  static std::unique_ptr<store::SqliteStore> open(const std::string& path, const base::Clock& clock) {
+    store::SqliteOptions options;
+    options.path = path;
+    auto opened = store::SqliteStore::open(options, clock);
+    if (!opened) abort();
+    return std::move(*opened);
+  }
+
   WorkFolder folder_;
   base::SystemClock clock_;
   std::unique_ptr<store::SqliteStore> store_;
+  FlushedCommits flushing_;
+  engine::LiveTasks live_;
+  engine::Inbox inbox_;
 };
 
 Change chunk_change(const task::TaskHead& head, bool append) {
@@ -67,7 +130,7 @@ Change chunk_change(const task::TaskHead& head, bool append) {
 // As many changes under way as the argument says.
 void create_tasks(benchmark::State& state) {
   OpenStore store;
-  std::vector<std::future<Committed>> under_way;
+  std::vector<std::future<Written>> under_way;
   for (auto _ : state) {
     for (std::int64_t i = 0; i < state.range(0); ++i) under_way.push_back(store.commit(store.creation()));
     for (auto& change : under_way) change.get();
@@ -76,11 +139,23 @@ void create_tasks(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 
+// As many under way all the time.
+void keep_creating(benchmark::State& state, bool flushes_with_commit) {
+  constexpr std::int64_t kEach = 100;
+  OpenStore store(flushes_with_commit);
+  for (auto _ : state) {
+    std::atomic<std::int64_t> left = (kEach - 1) * state.range(0) + 1;
+    for (std::int64_t i = 0; i < state.range(0); ++i) store.keep_creating(left);
+    store.settle();
+  }
+  state.SetItemsProcessed(state.iterations() * kEach * state.range(0));
+}
+
 // To an artifact that has so many chunks already.
 void append_chunk(benchmark::State& state) {
   OpenStore store;
   const task::TaskHead head = store.new_task();
-  std::vector<std::future<Committed>> under_way;
+  std::vector<std::future<Written>> under_way;
   for (std::int64_t i = 0; i <= state.range(0); ++i) {
     under_way.push_back(store.commit(chunk_change(head, i > 0)));
   }
@@ -92,7 +167,7 @@ void read_head(benchmark::State& state) {
   OpenStore store;
   const task::TaskHead head = store.new_task();
   const task::TaskRef ref{head.caller, head.agent, head.id};
-  for (auto _ : state) benchmark::DoNotOptimize(store->head(ref));
+  for (auto _ : state) benchmark::DoNotOptimize(store->find(ref));
 }
 
 void read_task(benchmark::State& state) {
@@ -112,6 +187,13 @@ void read_events(benchmark::State& state) {
 
 // Their time is the disk's, not the processor's.
 BENCHMARK(create_tasks)->Arg(1)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
+BENCHMARK_CAPTURE(keep_creating, as_shipped, false)->Arg(1)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
+BENCHMARK_CAPTURE(keep_creating, flushed_with_commit, true)
+    ->Arg(1)
+    ->Arg(16)
+    ->Arg(64)
+    ->Arg(256)
+    ->UseRealTime();
 BENCHMARK(append_chunk)->Arg(0)->Arg(10'000)->Iterations(500)->UseRealTime();
 BENCHMARK(read_head);
 BENCHMARK(read_task);

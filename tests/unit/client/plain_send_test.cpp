@@ -25,8 +25,8 @@ struct Script {
   bool stop_on_wait = false;
   std::chrono::steady_clock::time_point now{};
 
-  FollowEnd run(task::Generation generation) {
-    const auto dialect = wire::a2a::client_dialect(generation, wire::Binding::json_rpc);
+  FollowEnd run(task::ProtocolVersion version) {
+    const auto dialect = wire::a2a::client_dialect(version, wire::Binding::json_rpc);
     FollowPlan plan;
     plan.dialect = dialect.get();
     plan.first_request.emplace();
@@ -51,7 +51,7 @@ struct Script {
 
 TEST_CASE("Plain send: a lost answer is asked for again with the same message, and told once") {
   Script script{{kLost, kLost, kDone}};
-  const FollowEnd end = script.run(task::Generation::v0_3);
+  const FollowEnd end = script.run(task::ProtocolVersion::v0_3);
   CHECK_FALSE(end.error.has_value());
   CHECK(end.state == task::State::completed);
   CHECK(end.task.value == "t");
@@ -62,22 +62,22 @@ TEST_CASE("Plain send: a lost answer is asked for again with the same message, a
 
 TEST_CASE("Plain send: a message of 0.1, which has no id, and a refused one are sent once") {
   Script old{{kLost, kDone}};
-  CHECK(old.run(task::Generation::v0_1).error.has_value());
+  CHECK(old.run(task::ProtocolVersion::v0_1).error.has_value());
   CHECK(old.sent == 1);
   Script refused{{kRefused, kDone}};
-  CHECK(refused.run(task::Generation::v0_3).error->rpc_code == -32600);
+  CHECK(refused.run(task::ProtocolVersion::v0_3).error->rpc_code == -32600);
   CHECK(refused.sent == 1);
 }
 
 TEST_CASE("Plain send: silence ends it after the time to give up, and so does being stopped") {
   Script silent;
-  const FollowEnd end = silent.run(task::Generation::v1_0);
+  const FollowEnd end = silent.run(task::ProtocolVersion::v1_0);
   CHECK(end.error->lost);
   CHECK(silent.now.time_since_epoch() < FollowPlan().give_up_after);
   CHECK(silent.sent > 10);
   Script stopped;
   stopped.stop_on_wait = true;
-  CHECK(stopped.run(task::Generation::v1_0).stopped);
+  CHECK(stopped.run(task::ProtocolVersion::v1_0).stopped);
   CHECK(stopped.sent == 1);
 }
 

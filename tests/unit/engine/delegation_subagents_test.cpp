@@ -77,7 +77,8 @@ TEST_CASE("Delegation: a child is a subagent of the parent's log from its beginn
   CHECK(events[0].id == child->turn.task.value);
   CHECK(events[1].id == child->turn.task.value);
   CHECK(story_of(log) == Story{"started helper", "finished"});
-  CHECK(subagents_in(bench.log(bench.store().head({task::kAnonymous, {"helper"}, child->turn.task})->key))
+  CHECK(subagents_in(
+            bench.log(bench.engine().tasks().find({task::kAnonymous, {"helper"}, child->turn.task})->key))
             .empty());
   // The reply goes on around it: a subagent is no content of the parent's.
   const auto task = bench.engine().tasks().read(accepted->key, {});

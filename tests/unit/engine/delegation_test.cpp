@@ -33,7 +33,7 @@ TEST_CASE("Delegation: the child's result comes back to the turn, and the child 
   const auto child = bench.helper().next();
   REQUIRE(child);
   CHECK(task::text_of(child->turn.message) == "do this");
-  CHECK(bench.store().open_children(accepted->key)->size() == 1);
+  CHECK(bench.store().open_tasks(store::TaskStore::Open::children, accepted->key, 100)->size() == 1);
   child->sink->text("done that");
   child->sink->finish(agents::Done{});
   REQUIRE(bench.scripted().wait_for([&] { return !parent->delivered.empty(); }));
@@ -120,7 +120,8 @@ TEST_CASE("Delegation: when the parent ends its open children are canceled") {
   CHECK(canceled.get());
   REQUIRE(bench.helper().wait_for([&] { return child->canceled; }));
   child->sink->finish(agents::Canceled{});
-  while (!bench.store().open_children(accepted->key)->empty()) std::this_thread::yield();
+  while (!bench.store().open_tasks(store::TaskStore::Open::children, accepted->key, 100)->empty())
+    std::this_thread::yield();
 }
 
 TEST_CASE("Delegation: a child that was asked for with the turn's last word does not outlive its parent") {
@@ -134,14 +135,14 @@ TEST_CASE("Delegation: a child that was asked for with the turn's last word does
     REQUIRE(bench.wait(accepted->key)->state == State::completed);
   }
   // Whether a child's turn had begun or not: it is told to stop or never starts.
-  while (bench.store().unfinished({}, 100)->size() > 0) {
+  while (bench.store().open_tasks(store::TaskStore::Open::unfinished, {}, 100)->size() > 0) {
     if (const auto child = bench.helper().waiting() > 0 ? bench.helper().next() : nullptr) {
       REQUIRE(bench.helper().wait_for([&] { return child->canceled || child->let_go; }));
       child->sink->finish(agents::Canceled{});
     }
     std::this_thread::yield();
   }
-  CHECK(bench.store().orphans()->empty());
+  CHECK(bench.store().open_tasks(store::TaskStore::Open::orphans, {}, 100)->empty());
 }
 
 }  // namespace delegation_test

@@ -34,7 +34,7 @@ task::Submission chat(const std::string& text, const std::string& name = {},
   task::Submission submission = EngineBench::message(text);
   submission.context = {context};
   submission.name = name;
-  submission.origin = task::Generation::none;
+  submission.origin = task::ProtocolVersion::none;
   submission.leaving = task::Leaving::cancels;
   return submission;
 }
@@ -45,7 +45,7 @@ agents::Asked asking() {
 
 bool wait_cancel(EngineBench& bench, task::TaskKey key) {
   const auto until = std::chrono::steady_clock::now() + test::patience();
-  while (!bench.store().head(key)->cancel_requested) {
+  while (!bench.engine().tasks().find(key)->cancel_requested) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::yield();
   }
@@ -60,18 +60,18 @@ TEST_CASE(
   const auto left = bench.submit(chat("left"));
   const auto followed = bench.submit(chat("followed"));
   {
-    const auto subscription = bench.engine().feed().subscribe(followed->key, [] {});
+    const auto subscription = bench.engine().live().subscribe(followed->key, [] {});
     leave(bench, *followed);
     leave(bench, *left);
     // Graces pass in order, so the other one's has by then.
     REQUIRE(wait_cancel(bench, left->key));
-    CHECK_FALSE(bench.store().head(followed->key)->cancel_requested);
+    CHECK_FALSE(bench.engine().tasks().find(followed->key)->cancel_requested);
   }
   leave(bench, *followed);
   CHECK(wait_cancel(bench, followed->key));
   for (int i = 0; i < 2; ++i) bench.scripted().next()->sink->finish(agents::Canceled{});
   REQUIRE(bench.wait(left->key)->state == State::canceled);
-  const auto status = bench.store().read(left->key, {})->status;
+  const auto status = bench.engine().tasks().read(left->key, {})->status;
   REQUIRE(status.message);
   CHECK(task::text_of(*status.message) == "The client hung up and nobody followed the run for 0.001 s.");
 }
@@ -81,7 +81,7 @@ TEST_CASE(
     "alone") {
   EngineBench bench(hasty());
   auto a2a = chat("A2A");
-  a2a.origin = task::Generation::v1_0;
+  a2a.origin = task::ProtocolVersion::v1_0;
   const auto of_a2a = bench.submit(a2a);
   REQUIRE(bench.scripted().next());
   auto stays = chat("stays");
@@ -95,9 +95,9 @@ TEST_CASE(
   const auto leaves = bench.scripted().next();
   for (const auto& one : {of_a2a, makes_way, asked, left}) leave(bench, *one);
   REQUIRE(bench.scripted().wait_for([&] { return leaves->canceled; }));
-  CHECK_FALSE(bench.store().head(of_a2a->key)->cancel_requested);
-  CHECK_FALSE(bench.store().head(makes_way->key)->cancel_requested);
-  CHECK(bench.store().head(asked->key)->state == State::input_required);
+  CHECK_FALSE(bench.engine().tasks().find(of_a2a->key)->cancel_requested);
+  CHECK_FALSE(bench.engine().tasks().find(makes_way->key)->cancel_requested);
+  CHECK(bench.engine().tasks().find(asked->key)->state == State::input_required);
 }
 
 TEST_CASE("TaskService: whoever left a run does not cancel the next one of its task") {
@@ -148,7 +148,7 @@ TEST_CASE("TaskService: a run of a chat client that nobody comes back for after 
   bench.restart();
   CHECK(bench.engine().tasks().leaving(left->key, left->before).value() == task::Leaving::cancels);
   CHECK(wait_cancel(bench, left->key));
-  CHECK_FALSE(bench.store().head(kept->key)->cancel_requested);
+  CHECK_FALSE(bench.engine().tasks().find(kept->key)->cancel_requested);
 }
 
 TEST_CASE("TaskService: a grace that has not passed at the end is dropped") {

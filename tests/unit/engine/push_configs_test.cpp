@@ -39,11 +39,11 @@ std::vector<std::string> ids_of(EngineBench& bench, const std::string& id) {
   return ids;
 }
 
-task::PushConfig config_of(task::Generation generation, const std::string& id = {}) {
+task::PushConfig config_of(task::ProtocolVersion version, const std::string& id = {}) {
   task::PushConfig config;
   config.id = {id};
   config.url = "http://192.0.2.1/hook";
-  config.generation = generation;
+  config.version = version;
   return config;
 }
 
@@ -56,12 +56,10 @@ task::TaskKey without_turn(EngineBench& bench, const std::string& id) {
   created.create->caller = task::kAnonymous;
   created.create->context = {"c1"};
   created.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, {}}, {}});
-  std::promise<base::Result<store::Committed>> promise;
-  bench.store().commit(std::move(created),
-                       [&](base::Result<store::Committed> result) { promise.set_value(std::move(result)); });
-  const auto committed = promise.get_future().get();
-  REQUIRE(committed);
-  return committed->head.key;
+  store::TaskRow row;
+  REQUIRE(bench.store().apply(created, row));
+  REQUIRE(bench.store().commit());
+  return row.head.key;
 }
 
 }  // namespace
@@ -70,7 +68,8 @@ TEST_CASE("PushConfigs: they are listed in order of creation, and deleted twice 
   EngineBench bench;
   REQUIRE(bench.submit(EngineBench::message("x", "t1")));
   CHECK(ids_of(bench, "t1").empty());
-  for (const char* id : {"b", "a", "c"}) REQUIRE(set(bench, "t1", config_of(task::Generation::v1_0, id)));
+  for (const char* id : {"b", "a", "c"})
+    REQUIRE(set(bench, "t1", config_of(task::ProtocolVersion::v1_0, id)));
   CHECK(ids_of(bench, "t1") == std::vector<std::string>{"b", "a", "c"});
   CHECK(remove(bench, EngineBench::ref("t1"), "a"));
   CHECK(remove(bench, EngineBench::ref("t1"), "a"));
@@ -82,14 +81,14 @@ TEST_CASE("PushConfigs: they are listed in order of creation, and deleted twice 
 TEST_CASE("PushConfigs: a config without an id is a new one in 1.0, and the task's one before") {
   EngineBench bench;
   auto with_config = EngineBench::message("x", "t1");
-  with_config.push = config_of(task::Generation::v0_3);
+  with_config.push = config_of(task::ProtocolVersion::v0_3);
   REQUIRE(bench.submit(with_config));
   CHECK(ids_of(bench, "t1") == std::vector<std::string>{"t1"});
-  const auto older = set(bench, "t1", config_of(task::Generation::v0_3));
+  const auto older = set(bench, "t1", config_of(task::ProtocolVersion::v0_3));
   REQUIRE(older);
   CHECK(older->id.value == "t1");
-  const auto newer = set(bench, "t1", config_of(task::Generation::v1_0));
-  const auto another = set(bench, "t1", config_of(task::Generation::v1_0));
+  const auto newer = set(bench, "t1", config_of(task::ProtocolVersion::v1_0));
+  const auto another = set(bench, "t1", config_of(task::ProtocolVersion::v1_0));
   REQUIRE(newer);
   REQUIRE(another);
   CHECK_FALSE(newer->id.empty());
@@ -102,7 +101,7 @@ TEST_CASE("PushConfigs: those sent along with messages count") {
   options.engine.push_configs_max = 1;
   EngineBench bench(options);
   auto with_config = EngineBench::message("x", "t1");
-  with_config.push = config_of(task::Generation::v1_0);
+  with_config.push = config_of(task::ProtocolVersion::v1_0);
   REQUIRE(bench.submit(with_config));
   const auto before = ids_of(bench, "t1");
   CHECK(bench.submit(with_config).error().code == ErrorCode::too_large);
@@ -114,7 +113,7 @@ TEST_CASE("PushConfigs: those sent along with messages count") {
 
 TEST_CASE("PushConfigs: settling waits for what is being set or deleted") {
   EngineBench bench;
-  const task::TaskKey task = without_turn(bench, "t1");
+  without_turn(bench, "t1");
   engine::TaskService& tasks = bench.engine().tasks();
   for (const bool deletes : {false, true}) {
     CAPTURE(deletes);
@@ -122,14 +121,14 @@ TEST_CASE("PushConfigs: settling waits for what is being set or deleted") {
     std::promise<void> settled;
     std::promise<void> stood_still;
     std::atomic<bool> answered{false};
-    bench.store().delete_push(task, {"none"}, [&](const base::Result<void>&) {
+    tasks.delete_push(EngineBench::ref("t1"), {"none"}, [&](const base::Result<void>&) {
       settled.get_future().wait_for(std::chrono::milliseconds(200));
       stood_still.set_value();
     });
     if (deletes) {
       tasks.delete_push(EngineBench::ref("t1"), {"a"}, [&](const base::Result<void>&) { answered = true; });
     } else {
-      tasks.set_push(EngineBench::ref("t1"), config_of(task::Generation::v1_0, "a"),
+      tasks.set_push(EngineBench::ref("t1"), config_of(task::ProtocolVersion::v1_0, "a"),
                      [&](const base::Result<task::PushConfig>&) { answered = true; });
     }
     bench.engine().settle();
@@ -144,7 +143,7 @@ TEST_CASE("PushConfigs: settling waits for what is being set or deleted") {
 TEST_CASE("PushConfigs: nobody lists or deletes those of another caller's task") {
   EngineBench bench;
   REQUIRE(bench.submit(EngineBench::message("x", "t1")));
-  REQUIRE(set(bench, "t1", config_of(task::Generation::v1_0, "a")));
+  REQUIRE(set(bench, "t1", config_of(task::ProtocolVersion::v1_0, "a")));
   const task::TaskRef foreign{{"mallory"}, {"scripted"}, {"t1"}};
   CHECK(bench.engine().tasks().push_configs(foreign).error().code == ErrorCode::task_not_found);
   CHECK(remove(bench, foreign, "a").error().code == ErrorCode::task_not_found);
@@ -157,12 +156,13 @@ TEST_CASE("PushConfigs: where webhooks are switched off every method says so") {
   EngineBench bench(options);
   REQUIRE(bench.submit(EngineBench::message("x", "t1")));
   const auto ref = EngineBench::ref("t1");
-  CHECK(set(bench, "t1", config_of(task::Generation::v1_0)).error().code == ErrorCode::push_not_supported);
+  CHECK(set(bench, "t1", config_of(task::ProtocolVersion::v1_0)).error().code ==
+        ErrorCode::push_not_supported);
   CHECK(remove(bench, ref, "a").error().code == ErrorCode::push_not_supported);
   CHECK(bench.engine().tasks().push_configs(ref).error().code == ErrorCode::push_not_supported);
   CHECK(bench.engine().tasks().push_config(ref, {}).error().code == ErrorCode::push_not_supported);
   auto with_config = EngineBench::message("x", "t2");
-  with_config.push = config_of(task::Generation::v1_0);
+  with_config.push = config_of(task::ProtocolVersion::v1_0);
   CHECK(bench.submit(with_config).error().code == ErrorCode::push_not_supported);
 }
 

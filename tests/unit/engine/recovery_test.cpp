@@ -104,7 +104,7 @@ TEST_CASE("Recovery: queued turns are queued again, waiting tasks wait, ended on
   }
   CHECK(bench.wait(blocks->key)->state == State::completed);
   CHECK(bench.wait(queued->key)->state == State::completed);
-  CHECK(bench.store().head(waits->key)->state == State::input_required);
+  CHECK(bench.engine().tasks().find(waits->key)->state == State::input_required);
   CHECK(bench.log(ended->key).size() == 4);
 }
 
@@ -129,11 +129,11 @@ TEST_CASE("Recovery: a parent's broken turn runs again with new children, the ol
   request.message.parts.push_back(task::Part::of_text("work"));
   parent->sink->delegate(request);
   REQUIRE(bench.helper().next());
-  const auto child = bench.store().open_children(accepted->key)->at(0);
+  const auto child = bench.store().open_tasks(store::TaskStore::Open::children, accepted->key, 100)->at(0);
   bench.restart();
   const auto again = bench.scripted().next();
   REQUIRE(again);
-  CHECK(bench.store().head(child.key)->state == State::canceled);
+  CHECK(bench.engine().tasks().find(child.key)->state == State::canceled);
   CHECK(bench.helper().waiting() == 0);
   again->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);

@@ -42,9 +42,9 @@ std::vector<task::Task> found(EngineBench& bench, const std::vector<std::string>
                               const engine::ReferenceBounds& bounds) {
   task::Message message;
   message.reference_tasks = ids(named);
-  const auto head = bench.store().head(EngineBench::ref("t0"));
+  const auto head = bench.engine().tasks().find(EngineBench::ref("t0"));
   REQUIRE(head);
-  auto tasks = engine::referenced_tasks(bench.store(), *head, message, bounds);
+  auto tasks = engine::referenced_tasks(bench.engine().reader(), *head, message, bounds);
   REQUIRE(tasks);
   return std::move(*tasks);
 }

@@ -25,7 +25,7 @@ task::Submission chat(const std::string& text, const std::string& name = {},
   task::Submission submission = EngineBench::message(text);
   submission.context = {context};
   submission.name = name;
-  submission.origin = task::Generation::none;
+  submission.origin = task::ProtocolVersion::none;
   submission.leaving = task::Leaving::cancels;
   return submission;
 }
@@ -199,7 +199,7 @@ TEST_CASE("TaskService: a turn that runs again is told the client's history agai
   const auto again = bench.scripted().next();
   REQUIRE(again);
   CHECK(texts(again->turn.history) == Texts{"mine"});
-  const auto message = bench.store().head(accepted->key)->turn_message;
+  const auto message = bench.engine().tasks().find(accepted->key)->turn_message;
   CHECK(bench.store().turn_input(accepted->key, message)->request.history.has_value());
   again->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key));

@@ -279,7 +279,8 @@ TEST_CASE("TaskService: a task's history has a bound") {
   for (int i = 0; i < 2; ++i) {
     REQUIRE(bench.submit(EngineBench::message("x", "t1")));
     bench.scripted().next()->sink->finish(agents::Done{});
-    while (bench.store().head(EngineBench::ref("t1"))->state != State::completed) std::this_thread::yield();
+    while (bench.engine().tasks().find(EngineBench::ref("t1"))->state != State::completed)
+      std::this_thread::yield();
   }
   const auto refused = bench.submit(EngineBench::message("x", "t1"));
   REQUIRE_FALSE(refused);

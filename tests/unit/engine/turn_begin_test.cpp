@@ -34,7 +34,7 @@ TEST_CASE("Turn: with a free slot it is stored as begun in one change with its m
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("x", "t1"));
   REQUIRE(accepted);
-  const auto head = bench.store().head(accepted->key);
+  const auto head = bench.engine().tasks().find(accepted->key);
   REQUIRE(head);
   CHECK(head->state == State::working);
   CHECK(head->version.value == 1);
@@ -75,7 +75,7 @@ TEST_CASE("Turn: without a free slot it is queued and begins when one is given b
   const auto first = bench.submit(EngineBench::message("x", "t1"));
   const auto second = bench.submit(EngineBench::message("y", "t2"));
   REQUIRE(second);
-  CHECK(bench.store().head(second->key)->turn_state == task::TurnState::queued);
+  CHECK(bench.engine().tasks().find(second->key)->turn_state == task::TurnState::queued);
   const auto turn = bench.scripted().next();
   REQUIRE(turn);
   turn->sink->finish(agents::Done{});
@@ -119,7 +119,7 @@ TEST_CASE("Turn: what is said while it is held is stored when it is released") {
   REQUIRE(turn);
   std::promise<void> news;
   std::atomic<bool> told{false};
-  const auto subscription = bench.engine().feed().subscribe(accepted->key, [&] {
+  const auto subscription = bench.engine().live().subscribe(accepted->key, [&] {
     if (!told.exchange(true)) news.set_value();
   });
   turn->sink->hold();

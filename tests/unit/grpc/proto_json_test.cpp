@@ -162,7 +162,7 @@ void check_send(const std::string& path, const wire::a2a::Dialect& dialect, cons
   CHECK(got.submission.push->url == wanted.submission.push->url);
   CHECK(got.submission.push->schemes == wanted.submission.push->schemes);
   CHECK(got.submission.push->credentials == wanted.submission.push->credentials);
-  CHECK(got.submission.push->generation == wanted.submission.push->generation);
+  CHECK(got.submission.push->version == wanted.submission.push->version);
 }
 
 TEST_CASE("gRPC requests: a send is the one that its JSON is") {

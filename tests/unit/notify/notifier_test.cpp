@@ -10,7 +10,7 @@
 
 #include "base/log.h"
 #include "support/manual_clock.h"
-#include "support/memory_delivery_store.h"
+#include "support/memory_deliveries.h"
 #include "support/patience.h"
 #include "support/webhook_receiver.h"
 #include "unit/net/raw_server.h"
@@ -18,21 +18,20 @@
 namespace notifier_test {
 
 using namespace std::chrono_literals;
+using baton::notify::DeliveryQueue;
 using baton::notify::Notifier;
 using baton::notify::NotifierOptions;
 using baton::notify::Rendered;
 using baton::store::Delivery;
-using baton::store::TaskStore;
 using baton::task::EventNumber;
 using baton::task::PushConfig;
 using baton::task::TaskKey;
 using baton::test::ManualClock;
-using baton::test::MemoryDeliveryStore;
-using baton::test::MemoryTasks;
+using baton::test::MemoryDeliveries;
 using baton::test::patience;
 using baton::test::RawServer;
 using baton::test::WebhookReceiver;
-using Entry = MemoryDeliveryStore::Entry;
+using Entry = MemoryDeliveries::Entry;
 
 namespace {
 
@@ -43,8 +42,8 @@ PushConfig config(const std::string& id, const std::string& url) {
   return result;
 }
 
-baton::base::Result<Rendered> render(const TaskStore& tasks, const Delivery& delivery) {
-  const auto task = tasks.read(delivery.task, {}, delivery.event);
+baton::base::Result<Rendered> render(const DeliveryQueue& queue, const Delivery& delivery) {
+  const auto task = queue.read(delivery.task, {}, delivery.event);
   if (!task) return baton::base::fail(task.error());
   return Rendered{task->id, {"application/json", task->id.value + "@" + text_of(*task->status.message)}};
 }
@@ -59,7 +58,7 @@ class Fixture {
   }
   void restart() {
     notifier.reset();
-    notifier.emplace(tasks, store, clock, options, render);
+    notifier.emplace(store, clock, options, render);
     notifier->start();
   }
   void add(std::int64_t task, std::int64_t event, const PushConfig& to) {
@@ -78,8 +77,7 @@ class Fixture {
   }
 
   ManualClock clock;
-  MemoryTasks tasks;
-  MemoryDeliveryStore store;
+  MemoryDeliveries store;
   NotifierOptions options;
   std::optional<Notifier> notifier;
 };
@@ -151,7 +149,7 @@ TEST_CASE("Notifier: 410 and a task that is gone are given up at once") {
   WebhookReceiver receiver;
   receiver.answer_with({{410, {}}});
   Fixture fixture;
-  fixture.tasks.deleted = TaskKey{2};
+  fixture.store.deleted = TaskKey{2};
   fixture.add(1, 1, config("c", receiver.url()));
   fixture.add(2, 1, config("c", receiver.url()));
   REQUIRE(fixture.store.wait_until_settled());
@@ -270,7 +268,7 @@ TEST_CASE("Notifier: one slow receiver does not hold up another and gets its sha
 TEST_CASE("Notifier: a caller with many slow receivers does not hold up another caller") {
   std::vector<std::unique_ptr<WebhookReceiver>> tarpits;
   Fixture fixture;
-  fixture.tasks.alices_from = {2001};
+  fixture.store.alices_from = {2001};
   for (int task = 1; task <= 240; ++task) {  // more than there are senders
     if (task <= 40) {
       tarpits.push_back(std::make_unique<WebhookReceiver>());
@@ -375,12 +373,11 @@ TEST_CASE("Notifier: what becomes due with time alone is sent without a wake") {
   WebhookReceiver receiver;
   receiver.answer_with({{500, {}}});
   baton::base::SystemClock clock;
-  MemoryTasks tasks;
-  MemoryDeliveryStore store;
+  MemoryDeliveries store;
   NotifierOptions options;
   options.policy.allow_private = true;
   options.retry.first = 20ms;
-  Notifier notifier(tasks, store, clock, options, render);
+  Notifier notifier(store, clock, options, render);
   store.add(TaskKey{1}, EventNumber{1}, config("c", receiver.url()), clock.now());
   notifier.start();
   REQUIRE(store.wait_until_settled());

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "support/memory_delivery_store.h"
+#include "support/memory_deliveries.h"
 #include "wire/json/document.h"
 
 namespace webhook_body_test {
@@ -13,11 +13,10 @@ using task::ProtocolVersion;
 namespace {
 
 // One task with two events: the agent's text and the end.
-class OneTask : public test::MemoryTasks {
+class OneTask : public test::MemoryDeliveries {
  public:
   mutable int whole_reads = 0;
 
-  using MemoryTasks::read;
   base::Result<task::Task> read(task::TaskKey, const task::Depth&,
                                 std::optional<task::EventNumber> as_of) const override {
     ++whole_reads;
@@ -28,7 +27,6 @@ class OneTask : public test::MemoryTasks {
     task.artifacts.push_back({{"a1"}, 0, {}, {}, {task::Part::of_text("hello")}, {}, {}});
     return task;
   }
-  using MemoryTasks::head;
   base::Result<task::TaskHead> head(task::TaskKey) const override {
     task::TaskHead head;
     head.id = {"t1"};
@@ -50,7 +48,7 @@ store::Delivery delivery(ProtocolVersion version, std::int64_t event) {
   store::Delivery result;
   result.task = {7};
   result.event = {event};
-  result.config.generation = version;
+  result.config.version = version;
   return result;
 }
 

@@ -119,7 +119,7 @@ TEST_CASE("apply: claims are checked before anything else") {
   stale.expected = task::Version{4};
   CHECK(applied_to(State::completed, stale).error().code == ErrorCode::conflict);
   Change fenced = change({delta("old")});
-  fenced.fence = task::TurnNumber{0};
+  fenced.fence = {task::TurnNumber{0}, 1};
   CHECK(applied_to(State::working, fenced).error().code == ErrorCode::conflict);
 }
 
@@ -151,7 +151,7 @@ class AnyChange {
     made.task = {1};
     for (int i = up_to(3); i > 0; --i) made.events.push_back(event());
     if (one_in(3)) made.expected = task::Version{head.version.value - up_to(1)};
-    if (one_in(3)) made.fence = task::TurnNumber{head.turn.value - up_to(1)};
+    if (one_in(3)) made.fence = {task::TurnNumber{head.turn.value - up_to(1)}, head.attempt - up_to(1)};
     made.reopen = one_in(4);
     made.shows = one_in(8);
     if (one_in(3)) {
@@ -213,7 +213,8 @@ struct Life {
     const TaskHead before = std::exchange(head, std::move(applied.head));
     if (change.expected) REQUIRE(*change.expected == before.version);
     if (change.fence) REQUIRE(before.turn_state == task::TurnState::running);
-    if (change.fence) REQUIRE(*change.fence == before.turn);
+    if (change.fence) REQUIRE(change.fence->turn == before.turn);
+    if (change.fence) REQUIRE(change.fence->attempt == before.attempt);
     REQUIRE(head.version.value == before.version.value + (applied.decides ? 1 : 0));
     REQUIRE(head.last_event.value ==
             before.last_event.value + static_cast<std::int64_t>(change.events.size()));

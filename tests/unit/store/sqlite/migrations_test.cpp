@@ -76,6 +76,41 @@ TEST_CASE("Migrations: a database of another program is refused and left alone")
   CHECK(bench.number("SELECT count(*) FROM sqlite_schema") == 1);
 }
 
+TEST_CASE("Migrations: a database from before the schema started afresh is refused, with the ways out") {
+  Bench bench;
+  bench.connection.database().exec(
+      "CREATE TABLE migrations (x); PRAGMA user_version=9; PRAGMA application_id=1113683055");
+  const auto refused = migrate(bench.connection, {kFirst}, {});
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::unsupported);
+  CHECK(refused.error().for_caller.find("older Baton") != std::string::npos);
+  CHECK(refused.error().for_log.find("--db") != std::string::npos);
+  CHECK(refused.error().for_log.find("ab3e8b2") != std::string::npos);
+  CHECK(bench.number("PRAGMA user_version") == 9);
+  CHECK(bench.number("PRAGMA application_id") == 0x4261746f);
+}
+
+TEST_CASE("Migrations: an upgrade is announced, and a new database is no upgrade") {
+  Bench bench;
+  std::vector<std::pair<int, int>> upgrades;
+  const auto note = [&](int from, int to) { upgrades.emplace_back(from, to); };
+  REQUIRE(migrate(bench.connection, {kFirst}, {}, note).has_value());
+  REQUIRE(migrate(bench.connection, {kFirst}, {}, note).has_value());
+  CHECK(upgrades.empty());
+  REQUIRE(migrate(bench.connection, {kFirst, kSecond}, {}, note).has_value());
+  CHECK(upgrades == std::vector<std::pair<int, int>>{{1, 2}});
+}
+
+TEST_CASE("Migrations: a new database can give pages back one by one") {
+  Bench bench;
+  REQUIRE(migrate(bench.connection, {kFirst}, {}).has_value());
+  bench.connection.database().exec("PRAGMA journal_mode=WAL; INSERT INTO a VALUES (zeroblob(100000))");
+  const int pages = bench.number("PRAGMA page_count");
+  CHECK(bench.number("PRAGMA auto_vacuum") == 2);  // INCREMENTAL
+  bench.connection.database().exec("DELETE FROM a; PRAGMA incremental_vacuum(20)");
+  CHECK(bench.number("PRAGMA page_count") == pages - 20);
+}
+
 TEST_CASE("Migrations: the shipped ones make every table, and foreign keys hold") {
   Bench bench;
   REQUIRE(migrate(bench.connection, base::embedded_files(), {}).has_value());

@@ -112,6 +112,13 @@ TEST_CASE("SqliteStore: a database of a newer program is refused") {
   CHECK(opened.error().code == ErrorCode::unsupported);
 }
 
+TEST_CASE("SqliteStore: a new database can give pages back one by one") {
+  Bench bench;
+  REQUIRE(bench.open().has_value());
+  store::sqlite::Connection connection(bench.path, store::sqlite::Connection::Mode::write);
+  CHECK(connection.database().execAndGet("PRAGMA auto_vacuum").getInt() == 2);  // INCREMENTAL
+}
+
 TEST_CASE("SqliteStore: a folder that is not there is an error") {
   Bench bench;
   bench.path = (bench.folder.path() / "none" / "test.db").string();

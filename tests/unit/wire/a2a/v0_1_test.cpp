@@ -142,7 +142,7 @@ TEST_CASE("A2A 0.1 push config: comes back as it was given") {
       R"({"id":"t1","pushNotificationConfig":{"url":"https://h/","token":"t","authentication":{"schemes":["jwt"],"credentials":"c","x":[1, 2]}}})";
   const auto document = parsed(params);
   const auto read = value_of(era.read_push(document.root()));
-  CHECK(read.config.generation == task::ProtocolVersion::v0_1);
+  CHECK(read.config.version == task::ProtocolVersion::v0_1);
   CHECK(read.config.id.value == "t1");
   CHECK(written([&](wire::Writer& out) { era.write_push(out, read.task, read.config); }) == params);
 }

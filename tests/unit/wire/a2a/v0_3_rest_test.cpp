@@ -75,7 +75,7 @@ TEST_CASE("A2A 0.3 REST send: everything in the request is read") {
   CHECK(request.waits == true);
   REQUIRE(submission.push);
   CHECK(submission.push->schemes == std::vector<std::string>{"Bearer", "Basic"});
-  CHECK(submission.push->generation == task::ProtocolVersion::v0_3);
+  CHECK(submission.push->version == task::ProtocolVersion::v0_3);
   CHECK(submission.when_unknown == task::WhenUnknown::refuse);
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("A2A 0.3 REST push config: all forms of a body are read") {
     CHECK(request.task.value == "t1");
     CHECK(request.config.id.value == "p1");
     CHECK(request.config.url == "https://h/");
-    CHECK(request.config.generation == task::ProtocolVersion::v0_3);
+    CHECK(request.config.version == task::ProtocolVersion::v0_3);
   }
   for (const std::string& body : std::vector<std::string>{R"({"config":)" + inner + "}", inner}) {
     CHECK(push(body).task.empty());

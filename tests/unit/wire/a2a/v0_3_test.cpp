@@ -61,7 +61,7 @@ TEST_CASE("A2A 0.3 send: everything in the request is read") {
   CHECK(submission.push->token == "t");
   CHECK(submission.push->schemes == std::vector<std::string>{"Bearer"});
   CHECK(submission.push->credentials == "c");
-  CHECK(submission.push->generation == task::ProtocolVersion::v0_3);
+  CHECK(submission.push->version == task::ProtocolVersion::v0_3);
 }
 
 TEST_CASE("A2A 0.3 send: tasks are the server's to name, and an ended one stays so") {

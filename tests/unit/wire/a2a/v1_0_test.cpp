@@ -74,7 +74,7 @@ TEST_CASE("A2A 1.0 send: everything in the request is read") {
   CHECK(submission.push->token == "t");
   CHECK(submission.push->schemes == std::vector<std::string>{"Bearer"});
   CHECK(submission.push->credentials == "c");
-  CHECK(submission.push->generation == task::ProtocolVersion::v1_0);
+  CHECK(submission.push->version == task::ProtocolVersion::v1_0);
   CHECK(submission.when_unknown == task::WhenUnknown::refuse);
   CHECK(submission.when_ended == task::WhenEnded::refuse);
   CHECK(submission.when_context_differs == task::WhenContextDiffers::refuse);

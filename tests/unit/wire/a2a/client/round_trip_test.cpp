@@ -28,7 +28,7 @@ task::PushConfig rich_config(const Pair& pair) {
   config.token = "secret";
   config.schemes = {"Bearer"};
   config.credentials = "abc";
-  config.generation = pair.client->version();
+  config.version = pair.client->version();
   return config;
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("Client dialects: webhook configs read back, one and several") {
     const auto one = parsed(written([&](Writer& out) { pair.server.write_push(out, {"t1"}, config); }));
     const PushRequest read = value_of(pair.client->read_push(one.root()));
     CHECK(read.task.value == "t1");
-    CHECK(read.config.generation == pair.client->version());
+    CHECK(read.config.version == pair.client->version());
     check_same(read.config, config);
 
     const auto none = parsed(written([&](Writer& out) { pair.server.write_pushes(out, {"t1"}, {}); }));

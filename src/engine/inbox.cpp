@@ -1,0 +1,373 @@
+#include "engine/inbox.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+#include "engine/inbox_work.h"
+
+namespace baton::engine {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+// The loaders' queue holds more than can wait in the inbox.
+constexpr std::size_t kLoadsMax = 1'000'000;
+constexpr int kLoaders = 2;
+
+void wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t least) {
+  for (std::uint64_t now = count; now < least; now = count) count.wait(now);
+}
+
+}  // namespace
+
+Inbox::Inbox(store::TaskStore& store, store::DeliveryStore& deliveries, LiveTasks& live, InboxOptions options,
+             std::function<void()> deliveries_written)
+    : store_(store),
+      deliveries_(deliveries),
+      live_(live),
+      options_(std::move(options)),
+      deliveries_written_(std::move(deliveries_written)),
+      rows_(options_.rows_max),
+      loaders_("engine-load", kLoaders, kLoadsMax),
+      engine_thread_([this] { run(); }),
+      flush_thread_([this] { run_flushes(); }) {}
+
+Inbox::~Inbox() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  may_gather_.notify_one();
+  engine_thread_.join();
+  flush_thread_.join();
+}
+
+void Inbox::post(Decision decision) {
+  const std::size_t bytes = decision.bytes + sizeof(Decided);
+  push(std::make_unique<Decided>(std::move(decision)), bytes);
+}
+
+void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
+  const std::size_t bytes = sizeof(Recorded) + result.error.size();
+  push(std::make_unique<Recorded>(std::move(result), std::move(done)), bytes);
+}
+
+bool Inbox::store_is_writable() {
+  if (writable_) return true;
+  if (!probing_.exchange(true)) push(std::make_unique<Probed>(probing_), sizeof(Probed));
+  return false;
+}
+
+void Inbox::push(WorkPtr work, std::size_t bytes) {
+  ++pending_;
+  {
+    std::lock_guard lock(mutex_);
+    // Whatever its size, it is taken if nothing else waits.
+    const bool full = waiting_ >= options_.waiting_max ||
+                      (waiting_ > 0 && waiting_bytes_ + bytes > options_.waiting_bytes_max);
+    if (full) {
+      work->refuse({ErrorCode::overloaded, "too much is waiting to be stored, try again later", {}});
+      work->refused = true;
+    } else {
+      ++waiting_;
+      waiting_bytes_ += work->bytes = bytes;
+    }
+    queue_.push_back(std::move(work));
+  }
+  may_gather_.notify_one();
+}
+
+void Inbox::settle_reads() const {
+  wait_for(flushed_, visible_);
+}
+
+void Inbox::settle() {
+  for (std::int64_t left = pending_; left > 0; left = pending_) pending_.wait(left);
+}
+
+void Inbox::run() {
+  pthread_setname_np(pthread_self(), "engine");
+  prctl(PR_SET_TIMERSLACK, 1);  // it waits for less than the 50 us of the default
+  for (Group group; gather(group); group = {}) {
+    write(group);
+    if (group.works.empty()) continue;
+    std::vector<Work*> works;
+    works.reserve(group.works.size());
+    for (const WorkPtr& work : group.works) works.push_back(work.get());
+    hand_over(std::move(group));
+    tell_committed(works);
+  }
+  loaders_.stop();
+  {
+    std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  may_flush_.notify_one();
+}
+
+// Adds works to a group. The first call waits for some; later ones add more as long as the disk is busy, or
+// the group is small and more wait. False: the group is complete; if it is empty, the inbox is stopping.
+bool Inbox::gather(Group& group) {
+  const std::size_t before = group.works.size();
+  bool is_over = false;
+  // What was taken may all wait for its rows.
+  do {
+    std::vector<task::TaskKey> to_load;
+    {
+      std::unique_lock lock(mutex_);
+      // A small group that nobody hears of may grow for a moment: a commit costs as much as several
+      // decisions.
+      const auto until = committed_at_ + options_.linger;
+      const auto is_complete = [&] {
+        const bool disk_is_free = !flushing_ && (to_flush_.empty() || holding_);
+        if (before == 0 || !disk_is_free) return false;
+        if (before >= options_.group_worth) return true;
+        return queue_.empty() && (group.answers || std::chrono::steady_clock::now() >= until);
+      };
+      const auto is_due = [&] {
+        // A callback may post more.
+        is_over = stopping_ && queue_.empty() && (before > 0 || (untold_ == 0 && loading_.empty()));
+        const bool has_rows = group.works.empty() && !loaded_.empty();
+        return !queue_.empty() || has_rows || is_complete() || is_over;
+      };
+      if (before > 0 && !group.answers) may_gather_.wait_until(lock, until, is_due);
+      if (!is_due()) may_gather_.wait(lock, is_due);
+      if (is_complete()) return false;
+      take(group, to_load);
+    }
+    for (const task::TaskKey key : to_load) {
+      if (!loaders_.try_submit([this, key] { load(key); })) std::terminate();  // it holds all that can wait
+    }
+  } while (group.works.empty() && !is_over);
+  return group.works.size() > before;
+}
+
+// Puts rows that were read in front, with what waits for them.
+void Inbox::take_loaded() {
+  // Half of the rows, and only while no group is open: a row that it has changed must not be dropped.
+  const std::size_t most = std::min(loaded_.size(), options_.rows_max / 2);
+  std::vector<Loaded> rest(std::make_move_iterator(loaded_.begin() + static_cast<std::ptrdiff_t>(most)),
+                           std::make_move_iterator(loaded_.end()));
+  loaded_.resize(most);
+  for (Loaded& loaded : std::exchange(loaded_, std::move(rest))) {
+    auto works = std::move(loading_.extract(loaded.key).mapped());
+    if (loaded.row) rows_.put(loaded.key, std::move(*loaded.row));
+    for (auto work = works.rbegin(); work != works.rend(); ++work) {
+      if (!loaded.row && !(*work)->refused) (*work)->refuse(loaded.row.error());
+      (*work)->refused |= !loaded.row;
+      queue_.push_front(std::move(*work));
+    }
+  }
+}
+
+void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
+  if (group.works.empty()) take_loaded();
+  while (!queue_.empty() && has_room(group)) {
+    WorkPtr work = std::move(queue_.front());
+    queue_.pop_front();
+    const task::TaskKey key = work->task();
+    // A refused one needs no row, but is told after those posted before it.
+    const bool has_row = !key || work->refused || rows_.find(key) != nullptr;
+    if (!has_row || (key && loading_.contains(key))) {
+      std::vector<WorkPtr>& waiting = loading_[key];
+      if (waiting.empty()) to_load.push_back(key);
+      waiting.push_back(std::move(work));
+      continue;
+    }
+    group.bytes += work->bytes;
+    group.answers |= work->refused || work->answers();
+    waiting_bytes_ -= work->bytes;
+    waiting_ -= work->bytes > 0 ? 1 : 0;
+    group.works.push_back(std::move(work));
+  }
+}
+
+bool Inbox::has_room(const Group& group) const {
+  return group.works.empty() || (group.works.size() < options_.group_max &&
+                                 group.bytes + queue_.front()->bytes <= options_.group_bytes_max);
+}
+
+void Inbox::load(task::TaskKey key) {
+  auto row = store_.row(key);
+  {
+    std::lock_guard lock(mutex_);
+    loaded_.push_back({key, std::move(row)});
+  }
+  may_gather_.notify_one();
+}
+
+// Decides and commits the group, and all that comes meanwhile. Nothing is left of it if it has to be decided
+// again.
+void Inbox::write(Group& group) {
+  std::size_t next = 0;
+  do {
+    for (; next < group.works.size(); ++next) {
+      Work& work = *group.works[next];
+      if (work.refused) continue;
+      const auto applied = work.apply(*this);
+      if (applied) continue;
+      if (applied.error().code == ErrorCode::unavailable) {
+        note_outcome(false);
+        return refuse_all(group, applied.error());
+      }
+      work.refuse(applied.error());
+      work.refused = true;
+      return put_back(group);
+    }
+  } while (gather(group));
+  group.answers |= std::ranges::any_of(group.works, [](const WorkPtr& work) { return work->answers(); });
+  group.writes = std::exchange(is_open_, false);
+  if (!group.writes) return;
+  ++visible_;
+  const auto committed = store_.commit();
+  committed_at_ = std::chrono::steady_clock::now();
+  note_outcome(committed.has_value());
+  if (!committed) refuse_all(group, committed.error());
+}
+
+// Nothing could be written.
+void Inbox::refuse_all(Group& group, const base::Error& error) {
+  is_open_ = false;
+  group.answers = true;
+  for (const WorkPtr& work : group.works) {
+    if (work->refused) continue;
+    work->undo(*this);
+    work->refuse(error);
+    work->refused = true;
+  }
+}
+
+// One change could not be written, and not because of the disk: the others are decided again without it.
+void Inbox::put_back(Group& group) {
+  is_open_ = false;
+  std::lock_guard lock(mutex_);
+  for (auto work = group.works.rbegin(); work != group.works.rend(); ++work) {
+    if (!(*work)->refused) (*work)->undo(*this);
+    waiting_bytes_ += (*work)->bytes;
+    waiting_ += (*work)->bytes > 0 ? 1 : 0;
+    queue_.push_front(std::move(*work));
+  }
+  group.works.clear();
+}
+
+void Inbox::hand_over(Group group) {
+  group.number = visible_;
+  group.at = std::chrono::steady_clock::now();
+  {
+    std::unique_lock lock(mutex_);
+    may_gather_.wait(lock, [this] { return to_flush_.empty() || holding_; });
+    to_flush_.push_back(std::move(group));
+    ++untold_;
+  }
+  may_flush_.notify_one();
+}
+
+// The flushing thread owns the works by now, but tells of them only after this.
+void Inbox::tell_committed(const std::vector<Work*>& works) {
+  {
+    const base::WorkerPool::Burst together;
+    for (Work* work : works) {
+      if (!work->refused) work->committed();
+    }
+  }
+  ++heard_;
+  heard_.notify_one();
+}
+
+void Inbox::run_flushes() {
+  pthread_setname_np(pthread_self(), "engine-flush");
+  prctl(PR_SET_TIMERSLACK, 1);  // a group is held back for less than the 50 us of the default
+  for (std::vector<Group> groups; next_to_flush(groups); groups.clear()) {
+    if (std::ranges::any_of(groups, [](const Group& group) { return group.writes; })) {
+      if (const auto flushed = store_.flush(); !flushed) {
+        options_.on_flush_failed(flushed.error());
+        std::_Exit(EXIT_FAILURE);
+      }
+    }
+    {
+      std::lock_guard lock(mutex_);
+      flushing_ = false;
+    }
+    may_gather_.notify_one();
+    told_ += groups.size();
+    wait_for(heard_, told_);
+    tell(groups);
+  }
+}
+
+// False: there are no more groups.
+bool Inbox::next_to_flush(std::vector<Group>& groups) {
+  {
+    std::unique_lock lock(mutex_);
+    may_flush_.wait(lock, [this] { return done_ || !to_flush_.empty(); });
+    if (to_flush_.empty()) return false;
+    const auto somebody_hears = [this] {
+      return done_ || std::ranges::any_of(to_flush_, [](const Group& group) { return group.answers; });
+    };
+    if (!somebody_hears()) {
+      holding_ = true;
+      may_gather_.notify_one();
+      may_flush_.wait_until(lock, to_flush_.front().at + options_.hold, somebody_hears);
+      holding_ = false;
+    }
+    std::ranges::move(to_flush_, std::back_inserter(groups));
+    to_flush_.clear();
+    flushing_ = true;
+  }
+  may_gather_.notify_one();
+  return true;
+}
+
+// All is published before anybody is told: a reply that waits for a later group finds it there. So does
+// whoever has waited in settle_reads, as live logs must not be behind what was read of the store.
+void Inbox::tell(std::vector<Group>& groups) {
+  const auto told = static_cast<int>(groups.size());
+  telling_ = 0;
+  for (const Group& group : groups) telling_ += group.works.size();
+  {
+    const base::WorkerPool::Burst together;
+    for (const Group& group : groups) {
+      for (const WorkPtr& work : group.works) work->publish(*this);
+    }
+    flushed_ = groups.back().number;
+    flushed_.notify_all();
+    for (Group& group : groups) {
+      for (WorkPtr& work : group.works) {
+        work->tell();
+        work.reset();
+        if (--pending_ == 0) pending_.notify_all();
+      }
+    }
+  }
+  {
+    std::lock_guard lock(mutex_);
+    untold_ -= told;
+  }
+  may_gather_.notify_one();
+}
+
+bool Inbox::tells_many() const {
+  constexpr std::size_t kMany = 8;
+  return std::this_thread::get_id() == flush_thread_.get_id() && telling_ > kMany;
+}
+
+void Inbox::note(const store::Committed& committed) {
+  for (const task::EventPtr& event : committed.events) {
+    const task::StatusChanged* change = task::status_in(*event);
+    if (change) ++counts_[static_cast<std::size_t>(change->status.state)];
+  }
+  if (committed.deliveries > 0) deliveries_written_();
+}
+
+void Inbox::note_outcome(bool worked) {
+  if (writable_.load(std::memory_order_relaxed) != worked) writable_ = worked;
+}
+
+}  // namespace baton::engine

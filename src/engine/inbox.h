@@ -1,0 +1,181 @@
+// Inbox: what waits for the engine's thread. That thread takes what is there, decides each on the row in its
+// hand and writes the decisions as one group; a second thread flushes groups and tells who asked. So inside
+// one process no decision loses a race, and nothing is told before it is durable (promise 1).
+//
+// Groups: while one is flushed, the next is decided, so the slower the disk, the larger the groups. A group
+// of which nobody outside hears (`Decision::answers`) is held back for a moment, as most turns that begin
+// with a message answer at once: then one flush serves both.
+//
+// Rows of tasks decided on lately are kept. Other rows are read by loader threads, so the engine's thread
+// never waits for a read; decisions on a task run in the order of `post` all the same.
+//
+// Threads: every method from any. `decide` and `committed` run on the engine's thread, `done` on the flushing
+// thread, in the order of the decisions; none of them may block or wait for another decision.
+// Failure: if the disk is full, the decisions of the group fail with unavailable. If a flush fails, the
+// program ends, because readers have seen what may be lost. Shutdown: the destructor decides, writes and
+// flushes what was posted, including what callbacks still post.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/lru.h"
+#include "base/worker_pool.h"
+#include "engine/live_tasks.h"
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+// A stored change. Its events have been published.
+struct Written {
+  task::TaskHead head;
+  task::EventNumber before;  // the last number before this change's events
+};
+
+struct Decision {
+  using Decide = std::function<base::Result<task::Change>(const store::TaskRow& now)>;
+  using Done = std::function<void(base::Result<Written>)>;
+
+  task::TaskKey task;  // none: a new task, and the row is empty
+  // What to do about the task as it is now. Called again if the group could not be written for the sake of
+  // another change: nothing it does may count before `committed`.
+  Decide decide;
+  // The change is in the store, but may not be durable: show nothing of it.
+  std::function<void(const store::Committed&)> committed;
+  // The change is durable, or it was refused: by `decide`, by the store's rules (see TaskStore::apply), with
+  // task_not_found, overloaded (the inbox is full) or unavailable.
+  Done done;
+  bool answers = true;    // somebody outside hears of it once it is durable
+  std::size_t bytes = 0;  // that it holds, approximately
+};
+
+struct InboxOptions {
+  std::size_t waiting_max = 20'000;           // decisions
+  std::size_t waiting_bytes_max = 256 << 20;  // of all that wait
+  std::size_t group_max = 1'000;              // decisions in one group
+  std::size_t group_bytes_max = 16 << 20;
+  // A group of this size is committed as soon as the disk is free. In smaller groups the fixed cost of a
+  // commit dominates; in much larger ones all callers are in one group, and every thread waits for that one.
+  std::size_t group_worth = 32;
+  std::size_t rows_max = 4'000;           // kept; more than group_max
+  std::chrono::microseconds hold{200};    // the longest that a group nobody hears of waits for the next one
+  std::chrono::microseconds linger{100};  // from one commit to the next of a small group that nobody hears of
+  std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
+};
+
+class Inbox {
+ public:
+  // `deliveries_written` is called after a flush of webhook deliveries; it must not block.
+  Inbox(store::TaskStore& store, store::DeliveryStore& deliveries, LiveTasks& live, InboxOptions options,
+        std::function<void()> deliveries_written);
+  ~Inbox();
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  void post(Decision decision);
+  // Stores the result of a webhook's delivery.
+  void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
+
+  // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
+  // answer recovers even if nobody else writes. Never blocks.
+  bool store_is_writable();
+
+  // Waits until everything that a read of the store can have seen is durable. Not from a callback.
+  void settle_reads() const;
+  // Waits until nothing is waiting, and no callback runs. Not from a callback.
+  void settle();
+
+  // In a callback on the flushing thread: whether it tells so many that answers should be made elsewhere, as
+  // the next flush waits for this one's callbacks.
+  bool tells_many() const;
+
+  // How many statuses with this state were stored since start.
+  std::int64_t count(task::State state) const { return counts_[static_cast<std::size_t>(state)]; }
+
+ private:
+  class Work;
+  class Decided;
+  class Recorded;
+  class Probed;
+  using WorkPtr = std::unique_ptr<Work>;
+  struct Group {
+    std::vector<WorkPtr> works;
+    std::size_t bytes = 0;
+    std::uint64_t number = 0;
+    bool answers = false;  // somebody outside hears of it
+    bool writes = false;   // it has something to flush
+    std::chrono::steady_clock::time_point at{};
+  };
+
+  void push(WorkPtr work, std::size_t bytes);
+  // The engine's thread.
+  void run();
+  bool gather(Group& group);
+  void take_loaded();
+  void take(Group& group, std::vector<task::TaskKey>& to_load);
+  bool has_room(const Group& group) const;
+  void write(Group& group);
+  void refuse_all(Group& group, const base::Error& error);
+  void put_back(Group& group);
+  void hand_over(Group group);
+  void tell_committed(const std::vector<Work*>& works);
+  // The loaders' threads.
+  void load(task::TaskKey key);
+  // The flushing thread.
+  void run_flushes();
+  bool next_to_flush(std::vector<Group>& groups);
+  void tell(std::vector<Group>& groups);
+  void note(const store::Committed& committed);
+  void note_outcome(bool worked);
+
+  store::TaskStore& store_;
+  store::DeliveryStore& deliveries_;
+  LiveTasks& live_;
+  const InboxOptions options_;
+  const std::function<void()> deliveries_written_;
+  std::array<std::atomic<std::int64_t>, 8> counts_{};
+  std::atomic<bool> writable_{true}, probing_{false};
+  // Number of the last group that reads may see, and of the last that is durable.
+  std::atomic<std::uint64_t> visible_{0}, flushed_{0};
+  std::atomic<std::uint64_t> heard_{0};   // groups whose `committed` were called
+  std::size_t telling_ = 0;               // works being told; that thread only
+  std::uint64_t told_ = 0;                // groups taken by the flushing thread; that thread only
+  std::atomic<std::int64_t> pending_{0};  // works that have not been told
+
+  // The engine's thread only.
+  base::Lru<task::TaskKey, store::TaskRow> rows_;
+  std::unordered_map<task::TaskKey, std::vector<WorkPtr>> loading_;  // what waits for the row
+  bool is_open_ = false;                                             // the store's group
+  std::chrono::steady_clock::time_point committed_at_{};
+
+  struct Loaded {
+    task::TaskKey key;
+    base::Result<store::TaskRow> row;
+  };
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable may_gather_, may_flush_;
+  std::deque<WorkPtr> queue_;
+  std::vector<Loaded> loaded_;
+  std::size_t waiting_ = 0, waiting_bytes_ = 0;  // in the queue
+  std::deque<Group> to_flush_;
+  bool flushing_ = false;  // a flush is in progress
+  bool holding_ = false;   // the flushing thread waits for another group
+  int untold_ = 0;         // groups handed over and not told
+  bool stopping_ = false;  // no more works
+  bool done_ = false;      // no more groups
+
+  base::WorkerPool loaders_;
+  std::jthread engine_thread_, flush_thread_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,146 @@
+// What waits in the inbox: a decision, a delivery's result, a probe. Private to inbox.cpp.
+//
+// Threads: the engine's thread until the group is handed over, then the flushing thread.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "engine/inbox.h"
+
+namespace baton::engine {
+
+// Errors of the store after which nothing of the open group is left.
+inline bool ends_group(const base::Error& error) {
+  return error.code == base::ErrorCode::unavailable || error.code == base::ErrorCode::internal;
+}
+
+// Something to write, from when it is posted until it is told.
+class Inbox::Work {
+ public:
+  virtual ~Work() = default;
+  // The task whose row it needs, if any.
+  virtual task::TaskKey task() const { return {}; }
+  virtual bool answers() const { return true; }
+  // Adds it to the store's open group. The error is the store's.
+  virtual base::Result<void> apply(Inbox& inbox) = 0;
+  // The group is gone: `apply` may be called again.
+  virtual void undo(Inbox& inbox) = 0;
+  virtual void refuse(base::Error error) = 0;
+  virtual void committed() {}
+  virtual void publish(Inbox&) {}
+  virtual void tell() = 0;
+
+  std::size_t bytes = 0;
+  bool refused = false;  // it has its result, and nothing to write
+};
+
+class Inbox::Decided final : public Work {
+ public:
+  explicit Decided(Decision decision) : decision_(std::move(decision)) {}
+
+  task::TaskKey task() const override { return decision_.task; }
+  bool answers() const override { return decision_.answers || !result_; }
+
+  base::Result<void> apply(Inbox& inbox) override {
+    store::TaskRow fresh;
+    store::TaskRow& row = decision_.task ? *inbox.rows_.find(decision_.task) : fresh;
+    auto change = decision_.decide(row);
+    if (!change) {
+      result_ = base::fail(std::move(change.error()));
+      return {};
+    }
+    if (change->create) metadata_ = change->create->metadata;
+    inbox.is_open_ = true;
+    // Before reads can see it.
+    if (decision_.task) inbox.live_.changing(changing_ = decision_.task);
+    result_ = inbox.store_.apply(*change, row);
+    if (!result_) {
+      still(inbox);
+      return ends_group(result_.error()) ? base::Result<void>(base::fail(result_.error()))
+                                         : base::Result<void>();
+    }
+    request_ = std::move(change->request);
+    if (decision_.task) return {};
+    inbox.live_.changing(changing_ = row.head.key);
+    inbox.rows_.put(row.head.key, std::move(fresh));
+    return {};
+  }
+
+  void undo(Inbox& inbox) override {
+    if (changing_) inbox.rows_.erase(changing_);
+    still(inbox);
+    result_ = store::Committed{};
+    request_.reset();
+  }
+
+  void refuse(base::Error error) override { result_ = base::fail(std::move(error)); }
+
+  void committed() override {
+    if (result_ && decision_.committed) decision_.committed(*result_);
+  }
+
+  void publish(Inbox& inbox) override {
+    if (!result_) return;
+    inbox.note(*result_);
+    const bool created = !decision_.task;
+    inbox.live_.publish(*result_, std::move(request_), created ? &metadata_ : nullptr);
+  }
+
+  void tell() override {
+    if (!result_) return decision_.done(base::fail(std::move(result_.error())));
+    const auto events = static_cast<std::int64_t>(result_->events.size());
+    decision_.done(Written{result_->head, {result_->head.last_event.value - events}});
+  }
+
+ private:
+  void still(Inbox& inbox) {
+    if (changing_) inbox.live_.unchanged(std::exchange(changing_, {}));
+  }
+
+  Decision decision_;
+  task::TaskKey changing_;  // marked so in live_
+  task::Json metadata_;
+  std::optional<task::TurnRequest> request_;
+  base::Result<store::Committed> result_;
+};
+
+class Inbox::Recorded final : public Work {
+ public:
+  using Done = std::function<void(base::Result<void>)>;
+  Recorded(store::DeliveryResult result, Done done) : result_(std::move(result)), done_(std::move(done)) {}
+
+  base::Result<void> apply(Inbox& inbox) override {
+    inbox.is_open_ = true;
+    outcome_ = inbox.deliveries_.record(result_);
+    return !outcome_ && ends_group(outcome_.error()) ? outcome_ : base::Result<void>();
+  }
+  void undo(Inbox&) override { outcome_ = {}; }
+  void refuse(base::Error error) override { outcome_ = base::fail(std::move(error)); }
+  void tell() override { done_(std::move(outcome_)); }
+
+ private:
+  const store::DeliveryResult result_;
+  const Done done_;
+  base::Result<void> outcome_;
+};
+
+// Writes nothing of its own: a group in which nothing is changed touches the disk all the same.
+class Inbox::Probed final : public Work {
+ public:
+  explicit Probed(std::atomic<bool>& probing) : probing_(probing) {}
+  base::Result<void> apply(Inbox& inbox) override {
+    inbox.is_open_ = true;
+    return {};
+  }
+  void undo(Inbox&) override {}
+  void refuse(base::Error) override {}
+  void tell() override { probing_ = false; }
+
+ private:
+  std::atomic<bool>& probing_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,347 @@
+#include "engine/live_tasks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace baton::engine {
+namespace {
+
+constexpr std::size_t kWholeEventsMax = 64;
+constexpr std::size_t kTailEventsMax = 128;
+constexpr std::size_t kTailBytesMax = 256 << 10;
+// Of all tails together; past it none is kept and readers go to the store.
+constexpr std::size_t kTailsBytesMax = 256 << 20;
+// No log takes more than this share of the room for young ones.
+constexpr std::size_t kLargestShare = 2;
+// Bytes of a young task besides its content.
+constexpr std::size_t kTaskBytes = 1'024;
+// Keys without a log that may remain in `young` before it is cleaned up.
+constexpr std::size_t kGoneMax = 1'024;
+
+// Ids are nearly always distinct; agent and caller matter only for ids that callers choose.
+std::size_t name_of(const task::AgentName& agent, const task::Caller& caller, const task::TaskId& id) {
+  const std::hash<std::string> hash;
+  return hash(id.value) * 31 + hash(caller.value) * 7 + hash(agent.value);
+}
+
+std::size_t name_of(const task::TaskHead& head) {
+  return name_of(head.agent, head.caller, head.id);
+}
+
+std::size_t bytes_of(const task::EventPtr& event) {
+  return task::weight_of(event->body) + sizeof *event;
+}
+
+std::size_t bytes_of(const std::optional<task::TurnRequest>& request) {
+  if (!request) return 0;
+  std::size_t bytes =
+      request->metadata.text.size() + request->tools.text.size() + request->client_state.text.size();
+  if (request->history) {
+    for (const task::Message& message : *request->history) bytes += task::weight_of(message);
+  }
+  return bytes;
+}
+
+std::optional<Stop> first_stop(const std::vector<task::EventPtr>& events, task::EventNumber after) {
+  for (const task::EventPtr& event : events) {
+    const task::StatusChanged* change = task::status_in(*event);
+    if (change && event->number > after && task::is_stopped(change->status.state)) {
+      return Stop{change->status.state, event->number};
+    }
+  }
+  return std::nullopt;
+}
+
+void add_request(LiveLog& log, const store::Committed& committed, std::optional<task::TurnRequest> request) {
+  const bool says_nothing =
+      !request || (request->metadata.empty() && request->tools.empty() && request->client_state.empty() &&
+                   request->extensions.empty() && !request->history);
+  if (says_nothing || committed.events.empty()) return;
+  log.requests.push_back({committed.events.front()->number, committed.events.back()->number,
+                          std::make_shared<const task::TurnRequest>(std::move(*request))});
+}
+
+// As in the store, a client's history is kept only until its turn has ended.
+void forget_histories(LiveLog& log) {
+  for (LiveLog::Request& one : log.requests) {
+    const bool is_over = log.head.turn_state == task::TurnState::none || one.last < log.head.turn_message;
+    if (!is_over || !one.request->history) continue;
+    auto rest = std::make_shared<task::TurnRequest>(*one.request);
+    rest->history.reset();
+    one.request = std::move(rest);
+  }
+}
+
+}  // namespace
+
+bool LiveLog::covers(task::EventNumber after) const {
+  return whole || (!events.empty() && events.front()->number.value <= after.value + 1);
+}
+
+std::vector<task::EventPtr> LiveLog::after(task::EventNumber number, std::size_t max) const {
+  if (events.empty()) return {};
+  const std::int64_t skip = std::max<std::int64_t>(number.value + 1 - events.front()->number.value, 0);
+  const auto from = std::min(static_cast<std::size_t>(skip), events.size());
+  const auto count = std::min(max, events.size() - from);
+  const auto first = events.begin() + static_cast<std::ptrdiff_t>(from);
+  return {first, first + static_cast<std::ptrdiff_t>(count)};
+}
+
+std::optional<Stop> LiveLog::stop_after(task::EventNumber number) const {
+  return first_stop(events, number);
+}
+
+LiveTasks::Subscription& LiveTasks::Subscription::operator=(Subscription&& other) noexcept {
+  if (this == &other) return *this;
+  if (live_) live_->remove(task_, id_);
+  live_ = std::exchange(other.live_, nullptr);
+  task_ = other.task_;
+  id_ = other.id_;
+  return *this;
+}
+
+LiveTasks::Subscription::~Subscription() {
+  if (live_) live_->remove(task_, id_);
+}
+
+LiveTasks::Subscription LiveTasks::add(State& state, task::TaskKey task, Subscriber subscriber) {
+  Live& live = state.tasks[task];
+  ++state.subscriptions;
+  if (subscriber.news) ++live.readers;
+  Subscription subscription;
+  subscription.live_ = this;
+  subscription.task_ = task;
+  subscription.id_ = state.next_id++;
+  live.subscribers.emplace(subscription.id_, std::move(subscriber));
+  return subscription;
+}
+
+LiveTasks::Subscription LiveTasks::subscribe(task::TaskKey task, News news) {
+  Subscriber subscriber{std::make_shared<News>(std::move(news)), nullptr, {}};
+  return state_.with([&](State& state) { return add(state, task, std::move(subscriber)); });
+}
+
+LiveTasks::Awaited LiveTasks::await_stop(task::TaskKey task, task::EventNumber after, OnStop on_stop) {
+  Subscriber subscriber{nullptr, std::make_shared<OnStop>(std::move(on_stop)), after};
+  const auto callback = subscriber.on_stop;
+  std::optional<Stop> stop;
+  Awaited awaited = state_.with([&](State& state) {
+    const auto found = state.tasks.find(task);
+    const LiveLog* log = found == state.tasks.end() ? nullptr : found->second.log.get();
+    const bool knows_past = log != nullptr && log->covers(after);
+    if (log != nullptr) stop = log->stop_after(after);
+    // One that follows a gap may not be the first.
+    if (!knows_past) stop.reset();
+    return Awaited{stop ? Subscription() : add(state, task, std::move(subscriber)), knows_past};
+  });
+  if (stop) (*callback)(*stop);
+  return awaited;
+}
+
+void LiveTasks::remove(task::TaskKey task, std::uint64_t id) {
+  Subscriber dropped;  // destroyed outside the lock: it may own much
+  LiveLogPtr log;
+  state_.with([&](State& state) {
+    const auto entry = state.tasks.find(task);
+    if (entry == state.tasks.end()) return;
+    Live& live = entry->second;
+    const auto found = live.subscribers.find(id);
+    if (found == live.subscribers.end()) return;
+    dropped = std::move(found->second);
+    live.subscribers.erase(found);
+    --state.subscriptions;
+    if (dropped.news) --live.readers;
+    if (live.readers == 0 && live.log && !live.log->whole) log = drop_log(state, task, live);
+    drop_if_idle(state, entry);
+  });
+}
+
+// Returns the log, to be destroyed outside the lock.
+LiveLogPtr LiveTasks::drop_log(State& state, task::TaskKey task, Live& live) {
+  LiveLogPtr log = std::exchange(live.log, nullptr);
+  if (!log) return log;
+  (log->whole ? state.young_bytes : state.tail_bytes) -= std::exchange(live.bytes, 0);
+  if (!log->whole) return log;
+  const auto named = state.by_name.find(name_of(log->head));
+  if (named != state.by_name.end() && named->second == task) state.by_name.erase(named);
+  const auto alone = state.alone.find(log->head.context_key);
+  if (alone != state.alone.end() && alone->second == task) state.alone.erase(alone);
+  return log;
+}
+
+void LiveTasks::drop_if_idle(State& state, Entries::iterator entry) {
+  const Live& live = entry->second;
+  if (!live.log && live.subscribers.empty() && live.changing == 0) state.tasks.erase(entry);
+}
+
+LiveLogPtr LiveTasks::log(task::TaskKey task) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.tasks.find(task);
+    return found == state.tasks.end() ? LiveLogPtr() : found->second.log;
+  });
+}
+
+LiveLogPtr LiveTasks::log(const task::TaskRef& ref) const {
+  const std::size_t name = name_of(ref.agent, ref.caller, ref.id);
+  const LiveLogPtr log = state_.with([&](const State& state) {
+    const auto named = state.by_name.find(name);
+    return named == state.by_name.end() ? LiveLogPtr() : state.tasks.at(named->second).log;
+  });
+  const bool is_it =
+      log && log->head.id == ref.id && log->head.caller == ref.caller && log->head.agent == ref.agent;
+  return is_it ? log : nullptr;
+}
+
+LiveLogPtr LiveTasks::alone_in(task::ContextKey context) const {
+  return state_.with([&](const State& state) {
+    const auto alone = state.alone.find(context);
+    return alone == state.alone.end() ? LiveLogPtr() : state.tasks.at(alone->second).log;
+  });
+}
+
+bool LiveTasks::is_followed(task::TaskKey task) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.tasks.find(task);
+    return found != state.tasks.end() && !found->second.subscribers.empty();
+  });
+}
+
+void LiveTasks::changing(task::TaskKey task) {
+  state_.with([&](State& state) { ++state.tasks[task].changing; });
+}
+
+void LiveTasks::unchanged(task::TaskKey task) {
+  state_.with([&](State& state) {
+    const auto entry = state.tasks.find(task);
+    --entry->second.changing;
+    drop_if_idle(state, entry);
+  });
+}
+
+bool LiveTasks::is_changing(task::TaskKey task) const {
+  return state_.with([&](const State& state) {
+    const auto found = state.tasks.find(task);
+    return found != state.tasks.end() && found->second.changing > 0;
+  });
+}
+
+// The log with the change's events. Null if there is nothing to add them to and nobody reads them.
+std::shared_ptr<LiveLog> LiveTasks::next_log(const Live& live, const store::Committed& committed) {
+  const auto before = committed.head.last_event.value - static_cast<std::int64_t>(committed.events.size());
+  const bool follows = live.log && live.log->head.last_event.value == before;
+  if (!follows && live.readers == 0) return nullptr;
+  auto log = follows ? std::make_shared<LiveLog>(*live.log) : std::make_shared<LiveLog>();
+  log->head = committed.head;
+  log->events.insert(log->events.end(), committed.events.begin(), committed.events.end());
+  return log;
+}
+
+// Keeps the log, or as much of it as there is room for.
+void LiveTasks::keep(State& state, Live& live, std::shared_ptr<LiveLog> log, std::size_t more,
+                     Dropped& dropped) const {
+  const task::TaskKey task = log->head.key;
+  std::size_t bytes = live.bytes + more;
+  const bool stays_whole =
+      log->whole && log->events.size() <= kWholeEventsMax && bytes <= young_bytes_max_ / kLargestShare;
+  if (stays_whole) {
+    state.young_bytes += more;
+    live.bytes = bytes;
+    dropped.push_back(std::exchange(live.log, std::move(log)));
+    return make_room(state, dropped);
+  }
+  dropped.push_back(drop_log(state, task, live));
+  if (live.readers == 0) return;
+  log->whole = false;
+  log->requests.clear();
+  bytes = 0;
+  auto first = log->events.end();
+  while (first != log->events.begin() &&
+         log->events.end() - first < static_cast<std::ptrdiff_t>(kTailEventsMax)) {
+    const std::size_t one = bytes_of(*std::prev(first));
+    if (bytes + one > kTailBytesMax) break;
+    bytes += one;
+    --first;
+  }
+  if (state.tail_bytes + bytes > kTailsBytesMax) return;
+  log->events.erase(log->events.begin(), first);
+  state.tail_bytes += live.bytes = bytes;
+  live.log = std::move(log);
+}
+
+// Drops the oldest young logs.
+void LiveTasks::make_room(State& state, Dropped& dropped) const {
+  while (state.young_bytes > young_bytes_max_ && !state.young.empty()) {
+    const auto oldest = state.tasks.find(state.young.front());
+    state.young.pop_front();
+    if (oldest == state.tasks.end() || !oldest->second.log || !oldest->second.log->whole) continue;
+    dropped.push_back(drop_log(state, oldest->first, oldest->second));
+    drop_if_idle(state, oldest);
+  }
+  const bool mostly_gone = state.young.size() > 2 * state.by_name.size() + kGoneMax;
+  if (!mostly_gone) return;
+  std::erase_if(state.young, [&](task::TaskKey key) {
+    const auto found = state.tasks.find(key);
+    return found == state.tasks.end() || !found->second.log || !found->second.log->whole;
+  });
+}
+
+void LiveTasks::publish(const store::Committed& committed, std::optional<task::TurnRequest> request,
+                        const task::Json* metadata) {
+  const task::TaskHead& head = committed.head;
+  std::size_t more = bytes_of(request);
+  for (const task::EventPtr& event : committed.events) more += bytes_of(event);
+  std::shared_ptr<LiveLog> fresh;
+  if (metadata != nullptr) {
+    more += metadata->text.size() + kTaskBytes;
+    fresh = std::make_shared<LiveLog>();
+    fresh->head = head;
+    fresh->metadata = *metadata;
+    fresh->events = committed.events;
+    if (!committed.events.empty()) fresh->created = committed.events.front()->at;
+    fresh->alone = committed.new_context;
+    fresh->whole = true;
+  }
+  std::vector<std::shared_ptr<News>> news;
+  std::vector<std::pair<std::shared_ptr<OnStop>, Stop>> stops;
+  Dropped dropped;
+  state_.with([&](State& state) {
+    const auto entry = state.tasks.find(head.key);
+    Live& live = entry->second;
+    --live.changing;
+    auto log = fresh ? fresh : next_log(live, committed);
+    if (fresh) state.alone.erase(head.context_key);
+    if (log && log->whole) {
+      add_request(*log, committed, std::move(request));
+      forget_histories(*log);
+    }
+    for (auto& [id, subscriber] : live.subscribers) {
+      if (subscriber.news) {
+        if (!committed.events.empty()) news.push_back(subscriber.news);
+      } else if (subscriber.on_stop) {
+        if (const auto stop = first_stop(committed.events, subscriber.after)) {
+          stops.emplace_back(std::move(subscriber.on_stop), *stop);
+        }
+      }
+    }
+    if (log) {
+      keep(state, live, std::move(log), more, dropped);
+    } else {
+      dropped.push_back(drop_log(state, head.key, live));  // it has a gap now
+    }
+    if (fresh && live.log && live.log->whole) {
+      if (fresh->alone) state.alone.emplace(head.context_key, head.key);
+      state.by_name.insert_or_assign(name_of(head), head.key);
+      state.young.push_back(head.key);
+    }
+    const auto again = state.tasks.find(head.key);  // making room may have dropped it
+    if (again != state.tasks.end()) drop_if_idle(state, again);
+  });
+  for (const auto& wake : news) (*wake)();
+  for (const auto& [callback, stop] : stops) (*callback)(stop);
+}
+
+LiveTasks::Counts LiveTasks::counts() const {
+  return state_.with([](const State& state) { return Counts{state.tasks.size(), state.subscriptions}; });
+}
+
+}  // namespace baton::engine

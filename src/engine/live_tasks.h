@@ -1,0 +1,149 @@
+// LiveTasks: the durable state of tasks that are young, followed or changing, and who waits for them.
+//
+// Each has one immutable log: its head and newest events, replaced when a change is durable. Whoever has
+// taken it reads on without a lock. It is whole for a young task, until newer ones need the room or it grows
+// long; for an older one it begins with what came since somebody follows it. Readers keep their own position:
+// they subscribe, read, and read the store where the log has a gap; each notification means: read again.
+// Nothing is queued for a reader, so a slow one costs nothing.
+//
+// Threads: every method from any. Callbacks run on the thread that publishes (the flushing thread) or that
+// subscribes, outside the lock; they must not block. One may still run once after its subscription was
+// dropped.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/guarded.h"
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+using Stop = store::Stop;
+
+// The log of a live task up to its head's last event.
+struct LiveLog {
+  struct Request {
+    task::EventNumber first, last;  // events of the change it came with
+    std::shared_ptr<const task::TurnRequest> request;
+  };
+  task::TaskHead head;
+  task::Json metadata;                 // of a whole log
+  base::Timestamp created{};           // of a whole log
+  std::vector<task::EventPtr> events;  // one after the other
+  std::vector<Request> requests;       // of a whole log
+  bool alone = false;                  // the only task of its context, which was made for it
+  bool whole = false;                  // from the first event on
+
+  // Whether it has every event after this one.
+  bool covers(task::EventNumber after) const;
+  // Its events after this one, if it covers them.
+  std::vector<task::EventPtr> after(task::EventNumber number, std::size_t max) const;
+  std::optional<Stop> stop_after(task::EventNumber number) const;
+};
+using LiveLogPtr = std::shared_ptr<const LiveLog>;
+
+class LiveTasks {
+ public:
+  using News = std::function<void()>;
+  using OnStop = std::function<void(Stop)>;
+
+  // `young_bytes_max`: of the logs of young tasks.
+  explicit LiveTasks(std::size_t young_bytes_max = 8 << 20) : young_bytes_max_(young_bytes_max) {}
+
+  // Unsubscribes when destroyed.
+  class Subscription {
+   public:
+    Subscription() = default;
+    Subscription(Subscription&& other) noexcept { *this = std::move(other); }
+    Subscription& operator=(Subscription&& other) noexcept;
+    ~Subscription();
+
+   private:
+    friend class LiveTasks;
+    LiveTasks* live_ = nullptr;
+    task::TaskKey task_;
+    std::uint64_t id_ = 0;
+  };
+
+  // Calls `news` whenever the task's log has grown.
+  Subscription subscribe(task::TaskKey task, News news);
+
+  // Calls `on_stop` once, at the first stop after event `after`: at once if it is known, so that past and
+  // future are the same to the caller.
+  struct Awaited {
+    Subscription subscription;
+    bool knows_past = false;  // false: the stop may have come already, and only the store knows
+  };
+  Awaited await_stop(task::TaskKey task, task::EventNumber after, OnStop on_stop);
+
+  // Null: read the store.
+  LiveLogPtr log(task::TaskKey task) const;
+  LiveLogPtr log(const task::TaskRef& ref) const;
+  // The log of the only task of a context.
+  LiveLogPtr alone_in(task::ContextKey context) const;
+
+  // Whether the task has a subscriber: a stream, or a reply that waits for it to stop.
+  bool is_followed(task::TaskKey task) const;
+
+  // A change to the task, or its creation, is about to be committed. Follow with one of the next two.
+  void changing(task::TaskKey task);
+  // It was not stored.
+  void unchanged(task::TaskKey task);
+  // It is durable. `request`: came with the change's message. `metadata`: of a new task; null for others.
+  void publish(const store::Committed& committed, std::optional<task::TurnRequest> request,
+               const task::Json* metadata);
+  // Whether a read of the task from the store may see what is not durable yet.
+  bool is_changing(task::TaskKey task) const;
+
+  struct Counts {
+    std::size_t tasks = 0;
+    std::size_t subscriptions = 0;
+  };
+  Counts counts() const;
+
+ private:
+  struct Subscriber {
+    std::shared_ptr<News> news;  // or
+    std::shared_ptr<OnStop> on_stop;
+    task::EventNumber after;
+  };
+  struct Live {
+    LiveLogPtr log;
+    std::size_t bytes = 0;                            // of the log's events
+    std::map<std::uint64_t, Subscriber> subscribers;  // mostly one
+    int readers = 0;                                  // subscribers that read the log
+    int changing = 0;                                 // changes that are committed and not durable
+  };
+  using Entries = std::unordered_map<task::TaskKey, Live>;
+  struct State {
+    Entries tasks;
+    // By a hash of agent, caller and id: compare, since hashes may collide.
+    std::unordered_map<std::size_t, task::TaskKey> by_name;
+    std::unordered_map<task::ContextKey, task::TaskKey> alone;  // the only task of a context made for it
+    std::deque<task::TaskKey> young;  // whole logs in order of creation; some may be gone
+    std::size_t young_bytes = 0;      // of whole logs
+    std::size_t tail_bytes = 0;       // of the others
+    std::uint64_t next_id = 1;
+    std::size_t subscriptions = 0;
+  };
+  using Dropped = std::vector<LiveLogPtr>;  // destroyed outside the lock
+
+  Subscription add(State& state, task::TaskKey task, Subscriber subscriber);
+  void remove(task::TaskKey task, std::uint64_t id);
+  static LiveLogPtr drop_log(State& state, task::TaskKey task, Live& live);
+  static void drop_if_idle(State& state, Entries::iterator entry);
+  static std::shared_ptr<LiveLog> next_log(const Live& live, const store::Committed& committed);
+  void keep(State& state, Live& live, std::shared_ptr<LiveLog> log, std::size_t more, Dropped& dropped) const;
+  void make_room(State& state, Dropped& dropped) const;
+
+  const std::size_t young_bytes_max_;
+  base::Guarded<State> state_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,155 @@
+#include "engine/task_reader.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "task/fold.h"
+
+namespace baton::engine {
+namespace {
+
+using base::Result;
+
+constexpr std::size_t kAtHandMax = 64 << 10;
+
+task::Task fold(const LiveLog& log, const task::Depth& depth, std::optional<task::EventNumber> as_of) {
+  const std::int64_t last = as_of ? std::max<std::int64_t>(as_of->value, 0) : log.head.last_event.value;
+  const auto count = std::min(static_cast<std::size_t>(last), log.events.size());
+  task::Task task = task::fold(std::span(log.events).first(count), depth, log.created);
+  task.id = log.head.id;
+  task.context = log.head.context;
+  task.origin = log.head.origin;
+  task.hidden = log.head.hidden;
+  task.metadata = log.metadata;
+  return task;
+}
+
+// Whether nobody has said anything in the task but what is unanswered.
+bool nothing_said(const LiveLog& log, task::EventNumber unanswered) {
+  return std::ranges::all_of(log.events, [&](const task::EventPtr& event) {
+    const bool replies = std::holds_alternative<task::TextDelta>(event->body);
+    const task::Message* message = task::message_in(event->body);
+    const bool waits = message != nullptr && message->role == task::Role::user && event->number >= unanswered;
+    return !replies && (message == nullptr || waits);
+  });
+}
+
+}  // namespace
+
+// What was read of a task is told once it is durable.
+template <class T>
+Result<T> TaskReader::durable(task::TaskKey key, Result<T> read) const {
+  if (live_.is_changing(key)) inbox_.settle_reads();
+  return read;
+}
+
+Result<task::TaskHead> TaskReader::head(task::TaskKey key) const {
+  if (const LiveLogPtr log = live_.log(key)) return log->head;
+  auto row = durable(key, store_.row(key));
+  if (!row) return base::fail(std::move(row.error()));
+  return std::move(row->head);
+}
+
+Result<task::TaskHead> TaskReader::head(const task::TaskRef& ref) const {
+  const LiveLogPtr log = live_.log(ref);
+  auto head = log ? Result<task::TaskHead>(log->head) : store_.find(ref);
+  if (head && head->hidden) return base::fail(base::ErrorCode::task_not_found, "task not found");
+  if (head && !log && live_.is_changing(head->key)) inbox_.settle_reads();
+  return head;
+}
+
+Result<task::Task> TaskReader::read(task::TaskKey key, const task::Depth& depth,
+                                    std::optional<task::EventNumber> as_of) const {
+  const LiveLogPtr log = live_.log(key);
+  const bool is_there =
+      log && log->whole && log->head.bytes <= depth.bytes_max && (!as_of || *as_of <= log->head.last_event);
+  if (is_there) return fold(*log, depth, as_of);
+  return durable(key, store_.read(key, depth, as_of));
+}
+
+Result<task::Task> TaskReader::read(const task::TaskRef& ref, const task::Depth& depth) const {
+  const auto found = head(ref);
+  if (!found) return base::fail(found.error());
+  return read(found->key, depth);
+}
+
+bool TaskReader::is_at_hand(task::TaskKey key) const {
+  const LiveLogPtr log = inbox_.tells_many() ? nullptr : live_.log(key);
+  return log && log->whole && log->head.bytes <= kAtHandMax;
+}
+
+Result<std::vector<task::Event>> TaskReader::events(task::TaskKey key, task::EventNumber after,
+                                                    int limit) const {
+  const LiveLogPtr log = live_.log(key);
+  if (!log || !log->covers(after)) return durable(key, store_.events(key, after, limit));
+  std::vector<task::Event> events;
+  for (const task::EventPtr& event : log->after(after, static_cast<std::size_t>(std::max(limit, 0)))) {
+    events.push_back(*event);
+  }
+  return events;
+}
+
+Result<std::optional<Stop>> TaskReader::stop_after(task::TaskKey key, task::EventNumber number) const {
+  const LiveLogPtr log = live_.log(key);
+  if (log && log->covers(number)) return log->stop_after(number);
+  return durable(key, store_.stop_after(key, number));
+}
+
+Result<task::EventNumber> TaskReader::stop_before(task::TaskKey key, task::EventNumber number) const {
+  const LiveLogPtr log = live_.log(key);
+  if (!log || !log->whole) return durable(key, store_.stop_before(key, number));
+  task::EventNumber last;
+  for (auto stop = log->stop_after({}); stop && stop->number < number; stop = log->stop_after(last)) {
+    last = stop->number;
+  }
+  return last;
+}
+
+Result<store::ListPage> TaskReader::list(const task::ListFilter& filter) const {
+  auto page = store_.list(filter);
+  inbox_.settle_reads();
+  return page;
+}
+
+Result<std::vector<task::PushConfig>> TaskReader::configs(task::TaskKey task) const {
+  return durable(task, deliveries_.configs(task));
+}
+
+Result<std::vector<store::Delivery>> TaskReader::due_deliveries(base::Timestamp now, int limit) const {
+  auto due = deliveries_.due_deliveries(now, limit);
+  inbox_.settle_reads();
+  return due;
+}
+
+Result<store::TurnInput> TaskReader::turn_input(task::TaskKey key, task::EventNumber message) const {
+  const LiveLogPtr log = live_.log(key);
+  const auto index = static_cast<std::size_t>(message.value - 1);
+  if (!log || !log->whole || message.value < 1 || index >= log->events.size()) {
+    return store_.turn_input(key, message);
+  }
+  const auto* added = std::get_if<task::MessageAdded>(&log->events[index]->body);
+  if (added == nullptr) return store_.turn_input(key, message);
+  store::TurnInput input{log->metadata, added->message, {}};
+  // The request of the change that the message came with.
+  const auto with = std::ranges::find_if(log->requests, [&](const LiveLog::Request& one) {
+    return one.first <= message && message <= one.last;
+  });
+  if (with != log->requests.end()) input.request = *with->request;
+  return input;
+}
+
+Result<store::ContextRecord> TaskReader::context(const task::TaskHead& head, int limit) const {
+  const LiveLogPtr log = live_.alone_in(head.context_key);
+  const bool is_all = log && log->head.key == head.key && !live_.is_changing(head.key);
+  if (!is_all || !nothing_said(*log, head.turn_message)) {
+    return store_.context(head.context_key, head.key, head.turn_message, limit);
+  }
+  store::ContextRecord record;
+  for (const task::EventPtr& event : log->events) {
+    if (const std::string* id = task::taken_id_in(event->body)) record.call_ids.push_back(*id);
+  }
+  return record;
+}
+
+}  // namespace baton::engine

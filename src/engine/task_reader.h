@@ -1,0 +1,57 @@
+// TaskReader: reads of tasks, from the live log where there is one, else from the store. What it tells
+// callers is durable.
+//
+// Threads: any. Every method may block on the disk.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/inbox.h"
+#include "engine/live_tasks.h"
+#include "store/task_store.h"
+
+namespace baton::engine {
+
+class TaskReader {
+ public:
+  TaskReader(const store::TaskStore& store, const store::DeliveryStore& deliveries, const LiveTasks& live,
+             const Inbox& inbox)
+      : store_(store), deliveries_(deliveries), live_(live), inbox_(inbox) {}
+
+  base::Result<task::TaskHead> head(task::TaskKey key) const;
+  // task_not_found if the caller has no such task at this agent, or it is hidden.
+  base::Result<task::TaskHead> head(const task::TaskRef& ref) const;
+  // The task as it is now, or just after event `as_of`. Fails with too_large past depth.bytes_max.
+  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                std::optional<task::EventNumber> as_of = {}) const;
+  base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const;
+  // Whether a callback should read this task where it is: that is cheap, needs no disk, and not much else
+  // waits for the thread.
+  bool is_at_hand(task::TaskKey key) const;
+  // At most `limit` events with numbers above `after`, in order; fewer if they are large.
+  base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const;
+  base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const;
+  base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const;
+  base::Result<store::ListPage> list(const task::ListFilter& filter) const;
+  base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const;
+  base::Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const;
+
+  // For the engine alone: these may tell of what is not durable yet. Otherwise as in store::TaskStore.
+  base::Result<store::TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const;
+  base::Result<store::ContextRecord> context(const task::TaskHead& head, int limit) const;
+  base::Result<task::Task> read_committed(task::TaskKey key, const task::Depth& depth) const {
+    return live_.is_changing(key) ? store_.read(key, depth) : read(key, depth);
+  }
+
+ private:
+  template <class T>
+  base::Result<T> durable(task::TaskKey key, base::Result<T> read) const;
+
+  const store::TaskStore& store_;
+  const store::DeliveryStore& deliveries_;
+  const LiveTasks& live_;
+  const Inbox& inbox_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,119 @@
+#include "store/faulty_store.h"
+
+#include <random>
+#include <utility>
+
+namespace baton::store {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+namespace {
+
+bool ends_group(ErrorCode code) {
+  return code == ErrorCode::unavailable || code == ErrorCode::internal;
+}
+
+tl::unexpected<base::Error> planned(ErrorCode code) {
+  return fail(code, "the store is not available at the moment", "a planned fault");
+}
+
+// Draws for one group or flush.
+class Chance {
+ public:
+  Chance(std::uint64_t seed, std::uint64_t kind, int number)
+      : random_(seed * 0x9e3779b97f4a7c15 + static_cast<std::uint64_t>(number) * 2 + kind) {}
+
+  bool hits(int of_a_thousand) { return static_cast<int>(random_() % 1000) < of_a_thousand; }
+  int below(int count) { return static_cast<int>(random_() % static_cast<std::uint64_t>(count)); }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+}  // namespace
+
+FaultPlan faults_by_chance(std::uint64_t seed, const FaultRates& rates, const std::function<void()>& late) {
+  FaultPlan plan;
+  plan.group = [=](int group) {
+    Chance chance(seed, 0, group);
+    GroupFaults faults;
+    const bool internal = chance.hits(rates.apply_internal);
+    if (internal) faults.failure = ErrorCode::internal;
+    if (chance.hits(rates.apply) || internal) faults.applied_max = chance.below(4);
+    faults.commit_fails = chance.hits(rates.commit);
+    if (chance.hits(rates.late_commit)) faults.before_commit = late;
+    if (chance.hits(rates.late_answer)) faults.after_commit = late;
+    return faults;
+  };
+  plan.flush = [=](int flush) {
+    Chance chance(seed, 1, flush);
+    FlushFaults faults;
+    faults.fails = chance.hits(rates.flush);
+    faults.happens_all_the_same = chance.hits(500);
+    if (chance.hits(rates.late_flush)) faults.before = late;
+    return faults;
+  };
+  return plan;
+}
+
+FaultyStore::FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, std::function<void()> roll_back,
+                         FaultPlan plan)
+    : tasks_(tasks), deliveries_(deliveries), roll_back_(std::move(roll_back)), plan_(std::move(plan)) {}
+
+GroupFaults& FaultyStore::group() {
+  if (!group_) {
+    group_ = plan_.group(++groups_);
+    applied_ = 0;
+  }
+  return *group_;
+}
+
+// Runs `write` in the open group, or fails in its place and ends the group.
+template <class Write>
+auto FaultyStore::writing(Write&& write) -> decltype(write()) {
+  const GroupFaults& faults = group();
+  if (faults.applied_max && applied_ >= *faults.applied_max) {
+    const ErrorCode code = faults.failure;
+    roll_back_();
+    group_.reset();
+    return planned(code);
+  }
+  auto result = write();
+  if (result) ++applied_;
+  if (!result && ends_group(result.error().code)) group_.reset();
+  return result;
+}
+
+Result<Committed> FaultyStore::apply(task::Change& change, TaskRow& row) {
+  return writing([&] { return tasks_.apply(change, row); });
+}
+
+Result<void> FaultyStore::record(const DeliveryResult& result) {
+  return writing([&] { return deliveries_.record(result); });
+}
+
+Result<void> FaultyStore::commit() {
+  const GroupFaults faults = group();
+  group_.reset();
+  if (faults.before_commit) faults.before_commit();
+  if (faults.commit_fails) {
+    roll_back_();
+    return planned(ErrorCode::unavailable);
+  }
+  auto committed = tasks_.commit();
+  if (committed && faults.after_commit) faults.after_commit();
+  return committed;
+}
+
+Result<void> FaultyStore::flush() {
+  const FlushFaults faults = plan_.flush(++flushes_);
+  if (faults.before) faults.before();
+  if (faults.fails && !faults.happens_all_the_same) return planned(ErrorCode::unavailable);
+  auto flushed = tasks_.flush();
+  if (faults.fails) return planned(ErrorCode::unavailable);
+  return flushed;
+}
+
+}  // namespace baton::store

@@ -1,0 +1,117 @@
+// FaultyStore: fails where a plan says so, over any other store. For tests and the simulator.
+//
+// Where the plan names no fault, everything goes to the inner store. Reads never fail.
+// Threads: as TaskStore says. The plan and its hooks are called on the thread that writes or flushes; hooks
+// may block.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "store/task_store.h"
+
+namespace baton::store {
+
+// What goes wrong with one group. An empty commit is a group too.
+struct GroupFaults {
+  // So many changes and delivery results are applied. The next one fails, and the group is gone.
+  std::optional<int> applied_max;
+  base::ErrorCode failure = base::ErrorCode::unavailable;  // of that one; or internal
+  // The commit fails with unavailable before anything has happened.
+  bool commit_fails = false;
+  std::function<void()> before_commit;  // a late commit: nothing has happened yet
+  std::function<void()> after_commit;   // a late answer: the group is committed, and its writer not told
+};
+
+// What goes wrong with one flush.
+struct FlushFaults {
+  bool fails = false;                 // with unavailable
+  bool happens_all_the_same = false;  // though it fails, the data is durable
+  std::function<void()> before;       // a late flush
+};
+
+// Groups and flushes are numbered from 1.
+struct FaultPlan {
+  std::function<GroupFaults(int group)> group = [](int) { return GroupFaults(); };
+  std::function<FlushFaults(int flush)> flush = [](int) { return FlushFaults(); };
+};
+
+// How many of a thousand groups, or flushes, have a fault.
+struct FaultRates {
+  int apply = 0, apply_internal = 0;
+  int commit = 0, late_commit = 0, late_answer = 0;
+  int flush = 0, late_flush = 0;
+};
+// Faults by chance, the same for the same seed and number. `late` is the hook of all that is late.
+FaultPlan faults_by_chance(std::uint64_t seed, const FaultRates& rates, const std::function<void()>& late);
+
+class FaultyStore final : public TaskStore, public DeliveryStore {
+ public:
+  // `roll_back` takes back the inner store's open group. All must outlive the store.
+  FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, std::function<void()> roll_back, FaultPlan plan);
+
+  base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
+  base::Result<void> commit() override;
+  base::Result<void> flush() override;
+  base::Result<void> record(const DeliveryResult& result) override;
+
+  base::Result<TaskRow> row(task::TaskKey key) const override { return tasks_.row(key); }
+  base::Result<task::TaskHead> find(const task::TaskRef& ref) const override { return tasks_.find(ref); }
+  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                std::optional<task::EventNumber> as_of = {}) const override {
+    return tasks_.read(key, depth, as_of);
+  }
+  base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
+                                                int limit) const override {
+    return tasks_.events(key, after, limit);
+  }
+  base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override {
+    return tasks_.turn_input(key, message);
+  }
+  base::Result<ContextRecord> context(task::ContextKey context, task::TaskKey task,
+                                      task::EventNumber unanswered, int limit) const override {
+    return tasks_.context(context, task, unanswered, limit);
+  }
+  base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const override {
+    return tasks_.stop_after(key, number);
+  }
+  base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const override {
+    return tasks_.stop_before(key, number);
+  }
+  base::Result<EarlierSend> earlier_send(const task::SendDigest& digest) const override {
+    return tasks_.earlier_send(digest);
+  }
+  base::Result<ListPage> list(const task::ListFilter& filter) const override { return tasks_.list(filter); }
+  base::Result<std::vector<task::TaskHead>> open_tasks(Open which, task::TaskKey key,
+                                                       int limit) const override {
+    return tasks_.open_tasks(which, key, limit);
+  }
+
+  base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const override {
+    return deliveries_.due_deliveries(now, limit);
+  }
+  base::Result<std::optional<base::Timestamp>> next_due() const override { return deliveries_.next_due(); }
+  base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override {
+    return deliveries_.configs(task);
+  }
+  base::Result<Counts> delivery_counts() const override { return deliveries_.delivery_counts(); }
+
+ private:
+  template <class Write>
+  auto writing(Write&& write) -> decltype(write());
+  GroupFaults& group();
+
+  TaskStore& tasks_;
+  DeliveryStore& deliveries_;
+  const std::function<void()> roll_back_;
+  const FaultPlan plan_;
+  // The writing thread's.
+  std::optional<GroupFaults> group_;  // of the open group
+  int groups_ = 0, applied_ = 0;
+  // The flushing thread's.
+  int flushes_ = 0;
+};
+
+}  // namespace baton::store

@@ -1,0 +1,66 @@
+// Deliveries: the webhooks of all tasks and what waits to be sent to them, for the MemoryStore.
+//
+// Threads: as its owner guards it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "store/task_store.h"
+
+namespace baton::store::memory {
+
+// What the open group has done that is not in the tables yet.
+struct OpenResults {
+  std::set<DeliveryKey> settled;    // delivered or given up
+  std::set<PushConfigKey> dropped;  // configs
+};
+
+class Deliveries {
+ public:
+  // Adds a config of this task, or replaces the one with this key.
+  void put(PushConfigKey key, const task::TaskHead& task, const task::PushConfig& config);
+  void drop(PushConfigKey key);
+  void add(PushConfigKey key, task::EventNumber event, base::Timestamp at);
+  // Whether `record` may take a result of this delivery; fails as DeliveryStore::record does.
+  base::Result<void> check(DeliveryKey key, const OpenResults& open) const;
+  void record(const DeliveryResult& result, base::Timestamp now);
+
+  task::PushConfig config(PushConfigKey key) const;
+  // As DeliveryStore has them.
+  std::vector<Delivery> due(base::Timestamp now, int limit) const;
+  std::optional<base::Timestamp> next_due() const;
+  DeliveryStore::Counts counts() const { return counts_; }
+
+ private:
+  struct Waiting {
+    DeliveryKey key;
+    task::EventNumber event;
+    int attempts;
+    base::Timestamp created;
+  };
+  struct Config {
+    task::TaskKey task;
+    std::string account;  // whose share of the places its deliveries take
+    task::PushConfig config;
+    std::deque<Waiting> waiting;  // in the order of their events
+    base::Timestamp due{};        // of the first that waits
+    std::int64_t given_up = 0;
+  };
+
+  void make_due(PushConfigKey key, Config& config, base::Timestamp due);
+  void make_not_due(PushConfigKey key, const Config& config);
+  static Delivery delivery(PushConfigKey key, const Config& config);
+
+  std::map<PushConfigKey, Config> configs_;
+  // Every delivery there was, also of configs that are gone: a result for one may still come.
+  std::map<DeliveryKey, PushConfigKey> config_of_;
+  std::set<std::tuple<base::Timestamp, DeliveryKey, PushConfigKey>> due_;  // the first of each config
+  DeliveryStore::Counts counts_;
+};
+
+}  // namespace baton::store::memory

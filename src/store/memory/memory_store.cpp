@@ -1,0 +1,399 @@
+#include "store/memory/memory_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/memory/log_reads.h"
+#include "store/waiting_messages.h"
+#include "task/fold.h"
+#include "wire/stored/event_codec.h"
+
+namespace baton::store {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using memory::MemoryTask;
+
+namespace {
+
+// The same limits as the SQLite store's: of a stored event, and of the events of one read (at least one).
+constexpr std::size_t kBodyMax = 512u << 20;
+constexpr std::size_t kPageBytesMax = 1 << 20;
+
+tl::unexpected<base::Error> no_task() {
+  return fail(ErrorCode::task_not_found, "task not found");
+}
+
+Result<std::size_t> stored_bytes(const std::vector<task::EventBody>& bodies) {
+  std::size_t bytes = 0;
+  for (const task::EventBody& body : bodies) {
+    const std::size_t size = wire::stored::encode(body).size();
+    if (size > kBodyMax) return fail(ErrorCode::too_large, "too large to be stored");
+    bytes += size;
+  }
+  return bytes;
+}
+
+TaskRow::Config* find_config(TaskRow& row, const task::PushConfigId& id) {
+  const auto found = std::ranges::find(*row.configs, id, &TaskRow::Config::id);
+  return found == row.configs->end() ? nullptr : &*found;
+}
+
+TaskRow new_row(const task::NewTask& task, base::Timestamp at) {
+  TaskRow row;
+  row.head = task::new_head(task);
+  row.created = at;
+  row.configs.emplace();
+  return row;
+}
+
+Result<void> check_room(TaskRow& row, const task::Change& change) {
+  if (!change.push || find_config(row, change.push->id) != nullptr) return {};
+  if (std::ssize(*row.configs) < change.push_configs_max) return {};
+  return fail(ErrorCode::too_large,
+              "a task can have " + std::to_string(change.push_configs_max) + " push notification configs");
+}
+
+std::vector<task::EventPtr> numbered(std::vector<task::EventBody>&& bodies, task::EventNumber before,
+                                     base::Timestamp at) {
+  std::vector<task::EventPtr> events;
+  for (task::EventBody& body : bodies) {
+    ++before.value;
+    events.push_back(std::make_shared<const task::Event>(task::Event{before, at, std::move(body)}));
+  }
+  return events;
+}
+
+// The deliveries that these events make to the row's configs.
+std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries_of(
+    const TaskRow& row, const std::vector<task::EventPtr>& events) {
+  std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries;
+  if (row.head.hidden) return deliveries;
+  for (const task::EventPtr& event : events) {
+    for (const TaskRow::Config& config : *row.configs) {
+      if (task::webhook_hears(config.version, event->body)) {
+        deliveries.emplace_back(config.key, event->number);
+      }
+    }
+  }
+  return deliveries;
+}
+
+std::tuple<task::AgentName, task::Caller, task::TaskId> name_of(const task::NewTask& task) {
+  return {task.agent, task.caller, task.id};
+}
+
+// The events from the one after `after` to `last`.
+std::vector<task::EventPtr> part(const std::vector<task::EventPtr>& log, task::EventNumber after,
+                                 task::EventNumber last) {
+  const auto place = [&](task::EventNumber number) {
+    return log.begin() + std::clamp<std::int64_t>(number.value, 0, std::ssize(log));
+  };
+  return {place(after), std::max(place(after), place(last))};
+}
+
+}  // namespace
+
+MemoryStore::MemoryStore(const base::Clock& clock, const MemoryOptions& options)
+    : clock_(clock), state_(std::in_place, State{memory::Tables(options.send_retention), {}, std::nullopt}) {
+  if (options.keeps_flushed) {
+    state_.with([&](State& state) { state.flushed.emplace(options.send_retention); });
+  }
+}
+
+// Whether the group or the tables have what these look for.
+template <class InGroup, class InTables>
+bool MemoryStore::has(InGroup&& in_group, InTables&& in_tables) const {
+  return in_group(group_) || state_.with([&](const State& state) { return in_tables(state.tables); });
+}
+
+Result<void> MemoryStore::check(const task::Change& change, base::Timestamp at) const {
+  // Checked first: a send is a repetition whatever has happened to the task since.
+  if (change.send &&
+      has([&](const Group& group) { return std::ranges::count(group.sends, *change.send) > 0; },
+          [&](const auto& tables) { return tables.send(*change.send, at).has_value(); })) {
+    return fail(ErrorCode::already_exists, "the message was sent before");
+  }
+  if (!change.create) return {};
+  const task::NewTask& task = *change.create;
+  if (has([&](const Group& group) { return group.ids.contains(name_of(task)); },
+          [&](const auto& tables) {
+            return tables.task({task.caller, task.agent, task.id}) != nullptr;
+          })) {
+    return fail(ErrorCode::already_exists, "the task id is taken");
+  }
+  if (task.parent && !has([&](const Group& group) { return group.tasks.contains(task.parent); },
+                          [&](const auto& tables) { return tables.task(task.parent) != nullptr; })) {
+    return fail(ErrorCode::task_not_found, "there is no such parent task");
+  }
+  return {};
+}
+
+Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
+  if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
+  if (!change.create && row.head.key != change.task) return no_task();
+  const base::Timestamp at = now();
+  if (auto checked = check(change, at); !checked) return fail(checked.error());
+  TaskRow fresh;
+  if (change.create) fresh = new_row(*change.create, at);
+  TaskRow& after = change.create ? fresh : row;
+  const task::EventNumber before = after.head.last_event;
+
+  auto applied = task::apply(after.head, change, at, after.artifacts);
+  if (!applied) return fail(applied.error());
+  const auto bytes = stored_bytes(change.events);
+  if (!bytes) return fail(bytes.error());
+  if (auto room = check_room(after, change); !room) return fail(room.error());
+
+  memory::Step step;
+  after.head = std::move(applied->head);
+  after.head.bytes += *bytes;
+  Committed committed;
+  if (change.create) {
+    after.head.key = {++last_task_.value};
+    committed.new_context = enter_context(after.head);
+    group_.ids.insert(name_of(*change.create));
+    group_.tasks.insert(after.head.key);
+    step.metadata = change.create->metadata;
+  }
+  note_push(change, after, step);
+  for (auto& [id, place] : applied->artifacts) after.artifacts.insert_or_assign(id, place);
+  committed.events = numbered(std::move(change.events), before, at);
+  note_waiting(after, committed.events);
+  step.deliveries = deliveries_of(after, committed.events);
+  committed.deliveries = static_cast<int>(step.deliveries.size());
+  if (change.send) group_.sends.push_back(*change.send);
+  step.send = change.send;
+  step.request = change.request;
+  step.message = applied->message;
+  step.at = at;
+  step.events = committed.events;
+  committed.head = step.head = after.head;
+  group_.entries.emplace_back(std::move(step));
+  if (change.create) row = std::move(fresh);
+  return committed;
+}
+
+// Finds or makes the new task's context. Returns whether it is new.
+bool MemoryStore::enter_context(task::TaskHead& head) {
+  const memory::Tables::ContextName name(head.agent, head.caller, head.context);
+  if (const auto open = group_.contexts.find(name); open != group_.contexts.end()) {
+    head.context_key = open->second;
+    return false;
+  }
+  head.context_key = state_.with([&](const State& state) { return state.tables.context(name); });
+  if (head.context_key) return false;
+  head.context_key = {++last_context_.value};
+  group_.contexts.emplace(name, head.context_key);
+  return true;
+}
+
+// Adds and drops configs as the change has it.
+void MemoryStore::note_push(const task::Change& change, TaskRow& row, memory::Step& step) {
+  if (change.push) {
+    TaskRow::Config* config = find_config(row, change.push->id);
+    if (config == nullptr) {
+      config = &row.configs->emplace_back(TaskRow::Config{{++last_config_.value}, change.push->id, {}});
+    }
+    config->version = change.push->version;
+    step.push = change.push;
+    step.push_key = config->key;
+  }
+  TaskRow::Config* dropped = change.drop_push ? find_config(row, *change.drop_push) : nullptr;
+  if (dropped == nullptr) return;
+  step.dropped = dropped->key;
+  group_.results.dropped.insert(dropped->key);
+  std::erase_if(*row.configs, [&](const TaskRow::Config& config) { return config.key == step.dropped; });
+}
+
+Result<void> MemoryStore::record(const DeliveryResult& result) {
+  const auto checked = state_.with(
+      [&](const State& state) { return state.tables.deliveries().check(result.key, group_.results); });
+  if (!checked) return checked;
+  if (result.kind != DeliveryResult::Kind::retry) group_.results.settled.insert(result.key);
+  group_.entries.emplace_back(memory::Recorded{result, now()});
+  return {};
+}
+
+Result<void> MemoryStore::commit() {
+  Group group = std::exchange(group_, {});
+  state_.with([&](State& state) {
+    for (memory::Entry& entry : group.entries) {
+      state.tables.take(entry);
+      if (state.flushed) state.unflushed.push_back(std::move(entry));
+    }
+  });
+  return {};
+}
+
+Result<void> MemoryStore::flush() {
+  state_.with([](State& state) {
+    for (const memory::Entry& entry : state.unflushed) state.flushed->take(entry);
+    state.unflushed.clear();
+  });
+  return {};
+}
+
+void MemoryStore::roll_back() {
+  group_ = {};
+}
+
+void MemoryStore::lose_unflushed() {
+  roll_back();
+  state_.with([](State& state) {
+    state.tables = *state.flushed;
+    state.unflushed.clear();
+  });
+}
+
+Result<TaskRow> MemoryStore::row(task::TaskKey key) const {
+  auto [row, log] = state_.with([&](const State& state) {
+    const MemoryTask* task = state.tables.task(key);
+    if (task == nullptr) return std::pair<TaskRow, std::vector<task::EventPtr>>();
+    TaskRow found;
+    found.head = task->head;
+    found.created = task->created;
+    found.configs = task->configs;
+    return std::pair(std::move(found), task->log);
+  });
+  if (!row.head.key) return no_task();
+  row.artifacts = memory::places_of(log);
+  note_waiting(row, log);
+  return row;
+}
+
+Result<task::TaskHead> MemoryStore::find(const task::TaskRef& ref) const {
+  return state_.with([&](const State& state) -> Result<task::TaskHead> {
+    const MemoryTask* task = state.tables.task(ref);
+    if (task == nullptr) return no_task();
+    return task->head;
+  });
+}
+
+std::vector<task::EventPtr> MemoryStore::log(task::TaskKey key, task::EventNumber after,
+                                             task::EventNumber last) const {
+  return state_.with([&](const State& state) {
+    const MemoryTask* task = state.tables.task(key);
+    return task == nullptr ? std::vector<task::EventPtr>() : part(task->log, after, last);
+  });
+}
+
+Result<task::Task> MemoryStore::read(task::TaskKey key, const task::Depth& depth,
+                                     std::optional<task::EventNumber> as_of) const {
+  std::vector<task::EventPtr> log;
+  base::Timestamp created;
+  // What the log does not tell.
+  auto known = state_.with([&](const State& state) -> Result<task::Task> {
+    const MemoryTask* task = state.tables.task(key);
+    if (task == nullptr) return no_task();
+    if (task->head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is large");
+    log = part(task->log, {}, as_of.value_or(task::kLogEnd));
+    created = task->created;
+    task::Task made;
+    made.id = task->head.id;
+    made.context = task->head.context;
+    made.metadata = task->metadata;
+    made.origin = task->head.origin;
+    made.hidden = task->head.hidden;
+    return made;
+  });
+  if (!known) return known;
+  task::Task task = task::fold(log, depth, created);
+  task.id = std::move(known->id);
+  task.context = std::move(known->context);
+  task.metadata = std::move(known->metadata);
+  task.origin = known->origin;
+  task.hidden = known->hidden;
+  return task;
+}
+
+Result<std::vector<task::Event>> MemoryStore::events(task::TaskKey key, task::EventNumber after,
+                                                     int limit) const {
+  std::vector<task::Event> events;
+  std::size_t bytes = 0;
+  after.value = std::max<std::int64_t>(after.value, 0);
+  for (const task::EventPtr& event : log(key, after, {after.value + std::max(limit, 0)})) {
+    if (bytes >= kPageBytesMax) break;
+    bytes += task::weight_of(event->body);
+    events.push_back(*event);
+  }
+  return events;
+}
+
+Result<TurnInput> MemoryStore::turn_input(task::TaskKey key, task::EventNumber message) const {
+  return state_.with([&](const State& state) -> Result<TurnInput> {
+    const MemoryTask* task = state.tables.task(key);
+    const bool is_there = task != nullptr && message.value > 0 && message <= task->head.last_event;
+    if (!is_there) return fail(ErrorCode::not_found, "no such event");
+    const task::Event& event = *task->log[static_cast<std::size_t>(message.value - 1)];
+    const auto* added = std::get_if<task::MessageAdded>(&event.body);
+    if (added == nullptr) return fail(ErrorCode::not_found, "no such message");
+    const auto request = task->requests.find(message);
+    return TurnInput{task->metadata, added->message,
+                     request == task->requests.end() ? task::TurnRequest() : request->second};
+  });
+}
+
+Result<ContextRecord> MemoryStore::context(task::ContextKey context, task::TaskKey task,
+                                           task::EventNumber unanswered, int limit) const {
+  const auto chapters = state_.with([&](const State& state) {
+    std::vector<memory::Chapter> found;
+    for (const MemoryTask* one : state.tables.tasks_in(context)) found.push_back({one->head.key, one->log});
+    return found;
+  });
+  return memory::read_context(chapters, task, unanswered, limit);
+}
+
+Result<std::optional<Stop>> MemoryStore::stop_after(task::TaskKey key, task::EventNumber number) const {
+  const auto events = log(key, number, task::kLogEnd);
+  const auto found = std::ranges::find_if(events, memory::is_stop);
+  if (found == events.end()) return std::nullopt;
+  return Stop{task::status_in(**found)->status.state, (*found)->number};
+}
+
+Result<task::EventNumber> MemoryStore::stop_before(task::TaskKey key, task::EventNumber number) const {
+  const auto events = log(key, {}, {number.value - 1});
+  const auto found = std::find_if(events.rbegin(), events.rend(), memory::is_stop);
+  return found == events.rend() ? task::EventNumber() : (*found)->number;
+}
+
+Result<EarlierSend> MemoryStore::earlier_send(const task::SendDigest& digest) const {
+  const auto found = state_.with([&](const State& state) { return state.tables.send(digest, clock_.now()); });
+  if (!found) return fail(ErrorCode::not_found, "no earlier send");
+  return *found;
+}
+
+Result<ListPage> MemoryStore::list(const task::ListFilter& filter) const {
+  return state_.with([&](const State& state) { return state.tables.list(filter); });
+}
+
+Result<std::vector<task::TaskHead>> MemoryStore::open_tasks(Open which, task::TaskKey key, int limit) const {
+  return state_.with([&](const State& state) { return state.tables.open_tasks(which, key, limit); });
+}
+
+Result<std::vector<Delivery>> MemoryStore::due_deliveries(base::Timestamp now, int limit) const {
+  return state_.with([&](const State& state) { return state.tables.deliveries().due(now, limit); });
+}
+
+Result<std::optional<base::Timestamp>> MemoryStore::next_due() const {
+  return state_.with([](const State& state) { return state.tables.deliveries().next_due(); });
+}
+
+Result<std::vector<task::PushConfig>> MemoryStore::configs(task::TaskKey key) const {
+  return state_.with([&](const State& state) {
+    std::vector<task::PushConfig> found;
+    const MemoryTask* task = state.tables.task(key);
+    if (task == nullptr) return found;
+    for (const TaskRow::Config& config : task->configs) {
+      found.push_back(state.tables.deliveries().config(config.key));
+    }
+    return found;
+  });
+}
+
+Result<DeliveryStore::Counts> MemoryStore::delivery_counts() const {
+  return state_.with([](const State& state) { return state.tables.deliveries().counts(); });
+}
+
+}  // namespace baton::store

@@ -1,0 +1,100 @@
+// MemoryStore: keeps everything in memory, for as long as the program runs. `--db :memory:`, tests and the
+// simulator use it. It has no limit but the memory.
+//
+// Threads: as TaskStore says. Reads take one lock, and assemble what they return without it.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "store/memory/tables.h"
+#include "store/task_store.h"
+
+namespace baton::store {
+
+struct MemoryOptions {
+  // How long a send is remembered to recognise repetitions.
+  base::Duration send_retention = std::chrono::hours(24);
+  // Keeps apart what was flushed, for lose_unflushed. Takes twice the memory.
+  bool keeps_flushed = false;
+};
+
+class MemoryStore final : public TaskStore, public DeliveryStore {
+ public:
+  // `clock` must outlive the store.
+  explicit MemoryStore(const base::Clock& clock, const MemoryOptions& options = {});
+
+  base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
+  base::Result<void> commit() override;
+  base::Result<void> flush() override;
+  // Takes the open group back, as if nothing of it had been applied. On the thread of `apply`.
+  void roll_back();
+  // Takes back everything since the last flush, as a power failure would. On the thread of `apply`, while no
+  // flush is in progress. Needs keeps_flushed.
+  void lose_unflushed();
+
+  base::Result<TaskRow> row(task::TaskKey key) const override;
+  base::Result<task::TaskHead> find(const task::TaskRef& ref) const override;
+  base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
+                                std::optional<task::EventNumber> as_of = {}) const override;
+  base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after,
+                                                int limit) const override;
+  base::Result<TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const override;
+  base::Result<ContextRecord> context(task::ContextKey context, task::TaskKey task,
+                                      task::EventNumber unanswered, int limit) const override;
+  base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const override;
+  base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const override;
+  base::Result<EarlierSend> earlier_send(const task::SendDigest& digest) const override;
+  base::Result<ListPage> list(const task::ListFilter& filter) const override;
+  base::Result<std::vector<task::TaskHead>> open_tasks(Open which, task::TaskKey key,
+                                                       int limit) const override;
+
+  base::Result<std::vector<Delivery>> due_deliveries(base::Timestamp now, int limit) const override;
+  base::Result<std::optional<base::Timestamp>> next_due() const override;
+  base::Result<void> record(const DeliveryResult& result) override;
+  base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override;
+  base::Result<Counts> delivery_counts() const override;
+
+ private:
+  struct State {
+    memory::Tables tables;
+    std::vector<memory::Entry> unflushed;
+    std::optional<memory::Tables> flushed;
+  };
+  // What is applied and not committed, and what a further change must know of it.
+  struct Group {
+    std::vector<memory::Entry> entries;
+    std::vector<task::SendDigest> sends;
+    std::set<std::tuple<task::AgentName, task::Caller, task::TaskId>> ids;  // of the new tasks
+    std::set<task::TaskKey> tasks;                                          // the new ones
+    std::map<memory::Tables::ContextName, task::ContextKey> contexts;
+    memory::OpenResults results;
+  };
+
+  base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }
+  template <class InGroup, class InTables>
+  bool has(InGroup&& in_group, InTables&& in_tables) const;
+  base::Result<void> check(const task::Change& change, base::Timestamp at) const;
+  bool enter_context(task::TaskHead& head);
+  void note_push(const task::Change& change, TaskRow& row, memory::Step& step);
+  // The task's events from the one after `after` to `last`.
+  std::vector<task::EventPtr> log(task::TaskKey key, task::EventNumber after, task::EventNumber last) const;
+
+  const base::Clock& clock_;
+  base::Guarded<State> state_;
+  // The writing thread's. Keys are not used again, even if their group is taken back.
+  base::Timestamp last_{};
+  Group group_;
+  task::TaskKey last_task_;
+  task::ContextKey last_context_;
+  PushConfigKey last_config_;
+};
+
+}  // namespace baton::store

@@ -1,0 +1,166 @@
+#include "store/memory/tables.h"
+
+#include <algorithm>
+
+namespace baton::store::memory {
+namespace {
+
+// Deletes a client's history after its turn, also those of messages that will have no turn.
+void forget_history(const task::TaskHead& before, const task::TaskHead& after,
+                    std::map<task::EventNumber, task::TurnRequest>& requests) {
+  if (before.turn_state == task::TurnState::none) return;
+  if (after.turn_state == task::TurnState::none) {
+    for (auto at = requests.lower_bound(before.turn_message); at != requests.end(); ++at) {
+      at->second.history.reset();
+    }
+  } else if (after.turn != before.turn) {
+    const auto found = requests.find(before.turn_message);
+    if (found != requests.end()) found->second.history.reset();
+  }
+}
+
+bool fits(const task::TaskHead& head, const task::ListFilter& filter) {
+  return (filter.context.empty() || head.context == filter.context) &&
+         (!filter.state || head.state == *filter.state) &&
+         (!filter.status_since || head.status_at >= *filter.status_since);
+}
+
+}  // namespace
+
+void Tables::take(const Step& step) {
+  MemoryTask& task = step.metadata ? create(step) : tasks_.at(step.head.key);
+  const task::TaskHead before = std::exchange(task.head, step.head);
+  move_in_list(before, task.head);
+  take_push(step, task);
+  task.log.insert(task.log.end(), step.events.begin(), step.events.end());
+  if (step.request) task.requests.insert_or_assign(step.message, *step.request);
+  if (step.send) remember(step, before.last_event);
+  for (const auto& [config, event] : step.deliveries) deliveries_.add(config, event, step.at);
+  forget_history(before, task.head, task.requests);
+}
+
+// The new task, without what the step does to it.
+MemoryTask& Tables::create(const Step& step) {
+  const task::TaskHead& head = step.head;
+  ids_.emplace(std::tuple(head.agent, head.caller, head.id), head.key);
+  contexts_.try_emplace({head.agent, head.caller, head.context}, head.context_key);
+  in_context_[head.context_key].push_back(head.key);
+  if (head.parent) children_[head.parent].push_back(head.key);
+  MemoryTask& task = tasks_[head.key];
+  task.created = step.at;
+  task.metadata = *step.metadata;
+  task.head.hidden = true;
+  return task;
+}
+
+void Tables::take_push(const Step& step, MemoryTask& task) {
+  const auto has_key = [](PushConfigKey key) {
+    return [key](const TaskRow::Config& config) { return config.key == key; };
+  };
+  if (step.push) {
+    const auto known = std::ranges::find_if(task.configs, has_key(step.push_key));
+    const TaskRow::Config config{step.push_key, step.push->id, step.push->version};
+    if (known != task.configs.end()) *known = config;
+    if (known == task.configs.end()) task.configs.push_back(config);
+    deliveries_.put(step.push_key, task.head, *step.push);
+  }
+  if (step.dropped) {
+    std::erase_if(task.configs, has_key(step.dropped));
+    deliveries_.drop(step.dropped);
+  }
+}
+
+void Tables::remember(const Step& step, task::EventNumber before) {
+  while (!sends_by_age_.empty() && sends_by_age_.front().first <= step.at - send_retention_) {
+    const auto& [at, half] = sends_by_age_.front();
+    const auto found = sends_.find(half);
+    if (found != sends_.end() && found->second.at == at) sends_.erase(found);
+    sends_by_age_.pop_front();
+  }
+  const Half digest{step.send->high, step.send->low};
+  sends_.insert_or_assign(digest, Send{{step.head.key, before}, step.at});
+  sends_by_age_.emplace_back(step.at, digest);
+}
+
+void Tables::move_in_list(const task::TaskHead& before, const task::TaskHead& after) {
+  auto& list = lists_[{after.agent, after.caller}];
+  if (!before.hidden) list.erase({before.status_at, before.id, before.key});
+  if (!after.hidden) list.emplace(after.status_at, after.id, after.key);
+}
+
+const MemoryTask* Tables::task(task::TaskKey key) const {
+  const auto found = tasks_.find(key);
+  return found == tasks_.end() ? nullptr : &found->second;
+}
+
+const MemoryTask* Tables::task(const task::TaskRef& ref) const {
+  const auto found = ids_.find({ref.agent, ref.caller, ref.id});
+  return found == ids_.end() ? nullptr : task(found->second);
+}
+
+task::ContextKey Tables::context(const ContextName& name) const {
+  const auto found = contexts_.find(name);
+  return found == contexts_.end() ? task::ContextKey() : found->second;
+}
+
+std::vector<const MemoryTask*> Tables::tasks_in(task::ContextKey context) const {
+  std::vector<const MemoryTask*> found;
+  const auto keys = in_context_.find(context);
+  if (keys == in_context_.end()) return found;
+  for (const task::TaskKey key : keys->second) found.push_back(&tasks_.at(key));
+  return found;
+}
+
+std::optional<EarlierSend> Tables::send(const task::SendDigest& digest, base::Timestamp now) const {
+  const auto found = sends_.find({digest.high, digest.low});
+  if (found == sends_.end() || found->second.at <= now - send_retention_) return std::nullopt;
+  return found->second.send;
+}
+
+ListPage Tables::list(const task::ListFilter& filter) const {
+  ListPage page;
+  const auto found = lists_.find({filter.agent, filter.caller});
+  if (found == lists_.end()) return page;
+  const auto& all = found->second;
+  const auto first =
+      filter.after ? all.upper_bound({filter.after->status_at, filter.after->id, {}}) : all.begin();
+  const auto limit = static_cast<std::size_t>(std::max(filter.limit, 0));
+  for (auto place = first; place != all.end() && page.heads.size() < limit; ++place) {
+    const task::TaskHead& head = tasks_.at(std::get<task::TaskKey>(*place)).head;
+    if (fits(head, filter)) page.heads.push_back(head);
+  }
+  const bool chooses = !filter.context.empty() || filter.state || filter.status_since;
+  page.total = !chooses ? std::ssize(all) : std::ranges::count_if(all, [&](const Place& place) {
+    return fits(tasks_.at(std::get<task::TaskKey>(place)).head, filter);
+  });
+  return page;
+}
+
+std::vector<task::TaskHead> Tables::open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const {
+  std::vector<task::TaskHead> found;
+  const auto wanted = static_cast<std::size_t>(std::max(limit, 0));
+  const auto add = [&](const task::TaskHead& head, bool fits) {
+    if (fits && found.size() < wanted) found.push_back(head);
+  };
+  if (which == TaskStore::Open::children) {
+    const auto children = children_.find(key);
+    if (children == children_.end()) return found;
+    for (const task::TaskKey child : children->second) {
+      const task::TaskHead& head = tasks_.at(child).head;
+      add(head, !task::is_terminal(head.state));
+    }
+    return found;
+  }
+  for (auto next = tasks_.upper_bound(key); next != tasks_.end() && found.size() < wanted; ++next) {
+    const task::TaskHead& head = next->second.head;
+    if (which == TaskStore::Open::unfinished) {
+      add(head, head.turn_state != task::TurnState::none);
+    } else {
+      add(head, head.parent && !task::is_terminal(head.state) &&
+                    task::is_terminal(tasks_.at(head.parent).head.state));
+    }
+  }
+  return found;
+}
+
+}  // namespace baton::store::memory

@@ -1,0 +1,106 @@
+// Tables: what a MemoryStore has committed. They change by entries only, in order, so that the same entries
+// make the same tables.
+//
+// Threads: as their owner guards them.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "store/memory/deliveries.h"
+#include "store/task_store.h"
+
+namespace baton::store::memory {
+
+// An applied change.
+struct Step {
+  task::TaskHead head;  // after it
+  base::Timestamp at{};
+  std::optional<task::Json> metadata;  // of a new task
+  std::vector<task::EventPtr> events;
+  std::optional<task::TurnRequest> request;
+  task::EventNumber message;  // of the request
+  std::optional<task::SendDigest> send;
+  std::optional<task::PushConfig> push;
+  PushConfigKey push_key, dropped;
+  std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries;
+};
+// An accepted delivery result.
+struct Recorded {
+  DeliveryResult result;
+  base::Timestamp at{};
+};
+using Entry = std::variant<Step, Recorded>;
+
+struct MemoryTask {
+  task::TaskHead head;
+  base::Timestamp created{};
+  task::Json metadata;
+  std::vector<task::EventPtr> log;  // event n is at n - 1
+  std::map<task::EventNumber, task::TurnRequest> requests;
+  std::vector<TaskRow::Config> configs;  // in the order of their creation
+};
+
+class Tables {
+ public:
+  using ContextName = std::tuple<task::AgentName, task::Caller, task::ContextId>;
+
+  explicit Tables(base::Duration send_retention) : send_retention_(send_retention) {}
+
+  void take(const Entry& entry) {
+    std::visit([this](const auto& one) { take(one); }, entry);
+  }
+
+  // Null if there is none.
+  const MemoryTask* task(task::TaskKey key) const;
+  const MemoryTask* task(const task::TaskRef& ref) const;
+  // 0 if there is none.
+  task::ContextKey context(const ContextName& name) const;
+  // In order of creation.
+  std::vector<const MemoryTask*> tasks_in(task::ContextKey context) const;
+  // A send with this digest that is remembered at `now`.
+  std::optional<EarlierSend> send(const task::SendDigest& digest, base::Timestamp now) const;
+
+  // As TaskStore has them.
+  ListPage list(const task::ListFilter& filter) const;
+  std::vector<task::TaskHead> open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const;
+
+  const Deliveries& deliveries() const { return deliveries_; }
+
+ private:
+  using Owner = std::pair<task::AgentName, task::Caller>;
+  using Place = std::tuple<base::Timestamp, task::TaskId, task::TaskKey>;
+  using Half = std::pair<std::uint64_t, std::uint64_t>;
+  struct Send {
+    EarlierSend send;
+    base::Timestamp at;
+  };
+
+  void take(const Step& step);
+  void take(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
+  MemoryTask& create(const Step& step);
+  void take_push(const Step& step, MemoryTask& task);
+  void remember(const Step& step, task::EventNumber before);
+  void move_in_list(const task::TaskHead& before, const task::TaskHead& after);
+
+  base::Duration send_retention_;
+  std::map<task::TaskKey, MemoryTask> tasks_;
+  std::map<std::tuple<task::AgentName, task::Caller, task::TaskId>, task::TaskKey> ids_;
+  std::map<ContextName, task::ContextKey> contexts_;
+  std::map<task::ContextKey, std::vector<task::TaskKey>> in_context_;
+  std::map<task::TaskKey, std::vector<task::TaskKey>> children_;
+  std::map<Owner, std::set<Place, std::greater<>>> lists_;  // of tasks that are not hidden
+  std::map<Half, Send> sends_;
+  std::deque<std::pair<base::Timestamp, Half>> sends_by_age_;
+  Deliveries deliveries_;
+};
+
+}  // namespace baton::store::memory

@@ -1,0 +1,138 @@
+// That the MemoryStore and the SqliteStore give the same answers, whatever changes come, and however the
+// SqliteStore keeps them: logs with and without index rows, contexts of their own, sends in slices.
+#include <array>
+
+#include "contract/picture.h"
+#include "contract/random_changes.h"
+#include "contract/store_bench.h"
+
+namespace same_answers_test {
+
+using namespace baton;
+using namespace baton::test;
+
+namespace {
+
+constexpr base::Duration kRetention(1'000);
+
+store::SqliteOptions sqlite_options(RandomChanges& random) {
+  store::SqliteOptions options;
+  options.send_retention = kRetention;
+  options.short_events_max = random.one_of<int>({0, 2, 5, 9, 32});
+  options.send_slice_max = static_cast<std::size_t>(1 + random.up_to(3));
+  return options;
+}
+
+// Two stores to which the same happens.
+class Pair {
+ public:
+  explicit Pair(unsigned seed) : random_(seed), sqlite_(sqlite_options(random_)) {}
+
+  void step() {
+    if (random_.one_in(3)) advance(base::Duration(100 * random_.up_to(4)));
+    if (random_.one_in(4)) return record();
+    apply(random_.draw(heads_[0]));
+    if (!random_.one_in(3)) commit();
+    if (random_.one_in(20)) restart();
+    if (random_.one_in(30)) compare();
+  }
+
+  void compare() {
+    commit();
+    REQUIRE(Picture(sqlite_, heads_[0]).whole() == Picture(memory_, heads_[1]).whole());
+  }
+
+  int applied = 0, refused = 0, recorded = 0;
+
+ private:
+  void apply(const task::Change& change) {
+    std::array<task::Change, 2> changes{change, change};
+    const std::array results{sqlite_.apply(changes[0]), memory_.apply(changes[1])};
+    REQUIRE(results[0].has_value() == results[1].has_value());
+    if (!results[0]) {
+      REQUIRE(results[0].error().code == results[1].error().code);
+      REQUIRE(results[0].error().for_caller == results[1].error().for_caller);
+      ++refused;
+      return;
+    }
+    ++applied;
+    REQUIRE(Picture(sqlite_, {}).of(*results[0]) == Picture(memory_, {}).of(*results[1]));
+    for (std::size_t i = 0; i < 2; ++i) {
+      const task::TaskHead& head = results[i]->head;
+      if (change.create) heads_[i].push_back(head);
+      heads_[i][static_cast<std::size_t>(head.key.value - 1)] = head;
+    }
+  }
+
+  // The result of a delivery that is due, or was at some time.
+  void record() {
+    const auto due = [&](const StoreBench& bench) {
+      return bench.deliveries->due_deliveries(bench.clock.now(), 3).value();
+    };
+    const auto mine = due(sqlite_), theirs = due(memory_);
+    REQUIRE(mine.size() == theirs.size());
+    for (std::size_t i = 0; i < mine.size(); ++i) seen_.push_back({mine[i].key, theirs[i].key});
+    if (seen_.empty()) return;
+    const std::size_t place =
+        random_.one_in(3) || mine.empty()
+            ? static_cast<std::size_t>(random_.up_to(static_cast<int>(seen_.size()) - 1))
+            : seen_.size() - 1;
+    store::DeliveryResult result;
+    result.kind = static_cast<store::DeliveryResult::Kind>(random_.up_to(2));
+    result.next_due = sqlite_.clock.now() + base::Duration(100 * random_.up_to(5));
+    result.error = result.kind == store::DeliveryResult::Kind::delivered ? "" : "no";
+    result.key = seen_[place][0];
+    const auto one = sqlite_.deliveries->record(result);
+    result.key = seen_[place][1];
+    const auto other = memory_.deliveries->record(result);
+    REQUIRE(one.has_value() == other.has_value());
+    if (!one) REQUIRE(one.error().code == other.error().code);
+    ++(one ? recorded : refused);
+  }
+
+  void commit() {
+    succeed(sqlite_.tasks->commit());
+    succeed(memory_.tasks->commit());
+  }
+
+  void advance(base::Duration by) {
+    sqlite_.clock.advance(by);
+    memory_.clock.advance(by);
+  }
+
+  void restart() {
+    commit();
+    if (random_.one_in(2)) {
+      sqlite_.reopen();
+      seen_.clear();  // keys of deliveries that are gone are used again
+    }
+    sqlite_.rows.clear();
+    memory_.reopen();
+  }
+
+  RandomChanges random_;
+  SqliteBench sqlite_;
+  MemoryBench memory_{kRetention};
+  std::array<std::vector<task::TaskHead>, 2> heads_;  // by store; a key is its place
+  std::vector<std::array<store::DeliveryKey, 2>> seen_;
+};
+
+}  // namespace
+
+TEST_CASE("Stores: whatever changes come, MemoryStore and SqliteStore give the same answers") {
+  int applied = 0, refused = 0, recorded = 0;
+  for (unsigned seed = 1; seed <= 150; ++seed) {
+    CAPTURE(seed);
+    Pair pair(seed);
+    for (int i = 0; i < 60; ++i) pair.step();
+    pair.compare();
+    applied += pair.applied;
+    refused += pair.refused;
+    recorded += pair.recorded;
+  }
+  CHECK(applied > 2'500);
+  CHECK(refused > 1'000);
+  CHECK(recorded > 200);
+}
+
+}  // namespace same_answers_test

@@ -1,0 +1,83 @@
+// What is true of the SqliteStore alone: rows that it saves itself, and clocks that differ from run to run.
+#include <chrono>
+#include <string>
+
+#include "base/id.h"
+#include "contract/store_bench.h"
+#include "store/own_context.h"
+#include "store/sqlite/connection.h"
+
+namespace sqlite_only_test {
+
+using namespace baton;
+using namespace baton::test;
+using base::Duration;
+using base::ErrorCode;
+using task::State;
+
+TEST_CASE("SqliteStore: a task alone in its context has no rows about it until another comes") {
+  SqliteBench bench;
+  task::Change alone = StoreBench::creation(base::make_uuid(), {status(State::submitted), user("m", "one")});
+  alone.create->fresh_id = alone.create->fresh_context = true;
+  alone.create->context = store::own_context(alone.create->id);
+  const task::TaskHead first = bench.must(std::move(alone)).head;
+  const auto rows = [&](const std::string& table) {
+    store::sqlite::Connection connection(bench.path(), store::sqlite::Connection::Mode::read);
+    return connection.database().execAndGet("SELECT count(*) FROM " + table).getInt();
+  };
+  CHECK(rows("contexts WHERE context_key <> 0") == 0);
+  CHECK(rows("conversation") == 0);
+  bench.must(StoreBench::creation("t2", {status(State::submitted), user("m", "two")}, first.context.value));
+  CHECK(rows("contexts WHERE context_key <> 0") == 1);
+  CHECK(rows("conversation") == 2);
+}
+
+TEST_CASE(
+    "SqliteStore: a clock that was a year ahead in an earlier run makes no send remembered for longer") {
+  SqliteBench bench(std::chrono::hours(24));
+  const Duration year = std::chrono::hours(24 * 365);
+  bench.close();
+  bench.clock.advance(year);
+  bench.open();
+  for (std::uint64_t i = 1; i <= 10; ++i) {
+    task::Change sent = StoreBench::creation("t" + std::to_string(i), {status(State::submitted), user("m")});
+    sent.send = task::SendDigest{i, i};
+    bench.must(std::move(sent));
+  }
+  bench.close();
+  bench.clock.advance(-year);
+  bench.open();
+  CHECK(bench.tasks->earlier_send({1, 1}).has_value());
+  bench.clock.advance(std::chrono::hours(25));
+  CHECK(bench.tasks->earlier_send({1, 1}).error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("SqliteStore: a clock that was a year ahead in an earlier run delays no delivery") {
+  SqliteBench bench;
+  const auto with_push = [&](const std::string& id) {
+    task::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
+    change.push.emplace();
+    change.push->id = {"p"};
+    change.push_configs_max = 1;
+    return bench.must(std::move(change)).head;
+  };
+  const auto due = [&] { return bench.deliveries->due_deliveries(bench.clock.now(), 100).value(); };
+  const Duration year = std::chrono::hours(24 * 365);
+  const task::TaskHead before = with_push("t1");
+  bench.close();
+  bench.clock.advance(year);
+  bench.open();
+  with_push("t2");
+  const store::Delivery tried = due().at(0);
+  succeed(bench.record(
+      {tried.key, store::DeliveryResult::Kind::retry, bench.clock.now() + Duration(1000), "no"}));
+  bench.close();
+  bench.clock.advance(-year);
+  bench.open();
+  const auto now_due = due();
+  REQUIRE(now_due.size() == 2);
+  for (const store::Delivery& delivery : now_due) CHECK(delivery.created_at <= bench.clock.now());
+  CHECK(tried.task == before.key);
+}
+
+}  // namespace sqlite_only_test

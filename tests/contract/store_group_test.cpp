@@ -1,0 +1,282 @@
+// What every TaskStore promises of groups: when they are seen, what ends them, and that writers and readers
+// do not disturb each other.
+#include <atomic>
+#include <thread>
+
+#include "contract/store_bench.h"
+
+namespace store_group_test {
+
+using namespace baton;
+using namespace baton::test;
+using base::ErrorCode;
+using task::State;
+
+namespace {
+
+task::ListFilter anns_tasks() {
+  task::ListFilter filter;
+  filter.caller = {"ann"};
+  filter.agent = {"echo"};
+  return filter;
+}
+
+task::PushConfig config(const std::string& id) {
+  task::PushConfig made;
+  made.id = {id};
+  made.url = "http://example.org/hook";
+  return made;
+}
+
+base::Result<store::Committed> apply(StoreBench& bench, task::Change change) {
+  return bench.apply(change);
+}
+
+std::vector<store::Delivery> due(const StoreBench& bench) {
+  return bench.deliveries->due_deliveries(bench.clock.now(), 100).value();
+}
+
+void check_same(const store::TaskRow& one, const store::TaskRow& other) {
+  CHECK(one.head.key == other.head.key);
+  CHECK(one.head.version == other.head.version);
+  CHECK(one.head.last_event == other.head.last_event);
+  CHECK(one.head.bytes == other.head.bytes);
+  CHECK(one.head.waiting_messages == other.head.waiting_messages);
+  CHECK(one.created == other.created);
+  CHECK(one.artifacts.size() == other.artifacts.size());
+  CHECK(one.configs.has_value() == other.configs.has_value());
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("TaskStore: nothing of a group is seen before its commit, and all of it after", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head = bench.create("t1");
+  task::Change more = StoreBench::change(head, {status(State::working), delta("r", "x")});
+  more.send = task::SendDigest{1, 2};
+  more.push = config("p");
+  more.push_configs_max = 1;
+  more.turn.emplace();
+  more.turn->state = task::TurnState::running;
+  succeed(apply(bench, more));
+  const auto made = apply(bench, StoreBench::creation("t2", {status(State::submitted), user("m")}));
+  succeed(made);
+
+  CHECK(bench.head(head.key).version == head.version);
+  CHECK(bench.log(head).size() == 2);
+  CHECK(bench.read(head).artifacts.empty());
+  CHECK(bench.configs(head).empty());
+  CHECK(due(bench).empty());
+  CHECK(bench.tasks->earlier_send({1, 2}).error().code == ErrorCode::not_found);
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t2"}}).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->row(made->head.key).error().code == ErrorCode::task_not_found);
+  CHECK(bench.tasks->list(anns_tasks())->total == 1);
+  CHECK(bench.context(head.context_key).said.size() == 1);
+  CHECK(bench.tasks->open_tasks(store::TaskStore::Open::unfinished, {}, 10)->empty());
+
+  succeed(bench.tasks->commit());
+  CHECK(bench.log(head).size() == 4);
+  CHECK(bench.configs(head).size() == 1);
+  CHECK(due(bench).size() == 1);
+  CHECK(bench.tasks->earlier_send({1, 2})->task == head.key);
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t2"}})->key == made->head.key);
+  CHECK(bench.tasks->list(anns_tasks())->total == 2);
+  CHECK(bench.context(head.context_key).said.size() == 3);
+  CHECK(bench.tasks->open_tasks(store::TaskStore::Open::unfinished, {}, 10)->size() == 1);
+  succeed(bench.tasks->flush());
+}
+
+TEST_CASE_TEMPLATE("TaskStore: a change sees what its group has done before it", Bench, EACH_STORE) {
+  Bench bench;
+  task::Change first = StoreBench::creation("t1", {status(State::submitted), user("m1")});
+  first.send = task::SendDigest{1, 2};
+  const auto parent = apply(bench, first);
+  succeed(parent);
+  CHECK(parent->new_context);
+  task::Change again = StoreBench::creation("t2", {user("m1")});
+  again.send = task::SendDigest{1, 2};
+  CHECK(apply(bench, again).error().code == ErrorCode::already_exists);
+  CHECK(apply(bench, StoreBench::creation("t1", {user("m2")})).error().code == ErrorCode::already_exists);
+  task::Change child = StoreBench::creation("t3", {status(State::submitted)});
+  child.create->parent = parent->head.key;
+  const auto made = apply(bench, child);
+  succeed(made);
+  CHECK_FALSE(made->new_context);
+  CHECK(made->head.context_key == parent->head.context_key);
+  const auto output = apply(bench, StoreBench::change(parent->head, {delta("r", "x")}));
+  succeed(output);
+  CHECK(output->head.last_event.value == 3);
+  const auto more = apply(bench, StoreBench::change(parent->head, {delta("r", "y")}));
+  succeed(more);
+  CHECK_FALSE(std::get<task::TextDelta>(more->events[0]->body).first);
+  succeed(bench.tasks->commit());
+  CHECK(texts(bench.read(parent->head).artifacts.at(0)) == Texts{"xy"});
+  CHECK(ids(bench.tasks->open_tasks(store::TaskStore::Open::children, parent->head.key, 9).value()) ==
+        Texts{"t3"});
+}
+
+TEST_CASE_TEMPLATE("TaskStore: a refused change leaves its row as it was and does not disturb its group",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head = bench.create("t1");
+  const task::TaskHead other = bench.create("t2");
+  constexpr int kRounds = 50;
+  for (int i = 0; i < kRounds; ++i) {
+    succeed(apply(bench, StoreBench::change(head, {delta("r", "a")})));
+    const store::TaskRow before = bench.rows.at(head.key);
+    task::Change illegal =
+        StoreBench::change(head, {delta("new" + std::to_string(i), "b"), status(State::submitted)});
+    illegal.push = config("p");
+    illegal.push_configs_max = 1;
+    CHECK(apply(bench, illegal).error().code == ErrorCode::invalid_argument);
+    check_same(bench.rows.at(head.key), before);
+    const std::string context = "context " + std::to_string(i);
+    CHECK(apply(bench, StoreBench::creation("t1", {user("m")}, context)).error().code ==
+          ErrorCode::already_exists);
+    store::TaskRow fresh;
+    task::Change halved = StoreBench::creation("t3", {status(State::completed), user("late")}, context);
+    CHECK(bench.tasks->apply(halved, fresh).error().code == ErrorCode::conflict);
+    check_same(fresh, {});
+    succeed(apply(bench, StoreBench::change(other, {delta("r", "c")})));
+    if (i % 7 == 0) succeed(bench.tasks->commit());
+  }
+  succeed(bench.tasks->commit());
+  CHECK(consecutive(bench.log(head)));
+  CHECK(bench.log(head).size() == 2 + kRounds);
+  const task::Task task = bench.read(head);
+  REQUIRE(task.artifacts.size() == 1);
+  CHECK(task.artifacts[0].parts.at(0).content == std::string(kRounds, 'a'));
+  CHECK(bench.log(other).size() == 2 + kRounds);
+  CHECK(bench.tasks->list(anns_tasks())->total == 2);
+}
+
+TEST_CASE_TEMPLATE(
+    "TaskStore: of two that decide on the same version the first wins, in one group and in two", Bench,
+    EACH_STORE) {
+  Bench bench;
+  for (const bool in_one_group : {true, false}) {
+    const task::TaskHead head = bench.create(in_one_group ? "t1" : "t2");
+    task::Change cancels = StoreBench::change(head, {status(State::canceled)});
+    task::Change completes = StoreBench::change(head, {status(State::completed)});
+    cancels.expected = completes.expected = head.version;
+    succeed(apply(bench, cancels));
+    if (!in_one_group) succeed(bench.tasks->commit());
+    CHECK(apply(bench, completes).error().code == ErrorCode::conflict);
+    succeed(bench.tasks->commit());
+    CHECK(bench.log(head).size() == 3);
+    CHECK(bench.head(head.key).state == State::canceled);
+  }
+}
+
+TEST_CASE_TEMPLATE("TaskStore: the row that changes leave is the row that is read", Bench, EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head = bench.create("t1");
+  bench.clock.advance(base::Duration(5));
+  bench.must(head,
+             {status(State::working), delta("r", "x"), chunk("a", "1", false), task::Withdrawn{{{"r"}}}});
+  succeed(bench.set_push(head.key, config("p1"), 2));
+  succeed(bench.set_push(head.key, config("p2"), 2));
+  succeed(bench.drop_push(head.key, "p1"));
+  const store::TaskRow kept = bench.rows.at(head.key);
+  const auto read = bench.tasks->row(head.key);
+  succeed(read);
+  CHECK(read->head.last_event == kept.head.last_event);
+  CHECK(read->head.version == kept.head.version);
+  CHECK(read->head.bytes == kept.head.bytes);
+  CHECK(read->created == kept.created);
+  CHECK(read->created == bench.clock.now() - base::Duration(5));
+  // The row's own, or what the next change finds where it has none.
+  for (const bool is_read : {false, true}) {
+    CAPTURE(is_read);
+    if (is_read) bench.rows.clear();
+    const auto again = bench.must(head, {chunk("a", "2", true), delta("r", "y")});
+    CHECK(std::get<task::ArtifactChunk>(again.events[0]->body).append);
+    CHECK(std::get<task::TextDelta>(again.events[1]->body).first == !is_read);
+    CHECK(again.deliveries == 2);
+    CHECK(again.head.artifact_count == 2);
+  }
+}
+
+TEST_CASE_TEMPLATE("TaskStore: the messages that wait are those after the turn's, oldest first", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head = bench.create("t1");
+  using Numbers = std::vector<task::EventNumber>;
+  const auto decide = [&](std::vector<task::EventBody> events, std::int64_t message, int waiting) {
+    task::Change change = StoreBench::change(head, std::move(events));
+    change.turn.emplace();
+    change.turn->message = task::EventNumber{message};
+    change.turn->waiting_messages = waiting;
+    bench.must(std::move(change));
+    const Numbers kept = bench.rows.at(head.key).waiting;
+    CHECK(kept == bench.tasks->row(head.key)->waiting);
+    return kept;
+  };
+  CHECK(decide({status(State::working)}, 2, 0).empty());
+  CHECK(decide({user("m2")}, 2, 1) == Numbers{{4}});
+  CHECK(decide({task::MessageAdded{message(task::Role::agent, "a", "mine")}, user("m3")}, 2, 2) ==
+        Numbers{{4}, {6}});
+  CHECK(decide({status(State::submitted)}, 4, 1) == Numbers{{6}});
+  CHECK(decide({user("m4")}, 4, 2) == Numbers{{6}, {8}});
+  CHECK(decide({}, 4, 0).empty());
+  CHECK(decide({user("m5")}, 9, 0).empty());
+}
+
+TEST_CASE_TEMPLATE("DeliveryStore: results are part of their group, each for the first that waits", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head = bench.create("t1");
+  succeed(bench.set_push(head.key, config("p"), 1));
+  bench.must(head, {status(State::working), status(State::working), status(State::completed)});
+  const store::Delivery first = due(bench).at(0);
+  using Kind = store::DeliveryResult::Kind;
+  succeed(bench.deliveries->record({first.key, Kind::retry, bench.clock.now(), "no"}));
+  succeed(bench.deliveries->record({first.key, Kind::delivered, {}, {}}));
+  CHECK(bench.deliveries->record({first.key, Kind::delivered, {}, {}}).error().code == ErrorCode::not_found);
+  CHECK(due(bench).at(0).key == first.key);
+  CHECK(bench.deliveries->delivery_counts()->waiting == 3);
+  succeed(bench.tasks->commit());
+  const store::Delivery second = due(bench).at(0);
+  CHECK(second.event.value == first.event.value + 1);
+  CHECK(bench.deliveries->delivery_counts()->waiting == 2);
+  task::Change drops = StoreBench::change(head, {});
+  drops.drop_push = task::PushConfigId{"p"};
+  succeed(apply(bench, drops));
+  // Whatever is told of a config that is gone, in its group too.
+  for (const store::DeliveryKey key : {first.key, second.key, second.key}) {
+    succeed(bench.deliveries->record({key, Kind::given_up, {}, "no"}));
+  }
+  succeed(bench.tasks->commit());
+  CHECK(due(bench).empty());
+  CHECK(bench.deliveries->delivery_counts()->given_up == 0);
+}
+
+TEST_CASE_TEMPLATE("TaskStore: a reader never sees a task apart from its log", Bench, EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head = bench.create("t1");
+  std::atomic<bool> finished{false};
+  std::atomic<int> wrong{0}, reads{0};
+  {
+    std::vector<std::jthread> readers;
+    for (int i = 0; i < 4; ++i) {
+      readers.emplace_back([&] {
+        while (!finished || reads < 10) {
+          const auto task = bench.tasks->read(head.key, {});
+          const std::size_t shown =
+              task->artifacts.empty() ? 0 : task->artifacts[0].parts.at(0).content.size();
+          if (shown != static_cast<std::size_t>(task->last_event.value - 2)) ++wrong;
+          ++reads;
+        }
+      });
+    }
+    for (int i = 0; i < 300; ++i) {
+      succeed(apply(bench, StoreBench::change(head, {delta("r", "x"), delta("r", "y")})));
+      if (i % 3 == 2) succeed(bench.tasks->commit());
+    }
+    finished = true;
+  }
+  CHECK(wrong == 0);
+}
+
+}  // namespace store_group_test

@@ -1,0 +1,303 @@
+#include "engine/live_tasks.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace live_tasks_test {
+
+using namespace baton;
+using engine::LiveLogPtr;
+using engine::LiveTasks;
+using task::State;
+
+namespace {
+
+constexpr task::TaskKey kTask{7};
+
+task::EventBody status(State state) {
+  return task::StatusChanged{{state, std::nullopt, {}}, {}};
+}
+
+task::EventBody text(std::string piece = "x") {
+  return task::TextDelta{{"r"}, 0, std::move(piece), false, false};
+}
+
+// Makes changes of one task durable, as the inbox does.
+class Log {
+ public:
+  explicit Log(LiveTasks& live, task::TaskKey key = kTask) : live_(live) {
+    committed_.head.key = key;
+    committed_.head.id = {"task-" + std::to_string(key.value)};
+    committed_.head.caller = {"ann"};
+    committed_.head.agent = {"echo"};
+    committed_.head.context_key = {-key.value};
+  }
+
+  void create(std::vector<task::EventBody> bodies, const std::string& metadata = {}) {
+    const task::Json json{metadata};
+    committed_.new_context = true;
+    publish(std::move(bodies), &json);
+  }
+  void add(std::vector<task::EventBody> bodies) { publish(std::move(bodies), nullptr); }
+  // As if the task were older: its first events were not seen here.
+  void skip(std::int64_t events) { committed_.head.last_event.value += events; }
+
+  std::optional<task::TurnRequest> request;  // of the next change
+
+ private:
+  void publish(std::vector<task::EventBody> bodies, const task::Json* metadata) {
+    committed_.events.clear();
+    for (task::EventBody& body : bodies) {
+      if (const auto* change = std::get_if<task::StatusChanged>(&body)) {
+        committed_.head.state = change->status.state;
+      }
+      const task::EventNumber number{++committed_.head.last_event.value};
+      committed_.events.push_back(
+          std::make_shared<const task::Event>(task::Event{number, {}, std::move(body)}));
+    }
+    live_.changing(committed_.head.key);
+    live_.publish(committed_, std::exchange(request, {}), metadata);
+  }
+
+  LiveTasks& live_;
+  store::Committed committed_;
+};
+
+bool covers(const LiveTasks& live, std::int64_t after) {
+  const LiveLogPtr log = live.log(kTask);
+  return log && log->covers({after});
+}
+
+std::size_t events_after(const LiveTasks& live, std::int64_t after, std::size_t most = 1'000) {
+  return live.log(kTask)->after({after}, most).size();
+}
+
+}  // namespace
+
+TEST_CASE("LiveTasks: a subscriber hears of every publication until it leaves") {
+  LiveTasks live;
+  Log log(live);
+  int news = 0;
+  {
+    const auto subscription = live.subscribe(kTask, [&] { ++news; });
+    log.create({text()});
+    log.add({text()});
+    CHECK(news == 2);
+    CHECK(live.counts().subscriptions == 1);
+  }
+  log.add({text()});
+  CHECK(news == 2);
+  CHECK(live.counts().subscriptions == 0);
+}
+
+TEST_CASE("LiveTasks: a new task's log is whole, and found by key, name and context") {
+  LiveTasks live;
+  Log log(live);
+  log.create({status(State::submitted), text()}, R"({"a":1})");
+  log.add({status(State::completed)});
+  const LiveLogPtr found = live.log(kTask);
+  REQUIRE(found);
+  CHECK(found->whole);
+  CHECK(found->metadata.text == R"({"a":1})");
+  CHECK(found->events.size() == 3);
+  CHECK(live.log({{"ann"}, {"echo"}, {"task-7"}}) == found);
+  CHECK(live.log({{"bob"}, {"echo"}, {"task-7"}}) == nullptr);
+  CHECK(live.alone_in({-7}) == found);
+  CHECK(live.alone_in({-8}) == nullptr);
+}
+
+TEST_CASE("LiveTasks: the log of an older task begins with what came since it has a reader") {
+  LiveTasks live;
+  Log log(live);
+  log.skip(4);
+  log.add({text()});
+  CHECK(live.log(kTask) == nullptr);
+  CHECK(live.counts().tasks == 0);
+  const auto subscription = live.subscribe(kTask, [] {});
+  CHECK_FALSE(covers(live, 5));
+  log.add({text(), text(), text()});
+  CHECK_FALSE(covers(live, 4));
+  REQUIRE(covers(live, 5));
+  CHECK(events_after(live, 5) == 3);
+  CHECK(events_after(live, 5, 2) == 2);
+  CHECK(live.log(kTask)->after({7}, 10).front()->number.value == 8);
+  CHECK(covers(live, 8));
+  CHECK(events_after(live, 8) == 0);
+}
+
+TEST_CASE("LiveTasks: of an older task that is only waited for nothing is kept") {
+  LiveTasks live;
+  Log log(live);
+  log.skip(4);
+  const auto wait = live.await_stop(kTask, {0}, [](engine::Stop) {});
+  log.add({text()});
+  CHECK(live.log(kTask) == nullptr);
+  {
+    const auto reader = live.subscribe(kTask, [] {});
+    log.add({text()});
+    CHECK(events_after(live, 5) == 1);
+  }
+  CHECK(live.log(kTask) == nullptr);
+}
+
+TEST_CASE("LiveTasks: a long log is bounded by number and by weight, and only kept for readers") {
+  LiveTasks live;
+  Log log(live);
+  auto subscription = live.subscribe(kTask, [] {});
+  log.create({text()});
+  for (int i = 2; i <= 1'000; ++i) log.add({text()});
+  CHECK_FALSE(covers(live, 0));
+  CHECK(events_after(live, 990) == 10);
+  log.add({text(std::string(1 << 20, 'y'))});
+  CHECK_FALSE(covers(live, 1'000));
+  log.add({text()});
+  CHECK(events_after(live, 1'001) == 1);
+  subscription = {};
+  CHECK(live.log(kTask) == nullptr);
+  CHECK(live.counts().tasks == 0);
+}
+
+TEST_CASE("LiveTasks: young logs give way to newer ones, oldest first, and are not found any more") {
+  LiveTasks live(10'000);
+  for (std::int64_t key = 1; key <= 100; ++key) {
+    Log(live, {key}).create({text(std::string(1'000, 'x'))});
+  }
+  CHECK(live.log(task::TaskKey{1}) == nullptr);
+  CHECK(live.log({{"ann"}, {"echo"}, {"task-1"}}) == nullptr);
+  CHECK(live.alone_in({-1}) == nullptr);
+  CHECK(live.log(task::TaskKey{100}) != nullptr);
+  CHECK(live.counts().tasks < 10);
+}
+
+TEST_CASE("LiveTasks: a log that would take most of the room is not kept") {
+  LiveTasks live(10'000);
+  Log small(live, {1});
+  small.create({text()});
+  Log(live, {2}).create({text(std::string(6'000, 'x'))});
+  CHECK(live.log(task::TaskKey{2}) == nullptr);
+  CHECK(live.log({{"ann"}, {"echo"}, {"task-2"}}) == nullptr);
+  CHECK(live.log(task::TaskKey{1}) != nullptr);
+}
+
+TEST_CASE("LiveTasks: a client's history is kept until its turn has ended") {
+  LiveTasks live;
+  Log log(live);
+  log.request.emplace();
+  log.request->metadata = {"{}"};
+  log.request->history.emplace();
+  log.create({status(State::submitted)});
+  REQUIRE(live.log(kTask)->requests.size() == 1);
+  CHECK_FALSE(live.log(kTask)->requests[0].request->history.has_value());
+  CHECK(live.log(kTask)->requests[0].request->metadata.text == "{}");
+}
+
+TEST_CASE("LiveTasks: a stop is told once, and only one after the number asked for") {
+  LiveTasks live;
+  Log log(live);
+  std::vector<std::int64_t> stops;
+  log.create({status(State::submitted), text(), status(State::input_required)});
+  const auto awaited =
+      live.await_stop(kTask, {3}, [&](engine::Stop stop) { stops.push_back(stop.number.value); });
+  CHECK(awaited.knows_past);
+  log.add({status(State::working)});
+  CHECK(stops.empty());
+  log.add({text(), status(State::completed)});
+  log.add({status(State::completed)});
+  CHECK(stops == std::vector<std::int64_t>{6});
+}
+
+TEST_CASE("LiveTasks: a stop that has come already is told at once") {
+  LiveTasks live;
+  Log log(live);
+  log.create({status(State::submitted), text(), status(State::completed)});
+  std::vector<std::int64_t> stops;
+  const auto awaited =
+      live.await_stop(kTask, {0}, [&](engine::Stop stop) { stops.push_back(stop.number.value); });
+  CHECK(awaited.knows_past);
+  CHECK(stops == std::vector<std::int64_t>{3});
+  CHECK(live.counts().subscriptions == 0);
+}
+
+TEST_CASE("LiveTasks: a wait for a task that is not known says that only the store knows its past") {
+  LiveTasks live;
+  Log log(live);
+  log.skip(3);
+  int stops = 0;
+  const auto awaited = live.await_stop(kTask, {0}, [&](engine::Stop) { ++stops; });
+  CHECK_FALSE(awaited.knows_past);
+  log.add({status(State::failed)});
+  CHECK(stops == 1);
+}
+
+TEST_CASE("LiveTasks: a callback may end its own subscription") {
+  LiveTasks live;
+  Log log(live);
+  LiveTasks::Awaited awaited;
+  bool stopped = false;
+  awaited = live.await_stop(kTask, {0}, [&](engine::Stop) {
+    stopped = true;
+    awaited = {};
+  });
+  log.create({status(State::failed)});
+  CHECK(stopped);
+  CHECK(live.counts().subscriptions == 0);
+}
+
+TEST_CASE("LiveTasks: a task is changing from before its commit until it is published or refused") {
+  LiveTasks live;
+  Log log(live);
+  log.create({text()});
+  CHECK_FALSE(live.is_changing(kTask));
+  live.changing(kTask);
+  CHECK(live.is_changing(kTask));
+  log.add({text()});
+  CHECK(live.is_changing(kTask));
+  live.unchanged(kTask);
+  CHECK_FALSE(live.is_changing(kTask));
+}
+
+TEST_CASE("LiveTasks: readers and publishers side by side see every number once and in order") {
+  LiveTasks live;
+  Log log(live);
+  constexpr std::int64_t kLast = 2'000;
+  std::atomic<std::int64_t> seen{0};
+  const auto subscription = live.subscribe(kTask, [] {});
+  std::jthread reader([&] {
+    std::int64_t position = 0;
+    while (position < kLast) {
+      const LiveLogPtr found = live.log(kTask);
+      if (!found || !found->covers({position})) continue;
+      for (const auto& event : found->after({position}, 16)) {
+        REQUIRE(event->number.value == position + 1);
+        position = event->number.value;
+      }
+      seen = position;
+    }
+  });
+  log.create({text()});
+  for (std::int64_t i = 2; i <= kLast; ++i) {
+    log.add({text()});
+    // Within the log's bound the reader never meets a gap.
+    while (i - seen > 100) std::this_thread::yield();
+  }
+}
+
+TEST_CASE("LiveTasks: a task is followed while there is a reader or a wait, and not because it is young") {
+  LiveTasks live;
+  Log log(live);
+  CHECK_FALSE(live.is_followed(kTask));
+  log.create({text()});
+  CHECK_FALSE(live.is_followed(kTask));
+  {
+    const auto wait = live.await_stop(kTask, {1}, [](engine::Stop) {});
+    CHECK(live.is_followed(kTask));
+    CHECK_FALSE(live.is_followed({8}));
+    const auto reader = live.subscribe(kTask, [] {});
+    CHECK(live.is_followed(kTask));
+  }
+  CHECK_FALSE(live.is_followed(kTask));
+}
+
+}  // namespace live_tasks_test
