@@ -211,10 +211,22 @@ void LiveTasks::changing(task::TaskKey task) {
 }
 
 void LiveTasks::unchanged(task::TaskKey task) {
+  std::vector<std::function<void()>> after;
   state_.with([&](State& state) {
     const auto entry = state.tasks.find(task);
     --entry->second.changing;
+    after.swap(entry->second.after);
     drop_if_idle(state, entry);
+  });
+  for (const auto& then : after) then();
+}
+
+bool LiveTasks::after_change(task::TaskKey task, std::function<void()> then) {
+  return state_.with([&](State& state) {
+    const auto found = state.tasks.find(task);
+    if (found == state.tasks.end() || found->second.changing == 0) return false;
+    found->second.after.push_back(std::move(then));
+    return true;
   });
 }
 
@@ -303,11 +315,13 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::T
   }
   std::vector<std::shared_ptr<News>> news;
   std::vector<std::pair<std::shared_ptr<OnStop>, Stop>> stops;
+  std::vector<std::function<void()>> after;
   Dropped dropped;
   state_.with([&](State& state) {
     const auto entry = state.tasks.find(head.key);
     Live& live = entry->second;
     --live.changing;
+    after.swap(live.after);
     auto log = fresh ? fresh : next_log(live, committed);
     if (fresh) state.alone.erase(head.context_key);
     if (log && log->whole) {
@@ -338,6 +352,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::T
   });
   for (const auto& wake : news) (*wake)();
   for (const auto& [callback, stop] : stops) (*callback)(stop);
+  for (const auto& then : after) then();
 }
 
 LiveTasks::Counts LiveTasks::counts() const {

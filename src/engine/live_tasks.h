@@ -100,6 +100,9 @@ class LiveTasks {
                const task::Json* metadata);
   // Whether a read of the task from the store may see what is not durable yet.
   bool is_changing(task::TaskKey task) const;
+  // Calls `then` once when the next change of those is durable, or was not stored. Returns false, and never
+  // calls it, if there is none. Lets a reader send what is imminent together with what it has.
+  bool after_change(task::TaskKey task, std::function<void()> then);
 
   struct Counts {
     std::size_t tasks = 0;
@@ -119,6 +122,7 @@ class LiveTasks {
     std::map<std::uint64_t, Subscriber> subscribers;  // mostly one
     int readers = 0;                                  // subscribers that read the log
     int changing = 0;                                 // changes that are committed and not durable
+    std::vector<std::function<void()>> after;         // the next of them
   };
   using Entries = std::unordered_map<task::TaskKey, Live>;
   struct State {

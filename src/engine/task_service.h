@@ -64,6 +64,10 @@ class TaskService {
   }
   // Whether a callback may read this task: see TaskReader.
   bool is_at_hand(task::TaskKey key) const { return reader_.is_at_hand(key); }
+  // See LiveTasks.
+  bool after_change(task::TaskKey key, std::function<void()> then) {
+    return live_.after_change(key, std::move(then));
+  }
   // At most `limit` events with numbers above `after`, in order.
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const {
     return reader_.events(key, after, limit);

@@ -258,6 +258,25 @@ TEST_CASE("LiveTasks: a task is changing from before its commit until it is publ
   CHECK_FALSE(live.is_changing(kTask));
 }
 
+TEST_CASE("LiveTasks: who asks hears once when the next change under way is over, stored or not") {
+  LiveTasks live;
+  Log log(live);
+  int heard = 0;
+  const auto count = [&] { ++heard; };
+  CHECK_FALSE(live.after_change(kTask, count));
+  log.create({text()});
+  CHECK_FALSE(live.after_change(kTask, count));
+  live.changing(kTask);
+  CHECK(live.after_change(kTask, count));
+  CHECK(heard == 0);
+  log.add({text()});
+  CHECK(heard == 1);
+  CHECK(live.after_change(kTask, count));
+  live.unchanged(kTask);
+  CHECK(heard == 2);
+  CHECK_FALSE(live.after_change(kTask, count));
+}
+
 TEST_CASE("LiveTasks: readers and publishers side by side see every number once and in order") {
   LiveTasks live;
   Log log(live);
