@@ -121,7 +121,11 @@ Call::Call(std::shared_ptr<Shared> shared, const Method& method, Peer peer, serv
 void Call::OnReadDone(bool ok) {
   shared_->connections->loop().cancel(deadline_);
   if (state_.with([](const State& state) { return state.ended; })) return;  // too late
-  if (!ok) return fail({ErrorCode::invalid_request, "the call has no message", {}});
+  if (!ok) {
+    // Whether it was reset is heard of in no certain order: such a call counts as given up in any case.
+    state_.with([](State& state) { state.has_no_message = true; });
+    return fail({ErrorCode::invalid_request, "the call has no message", {}});
+  }
   const bool taken = shared_->workers.try_submit([self = shared_from_this()] { self->run(); });
   if (!taken) fail({ErrorCode::overloaded, "too many requests are waiting", {}});
 }
@@ -211,7 +215,7 @@ Call::Step Call::next_step(State& state) {
   }
   if (state.left || state.ended) {
     if (state.left) state.status = ::grpc::Status::CANCELLED;
-    state.answered |= !state.left;
+    state.answered |= !state.left && !state.has_no_message;
     state.finished = true;
     return Step::finish;
   }

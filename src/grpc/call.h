@@ -87,7 +87,8 @@ class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_s
     bool pulling = false;  // a pull is queued or runs
     bool ended = false;    // nothing follows the waiting messages
     bool answered = false;
-    bool left = false;  // the client is gone
+    bool has_no_message = false;  // it was reset, or ended, before its message
+    bool left = false;            // the client is gone
     bool finished = false;
     ::grpc::Status status;
 
