@@ -1,4 +1,4 @@
-// Background: the pool for the engine's blocking store reads, and its timers. Keeps both off the committing
+// Background: the pool for the engine's blocking store reads, and its timers. Keeps both off the engine's
 // thread and the event loops.
 #pragma once
 

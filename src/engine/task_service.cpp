@@ -16,7 +16,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-// A task may be made by another send under the name that this one looked for.
+// A send looks for its task again where another one was first. Losing this often has another cause.
 constexpr int kTriesMax = 32;
 constexpr int kWaitingMessagesMax = 1000;
 
@@ -70,6 +70,7 @@ struct TaskService::Pending {
   Submitted done;
   Scheduler::Room room = Scheduler::Room::none;  // what it has reserved
   std::shared_ptr<TurnRun> run;                  // its turn, if that has begun
+  bool came_late = false;                        // the task that its context had waiting waits no more
   int tries = 0;
 };
 
@@ -133,7 +134,7 @@ void TaskService::route(const PendingPtr& pending) {
   if (!target) return refuse(pending, target.error());
   Decision decision;
   decision.task = *target;
-  decision.bytes = task::weight_of(pending->submission.message) + pending->submission.metadata.text.size();
+  decision.bytes = task::weight_of(pending->submission);
   decision.answers = pending->submission.waits_for == task::WaitsFor::acknowledgement;
   decision.decide = [this, pending](const store::TaskRow& now) { return decide(*pending, now); };
   decision.committed = [this, pending](const store::Committed& committed) { begin(*pending, committed); };
@@ -168,6 +169,9 @@ base::Result<task::TaskKey> TaskService::waiting_in_context(const task::Submissi
 
 base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
   give_back_room(pending);  // if this is not the first time
+  const bool is_by_context = now.head.key && pending.submission.task.empty();
+  pending.came_late = is_by_context && now.head.state != task::State::input_required;
+  if (pending.came_late) return fail(ErrorCode::conflict, "the task no longer waits");
   auto change = now.head.key ? go_on(pending, now.head) : create(pending);
   if (!change) return change;
   change->send = pending.digest;
@@ -240,17 +244,17 @@ void TaskService::stored(const PendingPtr& pending, base::Result<Written> result
 
 // An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
 void TaskService::refuse(const PendingPtr& pending, base::Error error) {
-  if (!pending->digest && error.code != ErrorCode::already_exists)
-    return pending->done(fail(std::move(error)));
-  background_.run([this, pending, error = std::move(error)]() mutable {
+  // Another send has made or answered the task that this one looked for.
+  const bool looks_again =
+      (error.code == ErrorCode::already_exists || pending->came_late) && ++pending->tries < kTriesMax;
+  if (!pending->digest && !looks_again) return pending->done(fail(std::move(error)));
+  background_.run([this, pending, looks_again, error = std::move(error)]() mutable {
     if (pending->digest) {
       auto accepted = earlier_send(*pending->digest);
       if (accepted || accepted.error().code != ErrorCode::not_found)
         return pending->done(std::move(accepted));
     }
-    // Another send has made the task that this one looked for.
-    const bool again = error.code == ErrorCode::already_exists && ++pending->tries < kTriesMax;
-    if (again) return route(pending);
+    if (looks_again) return route(pending);
     pending->done(fail(std::move(error)));
   });
 }

@@ -23,4 +23,14 @@ std::size_t weight_of(const Task& task) {
   return bytes;
 }
 
+std::size_t weight_of(const Submission& submission) {
+  std::size_t bytes = sizeof(submission) + weight_of(submission.message) + submission.metadata.text.size() +
+                      submission.tools.text.size() + submission.state.text.size();
+  for (const std::string& extension : submission.extensions) bytes += extension.size();
+  if (submission.history) {
+    for (const Message& message : *submission.history) bytes += weight_of(message);
+  }
+  return bytes;
+}
+
 }  // namespace baton::task

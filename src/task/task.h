@@ -104,6 +104,9 @@ struct Submission {
   WhenContextDiffers when_context_differs = WhenContextDiffers::refuse;
 };
 
+// The memory that a submission holds, approximately.
+std::size_t weight_of(const Submission& submission);
+
 // A task's place in a list. Lists are ordered by the time of the status, newest first, then by id,
 // descending.
 struct ListPosition {

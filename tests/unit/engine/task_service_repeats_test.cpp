@@ -249,4 +249,26 @@ TEST_CASE("TaskService: a context that is not the task's is refused or ignored, 
   CHECK(bench.submit(answer));
 }
 
+TEST_CASE("TaskService: of many plain answers to one question in a context one is the answer") {
+  EngineBench bench;
+  const auto asked = bench.submit(send("x", "m0"));
+  REQUIRE(asked);
+  bench.scripted().next()->sink->finish(asking());
+  REQUIRE(bench.wait(asked->key)->state == State::input_required);
+  std::vector<std::future<base::Result<engine::Accepted>>> answers;
+  for (int i = 1; i <= 16; ++i) {
+    task::Submission answer = send("y", "m" + std::to_string(i));
+    answer.context = asked->context;
+    answer.answers_context = true;
+    answers.push_back(std::async(std::launch::async, [&bench, answer] { return bench.submit(answer); }));
+  }
+  int of_the_question = 0;
+  for (auto& answer : answers) {
+    const auto accepted = answer.get();
+    REQUIRE(accepted);
+    of_the_question += accepted->key == asked->key ? 1 : 0;
+  }
+  CHECK(of_the_question == 1);
+}
+
 }  // namespace task_service_repeats_test
