@@ -1,6 +1,6 @@
 # Decides whether this build speaks gRPC: BATON_WITH_GRPC. Debian's gRPC is not instrumented. AddressSanitizer
 # sees all of our side of it all the same. ThreadSanitizer does not see what orders gRPC's threads: the unit tests
-# of grpc/ give 1,304 reports, 23 with ignore_noninstrumented_modules, all of objects that gRPC hands from one
+# of server/grpc/ give 1,304 reports, 23 with ignore_noninstrumented_modules, all of objects that gRPC hands from one
 # thread to the next; suppressing its library would hide every callback of ours as well.
 set(BATON_WITH_GRPC OFF)
 if(BATON_GRPC STREQUAL "ON" OR (BATON_GRPC STREQUAL "AUTO" AND NOT BATON_SANITIZER MATCHES "thread"))
@@ -14,13 +14,13 @@ if(BATON_GRPC STREQUAL "ON" OR (BATON_GRPC STREQUAL "AUTO" AND NOT BATON_SANITIZ
 endif()
 message(STATUS "gRPC: ${BATON_WITH_GRPC}")
 
-# Without gRPC the layer is what needs no library, and a server that refuses to start.
-function(baton_grpc_layer)
-  if(BATON_WITH_GRPC)
-    baton_layer(grpc DEPENDS server wire task base PRIVATE spdlog::spdlog PkgConfig::grpcpp
-      WITHOUT "absent/.*")
-  else()
-    baton_layer(grpc DEPENDS server wire task base WITHOUT "a2a_call.cpp" "call.cpp" "channel.cpp"
-      "grpc_server.cpp" "proto_json.cpp" "read_.*.cpp" "schema.cpp" "struct_json.cpp" "write_answers.cpp")
-  endif()
-endfunction()
+# The sources that are left out, and the libraries of the three layers that have such sources. Without gRPC a server
+# and a channel take the place of the real ones that refuse to start.
+if(BATON_WITH_GRPC)
+  set(BATON_GRPC_LIBRARIES PkgConfig::grpcpp)
+  set(BATON_GRPC_WITHOUT "grpc/absent.cpp" "grpc_absent.cpp")
+else()
+  set(BATON_GRPC_LIBRARIES)
+  set(BATON_GRPC_WITHOUT "grpc/a2a_call.cpp" "grpc/call.cpp" "grpc/grpc_server.cpp" "grpc/proto_json.cpp"
+    "grpc/read_.*.cpp" "grpc/schema.cpp" "grpc/struct_json.cpp" "grpc/write_answers.cpp" "grpc_channel.cpp")
+endif()

@@ -5,25 +5,25 @@
 #include <iterator>
 #include <sstream>
 
-#include "agents/command/command_executor.h"
 #include "agents/read_settings.h"
-#include "wire/card/card.h"
-#include "wire/json/document.h"
+#include "json/document.h"
+#include "protocol/card/card.h"
 
 namespace baton::agents {
 namespace {
 
 namespace fs = std::filesystem;
 using base::ErrorCode;
-using wire::SchemaProblem;
+using json::SchemaProblem;
 
 constexpr std::uintmax_t kCardSizeMax = 1 << 20;
 
 // Reads the cards one after another and collects their problems.
 class Loader {
  public:
-  Loader(fs::path folder, ProcessHost& host, const Catalogue::Builtins& builtins, const CommonRules& rules)
-      : folder_(std::move(folder)), host_(host), builtins_(builtins), rules_(rules) {}
+  Loader(fs::path folder, const Catalogue::Make& command, const Catalogue::Builtins& builtins,
+         const CommonRules& rules)
+      : folder_(std::move(folder)), command_(command), builtins_(builtins), rules_(rules) {}
 
   void load() {
     std::error_code error;
@@ -53,16 +53,16 @@ class Loader {
   struct Reading {
     fs::path file;
     std::string text;
-    std::optional<wire::Document> document;
+    std::optional<json::Document> document;
     std::string report;
   };
 
   static std::string line_for(const Reading& card, const SchemaProblem& found) {
     std::string line = card.file.string();
     if (card.document) {
-      const std::string_view at = wire::nearest_value(card.document->root(), found.pointer).raw();
-      const wire::TextPlace place =
-          wire::place_at(card.text, static_cast<std::size_t>(at.data() - card.text.data()));
+      const std::string_view at = json::nearest_value(card.document->root(), found.pointer).raw();
+      const json::TextPlace place =
+          json::place_at(card.text, static_cast<std::size_t>(at.data() - card.text.data()));
       line += ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
     }
     line += ": ";
@@ -84,12 +84,10 @@ class Loader {
       left_out.push_back({agent.name.value, std::move(card.report)});
       return;
     }
-    for (const SchemaProblem& found : wire::unknown_members(card.document->root()))
+    for (const SchemaProblem& found : protocol::unknown_members(card.document->root()))
       warnings.push_back({agent.name.value, line_for(card, found)});
-    if (const auto* command = dynamic_cast<const CommandExecutor*>(agent.executor.get())) {
-      for (const std::string& what : command->missing())
-        warnings.push_back({agent.name.value, line_for(card, {"/baton/command", what})});
-    }
+    for (const std::string& what : agent.executor->missing())
+      warnings.push_back({agent.name.value, line_for(card, {"/baton/command", what})});
     agents.push_back(std::move(agent));
   }
 
@@ -103,16 +101,16 @@ class Loader {
     auto text = read(card.file);
     if (!text) return problem(card, {"", text.error().for_log});
     card.text = std::move(*text);
-    auto document = wire::Document::parse_view(card.text, {.lines = true});
+    auto document = json::Document::parse_view(card.text, {.lines = true});
     if (!document) {
       card.report = card.file.string() + ":" + document.error().for_caller;
       return;
     }
     card.document = std::move(*document);
-    const wire::Value root = card.document->root();
-    std::vector<SchemaProblem> problems = wire::check_card(card.text);
+    const json::Value root = card.document->root();
+    std::vector<SchemaProblem> problems = protocol::check_card(card.text);
     if (problems.empty()) {
-      agent.card = wire::read_card(root);
+      agent.card = protocol::read_card(root);
       agent.settings = read_settings(root["baton"], problems);
       apply_rules(agent.settings, problems);
       check_skills(agent.card.skills, "/skills/", problems);
@@ -158,7 +156,7 @@ class Loader {
 
   void make_executor(Agent& agent, std::vector<SchemaProblem>& problems) {
     if (agent.settings.executor == AgentSettings::Kind::command) {
-      agent.executor = std::make_unique<CommandExecutor>(host_, agent.name, agent.settings, agent.folder);
+      agent.executor = command_(agent);
       return;
     }
     if (agent.settings.builtin.empty()) agent.settings.builtin = agent.name.value;
@@ -178,7 +176,7 @@ class Loader {
   }
 
   const fs::path folder_;
-  ProcessHost& host_;
+  const Catalogue::Make& command_;
   const Catalogue::Builtins& builtins_;
   const CommonRules& rules_;
   std::string trouble_;  // with the folder itself
@@ -194,9 +192,9 @@ bool is_agent_name(std::string_view name) {
          name.find_first_not_of(kRest) == std::string_view::npos;
 }
 
-base::Result<Catalogue> Catalogue::load(const fs::path& folder, ProcessHost& host, const Builtins& builtins,
-                                        const CommonRules& rules) {
-  Loader loader(folder, host, builtins, rules);
+base::Result<Catalogue> Catalogue::load(const fs::path& folder, const Catalogue::Make& command,
+                                        const Builtins& builtins, const CommonRules& rules) {
+  Loader loader(folder, command, builtins, rules);
   loader.load();
   if (loader.agents.empty() || (rules.strict && !loader.left_out.empty())) {
     return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report",
@@ -205,9 +203,9 @@ base::Result<Catalogue> Catalogue::load(const fs::path& folder, ProcessHost& hos
   return Catalogue(std::move(loader.agents), std::move(loader.left_out), std::move(loader.warnings));
 }
 
-base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, ProcessHost& host,
+base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, const Catalogue::Make& command,
                                                     const Builtins& builtins, const CommonRules& rules) {
-  Loader loader(folder, host, builtins, rules);
+  Loader loader(folder, command, builtins, rules);
   loader.load();
   if (loader.agents.empty()) {
     return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report",

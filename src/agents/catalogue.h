@@ -2,7 +2,7 @@
 //
 // A subfolder with a card.json is an agent with the subfolder's name; other subfolders are ignored.
 // Threads: `reload` from one thread; the rest from any, without a lock. For executors see executor.h.
-// Lifetime: the ProcessHost given to `load` must outlive the catalogue. An Agent lives as long as the
+// Lifetime: what the given factories use must outlive the catalogue. An Agent lives as long as the
 // catalogue, even after a reload has removed it: turns, requests and streams may still need it.
 #pragma once
 
@@ -23,8 +23,6 @@
 
 namespace baton::agents {
 
-class ProcessHost;
-
 struct Agent {
   task::AgentName name;
   task::AgentCard card;
@@ -44,9 +42,10 @@ struct CommonRules {
 
 class Catalogue {
  public:
-  // Makes the executor of an agent whose card says "executor": "builtin". The agent has no executor yet.
-  using Builtin = std::function<std::unique_ptr<Executor>(const Agent&)>;
-  using Builtins = std::map<std::string, Builtin, std::less<>>;
+  // Makes an agent's executor. The agent has none yet.
+  using Make = std::function<std::unique_ptr<Executor>(const Agent&)>;
+  // By the names that cards with "executor": "builtin" give.
+  using Builtins = std::map<std::string, Make, std::less<>>;
 
   // The problems of an agent's card. `report` has a line "<file>:<line>:<column>: <JSON pointer>: <reason>"
   // for each; it omits the pointer for the whole card, and the position if there is none.
@@ -55,9 +54,10 @@ class Catalogue {
     std::string report;
   };
 
-  // Reads all cards and leaves out agents whose cards are wrong. Fails with invalid_argument if no agent is
-  // left or, with strict rules, if any card is wrong. The error's for_log has a line for each problem.
-  static base::Result<Catalogue> load(const std::filesystem::path& folder, ProcessHost& host,
+  // Reads all cards; `command` makes the executors of agents that are programs. Leaves out agents whose cards
+  // are wrong. Fails with invalid_argument if no agent is left or, with strict rules, if any card is wrong.
+  // The error's for_log has a line for each problem.
+  static base::Result<Catalogue> load(const std::filesystem::path& folder, const Make& command,
                                       const Builtins& builtins = {}, const CommonRules& rules = {});
 
   // Reads the cards again. An agent stays as it is if its card has the same text or is wrong now. The running
@@ -66,7 +66,7 @@ class Catalogue {
     int added = 0, changed = 0, removed = 0;
     std::vector<CardReport> wrong;  // the cards that are wrong now
   };
-  base::Result<Reloaded> reload(const std::filesystem::path& folder, ProcessHost& host,
+  base::Result<Reloaded> reload(const std::filesystem::path& folder, const Make& command,
                                 const Builtins& builtins = {}, const CommonRules& rules = {});
 
   // A catalogue of the given agents; at least one.

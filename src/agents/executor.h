@@ -128,6 +128,9 @@ class Executor {
   // Never fails: errors go to the sink through `finish`, before or after `start` has returned.
   virtual std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) = 0;
 
+  // What its turns need and lacks now, a line each; for whoever reads the card.
+  virtual std::vector<std::string> missing() const { return {}; }
+
   // Another executor replaces this one. Its turns go on; it releases what they do not need.
   virtual void retire() {}
 };

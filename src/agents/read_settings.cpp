@@ -5,8 +5,8 @@
 namespace baton::agents {
 namespace {
 
-using wire::SchemaProblem;
-using wire::Value;
+using json::SchemaProblem;
+using json::Value;
 
 std::chrono::milliseconds seconds_or(Value value, std::chrono::milliseconds otherwise) {
   const auto seconds = value.real();

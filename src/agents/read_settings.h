@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "agents/settings.h"
-#include "wire/json/document.h"
-#include "wire/json/schema.h"
+#include "json/document.h"
+#include "json/schema.h"
 
 namespace baton::agents {
 
 // Reads an object that wire::check_card has accepted, and checks what the schema cannot express. Adds
 // problems to `problems`, with pointers from the root of the card.
-AgentSettings read_settings(wire::Value baton, std::vector<wire::SchemaProblem>& problems);
+AgentSettings read_settings(json::Value baton, std::vector<json::SchemaProblem>& problems);
 
 }  // namespace baton::agents

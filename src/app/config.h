@@ -11,9 +11,9 @@
 #include "agents/catalogue.h"
 #include "app/logging.h"
 #include "engine/options.h"
-#include "grpc/limits.h"
+#include "http/http_server.h"
 #include "notify/notifier.h"
-#include "server/http/http_server.h"
+#include "server/grpc/limits.h"
 #include "server/services.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -42,8 +42,8 @@ struct Config {
   std::size_t answers_bytes_max = 128 << 20;  // of all large answers being made or sent
   LogOptions log;
 
-  server::http::Limits http;
-  grpc::GrpcLimits grpc;
+  http::Limits http;
+  server::grpc::GrpcLimits grpc;
   server::ServerOptions server;  // its tokens and what follows from several settings: see service.cpp
   agents::CommonRules cards;
   engine::EngineOptions engine;

@@ -5,14 +5,14 @@
 
 #include "app/load_config.h"
 #include "app/settings.h"
-#include "wire/json/document.h"
-#include "wire/json/pretty_json.h"
-#include "wire/json/writer.h"
+#include "json/document.h"
+#include "json/pretty_json.h"
+#include "json/writer.h"
 
 namespace baton::app {
 namespace {
 
-using wire::Writer;
+using json::Writer;
 
 template <class T>
 constexpr bool is_string_type = std::is_same_v<T, std::string> || std::is_enum_v<T>;
@@ -142,7 +142,7 @@ std::string config_schema() {
       }
     });
   });
-  return wire::pretty_json(wire::Document::parse_view(text).value().root()) + "\n";
+  return json::pretty_json(json::Document::parse_view(text).value().root()) + "\n";
 }
 
 }  // namespace baton::app

@@ -22,7 +22,7 @@ std::string trimmed(std::string text) {
 // One entry of the list.
 class Entry {
  public:
-  Entry(wire::Value object, const TokenSources& sources, std::string pointer, const ReportToken& report)
+  Entry(json::Value object, const TokenSources& sources, std::string pointer, const ReportToken& report)
       : object_(object), sources_(sources), pointer_(std::move(pointer)), report_(report) {}
 
   Token read() {
@@ -42,7 +42,7 @@ class Entry {
   }
 
   void check_members() {
-    for (const wire::Value member : object_) {
+    for (const json::Value member : object_) {
       const std::string name(member.key());
       if (object_.repeats(name)) wrong("/" + name, "is there more than once");
       if (std::ranges::find(kMembers, name) != kMembers.end()) continue;
@@ -52,7 +52,7 @@ class Entry {
   }
 
   std::string caller() {
-    const wire::Value caller = object_["caller"];
+    const json::Value caller = object_["caller"];
     if (!caller.is_string() || caller.string().empty()) wrong("/caller", "must be the caller's name");
     const std::string_view name = caller.string();
     const bool readable =
@@ -89,7 +89,7 @@ class Entry {
     return *secret;
   }
 
-  std::optional<std::string> from_file(wire::Value name) {
+  std::optional<std::string> from_file(json::Value name) {
     if (!name.is_string()) {
       wrong("/token_file", "must be the name of a file");
       return std::nullopt;
@@ -104,7 +104,7 @@ class Entry {
     return trimmed(std::move(*text));
   }
 
-  std::optional<std::string> from_environment(wire::Value name) {
+  std::optional<std::string> from_environment(json::Value name) {
     const auto found = sources_.environment.find(name.str());
     if (found == sources_.environment.end()) {
       wrong("/token_env", "must be the name of a variable that is set");
@@ -115,9 +115,9 @@ class Entry {
 
   std::vector<std::string> agents() {
     std::vector<std::string> names;
-    const wire::Value list = object_["agents"];
+    const json::Value list = object_["agents"];
     if (list.missing()) return names;
-    for (const wire::Value name : list) {
+    for (const json::Value name : list) {
       if (name.is_string() && !name.string().empty()) names.push_back(name.str());
     }
     // An empty list would mean "all", which is the last thing its writer wanted.
@@ -128,7 +128,7 @@ class Entry {
   }
 
   std::string file_;  // the file that the secret was read from
-  const wire::Value object_;
+  const json::Value object_;
   const TokenSources& sources_;
   const std::string pointer_;
   const ReportToken& report_;
@@ -136,13 +136,13 @@ class Entry {
 
 }  // namespace
 
-std::vector<Token> read_tokens(wire::Value list, const TokenSources& sources, const ReportToken& report) {
+std::vector<Token> read_tokens(json::Value list, const TokenSources& sources, const ReportToken& report) {
   std::vector<Token> tokens;
   if (!list.is_array()) {
     report("", "must be a list of objects");
     return tokens;
   }
-  for (const wire::Value item : list) {
+  for (const json::Value item : list) {
     const std::string pointer = "/" + std::to_string(tokens.size());
     tokens.emplace_back();
     if (!item.is_object()) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/config.h"
-#include "wire/json/document.h"
+#include "json/document.h"
 
 namespace baton::app {
 
@@ -22,6 +22,6 @@ struct TokenSources {
 };
 
 // Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and perhaps `agents`.
-std::vector<Token> read_tokens(wire::Value list, const TokenSources& sources, const ReportToken& report);
+std::vector<Token> read_tokens(json::Value list, const TokenSources& sources, const ReportToken& report);
 
 }  // namespace baton::app

@@ -40,9 +40,8 @@ std::size_t raise_descriptor_limit() {
   return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
 }
 
-server::http::Limits http_limits(const Config& config, const agents::Catalogue& catalogue,
-                                 std::size_t descriptors) {
-  server::http::Limits limits = config.http;
+http::Limits http_limits(const Config& config, const agents::Catalogue& catalogue, std::size_t descriptors) {
+  http::Limits limits = config.http;
   const std::size_t reserve = std::min(descriptor_reserve(config, catalogue), descriptors / 2);
   // Connections that are only told that there are too many: an eighth more, and at most 256 (ConnectionLoop).
   const std::size_t left = descriptors - reserve;

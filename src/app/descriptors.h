@@ -5,7 +5,7 @@
 
 #include "agents/catalogue.h"
 #include "app/config.h"
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 
 namespace baton::app {
 
@@ -14,7 +14,6 @@ std::size_t raise_descriptor_limit();
 
 // The limits of the connection layer, with no more connections than there are descriptors for. Logs a warning
 // if that is fewer than configured.
-server::http::Limits http_limits(const Config& config, const agents::Catalogue& catalogue,
-                                 std::size_t descriptors);
+http::Limits http_limits(const Config& config, const agents::Catalogue& catalogue, std::size_t descriptors);
 
 }  // namespace baton::app

@@ -12,8 +12,8 @@
 #include "app/config_tokens.h"
 #include "app/nearest.h"
 #include "app/settings.h"
+#include "json/document.h"
 #include "server/hosts.h"
-#include "wire/json/document.h"
 
 namespace baton::app {
 namespace {
@@ -55,17 +55,17 @@ class Loader {
   }
   // "baton.json:3:11: /port": the place of the value, as compilers write it.
   void wrong_in_file(std::string_view pointer, std::string_view what) {
-    const std::string_view at = wire::nearest_value(file_, pointer).raw();
-    const wire::TextPlace place =
-        wire::place_at(sources_.file_text, static_cast<std::size_t>(at.data() - sources_.file_text.data()));
+    const std::string_view at = json::nearest_value(file_, pointer).raw();
+    const json::TextPlace place =
+        json::place_at(sources_.file_text, static_cast<std::size_t>(at.data() - sources_.file_text.data()));
     wrong(sources_.file_name + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " +
               std::string(pointer),
           what);
   }
 
   void take_file() {
-    const wire::ParseOptions options{.depth_max = 20, .comments = true, .lines = true};
-    const auto document = wire::Document::parse_view(sources_.file_text, options);
+    const json::ParseOptions options{.depth_max = 20, .comments = true, .lines = true};
+    const auto document = json::Document::parse_view(sources_.file_text, options);
     if (!document) {
       loaded_.problems.push_back(sources_.file_name + ":" + document.error().for_caller);
       return;
@@ -77,8 +77,8 @@ class Loader {
   }
 
   // `prefix`: "" or the section's name with a dot.
-  void take_section(wire::Value section, const std::string& prefix) {
-    for (const wire::Value member : section) {
+  void take_section(json::Value section, const std::string& prefix) {
+    for (const json::Value member : section) {
       const std::string path = prefix + std::string(member.key());
       // "http.body_max" is the internal form, not a name in the file.
       const bool dotted = member.key().find('.') != std::string_view::npos;
@@ -109,9 +109,9 @@ class Loader {
   }
 
   // A token in the configuration file makes that file secret.
-  void note_inline_secrets(wire::Value list) {
+  void note_inline_secrets(json::Value list) {
     auto token = config().tokens.begin();
-    for (const wire::Value item : list) {
+    for (const json::Value item : list) {
       if (token == config().tokens.end()) return;
       if (!item["token"].missing()) token->file = sources_.file_name;
       ++token;
@@ -142,7 +142,7 @@ class Loader {
     return near.empty() ? "" : "; did you mean " + near + "?";
   }
 
-  void take_tokens(wire::Value list, const TokenSources& sources, const ReportToken& report) {
+  void take_tokens(json::Value list, const TokenSources& sources, const ReportToken& report) {
     config().tokens = read_tokens(list, sources, report);
     for (const Token& token : config().tokens) {
       if (!token.variable.empty()) config().cards.secret_variables.push_back(token.variable);
@@ -159,12 +159,12 @@ class Loader {
     }
     known.push_back(variable_of(kTokens));
     if (const auto found = sources_.environment.find(known.back()); found != sources_.environment.end()) {
-      const auto document = wire::Document::parse_view(found->second);
+      const auto document = json::Document::parse_view(found->second);
       // The parser's own error could show a piece of a secret.
       if (!document) return wrong(known.back(), "must be a JSON list, as `tokens` in the file");
       const std::string name = known.back();
       // Either the list alone, or an object with the list as in the file.
-      const wire::Value whole = document->root();
+      const json::Value whole = document->root();
       take_tokens(whole.is_object() ? whole[kTokens] : whole, {sources_.environment, {}},
                   [&](std::string_view pointer, std::string_view what) {
                     wrong(name + " " + std::string(pointer), what);
@@ -255,7 +255,7 @@ class Loader {
   }
 
   const Sources& sources_;
-  wire::Value file_;  // while it is read
+  json::Value file_;  // while it is read
   LoadedConfig loaded_;
 };
 

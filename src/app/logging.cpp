@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/exception_report.h"
 #include "base/log.h"
-#include "wire/json/writer.h"
+#include "json/writer.h"
 
 namespace baton::app {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 10> kFacts{"task",   "context", "agent", 
                                                   "caller", "config",  "event", "trace",  "address"};
 
 // Writes the members that a text begins with, and takes them off it.
-void write_leading_facts(wire::Writer& out, std::string_view& text) {
+void write_leading_facts(json::Writer& out, std::string_view& text) {
   while (true) {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::string_view word = text.substr(0, end);
@@ -41,7 +41,7 @@ class JsonFormatter final : public spdlog::formatter {
     const auto level = spdlog::level::to_string_view(entry.level);
     std::string_view text(entry.payload.data(), entry.payload.size());
     std::string line;
-    wire::Writer out(line);
+    json::Writer out(line);
     out.object([&] {
       out.member("time", base::to_rfc3339(at)).member("level", std::string_view(level.data(), level.size()));
       for (const base::LogMember& member : base::current_log_members()) out.member(member.name, member.value);

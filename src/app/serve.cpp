@@ -1,4 +1,5 @@
 #include "app/serve.h"
+#include "agents/command/command_executor.h"
 
 #include <spdlog/spdlog.h>
 
@@ -113,7 +114,8 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   agents::ProcessHost processes(true);
   if (config.cards.verbose_errors)
     spdlog::warn("--dev: callers see what agents write to standard error; not for production");
-  auto catalogue = agents::Catalogue::load(config.agents_folder, processes, {}, config.cards);
+  auto catalogue =
+      agents::Catalogue::load(config.agents_folder, agents::command_executors(processes), {}, config.cards);
   if (!catalogue) return cannot_start(catalogue.error());
   log_start(config, *catalogue);
   Service service(config, {clock, steady, *store->tasks, *store->deliveries, processes, *catalogue},

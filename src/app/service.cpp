@@ -1,4 +1,5 @@
 #include "app/service.h"
+#include "agents/command/command_executor.h"
 
 #include <spdlog/spdlog.h>
 
@@ -58,7 +59,7 @@ std::string address_of(const std::string& host, int port) {
 
 }  // namespace
 
-Service::Service(const Config& config, const Dependencies& dependencies, const server::http::Limits& limits)
+Service::Service(const Config& config, const Dependencies& dependencies, const http::Limits& limits)
     : config_(config),
       dependencies_(dependencies),
       limits_(limits),
@@ -88,23 +89,21 @@ Service::~Service() {
 
 base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
   const auto result = [&] {
-    const auto handle = [&](std::shared_ptr<server::http::Exchange> exchange) {
+    const auto handle = [&](std::shared_ptr<http::Exchange> exchange) {
       pipeline_.handle(std::move(exchange));
     };
-    server::http::Hooks hooks;
-    hooks.answer_at_once = [&](const server::http::Request& request) {
+    http::Hooks hooks;
+    hooks.answer_at_once = [&](const http::Request& request) {
       return pipeline_.health(request.method, request.path);
     };
-    hooks.may_send_body = [&](const server::http::Request& head) {
-      return server::may_send_body(options_, head);
-    };
-    server::http::HttpServer http(limits_, handle, server::plain_error, std::move(hooks));
+    hooks.may_send_body = [&](const http::Request& head) { return server::may_send_body(options_, head); };
+    http::HttpServer http(limits_, handle, server::plain_error, std::move(hooks));
     const auto default_agent = [&] {
       const agents::Agent* const main = dependencies_.catalogue.default_agent();
       return main ? main->name.value : std::string();
     };
-    grpc::GrpcServer grpc(
-        default_agent, limits_, [&](const server::http::Request& head) { return pipeline_.admit(head); },
+    server::grpc::GrpcServer grpc(
+        default_agent, limits_, [&](const http::Request& head) { return pipeline_.admit(head); },
         config_.grpc);
     return serve(http, grpc, read_again, signals);
   }();
@@ -112,7 +111,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
   return result;
 }
 
-base::Result<void> Service::serve(server::http::HttpServer& http, grpc::GrpcServer& grpc,
+base::Result<void> Service::serve(http::HttpServer& http, server::grpc::GrpcServer& grpc,
                                   const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
   pipeline_.set_http_counts([&http] { return http.counts(); });
   const auto recovered = engine_.start();
@@ -145,7 +144,7 @@ base::Result<void> Service::serve(server::http::HttpServer& http, grpc::GrpcServ
 }
 
 // Returns where gRPC listens; empty if it is off. Call before the pipeline opens: it writes the options.
-base::Result<std::string> Service::start_grpc(grpc::GrpcServer& grpc) {
+base::Result<std::string> Service::start_grpc(server::grpc::GrpcServer& grpc) {
   if (config_.grpc_port == Config::kGrpcOff) {
     options_.grpc_address.clear();
     return std::string();
@@ -184,8 +183,8 @@ void Service::reload(const LoadedConfig& loaded) {
   }
   for (const std::string& problem : problems) spdlog::error("SIGHUP: {}", problem);
   if (!problems.empty()) return spdlog::error("SIGHUP: nothing was changed");
-  const auto cards =
-      dependencies_.catalogue.reload(config_.agents_folder, dependencies_.processes, {}, config_.cards);
+  const auto cards = dependencies_.catalogue.reload(
+      config_.agents_folder, agents::command_executors(dependencies_.processes), {}, config_.cards);
   if (!cards) {
     spdlog::error("SIGHUP: {}", cards.error().for_log);
     return spdlog::error("SIGHUP: nothing was changed");
@@ -201,7 +200,7 @@ void Service::reload(const LoadedConfig& loaded) {
 
 // Open requests go on while the turns drain; new ones are answered with a refusal. A second signal ends the
 // grace.
-void Service::drain(server::http::HttpServer& http, grpc::GrpcServer& grpc, const sigset_t& signals) {
+void Service::drain(http::HttpServer& http, server::grpc::GrpcServer& grpc, const sigset_t& signals) {
   constexpr timespec kLook{0, 50'000'000};
   std::atomic<bool> done{false}, hurried{false};
   std::jthread impatience([&] {

@@ -10,16 +10,16 @@
 #include <string>
 
 #include "agents/catalogue.h"
-#include "agents/process_host.h"
+#include "agents/command/process_host.h"
 #include "app/load_config.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
 #include "engine/engine.h"
-#include "grpc/grpc_server.h"
+#include "http/http_server.h"
 #include "notify/notifier.h"
 #include "server/answer_budget.h"
-#include "server/http/http_server.h"
-#include "server/pipeline.h"
+#include "server/grpc/grpc_server.h"
+#include "server/pipeline/pipeline.h"
 #include "server/services.h"
 #include "store/task_store.h"
 
@@ -38,7 +38,7 @@ struct Dependencies {
 class Service {
  public:
   // `limits`: those of the configuration, as far as the descriptors go (http_limits).
-  Service(const Config& config, const Dependencies& dependencies, const server::http::Limits& limits);
+  Service(const Config& config, const Dependencies& dependencies, const http::Limits& limits);
 
   ~Service();
 
@@ -47,17 +47,17 @@ class Service {
   base::Result<void> run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
 
  private:
-  base::Result<void> serve(server::http::HttpServer& http, grpc::GrpcServer& grpc,
+  base::Result<void> serve(http::HttpServer& http, server::grpc::GrpcServer& grpc,
                            const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
-  base::Result<std::string> start_grpc(grpc::GrpcServer& grpc);
+  base::Result<std::string> start_grpc(server::grpc::GrpcServer& grpc);
   void admit(const Config& config);
   void reload(const LoadedConfig& loaded);
-  void drain(server::http::HttpServer& http, grpc::GrpcServer& grpc, const sigset_t& signals);
+  void drain(http::HttpServer& http, server::grpc::GrpcServer& grpc, const sigset_t& signals);
   std::string more_metrics() const;
 
   const Config& config_;
   const Dependencies dependencies_;
-  const server::http::Limits limits_;
+  const http::Limits limits_;
   notify::WebhookLinks links_;  // the URL is set once the address is known, before webhooks are rendered
   engine::Engine engine_;
   notify::Notifier notifier_;

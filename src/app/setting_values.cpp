@@ -197,14 +197,14 @@ bool is_size(const Setting& setting) {
   return holds<std::size_t>(setting) && !setting.counts;
 }
 
-std::optional<Plain> plain_of(wire::Value value, bool size) {
+std::optional<Plain> plain_of(json::Value value, bool size) {
   if (value.is_bool()) return value.boolean();
   if (value.is_string() && size) return parse_size(value.string());
   if (value.is_string()) return value.str();
   if (value.is_number()) return value.real();
   if (!value.is_array()) return std::nullopt;
   std::vector<std::string> items;
-  for (const wire::Value item : value) {
+  for (const json::Value item : value) {
     if (!item.is_string()) return std::nullopt;
     items.push_back(item.str());
   }
@@ -228,7 +228,7 @@ std::optional<std::string> set_from_text(Config& config, const Setting& setting,
   return assign(config, setting, number ? Plain(*number) : Plain(std::string(text)));
 }
 
-std::optional<std::string> set_from_json(Config& config, const Setting& setting, wire::Value value) {
+std::optional<std::string> set_from_json(Config& config, const Setting& setting, json::Value value) {
   // A value that no setting takes becomes one that this setting refuses, so that the error is its own.
   const Plain nothing = is_text(setting) ? Plain(0.0) : Plain(std::string());
   return assign(config, setting, plain_of(value, is_size(setting)).value_or(nothing));

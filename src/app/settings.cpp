@@ -9,12 +9,12 @@ namespace {
 
 using agents::CommonRules;
 using engine::EngineOptions;
-using grpc::GrpcLimits;
+using http::Limits;
 using notify::Backoff;
 using notify::NotifierOptions;
 using server::ChatOptions;
 using server::ServerOptions;
-using server::http::Limits;
+using server::grpc::GrpcLimits;
 
 // The member of a Config at the end of a path of members.
 template <auto... Path>
@@ -151,15 +151,15 @@ constexpr Setting kSettings[] = {
 
     {"webhooks.enabled", webhooks<&NotifierOptions::enabled>, "Whether webhooks are offered"},
     {"webhooks.allow_private",
-     policy<&net::AddressPolicy::allow_private>,
+     policy<&http::outbound::AddressPolicy::allow_private>,
      "Whether webhooks may go to private and loopback addresses",
      0,
      0,
      {},
      "--allow-private-webhooks"},
-    {"webhooks.allow_metadata", policy<&net::AddressPolicy::allow_metadata>,
+    {"webhooks.allow_metadata", policy<&http::outbound::AddressPolicy::allow_metadata>,
      "Whether webhooks may go to link-local addresses and to the metadata services of clouds"},
-    {"webhooks.allow_low_ports", policy<&net::AddressPolicy::allow_low_ports>,
+    {"webhooks.allow_low_ports", policy<&http::outbound::AddressPolicy::allow_low_ports>,
      "Whether webhooks may go to ports below 1024 other than 80 and 443"},
     {"webhooks.timeout_s", webhooks<&NotifierOptions::timeout>, "Seconds for one delivery", 0.1, 600},
     {"webhooks.resolve_timeout_s", webhooks<&NotifierOptions::resolve_timeout>,

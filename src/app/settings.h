@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "app/config.h"
-#include "wire/json/document.h"
+#include "json/document.h"
 
 namespace baton::app {
 
@@ -48,6 +48,6 @@ std::string default_text(const Setting& setting);  // as it would be written on 
 
 // Both set a value, or change nothing and return what is wrong with it ("must be between 0 and 65535").
 std::optional<std::string> set_from_text(Config& config, const Setting& setting, std::string_view text);
-std::optional<std::string> set_from_json(Config& config, const Setting& setting, wire::Value value);
+std::optional<std::string> set_from_json(Config& config, const Setting& setting, json::Value value);
 
 }  // namespace baton::app

@@ -10,7 +10,7 @@
 
 namespace baton::base {
 
-// A closed set. wire/ maps each value to the numbers of each protocol.
+// A closed set. protocol/ maps each value to the numbers of each protocol.
 enum class ErrorCode {
   parse_error,         // bytes that are not JSON
   invalid_request,     // JSON that is not a request

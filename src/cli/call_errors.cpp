@@ -8,7 +8,7 @@ namespace baton::cli {
 namespace {
 
 std::string hint_for(const client::CallError& error) {
-  if (error.rpc_code == wire::a2a::kTaskNotFound) return "; `baton list` shows yours, with their agents";
+  if (error.rpc_code == protocol::a2a::kTaskNotFound) return "; `baton list` shows yours, with their agents";
   if (error.no_card) return "; for an agent without a card --a2a says how to speak to it";
   if (!error.other_agents) return {};
   const auto& [asked_for, served] = *error.other_agents;

@@ -4,15 +4,15 @@
 
 #include "base/text.h"
 #include "cli/printable.h"
-#include "wire/card/card.h"
-#include "wire/card/remote_card.h"
-#include "wire/card/remote_check.h"
-#include "wire/card/security.h"
+#include "protocol/card/card.h"
+#include "protocol/card/remote_card.h"
+#include "protocol/card/remote_check.h"
+#include "protocol/card/security.h"
 
 namespace baton::cli {
 namespace {
 
-using wire::Value;
+using json::Value;
 
 void append_line(std::string& out, std::string_view name, std::string_view value) {
   if (value.empty()) return;
@@ -26,7 +26,7 @@ void append_word(std::string& list, std::string_view word) {
   list += word;
 }
 
-std::string capabilities_of(const wire::RemoteCard& read) {
+std::string capabilities_of(const protocol::RemoteCard& read) {
   std::string text;
   if (read.streaming) append_word(text, "streaming");
   if (read.push) append_word(text, "pushNotifications");
@@ -39,7 +39,7 @@ std::string authentication_of(const task::AgentCard& card, Value old) {
   for (const Value word : old["authentication"]["schemes"]) append_word(text, word.string());
   if (!card.security_schemes.empty()) text.clear();
   for (const task::SecurityScheme& scheme : card.security_schemes) {
-    append_word(text, scheme.name + " (" + std::string(wire::scheme_word(scheme)) + ")");
+    append_word(text, scheme.name + " (" + std::string(protocol::scheme_word(scheme)) + ")");
   }
   return text;
 }
@@ -58,22 +58,22 @@ std::vector<std::string> check_card(Value card) {
   const bool is_source =
       card["baton"].is_object() && card["url"].absent() && card["supportedInterfaces"].absent();
   std::vector<std::string> lines;
-  for (const wire::SchemaProblem& problem :
-       is_source ? wire::check_card(card.raw()) : wire::check_remote_card(card)) {
+  for (const json::SchemaProblem& problem :
+       is_source ? protocol::check_card(card.raw()) : protocol::check_remote_card(card)) {
     lines.push_back((problem.pointer.empty() ? "the card" : problem.pointer) + ": " + problem.reason);
   }
   return lines;
 }
 
 std::string show_card(Value card) {
-  const wire::RemoteCard read = wire::read_remote_card(card);
+  const protocol::RemoteCard read = protocol::read_remote_card(card);
   std::string out;
   append_line(out, "name", read.card.name);
   append_line(out, "description", read.card.description);
   append_line(out, "version", read.card.version);
-  for (const wire::RemoteInterface& place : read.interfaces) {
-    const std::string how =
-        "A2A " + std::string(wire::name_of(place.version)) + " " + std::string(wire::name_of(place.binding));
+  for (const protocol::RemoteInterface& place : read.interfaces) {
+    const std::string how = "A2A " + std::string(protocol::name_of(place.version)) + " " +
+                            std::string(protocol::name_of(place.binding));
     append_line(out, "interface",
                 how + " " + place.url + (place.tenant.empty() ? "" : " tenant " + place.tenant));
   }

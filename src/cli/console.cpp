@@ -48,7 +48,7 @@ Console::Console(bool json)
       columns_(terminal_columns()),
       view_(colours_wanted(), columns_) {}
 
-void Console::event(std::string_view result, const wire::a2a::Update& update) {
+void Console::event(std::string_view result, const protocol::a2a::Update& update) {
   if (for_people_) {
     put(view_.show(update));
   } else {

@@ -30,7 +30,7 @@ class Console {
   std::size_t columns() const { return columns_; }
 
   // `result` is the JSON that `update` was read from.
-  void event(std::string_view result, const wire::a2a::Update& update);
+  void event(std::string_view result, const protocol::a2a::Update& update);
   void json(std::string_view value);
   void text(std::string_view text);
   // Writes a line beside the results. Here and in `error`, untrusted text is made printable.

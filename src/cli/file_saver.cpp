@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/base64.h"
 #include "base/unique_fd.h"
 #include "cli/printable.h"
-#include "wire/base64.h"
 
 namespace baton::cli {
 namespace {
@@ -48,7 +48,7 @@ std::string safe_file_name(std::string_view wanted, std::string_view fallback) {
   return name.empty() ? std::string(fallback) : name;
 }
 
-std::vector<std::string> FileSaver::take(const wire::a2a::Update& update) {
+std::vector<std::string> FileSaver::take(const protocol::a2a::Update& update) {
   std::vector<std::string> lines;
   const auto take_artifact = [&](const task::Artifact& artifact, bool append) {
     const int number = numbers_.of(artifact);
@@ -61,12 +61,12 @@ std::vector<std::string> FileSaver::take(const wire::a2a::Update& update) {
       lines.push_back(save(part, wanted, place));
     }
   };
-  if (const auto* chunk = std::get_if<wire::a2a::ArtifactUpdate>(&update))
+  if (const auto* chunk = std::get_if<protocol::a2a::ArtifactUpdate>(&update))
     take_artifact(chunk->artifact, chunk->append);
   if (const auto* task = std::get_if<task::Task>(&update)) {
     for (const task::Artifact& artifact : task->artifacts) take_artifact(artifact, false);
   }
-  if (const auto* reply = std::get_if<wire::a2a::Reply>(&update)) {
+  if (const auto* reply = std::get_if<protocol::a2a::Reply>(&update)) {
     task::Artifact answer;
     answer.parts = reply->message.parts;
     take_artifact(answer, false);
@@ -76,7 +76,7 @@ std::vector<std::string> FileSaver::take(const wire::a2a::Update& update) {
 
 std::string FileSaver::save(const task::Part& part, const std::string& name_wanted, Place place) {
   const std::string fallback = "artifact-" + std::to_string(place.first) + "-" + std::to_string(place.second);
-  const auto bytes = wire::decode_base64(part.content);
+  const auto bytes = base::decode_base64(part.content);
   const auto known = paths_.find(place);
   const bool ours = known != paths_.end();
   const std::string path = ours ? known->second : free_path(safe_file_name(name_wanted, fallback));

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "cli/artifact_numbers.h"
-#include "wire/a2a/client/updates.h"
+#include "protocol/a2a/client/updates.h"
 
 namespace baton::cli {
 
@@ -21,7 +21,7 @@ class FileSaver {
   FileSaver(std::string folder, bool force) : folder_(std::move(folder)), force_(force) {}
 
   // Saves the files of an event. Returns a line for each: what was saved, or why it was not.
-  std::vector<std::string> take(const wire::a2a::Update& update);
+  std::vector<std::string> take(const protocol::a2a::Update& update);
 
   // Whether every file so far was saved.
   bool all_saved() const { return all_saved_; }

@@ -7,22 +7,22 @@
 #include <utility>
 #include <vector>
 
+#include "base/rfc3339.h"
 #include "cli/call_errors.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/printable.h"
 #include "client/remote.h"
-#include "wire/a2a/v1_objects.h"
-#include "wire/json/document.h"
-#include "wire/json/writer.h"
-#include "wire/rfc3339.h"
+#include "json/document.h"
+#include "json/writer.h"
+#include "protocol/a2a/v1_objects.h"
 
 namespace baton::cli {
 namespace {
 
 using client::AgentRemote;
-using wire::a2a::ListQuery;
+using protocol::a2a::ListQuery;
 
 constexpr std::chrono::seconds kPageTimeout{30};
 constexpr int kPageMax = 100;
@@ -38,12 +38,12 @@ base::Result<ListQuery> query_of(const ListOptions& options) {
   query.history_length = options.history.value_or(0);
   if (!options.state.empty()) {
     query.state = task::state_named(options.state);
-    if (!query.state) query.state = wire::v1::state_named(options.state);
+    if (!query.state) query.state = protocol::v1::state_named(options.state);
     if (!query.state)
       return base::fail(ErrorCode::invalid_argument, "--state: there is no state " + options.state);
   }
   if (!options.since.empty()) {
-    query.status_since = wire::parse_rfc3339(options.since);
+    query.status_since = base::parse_rfc3339(options.since);
     if (!query.status_since) {
       return base::fail(ErrorCode::invalid_argument, "--since: must be a time such as 2026-01-31T10:00:00Z");
     }
@@ -112,7 +112,7 @@ class AgentTasks {
       if (!request) return request.error().for_caller;
       const auto result = endpoint_.call(*request, kPageTimeout);
       if (!result) return describe(result.error(), endpoint_.remote().url);
-      const auto document = wire::Document::parse_view(result->text);
+      const auto document = json::Document::parse_view(result->text);
       auto page = document ? endpoint_.dialect().read_list(document->root()) : base::fail(document.error());
       if (!page) return "the server's answer makes no sense: " + page.error().for_caller;
       auto raw = document->root()["tasks"].begin();
@@ -231,12 +231,12 @@ class Listing {
     if (!several_) return console_.json(entry.raw);
     // Adds whose task it is, which no other member says.
     std::string text;
-    wire::Writer out(text);
+    json::Writer out(text);
     out.object([&] {
       out.member("agent", source.agent());
-      const auto document = wire::Document::parse_view(entry.raw);
+      const auto document = json::Document::parse_view(entry.raw);
       if (!document) return;
-      for (const wire::Value member : document->root()) out.key(member.key()).raw(member.raw());
+      for (const json::Value member : document->root()) out.key(member.key()).raw(member.raw());
     });
     console_.json(text);
   }

@@ -7,10 +7,10 @@
 #include <cctype>
 
 #include "app/load_config.h"
+#include "base/base64.h"
 #include "base/utf8.h"
 #include "cli/printable.h"
-#include "wire/base64.h"
-#include "wire/json/document.h"
+#include "json/document.h"
 
 namespace baton::cli {
 namespace {
@@ -124,13 +124,13 @@ base::Result<task::Message> make_message(const OutgoingParts& parts) {
     const auto bytes = app::read_file(file.path, kFileMax);
     if (!bytes) return wrong(bytes.error().for_caller);
     message.parts.push_back(
-        {Kind::raw, wire::encode_base64(*bytes), base_name(file.path), file.media_type, {}});
+        {Kind::raw, base::encode_base64(*bytes), base_name(file.path), file.media_type, {}});
   }
   for (const std::string& uri : parts.file_uris) {
     message.parts.push_back({Kind::url, uri, base_name(uri), std::string(media_type_of(uri)), {}});
   }
   for (const std::string& json : parts.data) {
-    const auto document = wire::Document::parse_view(json);
+    const auto document = json::Document::parse_view(json);
     if (!document) return wrong("--data is not JSON: " + document.error().for_caller);
     message.parts.push_back(task::Part::of_data(document->root().json()));
   }

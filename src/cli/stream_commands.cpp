@@ -21,9 +21,9 @@ using client::FollowEnd;
 using client::FollowPlan;
 using client::FollowWorld;
 using client::Remote;
+using protocol::a2a::ClientRequest;
+using protocol::a2a::Update;
 using std::chrono::milliseconds;
-using wire::a2a::ClientRequest;
-using wire::a2a::Update;
 
 // A little longer than the ten minutes for which a server lets a send wait.
 constexpr std::chrono::seconds kPlainSendTimeout{660};
@@ -177,7 +177,7 @@ std::string Session::watch_line(const FollowEnd& end) const {
 }
 
 FollowEnd send_to(Session& session, const Remote& remote, const SendOptions& options,
-                  wire::a2a::SendRequest send) {
+                  protocol::a2a::SendRequest send) {
   const bool names_task = remote.dialect->names_tasks() && options.task.empty();
   if (names_task) send.submission.task.value = base::make_uuid();
   const task::TaskId& task = send.submission.task;
@@ -205,7 +205,7 @@ int send_command(SendOptions options) {
     Console(options.client.json).error(message.error().for_caller);
     return kExitUsage;
   }
-  wire::a2a::SendRequest send;
+  protocol::a2a::SendRequest send;
   send.submission.task.value = options.task;
   send.submission.context.value = options.context;
   send.submission.message = *message;
@@ -220,7 +220,7 @@ int send_command(SendOptions options) {
   const auto remotes = session.find(exit_code);
   for (const Remote& remote : remotes) {
     const FollowEnd end = send_to(session, remote, options, send);
-    const bool wrong_method = end.error && end.error->rpc_code == wire::a2a::kMethodNotFound;
+    const bool wrong_method = end.error && end.error->rpc_code == protocol::a2a::kMethodNotFound;
     if (!wrong_method || &remote == &remotes.back()) return session.report(end);
   }
   return exit_code;

@@ -10,7 +10,7 @@
 #include "cli/printable.h"
 #include "client/endpoint.h"
 #include "client/remote.h"
-#include "wire/json/document.h"
+#include "json/document.h"
 
 namespace baton::cli {
 namespace {
@@ -37,7 +37,7 @@ tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& writ
     console.error(describe(result.error(), endpoint.remote().url));
     return tl::unexpected<int>(kExitNoAnswer);
   }
-  const auto document = wire::Document::parse_view(result->text);
+  const auto document = json::Document::parse_view(result->text);
   const auto task = document ? endpoint.dialect().read_task(document->root()) : base::fail(document.error());
   if (!task) {
     console.error("the server's answer makes no sense: " + printable_line(task.error().for_caller));
@@ -57,7 +57,7 @@ bool is_url(std::string_view text) {
 int get_command(TaskOptions options) {
   complete_task_id(options.client, options.task);
   Console console(options.client.json);
-  const auto write = [&](const wire::a2a::ClientDialect& dialect) {
+  const auto write = [&](const protocol::a2a::ClientDialect& dialect) {
     return dialect.write_get({{options.task}, options.history.value_or(0), true, {}, {}});
   };
   const auto state = ask_for_task(options, write, console);
@@ -67,7 +67,7 @@ int get_command(TaskOptions options) {
 int cancel_command(TaskOptions options) {
   complete_task_id(options.client, options.task);
   Console console(options.client.json);
-  const auto write = [&](const wire::a2a::ClientDialect& dialect) {
+  const auto write = [&](const protocol::a2a::ClientDialect& dialect) {
     return dialect.write_cancel({options.task});
   };
   const auto state = ask_for_task(options, write, console);
@@ -94,7 +94,7 @@ int card_command(const CardOptions& options) {
     console.error(describe(text.error(), url));
     return kExitNoAnswer;
   }
-  const auto card = wire::Document::parse_view(*text);
+  const auto card = json::Document::parse_view(*text);
   if (!card) {
     console.error("the card is not JSON: " + printable_line(card.error().for_caller));
     return kExitFailed;

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "cli/printable.h"
-#include "wire/json/document.h"
-#include "wire/json/pretty_json.h"
+#include "json/document.h"
+#include "json/pretty_json.h"
 
 namespace baton::cli {
 namespace {
@@ -34,7 +34,7 @@ std::string_view style_of(task::State state) {
 
 std::optional<double> progress_in(const task::Json& metadata) {
   if (metadata.empty()) return std::nullopt;
-  const auto document = wire::Document::parse_view(metadata.text);
+  const auto document = json::Document::parse_view(metadata.text);
   if (!document) return std::nullopt;
   const auto progress = document->root()["progress"].real();
   if (!progress || !std::isfinite(*progress)) return std::nullopt;
@@ -56,17 +56,17 @@ std::string file_line(const task::Part& part) {
 }
 
 std::string data_text(const std::string& json) {
-  const auto document = wire::Document::parse_view(json);
+  const auto document = json::Document::parse_view(json);
   return printable(document ? pretty_json(document->root()) : json);
 }
 
 }  // namespace
 
-std::string TerminalView::show(const wire::a2a::Update& update) {
-  if (const auto* status = std::get_if<wire::a2a::StatusUpdate>(&update)) show_status(*status);
-  if (const auto* artifact = std::get_if<wire::a2a::ArtifactUpdate>(&update)) show_artifact(*artifact);
+std::string TerminalView::show(const protocol::a2a::Update& update) {
+  if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) show_status(*status);
+  if (const auto* artifact = std::get_if<protocol::a2a::ArtifactUpdate>(&update)) show_artifact(*artifact);
   if (const auto* task = std::get_if<task::Task>(&update)) show_task(*task);
-  if (const auto* reply = std::get_if<wire::a2a::Reply>(&update)) show_message(reply->message);
+  if (const auto* reply = std::get_if<protocol::a2a::Reply>(&update)) show_message(reply->message);
   return std::exchange(out_, {});
 }
 
@@ -80,7 +80,7 @@ std::string TerminalView::end() {
   return std::exchange(out_, {});
 }
 
-void TerminalView::show_status(const wire::a2a::StatusUpdate& update) {
+void TerminalView::show_status(const protocol::a2a::StatusUpdate& update) {
   const task::State state = update.status.state;
   const std::string said = update.status.message ? task::text_of(*update.status.message) : std::string();
   const bool changed = state_ != state;
@@ -93,7 +93,7 @@ void TerminalView::show_status(const wire::a2a::StatusUpdate& update) {
   if (update.status.message) show_message(*update.status.message);
 }
 
-void TerminalView::show_artifact(const wire::a2a::ArtifactUpdate& update) {
+void TerminalView::show_artifact(const protocol::a2a::ArtifactUpdate& update) {
   const task::Artifact& artifact = update.artifact;
   const int number = numbers_.of(artifact);
   const bool known = artifacts_.contains(number);

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "cli/artifact_numbers.h"
+#include "protocol/a2a/client/updates.h"
 #include "task/task.h"
-#include "wire/a2a/client/updates.h"
 
 namespace baton::cli {
 
@@ -18,7 +18,7 @@ class TerminalView {
  public:
   explicit TerminalView(bool colour, std::size_t columns = 80) : colour_(colour), columns_(columns) {}
 
-  std::string show(const wire::a2a::Update& update);
+  std::string show(const protocol::a2a::Update& update);
 
   // A note from the program, on a line of its own.
   std::string note(std::string_view text);
@@ -27,8 +27,8 @@ class TerminalView {
   std::string end();
 
  private:
-  void show_status(const wire::a2a::StatusUpdate& update);
-  void show_artifact(const wire::a2a::ArtifactUpdate& update);
+  void show_status(const protocol::a2a::StatusUpdate& update);
+  void show_artifact(const protocol::a2a::ArtifactUpdate& update);
   void show_task(const task::Task& task);
   void show_message(const task::Message& message);
   void show_part(const task::Part& part);

@@ -5,8 +5,8 @@
 #include <charconv>
 
 #include "base/text.h"
-#include "wire/json/document.h"
-#include "wire/sse/sse_reader.h"
+#include "json/document.h"
+#include "protocol/sse/sse_reader.h"
 
 namespace baton::client {
 namespace {
@@ -35,7 +35,7 @@ std::string lower(std::string text) {
 }
 
 // Adds the detail only if it says more.
-CallError from_remote(const wire::a2a::RemoteError& error) {
+CallError from_remote(const protocol::a2a::RemoteError& error) {
   CallError read{error.message, error.code, false};
   if (lower(error.message).find(lower(error.detail)) == std::string::npos) read.text += ": " + error.detail;
   return read;
@@ -43,11 +43,11 @@ CallError from_remote(const wire::a2a::RemoteError& error) {
 
 // The error in an answer that is not a result: the protocol's error, else the HTTP status. No dialect: the
 // answer is not of the protocol.
-CallError from_answer(const wire::a2a::ClientDialect* dialect, int status, std::string_view body) {
+CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, std::string_view body) {
   const bool good = status >= 200 && status <= 299;
-  if (const auto document = wire::Document::parse_view(body)) {
+  if (const auto document = json::Document::parse_view(body)) {
     const auto answer =
-        dialect ? dialect->read_answer(document->root(), good) : base::Result<wire::a2a::ClientAnswer>();
+        dialect ? dialect->read_answer(document->root(), good) : base::Result<protocol::a2a::ClientAnswer>();
     if (answer && answer->error) {
       CallError error = from_remote(*answer->error);
       // Too many at once, for now.
@@ -56,7 +56,7 @@ CallError from_answer(const wire::a2a::ClientDialect* dialect, int status, std::
       return error;
     }
     // An error from before the server knew the protocol.
-    const wire::Value reason = document->root()["error"];
+    const json::Value reason = document->root()["error"];
     if (reason.is_string()) return {reason.str(), 0, is_busy(status), status};
   }
   if (!good)
@@ -73,18 +73,19 @@ std::int64_t number_of(const std::string& id) {
 // Reads the bytes of one connection.
 class StreamReading {
  public:
-  StreamReading(const wire::a2a::ClientDialect& dialect, const OnStreamEvent& on_event)
+  StreamReading(const protocol::a2a::ClientDialect& dialect, const OnStreamEvent& on_event)
       : dialect_(dialect), on_event_(on_event) {}
 
   bool take(std::string_view piece) {
     opened_ = true;
     if (!seen_ && plain_.size() < kPlainMax) plain_.append(piece.substr(0, kPlainMax - plain_.size()));
-    const auto going = reader_.feed(piece, [&](const wire::SseEvent& event) { return take_event(event); });
+    const auto going =
+        reader_.feed(piece, [&](const protocol::SseEvent& event) { return take_event(event); });
     if (!going) error_ = CallError{going.error().for_caller, 0, false};
     return going.value_or(false);
   }
 
-  StreamEnd end(const base::Result<net::HttpAnswer>& answer) {
+  StreamEnd end(const base::Result<http::outbound::HttpAnswer>& answer) {
     if (!error_ && !answer) error_ = from_net(answer.error());
     if (!error_ && (answer->status < 200 || answer->status > 299))
       error_ = from_answer(&dialect_, answer->status, answer->body);
@@ -95,9 +96,9 @@ class StreamReading {
   }
 
  private:
-  bool take_event(const wire::SseEvent& event) {
+  bool take_event(const protocol::SseEvent& event) {
     seen_ = true;
-    const auto document = wire::Document::parse_view(event.data);
+    const auto document = json::Document::parse_view(event.data);
     if (!document) return refuse({"an event of the stream is not JSON", 0, false});
     const auto answer = dialect_.read_answer(document->root(), event.type != "error");
     if (!answer) return refuse({answer.error().for_caller, 0, false});
@@ -110,9 +111,9 @@ class StreamReading {
     return false;
   }
 
-  const wire::a2a::ClientDialect& dialect_;
+  const protocol::a2a::ClientDialect& dialect_;
   const OnStreamEvent& on_event_;
-  wire::SseReader reader_;
+  protocol::SseReader reader_;
   std::string plain_;
   bool opened_ = false;
   bool seen_ = false;
@@ -120,30 +121,30 @@ class StreamReading {
 };
 
 // The result in a complete answer.
-tl::expected<task::Json, CallError> result_in(const wire::a2a::ClientDialect& dialect, int status,
+tl::expected<task::Json, CallError> result_in(const protocol::a2a::ClientDialect& dialect, int status,
                                               std::string_view body) {
   const bool good = status >= 200 && status <= 299;
-  const auto document = wire::Document::parse_view(body);
+  const auto document = json::Document::parse_view(body);
   if (!document) return tl::unexpected(from_answer(&dialect, status, body));
   const auto result = dialect.read_answer(document->root(), good);
   if (!result || result->error) return tl::unexpected(from_answer(&dialect, status, body));
   return result->result.json();
 }
 
-std::shared_ptr<const grpc::Channel> open_channel(const Remote& remote) {
+std::shared_ptr<const Channel> open_channel(const Remote& remote) {
   if (!remote.over_grpc) return nullptr;
-  grpc::ChannelTarget target = *remote.over_grpc;
+  ChannelTarget target = *remote.over_grpc;
   target.url = remote.url;
-  return std::make_shared<const grpc::Channel>(std::move(target));
+  return std::make_shared<const Channel>(std::move(target));
 }
 
 // Events have no numbers here, because gRPC has no place for them.
-StreamEnd grpc_stream(const grpc::Channel& channel, const grpc::ChannelCall& call,
-                      const wire::a2a::ClientDialect& dialect, const OnStreamEvent& on_event) {
+StreamEnd grpc_stream(const Channel& channel, const ChannelCall& call,
+                      const protocol::a2a::ClientDialect& dialect, const OnStreamEvent& on_event) {
   StreamEnd end;
   const auto answer = channel.stream(call, [&](std::string_view json) {
     end.opened = true;
-    const auto document = wire::Document::parse_view(json);
+    const auto document = json::Document::parse_view(json);
     const auto item = document ? dialect.read_answer(document->root(), true) : base::fail(document.error());
     if (!item) end.error = CallError{item.error().for_caller, 0, false};
     return item && on_event(0, item->result.raw());
@@ -154,13 +155,13 @@ StreamEnd grpc_stream(const grpc::Channel& channel, const grpc::ChannelCall& cal
   return end;
 }
 
-net::HttpRequest basic_request(std::string url, const std::string& token, std::string_view version,
-                               int stop_fd) {
-  net::HttpRequest request;
+http::outbound::HttpRequest basic_request(std::string url, const std::string& token, std::string_view version,
+                                          int stop_fd) {
+  http::outbound::HttpRequest request;
   request.url = std::move(url);
   request.answer_max = kAnswerMax;
   // Any address is allowed: the user decides whom to call.
-  request.policy = net::AddressPolicy::any();
+  request.policy = http::outbound::AddressPolicy::any();
   request.stop_fd = stop_fd;
   if (!version.empty()) request.headers.emplace_back("A2A-Version", version);
   if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
@@ -172,67 +173,67 @@ net::HttpRequest basic_request(std::string url, const std::string& token, std::s
 Endpoint::Endpoint(Remote remote, int stop_fd)
     : remote_(std::move(remote)), channel_(open_channel(remote_)), stop_fd_(stop_fd) {}
 
-grpc::ChannelCall Endpoint::grpc_call(const wire::a2a::ClientRequest& request) const {
-  grpc::ChannelCall call{request, {}, {}, stop_fd_};
-  call.metadata.emplace_back("a2a-version", wire::name_of(dialect().version()));
+ChannelCall Endpoint::grpc_call(const protocol::a2a::ClientRequest& request) const {
+  ChannelCall call{request, {}, {}, stop_fd_};
+  call.metadata.emplace_back("a2a-version", protocol::name_of(dialect().version()));
   if (!remote_.token.empty()) call.metadata.emplace_back("authorization", "Bearer " + remote_.token);
   if (!remote_.agent.empty()) call.metadata.emplace_back("baton-agent", remote_.agent);
   return call;
 }
 
-net::HttpRequest Endpoint::http(const wire::a2a::ClientRequest& request) const {
+http::outbound::HttpRequest Endpoint::http(const protocol::a2a::ClientRequest& request) const {
   std::string url = remote_.url;
   if (!request.path.empty()) {
     while (url.ends_with('/')) url.pop_back();
     url += request.path;
   }
   // Servers before 1.0 do not know the header; those that speak several versions answer in the right one.
-  net::HttpRequest out =
-      basic_request(std::move(url), remote_.token, wire::name_of(dialect().version()), stop_fd_);
+  http::outbound::HttpRequest out =
+      basic_request(std::move(url), remote_.token, protocol::name_of(dialect().version()), stop_fd_);
   out.method = request.method;
   out.body = request.body;
   if (!request.body.empty()) out.content_type = "application/json";
   return out;
 }
 
-tl::expected<task::Json, CallError> Endpoint::call(const wire::a2a::ClientRequest& request,
+tl::expected<task::Json, CallError> Endpoint::call(const protocol::a2a::ClientRequest& request,
                                                    milliseconds timeout) const {
   if (channel_) {
-    grpc::ChannelCall out = grpc_call(request);
+    ChannelCall out = grpc_call(request);
     out.timeout = timeout;
     const auto answer = channel_->call(out);
     if (!answer) return tl::unexpected(from_net(answer.error()));
     return result_in(dialect(), answer->http_status, answer->body);
   }
-  net::HttpRequest out = http(request);
+  http::outbound::HttpRequest out = http(request);
   out.total_timeout = timeout;
   out.headers.emplace_back("Accept", "application/json");
-  const auto answer = net::http_request(out);
+  const auto answer = http::outbound::http_request(out);
   if (!answer) return tl::unexpected(from_net(answer.error()));
   return result_in(dialect(), answer->status, answer->body);
 }
 
 StreamEnd Endpoint::stream(const StreamRequest& stream_request, const OnStreamEvent& on_event) const {
   if (channel_) {
-    grpc::ChannelCall out = grpc_call(stream_request.request);
+    ChannelCall out = grpc_call(stream_request.request);
     if (stream_request.after)
       out.metadata.emplace_back("last-event-id", std::to_string(*stream_request.after));
     return grpc_stream(*channel_, out, dialect(), on_event);
   }
-  net::HttpRequest out = http(stream_request.request);
+  http::outbound::HttpRequest out = http(stream_request.request);
   out.total_timeout = milliseconds(0);
   out.headers.emplace_back("Accept", "text/event-stream, application/json");
   if (stream_request.after) out.headers.emplace_back("Last-Event-ID", std::to_string(*stream_request.after));
   StreamReading reading(dialect(), on_event);
-  return reading.end(
-      net::http_stream(out, kIdleTimeout, [&](std::string_view piece) { return reading.take(piece); }));
+  return reading.end(http::outbound::http_stream(
+      out, kIdleTimeout, [&](std::string_view piece) { return reading.take(piece); }));
 }
 
 tl::expected<std::string, CallError> http_get(const std::string& url, const std::string& token,
                                               std::string_view version, int stop_fd) {
-  net::HttpRequest out = basic_request(url, token, version, stop_fd);
+  http::outbound::HttpRequest out = basic_request(url, token, version, stop_fd);
   out.method = "GET";
-  const auto answer = net::http_request(out);
+  const auto answer = http::outbound::http_request(out);
   if (!answer) return tl::unexpected(from_net(answer.error()));
   if (answer->status != 200) return tl::unexpected(from_answer(nullptr, answer->status, answer->body));
   return answer->body;

@@ -11,10 +11,10 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "grpc/channel.h"
-#include "net/http_client.h"
+#include "client/grpc_channel.h"
+#include "http/outbound/http_client.h"
+#include "protocol/a2a/client/client_dialect.h"
 #include "task/json.h"
-#include "wire/a2a/client/client_dialect.h"
 
 namespace baton::client {
 
@@ -37,18 +37,18 @@ struct CallError {
 // How to speak to an agent.
 struct Remote {
   std::string url;  // of the interface
-  wire::a2a::ClientDialectPtr dialect;
+  protocol::a2a::ClientDialectPtr dialect;
   bool streams = true;
   std::string token = {};  // sent there; empty: none
   // The origin that only the card names, and that therefore does not get the token; empty: none.
   std::string untrusted_origin = {};
-  std::optional<grpc::ChannelTarget> over_grpc = {};  // set: over gRPC, at `url`; unset: HTTP
+  std::optional<ChannelTarget> over_grpc = {};  // set: over gRPC, at `url`; unset: HTTP
   std::string agent = {};  // over gRPC, which has no paths: the one that is meant; empty: the default one
 };
 
 // One connection of a stream.
 struct StreamRequest {
-  wire::a2a::ClientRequest request;
+  protocol::a2a::ClientRequest request;
   std::optional<std::int64_t> after;  // Last-Event-ID
 };
 struct StreamEnd {
@@ -65,21 +65,21 @@ class Endpoint {
   explicit Endpoint(Remote remote, int stop_fd = -1);
 
   // Makes one request and returns its result.
-  tl::expected<task::Json, CallError> call(const wire::a2a::ClientRequest& request,
+  tl::expected<task::Json, CallError> call(const protocol::a2a::ClientRequest& request,
                                            std::chrono::milliseconds timeout) const;
 
   // Blocks until the stream ends.
   StreamEnd stream(const StreamRequest& request, const OnStreamEvent& on_event) const;
 
   const Remote& remote() const { return remote_; }
-  const wire::a2a::ClientDialect& dialect() const { return *remote_.dialect; }
+  const protocol::a2a::ClientDialect& dialect() const { return *remote_.dialect; }
 
  private:
-  net::HttpRequest http(const wire::a2a::ClientRequest& request) const;
-  grpc::ChannelCall grpc_call(const wire::a2a::ClientRequest& request) const;
+  http::outbound::HttpRequest http(const protocol::a2a::ClientRequest& request) const;
+  ChannelCall grpc_call(const protocol::a2a::ClientRequest& request) const;
 
   const Remote remote_;
-  const std::shared_ptr<const grpc::Channel> channel_;  // shared by copies; null: HTTP
+  const std::shared_ptr<const Channel> channel_;  // shared by copies; null: HTTP
   const int stop_fd_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "wire/json/document.h"
+#include "json/document.h"
 
 namespace baton::client {
 namespace {
@@ -69,7 +69,7 @@ class Following {
     // The state sent on subscribing has no number, and may be the same as on the last subscription.
     const bool snapshot = number == 0 && !sending_ && std::exchange(first_on_connection_, false);
     if (snapshot && result == snapshot_) return true;
-    const auto document = wire::Document::parse_view(result);
+    const auto document = json::Document::parse_view(result);
     const auto update =
         document ? plan_.dialect->read_update(document->root()) : base::fail(document.error());
     if (!update) {
@@ -84,16 +84,16 @@ class Following {
     return !over_;
   }
 
-  void note_state(const wire::a2a::Update& update) {
+  void note_state(const protocol::a2a::Update& update) {
     if (const auto* task = std::get_if<task::Task>(&update)) {
       end_.state = task->status.state;
       if (end_.task.empty()) end_.task = task->id;
     }
-    if (const auto* status = std::get_if<wire::a2a::StatusUpdate>(&update)) {
+    if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) {
       end_.state = status->status.state;
       if (end_.task.empty()) end_.task = status->task;
     }
-    const bool is_reply = std::holds_alternative<wire::a2a::Reply>(update);
+    const bool is_reply = std::holds_alternative<protocol::a2a::Reply>(update);
     if (is_reply) end_.state = task::State::completed;
     // A subscription may show an earlier end of a reopened task. So its end is up to the server.
     over_ = is_reply || (plan_.until_waiting && end_.state && task::is_stopped(*end_.state));
@@ -119,7 +119,7 @@ class Following {
     if (broken_) return broken_;
     const bool lost = !end.error || end.error->lost;
     const bool new_to_server = !sending_ && !heard_ && plan_.may_send_again && plan_.dialect->names_tasks();
-    if (!lost && new_to_server && end.error->rpc_code == wire::a2a::kTaskNotFound) {
+    if (!lost && new_to_server && end.error->rpc_code == protocol::a2a::kTaskNotFound) {
       sending_ = true;
       return std::nullopt;
     }
@@ -140,12 +140,12 @@ class Following {
 
   // An ended task may have no stream (1.0; some servers before): then shows the task as it is.
   bool shows_its_end(const CallError& error) {
-    const bool no_stream = error.rpc_code == wire::a2a::kUnsupportedOperation ||
-                           (error.rpc_code == wire::a2a::kInvalidParams && !after_);
+    const bool no_stream = error.rpc_code == protocol::a2a::kUnsupportedOperation ||
+                           (error.rpc_code == protocol::a2a::kInvalidParams && !after_);
     if (sending_ || !no_stream || !world_.read_task || end_.task.empty()) return false;
     const auto result = world_.read_task(end_.task);
     if (!result) return false;
-    const auto document = wire::Document::parse_view(result->text);
+    const auto document = json::Document::parse_view(result->text);
     const auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
     if (!task || !task::is_terminal(task->status.state)) return false;
     end_.state = task->status.state;
@@ -186,7 +186,7 @@ class Following {
 };
 
 void take_answer(const FollowPlan& plan, const FollowWorld& world, const task::Json& result, FollowEnd& end) {
-  const auto document = wire::Document::parse_view(result.text);
+  const auto document = json::Document::parse_view(result.text);
   const auto update = document ? plan.dialect->read_update(document->root()) : base::fail(document.error());
   if (!update) {
     end.error = CallError{"the server's answer makes no sense: " + update.error().for_caller, 0, false};
@@ -200,7 +200,8 @@ void take_answer(const FollowPlan& plan, const FollowWorld& world, const task::J
     end.task = task->id;
   }
   // A task of 0.1 with little in it looks like an event.
-  if (const auto* status = std::get_if<wire::a2a::StatusUpdate>(&*update)) end.state = status->status.state;
+  if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&*update))
+    end.state = status->status.state;
 }
 
 }  // namespace

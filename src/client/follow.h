@@ -9,17 +9,17 @@
 #include <string_view>
 
 #include "client/endpoint.h"
+#include "protocol/a2a/client/updates.h"
 #include "task/ids.h"
 #include "task/state.h"
-#include "wire/a2a/client/updates.h"
 
 namespace baton::client {
 
 struct FollowPlan {
-  const wire::a2a::ClientDialect* dialect = nullptr;
+  const protocol::a2a::ClientDialect* dialect = nullptr;
   task::TaskId task;  // empty: the server will say
   // A streaming send to begin with; unset: subscribe at once.
-  std::optional<wire::a2a::ClientRequest> first_request;
+  std::optional<protocol::a2a::ClientRequest> first_request;
   // If the protocol lets the client name tasks: the request makes a new task, so a server that does not know
   // the task did not get the request, and it may be sent again. Otherwise the message has an id, and may
   // always be sent again.
@@ -38,10 +38,10 @@ struct FollowPlan {
 struct FollowWorld {
   std::function<StreamEnd(const StreamRequest&, const OnStreamEvent&)> open;
   // For `send_plain`: makes the request and waits for its answer.
-  std::function<tl::expected<task::Json, CallError>(const wire::a2a::ClientRequest&)> send;
+  std::function<tl::expected<task::Json, CallError>(const protocol::a2a::ClientRequest&)> send;
   std::function<std::chrono::steady_clock::time_point()> now;
   std::function<bool(std::chrono::milliseconds)> wait;
-  std::function<void(std::string_view result, const wire::a2a::Update&)> on_event;
+  std::function<void(std::string_view result, const protocol::a2a::Update&)> on_event;
   // Reads the task, for a server that has no stream of a task that has ended.
   std::function<tl::expected<task::Json, CallError>(const task::TaskId&)> read_task;
   std::function<void(const std::string&)> on_trouble;  // told when a connection is lost

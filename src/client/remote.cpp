@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <array>
 
-#include "net/http_client.h"
-#include "wire/json/document.h"
+#include "http/outbound/http_client.h"
+#include "json/document.h"
 
 namespace baton::client {
 namespace {
 
+using protocol::Binding;
 using task::ProtocolVersion;
-using wire::Binding;
 
 constexpr std::array kVersions{ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3,
                                ProtocolVersion::v1_0};
 
 std::optional<ProtocolVersion> version_of(std::string_view a2a) {
   for (const ProtocolVersion version : kVersions) {
-    if (wire::name_of(version) == a2a) return version;
+    if (protocol::name_of(version) == a2a) return version;
   }
   return std::nullopt;
 }
@@ -27,19 +27,19 @@ auto failed(std::string text) {
 }
 
 // A gRPC call is made from the REST request of its version.
-std::optional<Remote> over_grpc(const wire::RemoteInterface& place, bool streams) {
-  if (!grpc::Channel::available()) return std::nullopt;
-  auto dialect = wire::a2a::client_dialect(place.version, Binding::rest);
+std::optional<Remote> over_grpc(const protocol::RemoteInterface& place, bool streams) {
+  if (!Channel::available()) return std::nullopt;
+  auto dialect = protocol::a2a::client_dialect(place.version, Binding::rest);
   if (!dialect || place.url.empty()) return std::nullopt;
   Remote remote{place.url, std::move(dialect), streams};
-  remote.over_grpc = grpc::ChannelTarget{{}, place.version, place.tenant};
+  remote.over_grpc = ChannelTarget{{}, place.version, place.tenant};
   return remote;
 }
 
-std::optional<Remote> as_remote(const wire::RemoteInterface& place, bool streams) {
+std::optional<Remote> as_remote(const protocol::RemoteInterface& place, bool streams) {
   if (place.binding == Binding::grpc) return over_grpc(place, streams);
-  auto dialect = wire::a2a::client_dialect(place.version, place.binding, place.tenant);
-  if (!dialect || !net::parse_url(place.url)) return std::nullopt;
+  auto dialect = protocol::a2a::client_dialect(place.version, place.binding, place.tenant);
+  if (!dialect || !http::outbound::parse_url(place.url)) return std::nullopt;
   return Remote{place.url, std::move(dialect), streams};
 }
 
@@ -56,7 +56,8 @@ bool is_refused(const CallError& error) {
 }
 
 // If the card may be of 0.1 or of 0.2, returns the same place as a 0.1 interface.
-std::optional<wire::RemoteInterface> also_as_v0_1(const wire::RemoteCard& card, wire::RemoteInterface place) {
+std::optional<protocol::RemoteInterface> also_as_v0_1(const protocol::RemoteCard& card,
+                                                      protocol::RemoteInterface place) {
   if (place.version != ProtocolVersion::v0_2) return std::nullopt;
   place.version = ProtocolVersion::v0_1;
   const bool is_there =
@@ -64,16 +65,16 @@ std::optional<wire::RemoteInterface> also_as_v0_1(const wire::RemoteCard& card, 
   return is_there ? std::optional(place) : std::nullopt;
 }
 
-std::string offers_of(const wire::RemoteCard& card) {
+std::string offers_of(const protocol::RemoteCard& card) {
   std::string text;
-  for (const wire::RemoteInterface& place : card.interfaces) {
-    text.append(text.empty() ? "" : ", ").append(wire::name_of(place.version)).append(" ");
-    text.append(wire::name_of(place.binding));
+  for (const protocol::RemoteInterface& place : card.interfaces) {
+    text.append(text.empty() ? "" : ", ").append(protocol::name_of(place.version)).append(" ");
+    text.append(protocol::name_of(place.binding));
   }
   return text.empty() ? "nothing that is known here" : text;
 }
 
-std::string nothing_fits(const wire::RemoteCard& card, const Target& target, Purpose purpose) {
+std::string nothing_fits(const protocol::RemoteCard& card, const Target& target, Purpose purpose) {
   const std::string& a2a = target.a2a;
   if (purpose == Purpose::lists && !a2a.empty() && a2a != "1.0") {
     return "A2A " + a2a + " has no lists; 1.0 has";
@@ -87,7 +88,7 @@ std::string nothing_fits(const wire::RemoteCard& card, const Target& target, Pur
 std::string origin_of(std::string_view text) {
   // For gRPC, a card may have just the host and port.
   const std::string whole = (text.find("://") == std::string_view::npos ? "http://" : "") + std::string(text);
-  const auto url = net::parse_url(whole);
+  const auto url = http::outbound::parse_url(whole);
   return url ? url->scheme + "://" + url->host + ":" + std::to_string(url->port) : std::string();
 }
 
@@ -121,11 +122,11 @@ tl::expected<std::vector<std::string>, CallError> agent_names(const Target& targ
   while (url.ends_with('/')) url.pop_back();
   const auto text = http_get(url + "/agents", target.token, "", stop_fd);
   if (!text) return tl::unexpected(text.error());
-  const auto document = wire::Document::parse_view(*text);
-  const wire::Value list = document ? document->root()["agents"] : wire::Value();
+  const auto document = json::Document::parse_view(*text);
+  const json::Value list = document ? document->root()["agents"] : json::Value();
   if (!list.is_array()) return failed("the server has no list of agents");
   std::vector<std::string> names;
-  for (const wire::Value agent : list) {
+  for (const json::Value agent : list) {
     if (!agent["name"].string().empty()) names.push_back(agent["name"].str());
   }
   return names;
@@ -146,9 +147,9 @@ tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_f
   return old;
 }
 
-std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose,
+std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string_view a2a, Purpose purpose,
                                    std::string_view transport) {
-  wire::InterfaceWish wish;
+  protocol::InterfaceWish wish;
   wish.version = version_of(a2a);
   if (purpose == Purpose::lists) {
     if (wish.version && *wish.version != ProtocolVersion::v1_0) return {};
@@ -158,7 +159,7 @@ std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_vie
   for (const Transport& one : kTransports) {
     if (!transport.empty() && transport != one.name) continue;
     wish.bindings = {one.binding};
-    const auto place = wire::pick(card, wish);
+    const auto place = protocol::pick(card, wish);
     auto remote = place ? as_remote(*place, card.streaming) : std::nullopt;
     if (!remote) continue;
     found.push_back(std::move(*remote));
@@ -187,11 +188,11 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     if (error.lost || is_refused(error) || error.other_agents) return tl::unexpected(error);
     if (!forced) return tl::unexpected(CallError{.text = error.text, .no_card = true});
     const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
-    auto dialect = wire::a2a::client_dialect(*forced, binding);
+    auto dialect = protocol::a2a::client_dialect(*forced, binding);
     if (!dialect) return failed("A2A " + target.a2a + " has no REST");
     remotes.push_back({endpoint_url(target.card_url(), target.agent), std::move(dialect)});
   } else {
-    const auto card = wire::read_remote_card(*text);
+    const auto card = protocol::read_remote_card(*text);
     if (!card) return failed("the agent's card cannot be read: " + card.error().for_caller);
     remotes = choose_remotes(*card, target.a2a, purpose, target.transport);
     if (remotes.empty()) return failed(nothing_fits(*card, target, purpose));
@@ -217,7 +218,8 @@ tl::expected<std::vector<AgentRemote>, CallError> find_lists(const Target& targe
   const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
   std::vector<AgentRemote> found;
   for (const std::string& name : *names) {
-    Remote remote{endpoint_url(target.url, name), wire::a2a::client_dialect(ProtocolVersion::v1_0, binding)};
+    Remote remote{endpoint_url(target.url, name),
+                  protocol::a2a::client_dialect(ProtocolVersion::v1_0, binding)};
     remote.token = target.token;
     found.push_back({name, std::move(remote)});
   }

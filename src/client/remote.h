@@ -7,7 +7,7 @@
 
 #include "client/endpoint.h"
 #include "client/target.h"
-#include "wire/card/remote_card.h"
+#include "protocol/card/remote_card.h"
 
 namespace baton::client {
 
@@ -20,7 +20,7 @@ enum class Purpose { tasks, lists };
 // The interfaces to try in order; the next one is for methods that do not exist. JSON-RPC comes before REST
 // before gRPC, and newer before older. For lists, only interfaces that have them. Empty if Baton and the
 // agent have none in common, or none that was asked for.
-std::vector<Remote> choose_remotes(const wire::RemoteCard& card, std::string_view a2a, Purpose purpose,
+std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string_view a2a, Purpose purpose,
                                    std::string_view transport = {});
 
 // The same for the target; never empty. If the target says how to speak to it, it needs no card. Its token

@@ -238,7 +238,7 @@ std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const 
     }
     std::string task = rendered->task.value;
     const std::shared_ptr<void> held = rendered->held;
-    const auto answer = net::http_request(prepare(delivery, std::move(*rendered)));
+    const auto answer = http::outbound::http_request(prepare(delivery, std::move(*rendered)));
     if (!answer && abandoned_) return {};
     Outcome outcome = judge(answer, clock_.now());
     outcome.task = std::move(task);
@@ -249,8 +249,8 @@ std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const 
   }
 }
 
-net::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
-  net::HttpRequest request = webhook_request(delivery, rendered.task, std::move(rendered.body));
+http::outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {
+  http::outbound::HttpRequest request = webhook_request(delivery, rendered.task, std::move(rendered.body));
   request.total_timeout = options_.timeout;
   request.connect_timeout = std::min<base::Duration>(request.connect_timeout, options_.timeout);
   request.resolve_timeout = std::min<base::Duration>(options_.resolve_timeout, options_.timeout);

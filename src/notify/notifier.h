@@ -20,7 +20,7 @@
 #include "base/event_loop.h"
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
-#include "net/address.h"
+#include "http/outbound/address.h"
 #include "notify/host_queues.h"
 #include "notify/webhook_body.h"
 
@@ -34,7 +34,7 @@ struct NotifierOptions {
   int senders_per_host = 2;
   Backoff retry;
   base::Duration give_up_after = std::chrono::hours(24);
-  net::AddressPolicy policy;
+  http::outbound::AddressPolicy policy;
   base::Duration stop_grace{2'000};  // how long `stop` lets senders finish
 };
 
@@ -76,7 +76,7 @@ class Notifier {
   // Sender threads. No outcome: abandoned.
   void send(const Waiting& waiting);
   std::optional<Outcome> attempt(const store::Delivery& delivery) const;
-  net::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
+  http::outbound::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
 
   // `stop` waits for attempts and results on their way to the store. `begin`: false while stopping.
   bool begin();

@@ -22,7 +22,7 @@ std::string authorization(const task::PushConfig& config) {
   return (bearer ? "Bearer" : config.schemes.front()) + " " + config.credentials;
 }
 
-Outcome judge_status(const net::HttpAnswer& answer, base::Timestamp now) {
+Outcome judge_status(const http::outbound::HttpAnswer& answer, base::Timestamp now) {
   if (answer.status >= 200 && answer.status < 300) return {};
   Outcome outcome{Kind::retry, "answered " + std::to_string(answer.status), {}, false, {}};
   if (answer.status == 410) outcome.kind = Kind::given_up;
@@ -39,8 +39,9 @@ Outcome judge_status(const net::HttpAnswer& answer, base::Timestamp now) {
 
 }  // namespace
 
-net::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body) {
-  net::HttpRequest request;
+http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
+                                            Body body) {
+  http::outbound::HttpRequest request;
   request.method = "POST";
   request.url = delivery.config.url;
   request.body = std::move(body.bytes);
@@ -60,13 +61,14 @@ net::HttpRequest webhook_request(const store::Delivery& delivery, const task::Ta
   return request;
 }
 
-base::Result<void> check_webhook(const task::PushConfig& config, const net::AddressPolicy& policy) {
-  const auto url = net::parse_url(config.url);
+base::Result<void> check_webhook(const task::PushConfig& config,
+                                 const http::outbound::AddressPolicy& policy) {
+  const auto url = http::outbound::parse_url(config.url);
   if (!url) return base::fail(url.error());
-  return net::check_target(*url, policy);
+  return http::outbound::check_target(*url, policy);
 }
 
-Outcome judge(const base::Result<net::HttpAnswer>& answer, base::Timestamp now) {
+Outcome judge(const base::Result<http::outbound::HttpAnswer>& answer, base::Timestamp now) {
   if (answer) return judge_status(*answer, now);
   const base::Error& error = answer.error();
   Outcome outcome{Kind::retry, error.for_caller, {}, true, {}};

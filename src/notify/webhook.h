@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "net/http_client.h"
+#include "http/outbound/http_client.h"
 #include "notify/backoff.h"
 #include "store/task_store.h"
 
@@ -26,14 +26,15 @@ struct Outcome {
 
 // A POST with the config's token and credentials, and the headers by which a receiver recognises a
 // repetition: X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt.
-net::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task, Body body);
+http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
+                                            Body body);
 
 // Fails for an invalid URL, and for a target that is forbidden whatever its name resolves to.
-base::Result<void> check_webhook(const task::PushConfig& config, const net::AddressPolicy& policy);
+base::Result<void> check_webhook(const task::PushConfig& config, const http::outbound::AddressPolicy& policy);
 
 // 2xx is delivered. 410 and errors that no repetition can fix (a forbidden address, an invalid URL or header)
 // are given up. Everything else is tried again, other client errors included, since operators fix receivers.
-Outcome judge(const base::Result<net::HttpAnswer>& answer, base::Timestamp now);
+Outcome judge(const base::Result<http::outbound::HttpAnswer>& answer, base::Timestamp now);
 
 // The result to store. A failed attempt is tried again after the longer of the pause and the receiver's wish
 // (at most `backoff.max`), or given up once the delivery is `give_up_after` old.

@@ -6,8 +6,8 @@
 #include <mutex>
 
 #include "base/text.h"
+#include "protocol/a2a/dialect.h"
 #include "task/link_parts.h"
-#include "wire/a2a/dialect.h"
 
 namespace baton::notify {
 namespace {
@@ -85,14 +85,14 @@ base::Result<task::Task> task_of(const DeliveryQueue& queue, const store::Delive
 
 base::Result<Rendered> render_a2a(const DeliveryQueue& queue, const store::Delivery& delivery,
                                   const WebhookLinks& links) {
-  const wire::a2a::Dialect& dialect = wire::a2a::dialect_of(delivery.config.version);
+  const protocol::a2a::Dialect& dialect = protocol::a2a::dialect_of(delivery.config.version);
   std::shared_ptr<void> held;
   const auto task = task_of(queue, delivery, dialect.webhook_shows_task(), links, held);
   if (!task) return base::fail(task.error());
   const auto event = event_of(queue, delivery);
   if (!event) return base::fail(event.error());
   Rendered rendered{task->id, {std::string(dialect.webhook_content_type()), {}}, std::move(held)};
-  wire::Writer writer(rendered.body.bytes);
+  json::Writer writer(rendered.body.bytes);
   dialect.write_webhook(writer, *task, *event);
   return rendered;
 }

@@ -4,8 +4,8 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "http/http_text.h"
 #include "server/hosts.h"
-#include "server/http/http_text.h"
 
 namespace baton::server {
 namespace {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 #include "server/services.h"
 
 namespace baton::server {

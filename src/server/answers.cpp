@@ -1,13 +1,13 @@
 #include "server/answers.h"
 
-#include "wire/json/writer.h"
+#include "json/writer.h"
 
 namespace baton::server {
 
 http::Reply plain_error(int status, std::string_view reason) {
   http::Reply reply;
   reply.status = status;
-  wire::Writer writer(reply.body);
+  json::Writer writer(reply.body);
   writer.object([&] { writer.member("error", reason); });
   reply.body += '\n';
   const bool may_come_back = status == 429 || status == 503;

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 
 namespace baton::server {
 

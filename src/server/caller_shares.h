@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "base/guarded.h"
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 #include "task/ids.h"
 
 namespace baton::server {

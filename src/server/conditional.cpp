@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "server/http/http_text.h"
+#include "http/http_text.h"
 
 namespace baton::server {
 namespace {

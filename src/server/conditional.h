@@ -6,7 +6,7 @@
 #include <chrono>
 #include <string>
 
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 
 namespace baton::server {
 

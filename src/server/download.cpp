@@ -6,10 +6,10 @@
 #include <charconv>
 #include <optional>
 
+#include "base/base64.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "server/http/http_text.h"
-#include "wire/base64.h"
+#include "http/http_text.h"
 
 namespace baton::server {
 namespace {
@@ -133,7 +133,7 @@ base::Result<Download> download_of(const std::vector<task::Part>& parts) {
       download.bytes += part.content;
       continue;
     }
-    const auto bytes = wire::decode_base64(part.content);
+    const auto bytes = base::decode_base64(part.content);
     if (!bytes) return base::fail(base::ErrorCode::internal, "the part cannot be read", "it is not base64");
     download.bytes += *bytes;
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 #include "task/message.h"
 
 namespace baton::server {

@@ -1,11 +1,10 @@
-// Endpoint: where a request reached an agent, and how a card says so.
+// Endpoint: where a request reached an agent, and who calls.
 //
 // Threads: any; no state.
 #pragma once
 
 #include <string_view>
 
-#include "server/cards.h"
 #include "server/services.h"
 
 namespace baton::server {
@@ -26,9 +25,5 @@ struct Admitted {
   Endpoint endpoint;
   task::Caller caller;  // who calls, without a tenant
 };
-
-// The agent's URLs as its caller can reach them: under the configured public URL, else the host the request
-// names (hosts.h; already checked by the pipeline), else the server's address.
-CardUrls card_urls(const ServerOptions& options, const http::Request& request, const Endpoint& endpoint);
 
 }  // namespace baton::server

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "server/http/http_text.h"
+#include "http/http_text.h"
 
 namespace baton::server {
 namespace {

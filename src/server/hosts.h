@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 #include "server/services.h"
 
 namespace baton::server {

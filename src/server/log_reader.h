@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 #include "server/services.h"
 
 namespace baton::server {

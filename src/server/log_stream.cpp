@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/give_back.h"
-#include "wire/sse/sse_writer.h"
+#include "protocol/sse/sse_writer.h"
 
 namespace baton::server {
 
@@ -36,7 +36,7 @@ bool append_block(const LogStream::Start& start, const task::Event& event, bool 
 
 void LogStream::sse_block(std::string& out, std::int64_t id, std::string& item) {
   make_one_line(item);
-  wire::append_sse(out, id, item);
+  protocol::append_sse(out, id, item);
 }
 
 LogStream::LogStream(const Services& services, Start start, http::Waker waker)

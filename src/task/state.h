@@ -32,7 +32,7 @@ inline bool is_stopped(State state) {
 // (see may_reopen). Working to working is a move: progress.
 bool may_move(State from, State to);
 
-// Whether a client may reopen a task in this state by sending to it (A2A 0.1: wire/a2a/README.md, 4).
+// Whether a client may reopen a task in this state by sending to it (A2A 0.1: protocol/a2a/README.md, 4).
 inline bool may_reopen(State state) {
   return is_terminal(state);
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "contract/store_bench.h"
-#include "wire/stored/event_codec.h"
+#include "store/event_codec.h"
 
 namespace baton::test {
 
@@ -63,17 +63,17 @@ class Picture {
   }
   void add(const task::Event& event) {
     put("event", event.number.value, base::to_ms(event.at), event.body.index(),
-        wire::stored::encode(event.body));
+        store::codec::encode(event.body));
   }
   void add(const std::vector<task::Message>& messages) {
-    put("messages", wire::stored::encode_messages(messages));
+    put("messages", store::codec::encode_messages(messages));
   }
   void add(const task::Task& task) {
     put("task", task.id.value, task.context.value, task.metadata.text, static_cast<int>(task.origin),
         task.last_event.value, task.hidden);
-    put(wire::stored::encode(task::StatusChanged{task.status, {}, {}}));
+    put(store::codec::encode(task::StatusChanged{task.status, {}, {}}));
     for (const task::Artifact& artifact : task.artifacts) {
-      put(wire::stored::encode(task::ArtifactChunk{artifact, false, false}), artifact.in_status);
+      put(store::codec::encode(task::ArtifactChunk{artifact, false, false}), artifact.in_status);
     }
     add(task.history);
   }

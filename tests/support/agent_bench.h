@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agents/command/command_executor.h"
-#include "agents/process_host.h"
+#include "agents/command/process_host.h"
 #include "support/patience.h"
 #include "support/recording_sink.h"
 #include "support/temp_folder.h"

@@ -35,4 +35,10 @@ std::vector<std::string> CommandExecutor::missing() const {
   return missing_files(facts_->command);
 }
 
+Catalogue::Make command_executors(ProcessHost& host) {
+  return [&host](const Agent& agent) {
+    return std::make_unique<CommandExecutor>(host, agent.name, agent.settings, agent.folder);
+  };
+}
+
 }  // namespace baton::agents

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/catalogue.h"
 #include "agents/executor.h"
 #include "agents/settings.h"
 
@@ -28,12 +29,15 @@ class CommandExecutor final : public Executor {
   std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
   void retire() override;
 
-  // The files that turns need and that are missing now: see missing_files in spawn.h.
-  std::vector<std::string> missing() const;
+  // See missing_files in spawn.h.
+  std::vector<std::string> missing() const override;
 
  private:
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with its turns
   const std::shared_ptr<WorkerGroup> workers_;      // shared with its turns and workers; null in turn mode
 };
+
+// Makes them for a catalogue. The host must outlive it.
+Catalogue::Make command_executors(ProcessHost& host);
 
 }  // namespace baton::agents

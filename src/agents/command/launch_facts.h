@@ -5,8 +5,8 @@
 #include <string>
 
 #include "agents/command/process.h"
+#include "agents/command/process_host.h"
 #include "agents/executor.h"
-#include "agents/process_host.h"
 #include "agents/settings.h"
 #include "base/log.h"
 #include "task/ids.h"

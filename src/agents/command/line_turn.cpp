@@ -1,10 +1,8 @@
 #include "agents/command/line_turn.h"
 
-#include "wire/line/to_agent.h"
+#include "agents/line/to_agent.h"
 
 namespace baton::agents {
-
-namespace line = wire::line;
 
 LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
     : TurnSession(std::move(sink)),

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "wire/base64.h"
+#include "base/base64.h"
 
 namespace baton::agents {
 namespace {
@@ -61,7 +61,7 @@ base::Result<void> PartFiles::add(const Part& part) {
     return base::fail(ErrorCode::invalid_argument,
                       "this agent takes files by their bytes, not by URL: send the file itself");
   }
-  const std::optional<std::string> bytes = wire::decode_base64(part.content);
+  const std::optional<std::string> bytes = base::decode_base64(part.content);
   if (!bytes) return base::fail(ErrorCode::invalid_argument, "the bytes of a file are not valid base64");
   return put(number + "-" + harmless(part.filename), *bytes);
 }

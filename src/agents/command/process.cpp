@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "agents/process_host.h"
+#include "agents/command/process_host.h"
 
 namespace baton::agents {
 namespace {

@@ -3,23 +3,22 @@
 #include <cstdio>
 
 #include "agents/command/text.h"
+#include "agents/line/to_agent.h"
 #include "base/id.h"
-#include "wire/json/document.h"
-#include "wire/json/writer.h"
-#include "wire/line/to_agent.h"
+#include "json/document.h"
+#include "json/writer.h"
+#include "protocol/chat/tools.h"
 
 namespace baton::agents {
 namespace {
-
-namespace line = wire::line;
 
 const std::string kNotOfProtocol = "the agent printed a line that is not of the line protocol: ";
 
 std::set<std::string, std::less<>> names_of(const task::Json& tools) {
   std::set<std::string, std::less<>> names;
-  const auto document = wire::Document::parse_view(tools.text);
+  const auto document = json::Document::parse_view(tools.text);
   if (!document || !document->root().is_array()) return names;
-  for (const wire::Value tool : document->root()) {
+  for (const json::Value tool : document->root()) {
     if (tool["name"].is_string()) names.insert(tool["name"].str());
   }
   return names;
@@ -31,7 +30,7 @@ std::string mebibytes(std::uint64_t bytes) {
 
 task::Part tool_call_part(const task::ToolCall& call) {
   task::Json data;
-  wire::Writer out(data.text);
+  json::Writer out(data.text);
   out.object([&] {
     out.key("toolCall").object([&] {
       out.member("id", call.id).member("name", call.name).member("arguments", call.arguments);
@@ -173,7 +172,7 @@ std::string turn_lines(const Turn& turn) {
       {turn.id, turn.attempt, turn.agent, turn.task, turn.context, turn.state, turn.task_metadata,
        turn.message, turn.history, turn.artifacts, turn.references, turn.tools, turn.client_state,
        turn.metadata, turn.extensions, call_ids.own(turn.resume_ask), turn.trace});
-  for (task::ToolResult& result : line::tool_results_in(turn.message)) {
+  for (task::ToolResult& result : protocol::chat::tool_results_in(turn.message)) {
     result.id = call_ids.own(result.id);
     lines += line::encode_tool_result(turn.id, result);
   }

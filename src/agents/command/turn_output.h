@@ -10,10 +10,10 @@
 #include "agents/command/call_ids.h"
 #include "agents/command/turn_order.h"
 #include "agents/executor.h"
+#include "agents/line/from_agent.h"
 #include "agents/settings.h"
 #include "agents/sink_gate.h"
 #include "base/log.h"
-#include "wire/line/from_agent.h"
 
 namespace baton::agents {
 
@@ -25,7 +25,7 @@ class TurnOutput {
   // Counts a line's bytes against what a turn may print. False: that was too much, and the turn has failed.
   bool count(std::size_t bytes);
   // Passes a message on. False: it may not come now, and the turn has failed.
-  bool take(wire::line::AgentMessage message);
+  bool take(line::AgentMessage message);
 
   void fail(std::string error) { finish(Failed{std::move(error)}); }
   // Ends the turn; only the first call counts. First closes what the agent left open. After a cancel, any
@@ -38,15 +38,15 @@ class TurnOutput {
   bool spoke() const { return printed_ > 0; }
 
  private:
-  bool take_one(wire::line::Text text);
-  bool take_one(wire::line::Reasoning reasoning);
+  bool take_one(line::Text text);
+  bool take_one(line::Reasoning reasoning);
   bool take_one(task::EventBody body);
-  bool take_one(wire::line::Delegate delegate);
-  bool take_one(wire::line::Ask ask);
-  bool take_one(wire::line::Auth auth);
-  bool take_one(wire::line::Done done);
-  bool take_one(wire::line::Fail fail);
-  bool take_one(wire::line::Reject reject);
+  bool take_one(line::Delegate delegate);
+  bool take_one(line::Ask ask);
+  bool take_one(line::Auth auth);
+  bool take_one(line::Done done);
+  bool take_one(line::Fail fail);
+  bool take_one(line::Reject reject);
   bool end(Outcome outcome);
   std::string id_of_ask(const std::string& own);
   void call_client(task::ToolCall call);

@@ -1,7 +1,7 @@
 #include "agents/command/turn_session.h"
 
 #include "agents/command/process.h"
-#include "agents/process_host.h"
+#include "agents/command/process_host.h"
 
 namespace baton::agents {
 namespace {

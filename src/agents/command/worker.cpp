@@ -5,11 +5,9 @@
 #include <algorithm>
 
 #include "agents/command/worker_group.h"
-#include "wire/line/to_agent.h"
+#include "agents/line/to_agent.h"
 
 namespace baton::agents {
-
-namespace line = wire::line;
 
 namespace {
 

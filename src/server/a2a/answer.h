@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/task_service.h"
+#include "protocol/a2a/requests.h"
 #include "server/download.h"
-#include "wire/a2a/requests.h"
 
 namespace baton::server::a2a {
 
@@ -20,7 +20,7 @@ struct TaskAnswer {
   task::Task task;
 };
 struct ListAnswer {
-  wire::a2a::ListRequest request;
+  protocol::a2a::ListRequest request;
   engine::TaskList list;
 };
 struct PushAnswer {

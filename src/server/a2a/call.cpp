@@ -3,7 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include "base/text.h"
-#include "wire/baton_extension.h"
+#include "protocol/a2a/baton_extension.h"
+#include "server/a2a/cards.h"
 
 namespace baton::server::a2a {
 
@@ -23,7 +24,7 @@ base::Result<void> Call::check_version() const {
 }
 
 std::pair<std::string, std::string> Call::extensions_header() const {
-  std::string list(extensions.numbers ? wire::kBatonExtension : "");
+  std::string list(extensions.numbers ? protocol::kBatonExtension : "");
   for (const std::string& uri : extensions.active) list += (list.empty() ? "" : ", ") + uri;
   return {std::string(extensions.header), std::move(list)};
 }

@@ -10,17 +10,17 @@
 #include <string_view>
 #include <utility>
 
+#include "http/http_server.h"
+#include "protocol/a2a/dialect.h"
+#include "protocol/card/remote_card.h"
 #include "server/a2a/answer.h"
 #include "server/a2a/negotiation.h"
 #include "server/endpoint.h"
-#include "server/http/http_server.h"
 #include "server/services.h"
-#include "wire/a2a/dialect.h"
-#include "wire/card/remote_card.h"
 
 namespace baton::server::a2a {
 
-using wire::Binding;
+using protocol::Binding;
 
 // ItemWriter: writes the items of a stream in a binding's form. Open streams hold it in place of their call,
 // as they may stay open for hours. Threads: any; immutable.
@@ -32,8 +32,8 @@ class ItemWriter {
   // A send's answer that is a message alone.
   virtual void message(std::string& out, const task::Task& task) const = 0;
   // Returns false if the version does not show the event.
-  virtual bool event(std::string& out, const wire::a2a::TaskNames& names, const task::Event& event,
-                     const wire::a2a::InStream& place) const = 0;
+  virtual bool event(std::string& out, const protocol::a2a::TaskNames& names, const task::Event& event,
+                     const protocol::a2a::InStream& place) const = 0;
   // Appends an item with what separates it from the next. `id` 0: none. `item` may be changed.
   virtual void frame(std::string& out, std::int64_t id, std::string& item) const = 0;
   // Appends the frame of an error that ends the stream.
@@ -43,7 +43,7 @@ using ItemWriterPtr = std::shared_ptr<const ItemWriter>;  // shared by a call an
 
 class Call {
  public:
-  Call(Admitted by, const wire::a2a::Rules& of_version, Binding over)
+  Call(Admitted by, const protocol::a2a::Rules& of_version, Binding over)
       : services(by.services),
         endpoint(by.endpoint),
         agent(*endpoint.agent),
@@ -61,7 +61,7 @@ class Call {
   const task::Caller identity;  // who calls
   task::Caller caller;          // the identity within the tenant: the owner of the tasks
   std::string tenant;           // 1.0 only; empty: none
-  const wire::a2a::Rules rules;
+  const protocol::a2a::Rules rules;
   const Binding binding;
   Extensions extensions;
   bool streams = false;     // the operation answers with a stream

@@ -48,7 +48,7 @@ base::Result<std::vector<task::Part>> find_message(const engine::TaskService& ta
 
 }  // namespace
 
-void artifact_bytes(const CallPtr& call, wire::a2a::ContentRequest request) {
+void artifact_bytes(const CallPtr& call, protocol::a2a::ContentRequest request) {
   TaskToRead wanted{std::nullopt, call->ref(request.task), {0, true}};
   wanted.links = false;
   read_task(call, wanted, [call, request](base::Result<task::Task> task, AnswerBudget::SharePtr share) {
@@ -62,7 +62,7 @@ void artifact_bytes(const CallPtr& call, wire::a2a::ContentRequest request) {
   });
 }
 
-void message_bytes(const CallPtr& call, wire::a2a::ContentRequest request) {
+void message_bytes(const CallPtr& call, protocol::a2a::ContentRequest request) {
   const engine::TaskService& tasks = call->services.engine.tasks();
   const auto head = tasks.find(call->ref(request.task));
   if (!head) return call->refuse(head.error(), request.task);

@@ -1,18 +1,18 @@
 #include "server/a2a/http_call.h"
 
-#include "server/http/accept.h"
-#include "server/http/http_text.h"
+#include "http/accept.h"
+#include "http/http_text.h"
+#include "protocol/a2a/errors.h"
+#include "protocol/rpc/json_rpc.h"
+#include "protocol/sse/sse_writer.h"
 #include "server/log_stream.h"
-#include "wire/a2a/errors.h"
-#include "wire/rpc/json_rpc.h"
-#include "wire/sse/sse_writer.h"
 
 namespace baton::server::a2a {
 namespace {
 
 using base::ErrorCode;
-using wire::Writer;
-using wire::a2a::Dialect;
+using json::Writer;
+using protocol::a2a::Dialect;
 
 constexpr std::string_view kJson = "application/json", kA2aJson = "application/a2a+json",
                            kEventStream = "text/event-stream";
@@ -66,7 +66,7 @@ template <class F>
 void wrap(std::string& out, std::string_view rpc_id, F&& write) {
   Writer writer(out);
   if (rpc_id.empty()) return write(writer);
-  wire::write_rpc_result(out, rpc_id, std::forward<F>(write));
+  protocol::write_rpc_result(out, rpc_id, std::forward<F>(write));
 }
 
 class SseItems final : public ItemWriter {
@@ -79,8 +79,8 @@ class SseItems final : public ItemWriter {
   void message(std::string& out, const task::Task& task) const override {
     wrap(out, rpc_id_, [&](Writer& writer) { dialect_.write_message(writer, task); });
   }
-  bool event(std::string& out, const wire::a2a::TaskNames& names, const task::Event& event,
-             const wire::a2a::InStream& place) const override {
+  bool event(std::string& out, const protocol::a2a::TaskNames& names, const task::Event& event,
+             const protocol::a2a::InStream& place) const override {
     bool shown = false;
     wrap(out, rpc_id_, [&](Writer& writer) { shown = dialect_.write_event(writer, names, event, place); });
     return shown;
@@ -90,17 +90,17 @@ class SseItems final : public ItemWriter {
   }
   void error_frame(std::string& out, const base::Error& error, const task::TaskId& named) const override {
     std::string body;
-    write_error(body, error, named, wire::a2a::rest_status(error));
-    wire::append_sse(out, 0, body);
+    write_error(body, error, named, protocol::a2a::rest_status(error));
+    protocol::append_sse(out, 0, body);
   }
   // In REST 1.0 an error has its HTTP status.
   void write_error(std::string& out, const base::Error& error, const task::TaskId& named, int status) const {
     if (rpc_id_.empty()) {
-      if (dialect_.is_v1()) return wire::a2a::write_rest_error_v1(out, error, named, status);
-      return wire::a2a::write_rest_error_v0_3(out, error);
+      if (dialect_.is_v1()) return protocol::a2a::write_rest_error_v1(out, error, named, status);
+      return protocol::a2a::write_rest_error_v0_3(out, error);
     }
-    if (dialect_.is_v1()) return wire::a2a::write_rpc_error_v1(out, rpc_id_, error, named);
-    wire::write_rpc_error(out, rpc_id_, error);
+    if (dialect_.is_v1()) return protocol::a2a::write_rpc_error_v1(out, rpc_id_, error, named);
+    protocol::write_rpc_error(out, rpc_id_, error);
   }
 
  private:
@@ -116,7 +116,8 @@ base::Result<Request> request_of(base::Result<T> read) {
 
 }  // namespace
 
-base::Result<Request> decode(const Dialect& dialect, Operation operation, const wire::a2a::Params& params) {
+base::Result<Request> decode(const Dialect& dialect, Operation operation,
+                             const protocol::a2a::Params& params) {
   switch (operation) {
     case Operation::send:
     case Operation::send_stream:
@@ -206,7 +207,7 @@ void HttpCall::do_refuse(const base::Error& error, const task::TaskId& named) {
     items()->error_frame(frames, error, named);
     return answer_stream(std::move(frames));
   }
-  refuse_as(wire::a2a::rest_status(error), error, named);
+  refuse_as(protocol::a2a::rest_status(error), error, named);
 }
 
 void HttpCall::refuse_as(int status, const base::Error& error, const task::TaskId& named) const {
@@ -215,7 +216,7 @@ void HttpCall::refuse_as(int status, const base::Error& error, const task::TaskI
   const bool is_unknown = error.code == ErrorCode::unauthenticated;
   if (is_unknown) made.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
   if (binding == Binding::rest || is_unknown) made.status = status;
-  if (const int seconds = wire::retry_after_s(error.code)) {
+  if (const int seconds = protocol::retry_after_s(error.code)) {
     made.headers.emplace_back("Retry-After", std::to_string(seconds));
   }
   made.body = error_body(error, named, made.status);

@@ -17,10 +17,10 @@ namespace baton::server::a2a {
 class HttpCall final : public Call {
  public:
   // `rpc_id`: the bytes of the JSON-RPC id.
-  HttpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, const wire::a2a::Dialect& dialect,
+  HttpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, const protocol::a2a::Dialect& dialect,
            Binding over, std::string rpc_id = "null");
 
-  const wire::a2a::Dialect& dialect() const { return dialect_; }
+  const protocol::a2a::Dialect& dialect() const { return dialect_; }
   // Frees the request's text except what answers depend on: the call may wait for a long time.
   void forget_request();
 
@@ -43,15 +43,15 @@ class HttpCall final : public Call {
   HeaderList headers() const;
 
   const std::shared_ptr<http::Exchange> exchange_;
-  const wire::a2a::Dialect& dialect_;
+  const protocol::a2a::Dialect& dialect_;
   const std::string rpc_id_;
 };
 
 using HttpCallPtr = std::shared_ptr<HttpCall>;  // shared by the binding and the operation
 
 // Decodes the request of an operation from JSON and, in REST, the texts around it.
-base::Result<Request> decode(const wire::a2a::Dialect& dialect, Operation operation,
-                             const wire::a2a::Params& params);
+base::Result<Request> decode(const protocol::a2a::Dialect& dialect, Operation operation,
+                             const protocol::a2a::Params& params);
 // Calls the operation with the decoded request, or refuses the call.
 void run(const HttpCallPtr& call, Operation operation, base::Result<Request> request);
 

@@ -2,22 +2,22 @@
 
 #include <array>
 
+#include "protocol/a2a/errors.h"
+#include "protocol/rpc/json_rpc.h"
 #include "server/a2a/http_call.h"
 #include "server/a2a/negotiation.h"
 #include "server/a2a/operations.h"
-#include "wire/a2a/errors.h"
-#include "wire/rpc/json_rpc.h"
 
 namespace baton::server::a2a {
 namespace {
 
 using base::ErrorCode;
+using protocol::a2a::Dialect;
+using protocol::a2a::kBeforeV1;
+using protocol::a2a::kV01;
+using protocol::a2a::kV02ToV03;
+using protocol::a2a::kV10;
 using task::ProtocolVersion;
-using wire::a2a::Dialect;
-using wire::a2a::kBeforeV1;
-using wire::a2a::kV01;
-using wire::a2a::kV02ToV03;
-using wire::a2a::kV10;
 
 constexpr task::VersionRange kV03{ProtocolVersion::v0_3, ProtocolVersion::v0_3};
 
@@ -69,10 +69,11 @@ const Method* find_method(std::string_view name) {
 // A2A-Version: in its specification a request without one is 0.3.
 const Dialect* dialect_of(task::VersionRange versions, std::optional<ProtocolVersion> asked,
                           bool trusts_names) {
-  if (asked) return versions.contains(*asked) ? &wire::a2a::dialect_of(*asked) : nullptr;
-  if (versions.first == ProtocolVersion::v1_0) return trusts_names ? &wire::a2a::v1_0() : nullptr;
-  if (versions.first == ProtocolVersion::v0_1 && versions.last > versions.first) return &wire::a2a::dual();
-  return &wire::a2a::dialect_of(versions.first);
+  if (asked) return versions.contains(*asked) ? &protocol::a2a::dialect_of(*asked) : nullptr;
+  if (versions.first == ProtocolVersion::v1_0) return trusts_names ? &protocol::a2a::v1_0() : nullptr;
+  if (versions.first == ProtocolVersion::v0_1 && versions.last > versions.first)
+    return &protocol::a2a::dual();
+  return &protocol::a2a::dialect_of(versions.first);
 }
 
 // Without a known method, only A2A-Version determines the form of errors.
@@ -86,9 +87,9 @@ void refuse(http::Exchange& exchange, std::string_view id, const base::Error& er
   http::Reply reply;
   reply.status = status;
   if (says_v1(exchange.request())) {
-    wire::a2a::write_rpc_error_v1(reply.body, id, error, {});
+    protocol::a2a::write_rpc_error_v1(reply.body, id, error, {});
   } else {
-    wire::write_rpc_error(reply.body, id, error);
+    protocol::write_rpc_error(reply.body, id, error);
   }
   if (status == 401) reply.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"baton\"");
   exchange.reply(std::move(reply));
@@ -102,8 +103,8 @@ bool may_omit_jsonrpc(const Method* method, const base::Result<std::optional<Pro
   return method->versions.contains(ProtocolVersion::v0_1) && (!*asked || **asked == ProtocolVersion::v0_1);
 }
 
-base::Result<void> enter_tenant(Call& call, wire::Value params) {
-  const wire::Value tenant = params["tenant"];
+base::Result<void> enter_tenant(Call& call, json::Value params) {
+  const json::Value tenant = params["tenant"];
   if (!call.rules.is_v1()) return {};
   if (!tenant.absent() && !tenant.is_string())
     return base::fail(ErrorCode::invalid_argument, "tenant: must be a string");
@@ -118,9 +119,9 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
     return refuse(*exchange, "null",
                   {ErrorCode::content_type_not_supported, "Content-Type: must be application/json", {}}, 415);
   }
-  auto document = wire::Document::parse(exchange->take_body());
+  auto document = json::Document::parse(exchange->take_body());
   if (!document) return refuse(*exchange, "null", document.error(), 400);
-  auto rpc = wire::read_rpc_request(document->root());
+  auto rpc = protocol::read_rpc_request(document->root());
   if (!rpc) return refuse(*exchange, rpc.error().id, rpc.error().error, 200);
   const Method* method = find_method(rpc->method);
   const auto asked = version_of(request);
@@ -132,7 +133,7 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
   const auto* dialect =
       asked ? dialect_of(method->versions, *asked, by.services.options.trusts_method_names) : nullptr;
   const bool is_v1 = method->versions.first == ProtocolVersion::v1_0;
-  const auto& speaks = dialect ? *dialect : (is_v1 ? wire::a2a::v1_0() : wire::a2a::v0_3());
+  const auto& speaks = dialect ? *dialect : (is_v1 ? protocol::a2a::v1_0() : protocol::a2a::v0_3());
   const auto call = std::make_shared<HttpCall>(std::move(exchange), std::move(by), speaks, Binding::json_rpc,
                                                std::move(rpc->id));
   if (!asked) return call->refuse(asked.error());
@@ -142,7 +143,7 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
                                 : "A2A-Version: 1.0 must be said; nothing said means 0.3",
                          {}});
   }
-  wire::Value params = document->root()["params"];
+  json::Value params = document->root()["params"];
   if (!params.is_object()) params = {};
   if (const auto good = enter_tenant(*call, params); !good) return call->refuse(good.error());
   call->extensions = extensions_of(call->head(), call->agent.card);
@@ -150,7 +151,7 @@ void handle_json_rpc(std::shared_ptr<http::Exchange> exchange, Admitted by) {
 }
 
 void refuse_json_rpc(http::Exchange& exchange, const base::Error& error) {
-  refuse(exchange, "null", error, wire::a2a::rest_status(error));
+  refuse(exchange, "null", error, protocol::a2a::rest_status(error));
 }
 
 }  // namespace baton::server::a2a

@@ -1,13 +1,13 @@
 // The JSON-RPC binding: an agent's endpoint for every version. The method's name selects the version, and
-// A2A-Version must agree (wire/a2a/README.md, 2).
+// A2A-Version must agree (protocol/a2a/README.md, 2).
 //
 // Threads: on the server's workers, several at a time.
 #pragma once
 
 #include <memory>
 
+#include "http/http_server.h"
 #include "server/endpoint.h"
-#include "server/http/http_server.h"
 #include "server/services.h"
 
 namespace baton::server::a2a {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "server/http/http_text.h"
-#include "wire/baton_extension.h"
+#include "http/http_text.h"
+#include "protocol/a2a/baton_extension.h"
 
 namespace baton::server::a2a {
 namespace {
@@ -60,7 +60,7 @@ Extensions extensions_of(const http::Request& request, const task::AgentCard& ca
   const auto asks_for = [&](std::string_view uri) {
     return std::find(asked.begin(), asked.end(), uri) != asked.end();
   };
-  extensions.numbers = card.streaming && asks_for(wire::kBatonExtension);
+  extensions.numbers = card.streaming && asks_for(protocol::kBatonExtension);
   for (const task::Extension& extension : card.extensions) {
     const bool wanted = asks_for(extension.uri);
     if (wanted) extensions.active.push_back(extension.uri);

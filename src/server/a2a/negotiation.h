@@ -1,4 +1,4 @@
-// Negotiation: which version and which extensions a request asks for (wire/a2a/README.md, 2).
+// Negotiation: which version and which extensions a request asks for (protocol/a2a/README.md, 2).
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "server/http/http_server.h"
+#include "http/http_server.h"
 #include "task/card.h"
 #include "task/task.h"
 
@@ -33,7 +33,7 @@ bool is_json(const http::Request& request);
 
 // Fails with invalid_argument for a tenant that cannot be part of a path.
 base::Result<void> check_tenant(std::string_view tenant);
-// The caller within a tenant. Tasks of one tenant are not visible in another (wire/a2a/README.md, 2).
+// The caller within a tenant. Tasks of one tenant are not visible in another (protocol/a2a/README.md, 2).
 task::Caller caller_in(std::string_view tenant, const task::Caller& caller);
 
 }  // namespace baton::server::a2a

@@ -1,19 +1,19 @@
 #include "server/a2a/operations.h"
 
+#include "server/a2a/cards.h"
 #include "server/a2a/task_reads.h"
-#include "server/cards.h"
 #include "task/link_parts.h"
 
 namespace baton::server::a2a {
 namespace {
 
 using base::ErrorCode;
+using protocol::a2a::ListRequest;
+using protocol::a2a::PushRef;
+using protocol::a2a::PushRequest;
+using protocol::a2a::SendRequest;
+using protocol::a2a::TaskRequest;
 using task::ProtocolVersion;
-using wire::a2a::ListRequest;
-using wire::a2a::PushRef;
-using wire::a2a::PushRequest;
-using wire::a2a::SendRequest;
-using wire::a2a::TaskRequest;
 
 // How the task of an answer is read and shown.
 struct Wanted {
@@ -100,9 +100,9 @@ void run(const CallPtr& call, Operation operation, Request request) {
     case Operation::extended_card:
       return extended_card(call);
     case Operation::artifact_bytes:
-      return artifact_bytes(call, std::get<wire::a2a::ContentRequest>(std::move(request)));
+      return artifact_bytes(call, std::get<protocol::a2a::ContentRequest>(std::move(request)));
     case Operation::message_bytes:
-      return message_bytes(call, std::get<wire::a2a::ContentRequest>(std::move(request)));
+      return message_bytes(call, std::get<protocol::a2a::ContentRequest>(std::move(request)));
   }
 }
 
@@ -185,9 +185,9 @@ bool shows_last_error(const Call& call) {
   return (call.binding == Binding::json_rpc && !call.rules.is_v1()) || call.extensions.numbers;
 }
 
-wire::CardView card_view(const Call& call) {
-  if (call.rules.is_v1()) return wire::CardView::v1_0;
-  return call.binding == Binding::json_rpc ? wire::CardView::superset : wire::CardView::v0_3_rest;
+protocol::CardView card_view(const Call& call) {
+  if (call.rules.is_v1()) return protocol::CardView::v1_0;
+  return call.binding == Binding::json_rpc ? protocol::CardView::superset : protocol::CardView::v0_3_rest;
 }
 
 }  // namespace
@@ -218,7 +218,7 @@ void get_push(const CallPtr& call, PushRef ref) {
     return call->refuse({ErrorCode::invalid_argument, "id: must not be empty", {}});
   }
   const engine::TaskService& tasks = call->services.engine.tasks();
-  // Without a config id: the one named like the task, else the first (wire/a2a/README.md, 5).
+  // Without a config id: the one named like the task, else the first (protocol/a2a/README.md, 5).
   const task::PushConfigId id = ref.config.empty() ? task::PushConfigId{ref.task.value} : ref.config;
   auto config = tasks.push_config(call->ref(ref.task), id);
   if (!config && config.error().code == ErrorCode::not_found && ref.config.empty()) {

@@ -9,46 +9,29 @@
 
 namespace baton::server::a2a {
 
-enum class Operation {
-  send,
-  send_stream,
-  get,
-  list,
-  cancel,
-  subscribe,
-  set_push,
-  get_push,
-  list_push,
-  delete_push,
-  extended_card,
-  artifact_bytes,
-  message_bytes,
-};
-constexpr bool answers_with_stream(Operation operation) {
-  return operation == Operation::send_stream || operation == Operation::subscribe;
-}
+using protocol::a2a::Operation;
 
 struct CardRequest {};
-using Request =
-    std::variant<wire::a2a::SendRequest, wire::a2a::TaskRequest, wire::a2a::ListRequest,
-                 wire::a2a::PushRequest, wire::a2a::PushRef, wire::a2a::ContentRequest, CardRequest>;
+using Request = std::variant<protocol::a2a::SendRequest, protocol::a2a::TaskRequest,
+                             protocol::a2a::ListRequest, protocol::a2a::PushRequest, protocol::a2a::PushRef,
+                             protocol::a2a::ContentRequest, CardRequest>;
 
 // Calls the operation. The request is of its type.
 void run(const CallPtr& call, Operation operation, Request request);
 
-void send(const CallPtr& call, wire::a2a::SendRequest request);
-void send_stream(const CallPtr& call, wire::a2a::SendRequest request);
-void get(const CallPtr& call, wire::a2a::TaskRequest request);
-void list(const CallPtr& call, wire::a2a::ListRequest request);
-void cancel(const CallPtr& call, wire::a2a::TaskRequest request);
-void subscribe(const CallPtr& call, wire::a2a::TaskRequest request);
-void set_push(const CallPtr& call, wire::a2a::PushRequest request);
-void get_push(const CallPtr& call, wire::a2a::PushRef ref);
-void list_push(const CallPtr& call, wire::a2a::PushRef ref);
-void delete_push(const CallPtr& call, wire::a2a::PushRef ref);
+void send(const CallPtr& call, protocol::a2a::SendRequest request);
+void send_stream(const CallPtr& call, protocol::a2a::SendRequest request);
+void get(const CallPtr& call, protocol::a2a::TaskRequest request);
+void list(const CallPtr& call, protocol::a2a::ListRequest request);
+void cancel(const CallPtr& call, protocol::a2a::TaskRequest request);
+void subscribe(const CallPtr& call, protocol::a2a::TaskRequest request);
+void set_push(const CallPtr& call, protocol::a2a::PushRequest request);
+void get_push(const CallPtr& call, protocol::a2a::PushRef ref);
+void list_push(const CallPtr& call, protocol::a2a::PushRef ref);
+void delete_push(const CallPtr& call, protocol::a2a::PushRef ref);
 void extended_card(const CallPtr& call);
 // The bytes of an artifact or message, or of one of its parts, as a download.
-void artifact_bytes(const CallPtr& call, wire::a2a::ContentRequest request);
-void message_bytes(const CallPtr& call, wire::a2a::ContentRequest request);
+void artifact_bytes(const CallPtr& call, protocol::a2a::ContentRequest request);
+void message_bytes(const CallPtr& call, protocol::a2a::ContentRequest request);
 
 }  // namespace baton::server::a2a

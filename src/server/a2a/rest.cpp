@@ -145,13 +145,14 @@ std::optional<RestTarget> match(std::string_view method, std::string_view path, 
 
 HttpCallPtr make_call(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target) {
   return std::make_shared<HttpCall>(std::move(exchange), std::move(by),
-                                    target.is_v1 ? wire::a2a::v1_0() : wire::a2a::v0_3_rest(), Binding::rest);
+                                    target.is_v1 ? protocol::a2a::v1_0() : protocol::a2a::v0_3_rest(),
+                                    Binding::rest);
 }
 
 // What a request says besides its path. The texts and the values are views of it.
 struct Said {
-  std::optional<wire::Document> body;
-  wire::a2a::Params params = wire::Value();
+  std::optional<json::Document> body;
+  protocol::a2a::Params params = json::Value();
 };
 
 bool has_body(Operation operation) {
@@ -164,27 +165,27 @@ bool has_body(Operation operation) {
 base::Result<void> read_said(std::string text, Operation operation, const http::Request& request,
                              const RestTarget& target, Said& said) {
   if (!text.empty() || has_body(operation)) {
-    auto document = wire::Document::parse(std::move(text));
+    auto document = json::Document::parse(std::move(text));
     if (!document) return base::fail(document.error());
     said.body = std::move(*document);
   }
-  const wire::Value body = said.body && said.body->root().is_object() ? said.body->root() : wire::Value();
+  const json::Value body = said.body && said.body->root().is_object() ? said.body->root() : json::Value();
   if (has_body(operation)) {
     if (body.missing()) return base::fail(ErrorCode::invalid_request, "the body must be an object");
     said.params = body;
     return {};
   }
-  wire::a2a::Params::Texts texts;
+  protocol::a2a::Params::Texts texts;
   for (const auto& [name, value] : request.query) texts.emplace_back(name, value);
   if (!target.task.empty()) texts.emplace_back("id", target.task.value);
-  said.params = wire::a2a::Params(body, std::move(texts));
+  said.params = protocol::a2a::Params(body, std::move(texts));
   return {};
 }
 
 // The path's tenant, or else the one in the body or query; only 1.0 has tenants.
-base::Result<void> enter_tenant(Call& call, const RestTarget& target, const wire::a2a::Params& params) {
+base::Result<void> enter_tenant(Call& call, const RestTarget& target, const protocol::a2a::Params& params) {
   if (!target.tenant.empty()) return call.enter_tenant(target.tenant);
-  const wire::a2a::Param tenant = params["tenant"];
+  const protocol::a2a::Param tenant = params["tenant"];
   if (!target.is_v1) return {};
   if (!tenant.absent() && !tenant.is_string())
     return base::fail(ErrorCode::invalid_argument, "tenant: must be a string");
@@ -192,19 +193,19 @@ base::Result<void> enter_tenant(Call& call, const RestTarget& target, const wire
 }
 
 // The request of the target's operation: what the path names takes precedence.
-base::Result<Request> read_request(const wire::a2a::Dialect& dialect, const RestTarget& target,
-                                   const wire::a2a::Params& params) {
+base::Result<Request> read_request(const protocol::a2a::Dialect& dialect, const RestTarget& target,
+                                   const protocol::a2a::Params& params) {
   const Operation operation = *target.operation;
   if (!target.content.empty()) {
-    return Request(wire::a2a::ContentRequest{target.task, target.content, target.part});
+    return Request(protocol::a2a::ContentRequest{target.task, target.content, target.part});
   }
   if (operation == Operation::get_push || operation == Operation::list_push ||
       operation == Operation::delete_push) {
-    return Request(wire::a2a::PushRef{target.task, target.config});
+    return Request(protocol::a2a::PushRef{target.task, target.config});
   }
   auto request = decode(dialect, operation, params);
   if (request && operation == Operation::set_push) {
-    std::get<wire::a2a::PushRequest>(*request).task = target.task;
+    std::get<protocol::a2a::PushRequest>(*request).task = target.task;
   }
   return request;
 }

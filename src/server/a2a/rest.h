@@ -1,5 +1,5 @@
-// The HTTP+JSON (REST) binding of A2A 0.3 (`/v1/...`) and 1.0, for one agent (wire/a2a/README.md, 5 and 6).
-// The path selects the version; A2A-Version, if given, must agree.
+// The HTTP+JSON (REST) binding of A2A 0.3 (`/v1/...`) and 1.0, for one agent (protocol/a2a/README.md, 5 and
+// 6). The path selects the version; A2A-Version, if given, must agree.
 //
 // Threads: any; `handle` on the server's workers, several at a time.
 #pragma once
@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "http/http_server.h"
 #include "server/a2a/operations.h"
 #include "server/endpoint.h"
-#include "server/http/http_server.h"
 #include "server/services.h"
 
 namespace baton::server::a2a {

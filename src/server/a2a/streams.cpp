@@ -3,22 +3,22 @@
 #include <utility>
 
 #include "base/guarded.h"
+#include "protocol/a2a/baton_extension.h"
 #include "server/a2a/operations.h"
 #include "server/a2a/task_reads.h"
 #include "server/log_stream.h"
-#include "wire/baton_extension.h"
 
 namespace baton::server::a2a {
 namespace {
 
 using base::ErrorCode;
-using wire::a2a::TaskNames;
+using protocol::a2a::TaskNames;
 
 constexpr int kFirstPage = 128;
 
 // The last event number the client has, from the header or else the request's metadata.
 base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request& request,
-                                                             const wire::a2a::TaskRequest& params) {
+                                                             const protocol::a2a::TaskRequest& params) {
   const std::string_view text = request.header("Last-Event-ID");
   if (text.empty() && params.numbers.start_at) return task::EventNumber{params.numbers.start_at->value - 1};
   if (text.empty()) return params.last_event;
@@ -39,7 +39,7 @@ struct StreamForm {
 
 // Tasks-era clients that did not ask for ids must not get any: the first released one drops a block that does
 // not begin with its data.
-StreamForm form_of(const Call& call, task::ProtocolVersion origin, const wire::NumbersWish& numbers,
+StreamForm form_of(const Call& call, task::ProtocolVersion origin, const protocol::NumbersWish& numbers,
                    std::optional<int> history_length) {
   const bool asks = numbers.given || !call.head().header("Last-Event-ID").empty();
   return {asks || !call.rules.is_of_tasks_era(origin), numbers.every, history_length};
@@ -48,7 +48,7 @@ StreamForm form_of(const Call& call, task::ProtocolVersion origin, const wire::N
 LogStream::View view_of(const ItemWriterPtr& items, TaskNames names, bool covers) {
   return [items, names = std::move(names), covers](const task::Event& event, bool last,
                                                    task::EventNumber from, std::string& item) {
-    wire::a2a::InStream place{last};
+    protocol::a2a::InStream place{last};
     if (covers) place.from = from;
     return items->event(item, names, event, place);
   };
@@ -92,7 +92,7 @@ LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& acce
   start.framing = framing_of(items);
   start.numbered = form.numbered;
   if (!task) return start;
-  if (form.covers) task->metadata = wire::with_from(task->metadata, {accepted.before.value + 1});
+  if (form.covers) task->metadata = protocol::with_from(task->metadata, {accepted.before.value + 1});
   // The Task covers the log up to `after`; the stream continues from there.
   start.first_block = first_frame(call, *task, false, accepted.after);
   start.after = accepted.after;
@@ -252,7 +252,7 @@ bool takes_stream(const CallPtr& call) {
 
 }  // namespace
 
-void send_stream(const CallPtr& call, wire::a2a::SendRequest request) {
+void send_stream(const CallPtr& call, protocol::a2a::SendRequest request) {
   if (!takes_stream(call)) return;
   if (const auto good = complete_send(*call, request); !good) return call->refuse(good.error());
   const task::TaskId named = request.submission.task;
@@ -278,7 +278,7 @@ void send_stream(const CallPtr& call, wire::a2a::SendRequest request) {
       });
 }
 
-void subscribe(const CallPtr& call, wire::a2a::TaskRequest request) {
+void subscribe(const CallPtr& call, protocol::a2a::TaskRequest request) {
   if (!takes_stream(call)) return;
   heed_activation(*call, request.numbers);
   const auto last = last_event_of(call->head(), request);

@@ -39,17 +39,17 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
                                 });
 }
 
-std::optional<int> history_of(const Call& call, const wire::a2a::TaskRequest& request,
+std::optional<int> history_of(const Call& call, const protocol::a2a::TaskRequest& request,
                               task::ProtocolVersion origin) {
   if (!request.says_history && call.rules.is_of_tasks_era(origin)) return 0;
   return request.history_length;
 }
 
-void heed_activation(const Call& call, wire::NumbersWish& numbers) {
+void heed_activation(const Call& call, protocol::NumbersWish& numbers) {
   if (call.rules.is_v1() && !call.extensions.numbers) numbers = {};
 }
 
-base::Result<void> complete_send(const Call& call, wire::a2a::SendRequest& request) {
+base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& request) {
   if (!call.extensions.missing.empty()) {
     return base::fail(ErrorCode::extension_required,
                       "the agent needs the extension " + call.extensions.missing);

@@ -11,18 +11,18 @@
 namespace baton::server::a2a {
 
 // Adds to a send what the call knows: the caller, the agent, the extensions. Fails if the call may not send.
-base::Result<void> complete_send(const Call& call, wire::a2a::SendRequest& request);
+base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& request);
 // The error if a send's message answer is not ready in time.
 base::Error no_message_yet();
 // Translates a send's error into the version's error.
 base::Error send_refusal(const Call& call, base::Error error);
 // From 1.0 on an extension is active only if the request's header asks for it. Earlier clients may not know
 // that header, and their versions cannot be distinguished: for them the member alone is enough.
-void heed_activation(const Call& call, wire::NumbersWish& numbers);
+void heed_activation(const Call& call, protocol::NumbersWish& numbers);
 
 // How much history to show of a task of this origin, as in task::Depth. If neither the request nor its
 // version says, the default of the version that created the task applies.
-std::optional<int> history_of(const Call& call, const wire::a2a::TaskRequest& request,
+std::optional<int> history_of(const Call& call, const protocol::a2a::TaskRequest& request,
                               task::ProtocolVersion origin);
 
 // Reads a task as it is now, or just after `as_of`, and passes it to `done` with its share of the budget of

@@ -1,21 +1,21 @@
-#include "wire/agent_api/agent_api.h"
+#include "protocol/agent_api/agent_api.h"
 
+#include "json/writer.h"
+#include "protocol/chat/run_request.h"
 #include "server/chat/conversation.h"
 #include "server/chat/doors.h"
 #include "server/chat/run.h"
-#include "wire/chat/run_request.h"
-#include "wire/json/writer.h"
 
 namespace baton::server::chat {
 namespace {
 
 // An optional string of the body.
 base::Result<std::string> read_text(const Call& call, const std::string& name) {
-  const wire::Value value = call.document.root()[name];
+  const json::Value value = call.document.root()[name];
   if (value.absent()) return std::string();
-  if (value.is_string() && value.string().size() <= wire::chat::kIdMax) return value.str();
-  return base::fail(base::ErrorCode::invalid_argument,
-                    name + ": must be a string of at most " + std::to_string(wire::chat::kIdMax) + " bytes");
+  if (value.is_string() && value.string().size() <= protocol::chat::kIdMax) return value.str();
+  return base::fail(base::ErrorCode::invalid_argument, name + ": must be a string of at most " +
+                                                           std::to_string(protocol::chat::kIdMax) + " bytes");
 }
 
 base::Result<std::vector<task::TaskHead>> running_in_session(const Call& call) {
@@ -29,7 +29,7 @@ base::Result<std::vector<task::TaskHead>> running_in_session(const Call& call) {
 }  // namespace
 
 void process(const CallPtr& call) {
-  run(call, wire::agent_api::protocol());
+  run(call, protocol::agent_api::protocol());
 }
 
 void stop(const CallPtr& call) {
@@ -39,7 +39,7 @@ void stop(const CallPtr& call) {
     call->tasks().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
   }
   std::string body;
-  wire::Writer out(body);
+  json::Writer out(body);
   out.object(
       [&] { out.member("status", "stopping").member("runs", static_cast<std::int64_t>(running->size())); });
   call->reply(200, std::move(body));

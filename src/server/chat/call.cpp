@@ -54,7 +54,7 @@ void Call::open_stream(http::StreamOpener opener) {
   exchange->open_stream({}, services.options.streams.kept(std::move(hold), std::move(opener)));
 }
 
-void Call::reply_stream(wire::chat::Frames frames, AnswerBudget::SharePtr share) const {
+void Call::reply_stream(protocol::chat::Frames frames, AnswerBudget::SharePtr share) const {
   std::string blocks;
   for (auto& frame : frames.all()) append_frame(blocks, frame, {});
   if (share) share->shrink(blocks.capacity());

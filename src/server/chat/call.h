@@ -6,19 +6,19 @@
 #include <memory>
 #include <string>
 
+#include "http/http_server.h"
+#include "json/document.h"
+#include "protocol/chat/protocol.h"
 #include "server/answer_budget.h"
 #include "server/chat/run_claims.h"
 #include "server/endpoint.h"
-#include "server/http/http_server.h"
 #include "server/services.h"
-#include "wire/chat/protocol.h"
-#include "wire/json/document.h"
 
 namespace baton::server::chat {
 
 struct Call {
   Call(std::shared_ptr<http::Exchange> way_back, const Services& program, RunClaims& begins,
-       const agents::Agent& to, task::Caller who, wire::Document parsed)
+       const agents::Agent& to, task::Caller who, json::Document parsed)
       : exchange(std::move(way_back)),
         services(program),
         claims(begins),
@@ -31,7 +31,7 @@ struct Call {
   RunClaims& claims;
   const agents::Agent& agent;
   const task::Caller caller;
-  const wire::Document document;  // the body: an object
+  const json::Document document;  // the body: an object
   CallerShares::Hold hold;        // for the run's stream
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
@@ -42,7 +42,7 @@ struct Call {
   void reply(int status, std::string body, AnswerBudget::SharePtr share = nullptr) const;
   void open_stream(http::StreamOpener opener);
   // Answers with a stream of exactly these frames, without ids.
-  void reply_stream(wire::chat::Frames frames, AnswerBudget::SharePtr share = nullptr) const;
+  void reply_stream(protocol::chat::Frames frames, AnswerBudget::SharePtr share = nullptr) const;
 };
 
 using CallPtr = std::shared_ptr<Call>;  // held by pending callbacks

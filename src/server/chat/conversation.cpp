@@ -4,18 +4,18 @@
 #include <array>
 #include <iterator>
 
-#include "wire/chat/tools.h"
-#include "wire/json/schema.h"
+#include "json/schema.h"
+#include "protocol/chat/tools.h"
 
 namespace baton::server::chat {
 namespace {
 
 using base::ErrorCode;
 using base::fail;
+using protocol::chat::Answer;
+using protocol::chat::ClientResult;
+using protocol::chat::RunRequest;
 using task::Part;
-using wire::chat::Answer;
-using wire::chat::ClientResult;
-using wire::chat::RunRequest;
 
 constexpr int kTasksMax = 50;  // of one conversation that run or wait
 
@@ -41,7 +41,7 @@ base::Result<std::vector<task::TaskHead>> heads_in(const Call& call, const task:
 
 // A JSON string becomes text.
 Part part_of(const task::Json& content) {
-  const auto document = wire::Document::parse_view(content.text);
+  const auto document = json::Document::parse_view(content.text);
   if (document && document->root().is_string()) return Part::of_text(document->root().str());
   return Part::of_data(content);
 }
@@ -77,13 +77,13 @@ const WaitingTask* waiting_for(const Waiting& waiting, const std::string& id) {
   return found == waiting.end() ? nullptr : &*found;
 }
 
-base::Result<void> check_payload(const Answer& answer, const wire::chat::Question& question) {
+base::Result<void> check_payload(const Answer& answer, const protocol::chat::Question& question) {
   if (answer.cancelled || question.schema.empty()) return {};
-  const auto schema = wire::Schema::parse(question.schema.text);
+  const auto schema = json::Schema::parse(question.schema.text);
   if (!schema) return {};  // not one that can be checked
   const auto problems = schema->check(answer.payload.empty() ? "null" : answer.payload.text);
   if (problems.empty()) return {};
-  const wire::SchemaProblem& first = problems.front();
+  const json::SchemaProblem& first = problems.front();
   return fail(ErrorCode::conflict,
               "the answer to " + answer.ask + " does not fit: payload" + first.pointer + " " + first.reason);
 }
@@ -139,7 +139,7 @@ base::Result<Waiting> waiting_tasks(const Call& call, const task::ContextId& con
     auto task = call.tasks().read(head.key, {0, false});
     if (!task) return fail(task.error());
     task::StatusChanged status{std::move(task->status), {}, head.ask};
-    wire::chat::Question question = wire::chat::question_in(status);
+    protocol::chat::Question question = protocol::chat::question_in(status);
     waiting.push_back(
         {head, std::move(question), task::own_message(status.status).value_or(task::Message{})});
   }

@@ -14,7 +14,7 @@ namespace baton::server::chat {
 // A task that waits for its caller's answer.
 struct WaitingTask {
   task::TaskHead head;
-  wire::chat::Question question;
+  protocol::chat::Question question;
   task::Message message;  // asks the question
 };
 
@@ -24,13 +24,13 @@ base::Result<std::vector<WaitingTask>> waiting_tasks(const Call& call, const tas
 base::Result<std::vector<task::TaskHead>> running_tasks(const Call& call, const task::ContextId& context);
 
 // Whether any of the request's answers is to an open question.
-bool answers_what_is_open(const wire::chat::RunRequest& request, const std::vector<WaitingTask>& waiting);
+bool answers_what_is_open(const protocol::chat::RunRequest& request, const std::vector<WaitingTask>& waiting);
 
 // Moves the submissions out of a request; its stream shows the last one. Empty: the request says nothing new.
 // The caller must still fill in caller, agent, tools, state and so on. A client that keeps the conversation
 // itself has the text of a question but not its data, so answered questions in its history are replaced with
 // Baton's copies. Fails with `conflict` if the conversation does not allow the request.
-base::Result<std::vector<task::Submission>> submissions_for(wire::chat::RunRequest& request,
+base::Result<std::vector<task::Submission>> submissions_for(protocol::chat::RunRequest& request,
                                                             const std::vector<WaitingTask>& waiting,
                                                             bool answers_in_words);
 

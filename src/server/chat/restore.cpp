@@ -4,13 +4,13 @@
 #include <iterator>
 #include <map>
 
-#include "wire/chat/transcript.h"
+#include "protocol/chat/transcript.h"
 
 namespace baton::server::chat {
 namespace {
 
 using base::fail;
-using wire::chat::Transcript;
+using protocol::chat::Transcript;
 
 constexpr int kReplayedTasksMax = 50;
 constexpr std::int64_t kEventsMax = 20'000;  // of a task, the newest

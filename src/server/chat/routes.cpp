@@ -1,8 +1,8 @@
 #include "server/chat/routes.h"
 
+#include "http/http_text.h"
 #include "server/answers.h"
 #include "server/chat/doors.h"
-#include "server/http/http_text.h"
 
 namespace baton::server::chat {
 namespace {
@@ -36,7 +36,7 @@ void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::E
   if (!http::same_word(type, "application/json")) {
     return exchange->reply(plain_error(415, "Content-Type: must be application/json"));
   }
-  auto document = wire::Document::parse(exchange->take_body());
+  auto document = json::Document::parse(exchange->take_body());
   if (!document) return exchange->reply(plain_error(400, document.error().for_caller));
   if (!document->root().is_object()) return exchange->reply(plain_error(400, "the body must be an object"));
   const auto call = std::make_shared<Call>(std::move(exchange), services, claims, agent, std::move(caller),

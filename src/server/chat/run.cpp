@@ -13,7 +13,7 @@ namespace {
 
 using base::ErrorCode;
 using base::fail;
-using wire::chat::RunRequest;
+using protocol::chat::RunRequest;
 
 // The task named by a response id ("response_<task>", "response_<task>-<n>").
 base::Result<task::TaskHead> task_of_response(const Call& call, std::string_view response) {
@@ -57,11 +57,11 @@ base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_e
 // name, since a client may answer under the name of the run that asked (CopilotKit does).
 std::string name_of(const RunRequest& request) {
   if (request.answers.empty()) return request.run;
-  std::vector<const wire::chat::Answer*> answers;
-  for (const wire::chat::Answer& one : request.answers) answers.push_back(&one);
-  std::ranges::sort(answers, {}, &wire::chat::Answer::ask);
+  std::vector<const protocol::chat::Answer*> answers;
+  for (const protocol::chat::Answer& one : request.answers) answers.push_back(&one);
+  std::ranges::sort(answers, {}, &protocol::chat::Answer::ask);
   base::Sha256 sha;
-  for (const wire::chat::Answer* one : answers) {
+  for (const protocol::chat::Answer* one : answers) {
     sha.add(one->ask);
     sha.add(std::uint64_t{one->cancelled ? 1U : 0U});
     sha.add(one->payload.text);
@@ -207,7 +207,7 @@ base::Result<void> begin(const RunAnswerPtr& answer) {
 
 }  // namespace
 
-void run(const CallPtr& call, const wire::chat::Protocol& protocol) {
+void run(const CallPtr& call, const protocol::chat::Protocol& protocol) {
   auto request = protocol.read(call->document.root());
   if (!request) return call->refuse(request.error());
   const int answers_max = call->services.options.chat.answers_max;

@@ -9,6 +9,6 @@
 
 namespace baton::server::chat {
 
-void run(const CallPtr& call, const wire::chat::Protocol& protocol);
+void run(const CallPtr& call, const protocol::chat::Protocol& protocol);
 
 }  // namespace baton::server::chat

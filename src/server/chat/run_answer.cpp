@@ -12,9 +12,9 @@ constexpr std::size_t kSmallLog = 1 << 20;  // whose answer is no large one
 
 }  // namespace
 
-wire::chat::RunFacts RunAnswer::facts(const task::TaskId& task, const task::ContextId& context,
-                                      task::EventNumber before) const {
-  wire::chat::RunFacts facts;
+protocol::chat::RunFacts RunAnswer::facts(const task::TaskId& task, const task::ContextId& context,
+                                          task::EventNumber before) const {
+  protocol::chat::RunFacts facts;
   facts.task = task;
   facts.conversation = context;
   facts.run = request.run;
@@ -31,7 +31,7 @@ wire::chat::RunFacts RunAnswer::facts(const task::TaskId& task, const task::Cont
 }
 
 void RunAnswer::refuse(const base::Error& error) const {
-  wire::chat::Frames frames;
+  protocol::chat::Frames frames;
   const bool in_stream =
       error.code == ErrorCode::conflict && protocol.show_refusal(facts({}, conversation, {}), error, frames);
   if (in_stream) return call->reply_stream(std::move(frames));
@@ -78,7 +78,7 @@ void RunAnswer::reply_whole(const engine::Accepted& accepted) {
 // The last frame of a run that has stopped is its whole answer.
 void RunAnswer::reply_run(const engine::Accepted& accepted, AnswerBudget::SharePtr share) const {
   const auto view = protocol.view(facts(accepted.id, accepted.context, accepted.before));
-  wire::chat::Frames frames;
+  protocol::chat::Frames frames;
   task::EventNumber position = accepted.before;
   for (bool over = false; !over;) {
     const auto events = call->tasks().events(accepted.key, position, kPage);
@@ -127,7 +127,7 @@ base::Result<void> RunAnswer::show_conversation(const std::vector<WaitingTask>& 
 
 void RunAnswer::show_messages(const Said* said, const std::vector<WaitingTask>& waiting,
                               AnswerBudget::SharePtr share) const {
-  std::vector<wire::chat::Question> open;
+  std::vector<protocol::chat::Question> open;
   for (const WaitingTask& one : waiting) open.insert(open.begin(), one.question);
   std::vector<task::Message> messages;
   if (said != nullptr) {
@@ -135,7 +135,7 @@ void RunAnswer::show_messages(const Said* said, const std::vector<WaitingTask>& 
     if (!found) return refuse(found.error());
     messages = std::move(*found);
   }
-  wire::chat::Frames frames;
+  protocol::chat::Frames frames;
   protocol.show_conversation(facts({}, conversation, {}), said ? &messages : nullptr, open, frames);
   call->reply_stream(std::move(frames), std::move(share));
 }

@@ -16,7 +16,7 @@
 namespace baton::server::chat {
 
 struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
-  RunAnswer(CallPtr request_call, const wire::chat::Protocol& speaks, wire::chat::RunRequest read)
+  RunAnswer(CallPtr request_call, const protocol::chat::Protocol& speaks, protocol::chat::RunRequest read)
       : call(std::move(request_call)), protocol(speaks), request(std::move(read)) {}
 
   struct TaskNames {
@@ -26,8 +26,8 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   };
 
   const CallPtr call;
-  const wire::chat::Protocol& protocol;
-  wire::chat::RunRequest request;
+  const protocol::chat::Protocol& protocol;
+  protocol::chat::RunRequest request;
   task::ContextId conversation;
   RunClaims::Claim claim;  // held until later requests can see the run
 
@@ -43,8 +43,8 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
   void refuse(const base::Error& error) const;
 
  private:
-  wire::chat::RunFacts facts(const task::TaskId& task, const task::ContextId& context,
-                             task::EventNumber before) const;
+  protocol::chat::RunFacts facts(const task::TaskId& task, const task::ContextId& context,
+                                 task::EventNumber before) const;
   void reply_whole(const engine::Accepted& accepted);
   void reply_run(const engine::Accepted& accepted, AnswerBudget::SharePtr share) const;
   void show_messages(const Said* said, const std::vector<WaitingTask>& waiting,

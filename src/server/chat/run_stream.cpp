@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "protocol/sse/sse_writer.h"
 #include "server/log_stream.h"
-#include "wire/sse/sse_writer.h"
 
 namespace baton::server::chat {
 namespace {
@@ -35,11 +35,11 @@ std::optional<SseId> read_sse_id(std::string_view text) {
   return id;
 }
 
-void append_frame(std::string& out, wire::chat::Frames::Frame& frame, std::string_view id) {
+void append_frame(std::string& out, protocol::chat::Frames::Frame& frame, std::string_view id) {
   make_one_line(frame.data);
-  if (!frame.event.empty()) wire::append_sse_field(out, "event", frame.event);
-  if (!id.empty()) wire::append_sse_field(out, "id", id);
-  wire::append_sse_field(out, "data", frame.data);
+  if (!frame.event.empty()) protocol::append_sse_field(out, "event", frame.event);
+  if (!id.empty()) protocol::append_sse_field(out, "id", id);
+  protocol::append_sse_field(out, "data", frame.data);
   out.push_back('\n');
 }
 

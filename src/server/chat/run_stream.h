@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "protocol/chat/run_view.h"
 #include "server/log_reader.h"
-#include "wire/chat/run_view.h"
 
 namespace baton::server::chat {
 
@@ -31,7 +31,7 @@ struct SseId {
 std::optional<SseId> read_sse_id(std::string_view text);
 
 // Appends a frame as one block; its data becomes one line. An empty id is omitted.
-void append_frame(std::string& out, wire::chat::Frames::Frame& frame, std::string_view id);
+void append_frame(std::string& out, protocol::chat::Frames::Frame& frame, std::string_view id);
 
 class RunStream final : public http::StreamSource, private LogReader::Taker {
  public:
@@ -41,7 +41,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
     task::EventNumber before;          // the position its first event follows
     std::optional<RunPosition> shown;  // none: nothing yet
     bool nothing_follows = false;      // no event follows `before`, and none comes until somebody acts
-    std::unique_ptr<wire::chat::RunView> view;
+    std::unique_ptr<protocol::chat::RunView> view;
     std::function<void()> left;  // called if the client leaves before the run is over
   };
 
@@ -61,7 +61,7 @@ class RunStream final : public http::StreamSource, private LogReader::Taker {
   Start start_;
   const std::string id_prefix_;
   std::optional<LogReader> log_;
-  wire::chat::Frames frames_;
+  protocol::chat::Frames frames_;
   bool over_ = false;
   bool has_ids_ = false;        // a frame was sent
   std::string* out_ = nullptr;  // during a pull

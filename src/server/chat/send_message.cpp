@@ -1,15 +1,15 @@
 #include <initializer_list>
 
+#include "http/accept.h"
+#include "protocol/agkit/agkit.h"
+#include "protocol/agui/agui.h"
 #include "server/chat/doors.h"
 #include "server/chat/run.h"
-#include "server/http/accept.h"
-#include "wire/agkit/agkit.h"
-#include "wire/agui/agui.h"
 
 namespace baton::server::chat {
 namespace {
 
-bool has_any(wire::Value body, std::initializer_list<std::string_view> names) {
+bool has_any(json::Value body, std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (!body[name].missing()) return true;
   }
@@ -17,13 +17,13 @@ bool has_any(wire::Value body, std::initializer_list<std::string_view> names) {
 }
 
 // The first rule that fits.
-bool is_ag_ui(wire::Value body, const http::Request& request) {
+bool is_ag_ui(json::Value body, const http::Request& request) {
   if (has_any(body, {"threadId", "runId", "protocolVersion"}) || body["resume"].is_array()) return true;
   if (has_any(body, {"conversationId"}) || body["resume"].is_object()) return false;
   if (http::names_type(request, "application/vnd.ag-ui.event+proto")) return true;
   if (has_any(body, {"forwardedProps", "state", "context"})) return true;
   if (!body["tools"].is_array()) return false;
-  for (const wire::Value tool : body["tools"]) {
+  for (const json::Value tool : body["tools"]) {
     if (tool["parameters"].is_string()) return false;
     if (tool["parameters"].is_object()) return true;
   }
@@ -38,11 +38,11 @@ void send_message(const CallPtr& call) {
   const bool ag_ui =
       speaks == SendMessage::ag_ui ||
       (speaks == SendMessage::as_body_says && is_ag_ui(call->document.root(), call->exchange->request()));
-  run(call, ag_ui ? wire::agui::protocol() : wire::agkit::protocol());
+  run(call, ag_ui ? protocol::agui::protocol() : protocol::agkit::protocol());
 }
 
 void ag_ui(const CallPtr& call) {
-  run(call, wire::agui::protocol());
+  run(call, protocol::agui::protocol());
 }
 
 }  // namespace baton::server::chat

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/event_codec.h"
 #include "store/memory/log_reads.h"
 #include "store/waiting_messages.h"
 #include "task/fold.h"
-#include "wire/stored/event_codec.h"
 
 namespace baton::store {
 
@@ -28,7 +28,7 @@ tl::unexpected<base::Error> no_task() {
 Result<std::size_t> stored_bytes(const std::vector<task::EventBody>& bodies) {
   std::size_t bytes = 0;
   for (const task::EventBody& body : bodies) {
-    const std::size_t size = wire::stored::encode(body).size();
+    const std::size_t size = store::codec::encode(body).size();
     if (size > kBodyMax) return fail(ErrorCode::too_large, "too large to be stored");
     bytes += size;
   }

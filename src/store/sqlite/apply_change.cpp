@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "store/event_codec.h"
 #include "store/own_context.h"
 #include "store/sqlite/context_rows.h"
 #include "store/sqlite/errors.h"
@@ -10,7 +11,6 @@
 #include "store/sqlite/index_rows.h"
 #include "store/sqlite/push_rows.h"
 #include "store/waiting_messages.h"
-#include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -43,7 +43,7 @@ void insert_events(Connection& connection, task::TaskKey key, task::EventNumber 
   static constexpr char kThree[] =
       "INSERT INTO events (event_key, kind, at_ms, body) VALUES (?1, ?3, ?2, ?4), "
       "(?1 + 1, ?5, ?2, ?6), (?1 + 2, ?7, ?2, ?8)";
-  const auto kind = [&](std::size_t i) { return static_cast<int>(wire::stored::kind_of(bodies[i])); };
+  const auto kind = [&](std::size_t i) { return static_cast<int>(store::codec::kind_of(bodies[i])); };
   const std::int64_t ms = base::to_ms(at);
   for (std::size_t i = 0; i < bodies.size();) {
     const std::int64_t first = event_key(key, {before.value + 1 + static_cast<std::int64_t>(i)});
@@ -79,8 +79,8 @@ void write_events(Connection& connection, task::EventNumber before, const Step& 
 void write_request(Connection& connection, task::TaskKey key, task::EventNumber message,
                    const task::TurnRequest& request) {
   const std::string extensions =
-      request.extensions.empty() ? "" : wire::stored::encode_strings(request.extensions);
-  const std::string history = request.history ? wire::stored::encode_messages(*request.history) : "";
+      request.extensions.empty() ? "" : store::codec::encode_strings(request.extensions);
+  const std::string history = request.history ? store::codec::encode_messages(*request.history) : "";
   if (request.metadata.empty() && request.tools.empty() && request.client_state.empty() &&
       extensions.empty() && history.empty()) {
     return;
@@ -180,7 +180,7 @@ Result<std::vector<std::string>> encode(const std::vector<task::EventBody>& bodi
   std::vector<std::string> encoded;
   encoded.reserve(bodies.size());
   for (const task::EventBody& body : bodies) {
-    encoded.push_back(wire::stored::encode(body));
+    encoded.push_back(store::codec::encode(body));
     if (encoded.back().size() > kBodyMax) return fail(ErrorCode::too_large, "too large to be stored");
   }
   return encoded;

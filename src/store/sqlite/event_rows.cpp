@@ -3,8 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "store/event_codec.h"
 #include "store/sqlite/errors.h"
-#include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
 
@@ -16,7 +16,7 @@ base::Result<task::Event> event_at(const Query& query, int column) {
   task::Event event;
   event.number = number_at(query, column);
   event.at = base::from_ms(query.integer(column + 2));
-  auto body = wire::stored::decode(query.small(column + 1), query.text(column + 3));
+  auto body = store::codec::decode(query.small(column + 1), query.text(column + 3));
   if (!body)
     return base::fail(damaged("event " + std::to_string(event.number.value) + ": " + body.error().for_log));
   event.body = std::move(*body);

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <string>
 
+#include "store/event_codec.h"
 #include "store/sqlite/errors.h"
-#include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
 namespace {
-
-namespace stored = wire::stored;
 
 // Reads the columns "public_id, url, token, schemes, credentials, authentication_extra, version" that
 // begin at `column`.
@@ -18,7 +16,7 @@ base::Result<task::PushConfig> config_at(const Query& query, int column) {
   config.id = {query.text(column)};
   config.url = query.text(column + 1);
   config.token = query.text(column + 2);
-  auto schemes = stored::decode_strings(query.text(column + 3));
+  auto schemes = codec::decode_strings(query.text(column + 3));
   if (!schemes) return base::fail(schemes.error());
   config.schemes = std::move(*schemes);
   config.credentials = query.text(column + 4);
@@ -92,7 +90,7 @@ base::Result<void> check_room(WriteState& state, TaskRow& task, const task::Push
 void put_config(WriteState& state, TaskRow& task, const task::PushConfig& config) {
   Connection& connection = state.connection();
   std::vector<TaskRow::Config>& configs = state.configs(task);
-  const std::string schemes = stored::encode_strings(config.schemes);
+  const std::string schemes = codec::encode_strings(config.schemes);
   const int version = static_cast<int>(config.version);
   if (TaskRow::Config* known = find_config(configs, config.id)) {
     known->version = config.version;

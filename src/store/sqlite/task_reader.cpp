@@ -4,12 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "store/event_codec.h"
 #include "store/sqlite/artifact_reader.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/event_rows.h"
 #include "store/sqlite/index_rows.h"
 #include "task/fold.h"
-#include "wire/stored/event_codec.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -169,12 +169,12 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   input.request.tools = {query.text(2)};
   input.request.client_state = {query.text(3)};
   if (const std::string extensions = query.text(4); !extensions.empty()) {
-    auto decoded = wire::stored::decode_strings(extensions);
+    auto decoded = store::codec::decode_strings(extensions);
     if (!decoded) return fail(decoded.error());
     input.request.extensions = std::move(*decoded);
   }
   if (const std::string history = query.text(5); !history.empty()) {
-    auto decoded = wire::stored::decode_messages(history);
+    auto decoded = store::codec::decode_messages(history);
     if (!decoded) return fail(decoded.error());
     input.request.history = std::move(*decoded);
   }

@@ -9,13 +9,14 @@
 #include <optional>
 #include <thread>
 
-#include "agents/process_host.h"
+#include "agents/command/command_executor.h"
+#include "agents/command/process_host.h"
 #include "app/logging.h"
 #include "embedded/deeds.h"
 #include "engine/engine.h"
 #include "notify/notifier.h"
 #include "server/answers.h"
-#include "server/pipeline.h"
+#include "server/pipeline/pipeline.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace baton::bench {
@@ -45,10 +46,8 @@ void raise_descriptor_limit() {
 
 int serve_until(const sigset_t& signals, engine::Engine& engine, server::Pipeline& pipeline,
                 notify::Notifier& notifier) {
-  const auto handle = [&](std::shared_ptr<server::http::Exchange> exchange) {
-    pipeline.handle(std::move(exchange));
-  };
-  server::http::HttpServer http(server::http::Limits{}, handle, server::plain_error);
+  const auto handle = [&](std::shared_ptr<http::Exchange> exchange) { pipeline.handle(std::move(exchange)); };
+  http::HttpServer http(http::Limits{}, handle, server::plain_error);
   pipeline.set_http_counts([&http] { return http.counts(); });
   if (const auto recovered = engine.start(); !recovered) return cannot_start(recovered.error());
   const auto port = http.start("127.0.0.1", 0);
@@ -83,7 +82,7 @@ int serve(const std::string& database, const std::string& agents_folder) {
   base::WorkerPool deeds("deeds", 2, 1000);
   const agents::Catalogue::Builtins builtins{
       {"deeds", [&](const agents::Agent&) { return std::make_unique<Deeds>(deeds); }}};
-  auto catalogue = agents::Catalogue::load(agents_folder, processes, builtins);
+  auto catalogue = agents::Catalogue::load(agents_folder, agents::command_executors(processes), builtins);
   if (!catalogue) return cannot_start(catalogue.error());
   std::optional<notify::Notifier> notifier;
   engine::Engine engine(**store, **store, *catalogue, clock, {}, [&notifier] {
@@ -94,8 +93,7 @@ int serve(const std::string& database, const std::string& agents_folder) {
                      return notify::render_a2a(queue, delivery);
                    });
   server::ServerOptions options;
-  base::WorkerPool readers("log-read", 2,
-                           static_cast<std::size_t>(server::http::Limits{}.connections_max) + 1);
+  base::WorkerPool readers("log-read", 2, static_cast<std::size_t>(http::Limits{}.connections_max) + 1);
   const server::Services services{engine, *catalogue, options, readers, [] { return std::string(); }};
   server::Pipeline pipeline(services);
   return serve_until(signals, engine, pipeline, *notifier);

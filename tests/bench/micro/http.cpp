@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "server/http/request_parser.h"
+#include "http/request_parser.h"
 
 namespace baton::bench {
 namespace {
@@ -24,11 +24,11 @@ const std::string kBrowser =
     "Accept-Language: en-US,en;q=0.9\r\nLast-Event-ID: 17\r\n\r\n";
 
 void parse_head(benchmark::State& state, const std::string& head) {
-  const server::http::Limits limits;
-  server::http::RequestParser parser(limits);
+  const http::Limits limits;
+  http::RequestParser parser(limits);
   for (auto _ : state) {
     parser.feed(head);
-    if (parser.state() != server::http::RequestParser::State::complete) state.SkipWithError("refused");
+    if (parser.state() != http::RequestParser::State::complete) state.SkipWithError("refused");
     benchmark::DoNotOptimize(parser.take());
   }
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(head.size()));

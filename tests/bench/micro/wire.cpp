@@ -2,14 +2,14 @@
 #include <benchmark/benchmark.h>
 
 #include "micro/things.h"
-#include "wire/a2a/dialect.h"
-#include "wire/sse/sse_writer.h"
-#include "wire/stored/event_codec.h"
+#include "protocol/a2a/dialect.h"
+#include "protocol/sse/sse_writer.h"
+#include "store/event_codec.h"
 
 namespace baton::bench {
 namespace {
 
-using wire::a2a::Dialect;
+using protocol::a2a::Dialect;
 using Of = const Dialect& (*)();
 
 const std::string kSend01 = R"({"id":")" + kId + R"(","sessionId":")" + kId +
@@ -25,7 +25,7 @@ const std::string kSend10 =
 
 void parse_json(benchmark::State& state, const std::string& text) {
   for (auto _ : state) {
-    auto document = wire::Document::parse_view(text);
+    auto document = json::Document::parse_view(text);
     if (!document) state.SkipWithError("not JSON");
     benchmark::DoNotOptimize(document);
   }
@@ -34,7 +34,7 @@ void parse_json(benchmark::State& state, const std::string& text) {
 
 void decode_send(benchmark::State& state, Of dialect, const std::string& text) {
   for (auto _ : state) {
-    const auto document = wire::Document::parse_view(text);
+    const auto document = json::Document::parse_view(text);
     auto request = dialect().read_send(document->root());
     if (!request) state.SkipWithError("refused");
     benchmark::DoNotOptimize(request);
@@ -46,7 +46,7 @@ void encode_task(benchmark::State& state, Of dialect) {
   std::string text;
   for (auto _ : state) {
     text.clear();
-    wire::Writer out(text);
+    json::Writer out(text);
     dialect().write_sent(out, task);
     benchmark::DoNotOptimize(text.data());
   }
@@ -54,26 +54,26 @@ void encode_task(benchmark::State& state, Of dialect) {
 }
 
 void encode_event(benchmark::State& state, Of dialect) {
-  const wire::a2a::TaskNames names{{kId}, {kId}};
+  const protocol::a2a::TaskNames names{{kId}, {kId}};
   const task::Event event{{4}, base::from_ms(1'700'000'000'000), chunk_of(false, true)};
   std::string text;
   for (auto _ : state) {
     text.clear();
-    wire::Writer out(text);
+    json::Writer out(text);
     if (!dialect().write_event(out, names, event, {})) state.SkipWithError("not shown");
     benchmark::DoNotOptimize(text.data());
   }
 }
 
 void encode_stored(benchmark::State& state, const task::EventBody& body) {
-  for (auto _ : state) benchmark::DoNotOptimize(wire::stored::encode(body));
+  for (auto _ : state) benchmark::DoNotOptimize(store::codec::encode(body));
 }
 
 void decode_stored(benchmark::State& state, const task::EventBody& body) {
-  const std::string text = wire::stored::encode(body);
-  const int kind = static_cast<int>(wire::stored::kind_of(body));
+  const std::string text = store::codec::encode(body);
+  const int kind = static_cast<int>(store::codec::kind_of(body));
   for (auto _ : state) {
-    auto event = wire::stored::decode(kind, text);
+    auto event = store::codec::decode(kind, text);
     if (!event) state.SkipWithError("unreadable");
     benchmark::DoNotOptimize(event);
   }
@@ -85,7 +85,7 @@ void write_sse_block(benchmark::State& state) {
   std::int64_t number = 0;
   for (auto _ : state) {
     out.clear();
-    wire::append_sse(out, ++number, data);
+    protocol::append_sse(out, ++number, data);
     benchmark::DoNotOptimize(out.data());
   }
   state.SetBytesProcessed(state.iterations() * state.range(0));
@@ -93,18 +93,18 @@ void write_sse_block(benchmark::State& state) {
 
 BENCHMARK_CAPTURE(parse_json, send_1_0, kSend10);
 BENCHMARK_CAPTURE(parse_json, text_of_1_mib, '"' + std::string(1 << 20, 'x') + '"');
-BENCHMARK_CAPTURE(decode_send, v0_1, wire::a2a::v0_1, kSend01);
-BENCHMARK_CAPTURE(decode_send, v0_3, wire::a2a::v0_3, kSend03);
-BENCHMARK_CAPTURE(decode_send, v0_3_rest, wire::a2a::v0_3_rest, kSend03Rest);
-BENCHMARK_CAPTURE(decode_send, v1_0, wire::a2a::v1_0, kSend10);
-BENCHMARK_CAPTURE(encode_task, v0_1, wire::a2a::v0_1);
-BENCHMARK_CAPTURE(encode_task, v0_3, wire::a2a::v0_3);
-BENCHMARK_CAPTURE(encode_task, v0_3_rest, wire::a2a::v0_3_rest);
-BENCHMARK_CAPTURE(encode_task, v1_0, wire::a2a::v1_0);
-BENCHMARK_CAPTURE(encode_event, v0_1, wire::a2a::v0_1);
-BENCHMARK_CAPTURE(encode_event, v0_3, wire::a2a::v0_3);
-BENCHMARK_CAPTURE(encode_event, v0_3_rest, wire::a2a::v0_3_rest);
-BENCHMARK_CAPTURE(encode_event, v1_0, wire::a2a::v1_0);
+BENCHMARK_CAPTURE(decode_send, v0_1, protocol::a2a::v0_1, kSend01);
+BENCHMARK_CAPTURE(decode_send, v0_3, protocol::a2a::v0_3, kSend03);
+BENCHMARK_CAPTURE(decode_send, v0_3_rest, protocol::a2a::v0_3_rest, kSend03Rest);
+BENCHMARK_CAPTURE(decode_send, v1_0, protocol::a2a::v1_0, kSend10);
+BENCHMARK_CAPTURE(encode_task, v0_1, protocol::a2a::v0_1);
+BENCHMARK_CAPTURE(encode_task, v0_3, protocol::a2a::v0_3);
+BENCHMARK_CAPTURE(encode_task, v0_3_rest, protocol::a2a::v0_3_rest);
+BENCHMARK_CAPTURE(encode_task, v1_0, protocol::a2a::v1_0);
+BENCHMARK_CAPTURE(encode_event, v0_1, protocol::a2a::v0_1);
+BENCHMARK_CAPTURE(encode_event, v0_3, protocol::a2a::v0_3);
+BENCHMARK_CAPTURE(encode_event, v0_3_rest, protocol::a2a::v0_3_rest);
+BENCHMARK_CAPTURE(encode_event, v1_0, protocol::a2a::v1_0);
 BENCHMARK_CAPTURE(encode_stored, message, task::MessageAdded{message_of(task::Role::user)});
 BENCHMARK_CAPTURE(encode_stored, chunk, chunk_of(false, true));
 BENCHMARK_CAPTURE(encode_stored, status, status_of(task::State::completed));

@@ -4,8 +4,9 @@
 
 #include <regex>
 
+#include "agents/command/command_executor.h"
+#include "agents/command/process_host.h"
 #include "agents/function_executor.h"
-#include "agents/process_host.h"
 #include "support/recording_sink.h"
 #include "support/temp_folder.h"
 
@@ -26,7 +27,7 @@ std::string card(std::string_view baton) {
 struct Bench {
   base::Result<Catalogue> load(const Catalogue::Builtins& builtins = {},
                                const agents::CommonRules& rules = {}) {
-    return Catalogue::load(folder.path(), host, builtins, rules);
+    return Catalogue::load(folder.path(), agents::command_executors(host), builtins, rules);
   }
   // The report of a strict load without the folder's own path and the places in the files.
   std::string report(const Catalogue::Builtins& builtins = {}) {
@@ -121,7 +122,8 @@ TEST_CASE("Catalogue: a secret and a setting of Baton's cannot be passed on") {
   bench.folder.write(
       "a/card.json",
       card(R"({"executor":"command","command":["x"],"env_from":["ANNS","BATON_TOKENS","HOST"]})"));
-  const auto loaded = Catalogue::load(bench.folder.path(), bench.host, {}, {{"ANNS"}, false});
+  const auto loaded =
+      Catalogue::load(bench.folder.path(), agents::command_executors(bench.host), {}, {{"ANNS"}, false});
   REQUIRE_FALSE(loaded.has_value());
   const std::string& report = loaded.error().for_log;
   CHECK(report.find("\"ANNS\" holds a caller's token and is not passed on") != std::string::npos);
@@ -133,7 +135,8 @@ TEST_CASE("Catalogue: a secret and a setting of Baton's cannot be passed on") {
 TEST_CASE("Catalogue: the server's rule shows all agents' errors") {
   Bench bench;
   bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"]})"));
-  const auto loaded = Catalogue::load(bench.folder.path(), bench.host, {}, {{}, true});
+  const auto loaded =
+      Catalogue::load(bench.folder.path(), agents::command_executors(bench.host), {}, {{}, true});
   REQUIRE(loaded.has_value());
   CHECK(loaded->all().front()->settings.verbose_errors);
 }
@@ -238,7 +241,8 @@ TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
 TEST_CASE("Catalogue: a folder that is missing or empty is refused") {
   Bench bench;
   CHECK(bench.report() == ": has no subfolder with a card.json");
-  const auto missing = Catalogue::load(bench.folder.path() / "nowhere", bench.host);
+  const auto missing =
+      Catalogue::load(bench.folder.path() / "nowhere", agents::command_executors(bench.host));
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error().for_log.find("cannot be read: No such file or directory") != std::string::npos);
 }
@@ -290,7 +294,7 @@ TEST_CASE("Catalogue: cards that are read again show what changed, and keep the 
   std::filesystem::remove_all(bench.folder.path() / "gone");
   bench.folder.write("fresh/card.json", card(R"({"executor":"command","command":["x"],"default":true})"));
   bench.folder.write("other/card.json", card(R"({"executor":"command","command":["x"],"concurrency":7})"));
-  const auto reloaded = catalogue->reload(bench.folder.path(), bench.host);
+  const auto reloaded = catalogue->reload(bench.folder.path(), agents::command_executors(bench.host));
   REQUIRE(reloaded);
   CHECK(reloaded->added == 1);
   CHECK(reloaded->changed == 1);
@@ -317,7 +321,7 @@ TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays a
   bench.folder.write("one/card.json", "{");
   bench.folder.write("two/card.json", text);
   bench.folder.write("three/card.json", "[]");
-  const auto reloaded = catalogue->reload(bench.folder.path(), bench.host);
+  const auto reloaded = catalogue->reload(bench.folder.path(), agents::command_executors(bench.host));
   REQUIRE(reloaded);
   CHECK(reloaded->wrong.size() == 2);
   CHECK(reloaded->added == 1);
@@ -328,7 +332,7 @@ TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays a
   CHECK(catalogue->is_left_out({"three"}));
 
   std::filesystem::remove_all(bench.folder.path() / "two");
-  CHECK_FALSE(catalogue->reload(bench.folder.path(), bench.host));
+  CHECK_FALSE(catalogue->reload(bench.folder.path(), agents::command_executors(bench.host)));
   CHECK(catalogue->find({"two"}) != nullptr);
 }
 

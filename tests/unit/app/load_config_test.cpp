@@ -12,8 +12,8 @@
 #include "app/nearest.h"
 #include "app/settings.h"
 #include "app/version.h"
+#include "json/document.h"
 #include "support/temp_folder.h"
-#include "wire/json/document.h"
 
 namespace baton::app::load_config_test {
 namespace {

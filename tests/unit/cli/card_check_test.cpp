@@ -14,14 +14,14 @@ constexpr std::string_view kGood = R"({"name":"Echo","url":"http://127.0.0.1:808
   "skills":[{"id":"echo","name":"Echo","tags":["demo"],"description":"back"}]})";
 
 std::vector<std::string> problems_of(std::string_view card) {
-  const auto document = wire::Document::parse_view(card);
+  const auto document = json::Document::parse_view(card);
   REQUIRE(document.has_value());
   return check_card(document->root());
 }
 
 TEST_CASE("Card: a right one has no problems and shows what it says") {
   CHECK(problems_of(kGood).empty());
-  const auto document = wire::Document::parse_view(kGood);
+  const auto document = json::Document::parse_view(kGood);
   const std::string shown = show_card(document->root());
   CHECK(shown.find("name           Echo\n") != std::string::npos);
   CHECK(shown.find("interface      A2A 0.1 JSONRPC http://127.0.0.1:8080/\n") != std::string::npos);
@@ -65,7 +65,7 @@ TEST_CASE("Card: what is wrong is named with its place") {
 }
 
 TEST_CASE("Card: what a card says cannot command the terminal") {
-  const auto document = wire::Document::parse_view(
+  const auto document = json::Document::parse_view(
       R"({"name":"\u001b[2Jx","skills":[{"id":"\u001b[2J","name":"a\nb","description":"\u009b"}]})");
   REQUIRE(document.has_value());
   const std::string shown = show_card(document->root());

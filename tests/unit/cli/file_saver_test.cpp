@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "app/load_config.h"
-#include "wire/base64.h"
+#include "base/base64.h"
 
 namespace baton::cli::file_saver_test {
 namespace {
@@ -28,11 +28,11 @@ struct TemporaryFolder {
   std::string path;
 };
 
-wire::a2a::ArtifactUpdate file(const std::string& name, const std::string& bytes, int index = 0,
-                               bool append = false) {
-  wire::a2a::ArtifactUpdate update;
+protocol::a2a::ArtifactUpdate file(const std::string& name, const std::string& bytes, int index = 0,
+                                   bool append = false) {
+  protocol::a2a::ArtifactUpdate update;
   update.artifact.ordinal = index;
-  update.artifact.parts = {{task::Part::Kind::raw, wire::encode_base64(bytes), name, "text/plain", {}}};
+  update.artifact.parts = {{task::Part::Kind::raw, base::encode_base64(bytes), name, "text/plain", {}}};
   update.append = append;
   return update;
 }
@@ -138,7 +138,7 @@ TEST_CASE("FileSaver: artifacts with ids are told apart by these, files of a rep
   saver.take(second);
   CHECK(folder.read("a.txt") == "one");
   CHECK(folder.read("a-2.txt") == "two");
-  wire::a2a::Reply reply;
+  protocol::a2a::Reply reply;
   reply.message.parts = file("b.txt", "three").artifact.parts;
   FileSaver(folder.path, false).take(reply);
   CHECK(folder.read("b.txt") == "three");

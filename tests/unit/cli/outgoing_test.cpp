@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "wire/base64.h"
+#include "base/base64.h"
 
 namespace baton::cli::outgoing_test {
 namespace {
@@ -35,7 +35,7 @@ TEST_CASE("Outgoing message: a file goes with its bytes, name and type") {
   REQUIRE(message.has_value());
   REQUIRE(message->parts.size() == 1);
   CHECK(message->parts[0].kind == Kind::raw);
-  CHECK(wire::decode_base64(message->parts[0].content) == bytes);
+  CHECK(base::decode_base64(message->parts[0].content) == bytes);
   CHECK(std::string("/tmp/") + message->parts[0].filename == pattern);
   CHECK(message->parts[0].media_type == "text/csv");
 }

@@ -4,16 +4,17 @@
 
 #include <string>
 
-#include "wire/a2a/client/client_dialect.h"
-#include "wire/json/document.h"
+#include "json/document.h"
+#include "protocol/a2a/client/client_dialect.h"
 
 namespace baton::cli::terminal_view_test {
 namespace {
 
-wire::a2a::Update update(std::string_view json) {
-  const auto document = wire::Document::parse_view(json);
+protocol::a2a::Update update(std::string_view json) {
+  const auto document = json::Document::parse_view(json);
   REQUIRE(document.has_value());
-  static const auto dialect = wire::a2a::client_dialect(task::ProtocolVersion::v0_1, wire::Binding::json_rpc);
+  static const auto dialect =
+      protocol::a2a::client_dialect(task::ProtocolVersion::v0_1, protocol::Binding::json_rpc);
   auto read = dialect->read_update(document->root());
   REQUIRE(read.has_value());
   return *read;
@@ -119,7 +120,7 @@ TEST_CASE("TerminalView: text of another artifact begins on its own line") {
 
 TEST_CASE("TerminalView: artifacts with ids are told apart by these") {
   const auto piece = [](const std::string& id, const std::string& text, bool append) {
-    wire::a2a::ArtifactUpdate update;
+    protocol::a2a::ArtifactUpdate update;
     update.artifact.id.value = id;
     update.artifact.parts = {task::Part::of_text(text)};
     update.append = append;
@@ -132,7 +133,7 @@ TEST_CASE("TerminalView: artifacts with ids are told apart by these") {
 }
 
 TEST_CASE("TerminalView: a reply without a task is its text") {
-  wire::a2a::Reply reply;
+  protocol::a2a::Reply reply;
   reply.message.parts = {task::Part::of_text("just so")};
   TerminalView view(false);
   CHECK(view.show(reply) == "just so\n");

@@ -17,10 +17,10 @@ struct Block {
   std::string result;
 };
 
-const wire::a2a::ClientDialect& dialect(task::ProtocolVersion version) {
-  static std::map<task::ProtocolVersion, wire::a2a::ClientDialectPtr> all;
+const protocol::a2a::ClientDialect& dialect(task::ProtocolVersion version) {
+  static std::map<task::ProtocolVersion, protocol::a2a::ClientDialectPtr> all;
   auto& dialect = all[version];
-  if (!dialect) dialect = wire::a2a::client_dialect(version, wire::Binding::json_rpc);
+  if (!dialect) dialect = protocol::a2a::client_dialect(version, protocol::Binding::json_rpc);
   return *dialect;
 }
 
@@ -33,7 +33,7 @@ struct Connection {
 };
 
 const CallError kLost{"the connection was reset", 0, true};
-const CallError kNotFound{"Task not found", wire::a2a::kTaskNotFound, false};
+const CallError kNotFound{"Task not found", protocol::a2a::kTaskNotFound, false};
 
 std::string status(std::string_view state, std::string_view more = "") {
   return R"({"id":"t","status":{"state":")" + std::string(state) + R"("})" + std::string(more) + "}";
@@ -72,7 +72,9 @@ struct Script {
       now += time;
       return stop_on_wait && time.count() > 0;
     };
-    world.on_event = [&](std::string_view result, const wire::a2a::Update&) { events.emplace_back(result); };
+    world.on_event = [&](std::string_view result, const protocol::a2a::Update&) {
+      events.emplace_back(result);
+    };
     world.read_task = [&](const task::TaskId& task) -> tl::expected<task::Json, CallError> {
       CHECK(task.value == "t");
       if (task_now.empty()) return tl::unexpected(kNotFound);
@@ -83,7 +85,7 @@ struct Script {
   }
 };
 
-const wire::a2a::ClientRequest kSend{"POST", "", "SEND"};
+const protocol::a2a::ClientRequest kSend{"POST", "", "SEND"};
 
 FollowPlan send_plan() {
   FollowPlan plan;
@@ -184,7 +186,7 @@ TEST_CASE("Follow: an error of the protocol ends it at once") {
   unknown.connections = {{{}, kNotFound}};
   const FollowEnd watched = unknown.run(watch_plan());
   REQUIRE(watched.error.has_value());
-  CHECK(watched.error->rpc_code == wire::a2a::kTaskNotFound);
+  CHECK(watched.error->rpc_code == protocol::a2a::kTaskNotFound);
   CHECK(unknown.requests.size() == 1);
 }
 
@@ -368,7 +370,7 @@ TEST_CASE("Follow: a message instead of a task is the whole answer") {
 }
 
 TEST_CASE("Follow: of a task that has ended and has no stream, the task is shown") {
-  const CallError ended{"This operation is not supported", wire::a2a::kUnsupportedOperation, false};
+  const CallError ended{"This operation is not supported", protocol::a2a::kUnsupportedOperation, false};
   FollowPlan plan = watch_plan();
   plan.dialect = &dialect(task::ProtocolVersion::v1_0);
   Script script;
@@ -382,7 +384,7 @@ TEST_CASE("Follow: of a task that has ended and has no stream, the task is shown
   Script running;
   running.connections = {{{}, ended}};
   running.task_now = R"({"id":"t","status":{"state":"TASK_STATE_WORKING"}})";
-  CHECK(running.run(plan).error->rpc_code == wire::a2a::kUnsupportedOperation);
+  CHECK(running.run(plan).error->rpc_code == protocol::a2a::kUnsupportedOperation);
 }
 
 }  // namespace

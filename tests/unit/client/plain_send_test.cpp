@@ -26,12 +26,12 @@ struct Script {
   std::chrono::steady_clock::time_point now{};
 
   FollowEnd run(task::ProtocolVersion version) {
-    const auto dialect = wire::a2a::client_dialect(version, wire::Binding::json_rpc);
+    const auto dialect = protocol::a2a::client_dialect(version, protocol::Binding::json_rpc);
     FollowPlan plan;
     plan.dialect = dialect.get();
     plan.first_request.emplace();
     FollowWorld world;
-    world.send = [&](const wire::a2a::ClientRequest&) {
+    world.send = [&](const protocol::a2a::ClientRequest&) {
       ++sent;
       if (answers.empty()) return kLost;
       const Answer answer = answers.front();
@@ -43,7 +43,7 @@ struct Script {
       now += time;
       return stop_on_wait && time.count() > 0;
     };
-    world.on_event = [&](std::string_view, const wire::a2a::Update&) { ++events; };
+    world.on_event = [&](std::string_view, const protocol::a2a::Update&) { ++events; };
     world.on_trouble = [&](const std::string&) { ++troubles; };
     return send_plain(plan, world);
   }

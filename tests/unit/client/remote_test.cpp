@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "grpc/channel.h"
+#include "client/grpc_channel.h"
 
 namespace baton::client::remote_test {
 namespace {
@@ -16,15 +16,15 @@ using task::ProtocolVersion;
 // "1.0 http://h/a" of each interface to try, in order.
 std::vector<std::string> chosen(std::string_view card, std::string_view a2a = "",
                                 Purpose purpose = Purpose::tasks, std::string_view transport = "") {
-  const auto read = wire::read_remote_card(card);
+  const auto read = protocol::read_remote_card(card);
   REQUIRE(read.has_value());
   std::vector<std::string> found;
   for (const Remote& remote : choose_remotes(*read, a2a, purpose, transport)) {
-    wire::a2a::SendRequest send;
+    protocol::a2a::SendRequest send;
     send.submission.message.parts = {task::Part::of_text("x")};
     const bool rest = !remote.dialect->write_send(send, false).path.empty();
     const char* how = remote.over_grpc ? " gRPC " : rest ? " REST " : " ";
-    found.push_back(std::string(wire::name_of(remote.dialect->version())) + how + remote.url);
+    found.push_back(std::string(protocol::name_of(remote.dialect->version())) + how + remote.url);
   }
   return found;
 }
@@ -61,7 +61,7 @@ TEST_CASE("Remote: an agent without JSON-RPC is spoken to over REST") {
 TEST_CASE("Remote: gRPC is spoken where a card offers nothing before it, or where it is asked for") {
   const std::string card =
       card_of({{"h:1", "GRPC", "1.0"}, {"h:2", "GRPC", "0.3"}, {"http://h/r", "HTTP+JSON", "1.0"}});
-  const bool built = grpc::Channel::available();
+  const bool built = client::Channel::available();
   CHECK(chosen(card) == Names{"1.0 REST http://h/r"});
   CHECK(chosen(card, "", Purpose::tasks, "grpc") == (built ? Names{"1.0 gRPC h:1"} : Names{}));
   CHECK(chosen(card, "0.3", Purpose::tasks, "grpc") == (built ? Names{"0.3 gRPC h:2"} : Names{}));
@@ -93,7 +93,7 @@ TEST_CASE("Remote: what is no HTTP URL is not tried") {
 }
 
 TEST_CASE("Remote: streams only where the card has them") {
-  const auto card = wire::read_remote_card(std::string_view(R"({"name":"n","supportedInterfaces":[
+  const auto card = protocol::read_remote_card(std::string_view(R"({"name":"n","supportedInterfaces":[
           {"url":"http://h/x","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]})"));
   REQUIRE(card.has_value());
   REQUIRE(choose_remotes(*card, "", Purpose::tasks).size() == 1);

@@ -2,8 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "json/document.h"
 #include "support/memory_deliveries.h"
-#include "wire/json/document.h"
 
 namespace webhook_body_test {
 
@@ -62,7 +62,7 @@ TEST_CASE("render_a2a: before 1.0 a webhook hears the whole task as it was just 
     REQUIRE(rendered);
     CHECK(rendered->task.value == "t1");
     CHECK(rendered->body.content_type == "application/json");
-    const auto document = wire::Document::parse(rendered->body.bytes);
+    const auto document = json::Document::parse(rendered->body.bytes);
     REQUIRE(document);
     CHECK(document->root()["id"].string() == "t1");
     CHECK(document->root()["status"]["state"].string() == "completed");
@@ -78,12 +78,12 @@ TEST_CASE("render_a2a: in 1.0 it hears the event alone, and the task is not read
   REQUIRE(text);
   REQUIRE(end);
   CHECK(text->body.content_type == "application/a2a+json");
-  const auto chunk = wire::Document::parse(text->body.bytes);
+  const auto chunk = json::Document::parse(text->body.bytes);
   REQUIRE(chunk);
   CHECK(chunk->root()["artifactUpdate"]["taskId"].string() == "t1");
   CHECK(chunk->root()["artifactUpdate"]["contextId"].string() == "c1");
   CHECK(chunk->root()["artifactUpdate"]["artifact"]["artifactId"].string() == "a1");
-  const auto status = wire::Document::parse(end->body.bytes);
+  const auto status = json::Document::parse(end->body.bytes);
   REQUIRE(status);
   CHECK(status->root()["statusUpdate"]["status"]["state"].string() == "TASK_STATE_COMPLETED");
   CHECK(tasks.whole_reads == 0);

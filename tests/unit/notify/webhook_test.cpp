@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 using baton::base::Duration;
 using baton::base::ErrorCode;
 using baton::base::Timestamp;
-using baton::net::HttpAnswer;
+using baton::http::outbound::HttpAnswer;
 using baton::notify::Backoff;
 using baton::notify::judge;
 using baton::notify::Outcome;
@@ -21,7 +21,7 @@ namespace {
 
 const Timestamp kNow(1'700'000'000'000ms);
 
-std::string header(const baton::net::HttpRequest& request, const std::string& name) {
+std::string header(const baton::http::outbound::HttpRequest& request, const std::string& name) {
   for (const auto& [key, value] : request.headers) {
     if (key == name) return value;
   }

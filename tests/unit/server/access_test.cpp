@@ -9,8 +9,8 @@ using base::ErrorCode;
 
 namespace {
 
-server::http::Request request_with(std::vector<std::pair<std::string, std::string>> headers) {
-  server::http::Request request;
+http::Request request_with(std::vector<std::pair<std::string, std::string>> headers) {
+  http::Request request;
   request.headers = std::move(headers);
   return request;
 }

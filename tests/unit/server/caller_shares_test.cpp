@@ -5,8 +5,8 @@
 namespace caller_shares_test {
 
 using namespace baton;
+using http::StreamSource;
 using server::CallerShares;
-using server::http::StreamSource;
 
 namespace {
 

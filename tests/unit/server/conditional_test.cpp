@@ -13,15 +13,15 @@ namespace {
 constexpr HttpTime kModified{std::chrono::seconds(784111777)};
 constexpr const char* kDate = "Sun, 06 Nov 1994 08:49:37 GMT";
 
-std::string header_of(const server::http::Reply& reply, std::string_view wanted) {
+std::string header_of(const http::Reply& reply, std::string_view wanted) {
   for (const auto& [name, value] : reply.headers) {
     if (name == wanted) return value;
   }
   return {};
 }
 
-server::http::Request asking(std::vector<std::pair<std::string, std::string>> headers) {
-  server::http::Request request;
+http::Request asking(std::vector<std::pair<std::string, std::string>> headers) {
+  http::Request request;
   request.method = "GET";
   request.headers = std::move(headers);
   return request;

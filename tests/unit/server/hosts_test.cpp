@@ -8,8 +8,8 @@ using namespace baton;
 
 namespace {
 
-server::http::Request from(std::string address, std::vector<std::pair<std::string, std::string>> headers) {
-  server::http::Request request;
+http::Request from(std::string address, std::vector<std::pair<std::string, std::string>> headers) {
+  http::Request request;
   request.headers = std::move(headers);
   request.remote_address = std::move(address);
   return request;

@@ -14,7 +14,7 @@ namespace log_stream_test {
 using namespace baton;
 using server::LogStream;
 using test::EngineBench;
-using Next = server::http::StreamSource::Next;
+using Next = http::StreamSource::Next;
 
 namespace {
 

@@ -20,7 +20,7 @@ struct Bench {
   }
 
   bool say(std::string_view line) {
-    auto decoded = wire::line::decode(line);
+    auto decoded = agents::line::decode(line);
     REQUIRE_MESSAGE(decoded.has_value(), line);
     return output->take(std::move(decoded->message));
   }

@@ -12,8 +12,8 @@ using task::ProtocolVersion;
 
 namespace {
 
-server::http::Request with_header(std::string name, std::string value) {
-  server::http::Request request;
+http::Request with_header(std::string name, std::string value) {
+  http::Request request;
   request.headers.emplace_back(std::move(name), std::move(value));
   return request;
 }
@@ -48,7 +48,7 @@ TEST_CASE("version_of: a patch number is ignored, Major.Minor must be one of the
 }
 
 TEST_CASE("version_of: the query says it where the header does not; neither means nothing") {
-  server::http::Request request;
+  http::Request request;
   CHECK_FALSE(version_of(request)->has_value());
   request.query.emplace_back("A2A-Version", "1.0");
   CHECK(**version_of(request) == ProtocolVersion::v1_0);
@@ -76,7 +76,7 @@ TEST_CASE("extensions_of: where both headers ask, in either order, the answer go
   const std::pair<std::string, std::string> old{"X-A2A-Extensions", "https://a"},
       fresh{"A2A-Extensions", "https://b"};
   for (const auto& headers : {std::vector{old, fresh}, std::vector{fresh, old}}) {
-    server::http::Request request;
+    http::Request request;
     request.headers = headers;
     const auto on = extensions_of(request, card);
     CHECK(on.header == "A2A-Extensions");

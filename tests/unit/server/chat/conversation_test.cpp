@@ -6,9 +6,9 @@ namespace conversation_test {
 
 using namespace baton;
 using base::ErrorCode;
+using protocol::chat::RunRequest;
 using server::chat::submissions_for;
 using server::chat::WaitingTask;
-using wire::chat::RunRequest;
 
 namespace {
 

@@ -14,15 +14,15 @@ using namespace baton;
 using server::chat::RunPosition;
 using server::chat::RunStream;
 using test::EngineBench;
-using Next = server::http::StreamSource::Next;
+using Next = http::StreamSource::Next;
 
 namespace {
 
 // Shows each event as three frames, and a message not at all. It counts, so that it matters whether it was
 // told of the events before.
-class ThreeFrames final : public wire::chat::RunView {
+class ThreeFrames final : public protocol::chat::RunView {
  public:
-  void show(const task::Event& event, wire::chat::Frames& out) override {
+  void show(const task::Event& event, protocol::chat::Frames& out) override {
     ++told_;
     if (std::holds_alternative<task::MessageAdded>(event.body)) return;
     for (const char* name : {"a", "b", ""}) {

@@ -1,0 +1,227 @@
+#include "client/grpc_channel.h"
+
+#include <grpcpp/channel.h>
+#include <grpcpp/client_context.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <grpcpp/security/credentials.h>
+#include <poll.h>
+
+#include <array>
+
+#include "client/grpc_call.h"
+#include "json/document.h"
+#include "json/writer.h"
+#include "protocol/grpc/bytes.h"
+#include "protocol/grpc/proto_json.h"
+
+namespace baton::client {
+namespace {
+
+using base::ErrorCode;
+using ::grpc::ByteBuffer;
+
+constexpr int kMessageMax = 256 << 20;
+// Milliseconds. A connection that does not answer a ping within the timeout is dead.
+constexpr int kKeepaliveInterval = 20'000, kKeepaliveTimeout = 20'000;
+// How often a waiting call checks its stop descriptor.
+constexpr std::chrono::milliseconds kLook{50};
+
+struct StatusName {
+  ::grpc::StatusCode code;
+  std::string_view name;
+  int http_status;
+};
+// The names of google.rpc.Code and their HTTP statuses.
+constexpr std::array kStatuses{
+    StatusName{::grpc::StatusCode::CANCELLED, "CANCELLED", 499},
+    StatusName{::grpc::StatusCode::INVALID_ARGUMENT, "INVALID_ARGUMENT", 400},
+    StatusName{::grpc::StatusCode::DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED", 504},
+    StatusName{::grpc::StatusCode::NOT_FOUND, "NOT_FOUND", 404},
+    StatusName{::grpc::StatusCode::ALREADY_EXISTS, "ALREADY_EXISTS", 409},
+    StatusName{::grpc::StatusCode::PERMISSION_DENIED, "PERMISSION_DENIED", 403},
+    StatusName{::grpc::StatusCode::RESOURCE_EXHAUSTED, "RESOURCE_EXHAUSTED", 429},
+    StatusName{::grpc::StatusCode::FAILED_PRECONDITION, "FAILED_PRECONDITION", 400},
+    StatusName{::grpc::StatusCode::ABORTED, "ABORTED", 409},
+    StatusName{::grpc::StatusCode::UNIMPLEMENTED, "UNIMPLEMENTED", 501},
+    StatusName{::grpc::StatusCode::UNAUTHENTICATED, "UNAUTHENTICATED", 401},
+};
+
+bool is_readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return fd >= 0 && ::poll(&one, 1, 0) > 0;
+}
+
+std::shared_ptr<::grpc::Channel> open(const std::string& url) {
+  const bool secure = url.starts_with("https://");
+  std::string target = url.substr(url.find("://") == std::string::npos ? 0 : url.find("://") + 3);
+  target = target.substr(0, target.find('/'));
+  ::grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(kMessageMax);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveInterval);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeout);
+  return ::grpc::CreateCustomChannel(
+      target, secure ? ::grpc::SslCredentials({}) : ::grpc::InsecureChannelCredentials(), arguments);
+}
+
+// One call. Its steps run one after the other, so one tag suffices.
+class Conversation {
+ public:
+  Conversation(::grpc::GenericStub& stub, const std::string& method, const ChannelCall& call)
+      : stop_fd_(call.stop_fd) {
+    for (const auto& [name, value] : call.metadata) context_.AddMetadata(name, value);
+    if (call.timeout.count() > 0) context_.set_deadline(std::chrono::system_clock::now() + call.timeout);
+    stream_ = stub.PrepareCall(&context_, method, &queue_);
+  }
+
+  // The library requires that every step is seen to its end.
+  ~Conversation() {
+    context_.TryCancel();
+    if (started_ && !finished_) finish();
+    queue_.Shutdown();
+    void* tag = nullptr;
+    bool good = false;
+    while (queue_.Next(&tag, &good)) {
+    }
+  }
+  Conversation(const Conversation&) = delete;
+  Conversation& operator=(const Conversation&) = delete;
+
+  bool send(const std::string& bytes) {
+    started_ = true;
+    stream_->StartCall(this);
+    if (!step()) return false;
+    const ::grpc::Slice slice(bytes);
+    stream_->WriteLast(ByteBuffer(&slice, 1), {}, this);
+    return step();
+  }
+
+  bool receive(std::string& bytes) {
+    ByteBuffer buffer;
+    stream_->Read(&buffer, this);
+    if (!step()) return false;
+    bytes = protocol::grpc::bytes_of(buffer);
+    return true;
+  }
+
+  ::grpc::Status finish() {
+    ::grpc::Status status;
+    finished_ = true;
+    stream_->Finish(&status, this);
+    step();
+    return status;
+  }
+
+  void cancel() { context_.TryCancel(); }
+  bool stopped() const { return stopped_; }
+
+ private:
+  // Waits for the current step; returns whether it succeeded.
+  bool step() {
+    void* tag = nullptr;
+    bool good = false;
+    while (true) {
+      if (!stopped_ && is_readable(stop_fd_)) {
+        stopped_ = true;
+        context_.TryCancel();
+      }
+      const auto until = std::chrono::system_clock::now() + kLook;
+      if (queue_.AsyncNext(&tag, &good, until) != ::grpc::CompletionQueue::TIMEOUT) return good;
+    }
+  }
+
+  const int stop_fd_;
+  bool started_ = false;
+  bool finished_ = false;
+  bool stopped_ = false;
+  ::grpc::ClientContext context_;
+  ::grpc::CompletionQueue queue_;
+  std::unique_ptr<::grpc::GenericClientAsyncReaderWriter> stream_;
+};
+
+}  // namespace
+
+class Channel::Impl {
+ public:
+  explicit Impl(ChannelTarget target) : target_(std::move(target)), stub_(open(target_.url)) {}
+
+  base::Result<ChannelAnswer> run(const ChannelCall& call,
+                                  const std::function<bool(std::string_view)>& on_message) const {
+    const auto what = method_call(target_.version, call.request, target_.tenant);
+    if (!what) return base::fail(what.error());
+    const protocol::grpc::Method& method = *what->method;
+    const auto bytes = messages_.to_bytes(method.full(method.request), what->message);
+    if (!bytes) return base::fail(bytes.error());
+    Conversation talk(stub_, method.path_of_call(), call);
+    bool going = talk.send(*bytes);
+    bool enough = false;
+    for (std::string message; going && talk.receive(message);) {
+      const auto json = messages_.to_json(method.full(method.response), message);
+      if (!json) return base::fail(json.error());
+      enough = !on_message(*json);
+      going = !enough;
+    }
+    if (enough) return ChannelAnswer{};
+    const ::grpc::Status status = talk.finish();
+    if (talk.stopped()) return base::fail(ErrorCode::unavailable, "the request was abandoned");
+    return answer_of(status);
+  }
+
+ private:
+  base::Result<ChannelAnswer> answer_of(const ::grpc::Status& status) const {
+    using Status = ::grpc::StatusCode;
+    if (status.ok()) return ChannelAnswer{};
+    if (status.error_code() == Status::UNAVAILABLE)
+      return base::fail(ErrorCode::unavailable, "no gRPC connection: " + status.error_message());
+    if (status.error_code() == Status::DEADLINE_EXCEEDED)
+      return base::fail(ErrorCode::deadline_exceeded, "there was no answer in time");
+    StatusName known{status.error_code(), "INTERNAL", 500};
+    for (const StatusName& row : kStatuses) {
+      if (row.code == status.error_code()) known = row;
+    }
+    ChannelAnswer answer{known.http_status, {}};
+    const auto details = messages_.to_json("google.rpc.Status", status.error_details());
+    const auto document = json::Document::parse_view(details ? std::string_view(*details) : "{}");
+    json::Writer out(answer.body);
+    out.object([&] {
+      out.key("error").object([&] {
+        out.member("code", known.http_status).member("status", known.name);
+        out.member("message", status.error_message());
+        const json::Value list = document ? document->root()["details"] : json::Value();
+        if (list.is_array()) out.key("details").raw(list.raw());
+      });
+    });
+    return answer;
+  }
+
+  const ChannelTarget target_;
+  const protocol::grpc::Schema schema_;
+  const protocol::grpc::ProtoJson messages_{schema_};
+  mutable ::grpc::GenericStub stub_;  // calls do not modify it
+};
+
+Channel::Channel(ChannelTarget target) : impl_(std::make_unique<const Impl>(std::move(target))) {}
+Channel::~Channel() = default;
+
+bool Channel::available() {
+  return true;
+}
+
+base::Result<ChannelAnswer> Channel::call(const ChannelCall& call) const {
+  std::string body;
+  auto answer = impl_->run(call, [&](std::string_view json) {
+    body = json;
+    return true;
+  });
+  if (answer && answer->http_status == 200) answer->body = std::move(body);
+  return answer;
+}
+
+base::Result<ChannelAnswer> Channel::stream(const ChannelCall& call,
+                                            const std::function<bool(std::string_view)>& on_message) const {
+  return impl_->run(call, on_message);
+}
+
+}  // namespace baton::client

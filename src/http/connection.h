@@ -1,0 +1,69 @@
+// Connection: one accepted socket and its state. Plain data, used by the loop and by answers.
+//
+// Threads: the loop's members are accessed only by the loop thread; the turn's members only by the holder of
+// the turn (turn.h). The loop closes the socket, and only while it has the turn.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/unique_fd.h"
+#include "http/http_server.h"
+#include "http/reply_writer.h"
+#include "http/request_parser.h"
+#include "http/turn.h"
+
+namespace baton::http {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+class WakeSignal;
+
+// An open event stream. The loop's.
+struct EventStream {
+  std::unique_ptr<StreamSource> source;
+  std::shared_ptr<WakeSignal> signal;  // shared with the wakers, which may outlive the stream
+  bool chunked = true;
+  bool hungry = true;  // the source may have bytes: it returned `more` or called its waker
+  bool ended = false;
+  SteadyTime last_event;  // or comment
+};
+
+// Shared by the loop, until it closes the connection, and by the exchanges of its requests.
+struct Connection : std::enable_shared_from_this<Connection> {
+  Connection(base::UniqueFd socket, std::string address, const Limits& limits, const BodyGate& may_send_body)
+      : fd(std::move(socket)), remote_address(std::move(address)), parser(limits, &may_send_body) {}
+
+  base::UniqueFd fd;
+  const std::string remote_address;
+  Turn turn;
+
+  // The loop's.
+  std::size_t index = 0;   // in the loop's table
+  std::size_t unsent = 0;  // its stream's part of the loop's `unsent_`
+  bool open = true;
+  bool surplus = false;       // above a connection limit: gets 503 and is closed
+  bool half_closed = false;   // the client has closed its sending side
+  bool broken = false;        // error or hang-up seen
+  bool queued_again = false;  // in the loop's `queued_`
+  RequestParser parser;
+  std::unique_ptr<EventStream> stream;
+
+  // The turn's.
+  bool readable = true;       // there may be bytes in the socket
+  bool read_ended = false;    // the end of the client's data was read
+  bool close_after = false;   // close once `output` is sent
+  bool write_failed = false;  // the client is gone
+  bool lingering = false;     // our side is closed; waiting for the client to close its own
+  AnswerShape shape;          // of the answer to the current request
+  std::string unread;         // bytes received beyond the current request
+  std::string output;         // unsent from `output_sent` on
+  std::size_t output_sent = 0;
+  std::shared_ptr<const void> held;  // Reply::held of the reply in `output`
+  SteadyTime since;  // start of the current activity: idle, head, body, sending (last progress), lingering
+};
+
+}  // namespace baton::http

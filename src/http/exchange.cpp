@@ -1,0 +1,85 @@
+#include "http/exchange.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+#include "http/http_text.h"
+
+namespace baton::http {
+
+ConnectionExchange::ConnectionExchange(std::shared_ptr<ServerCore> core,
+                                       std::shared_ptr<Connection> connection, Request request)
+    : core_(std::move(core)), connection_(std::move(connection)), request_(std::move(request)) {
+  request_.remote_address = connection_->remote_address;
+}
+
+ConnectionExchange::~ConnectionExchange() {
+  refuse(500, "the request was not answered");
+}
+
+void ConnectionExchange::serve(const std::shared_ptr<ConnectionExchange>& exchange) {
+  ServerCore& core = *exchange->core_;
+  if (core.stopped) return;
+  try {
+    core.handler(exchange);
+  } catch (const std::exception& error) {
+    spdlog::error("a request handler threw: {}", error.what());
+    exchange->refuse(500, "internal error");
+  } catch (...) {
+    spdlog::error("a request handler threw something that is no exception");
+    exchange->refuse(500, "internal error");
+  }
+}
+
+template <class MakeReply>
+void ConnectionExchange::answer(MakeReply&& make_reply) {
+  if (answered_.exchange(true) || !connection_->turn.claim()) return;
+  if (core_->draining) connection_->shape.keep_alive = false;
+  write_answer(*connection_, make_reply());
+  give_back();
+}
+
+void ConnectionExchange::give_back() {
+  Connection& connection = *connection_;
+  // Read before giving the turn back: afterwards they belong to the loop.
+  const bool more_to_do = !connection.output.empty() || connection.write_failed || connection.close_after ||
+                          connection.readable || connection.read_ended || !connection.unread.empty();
+  const bool knocked = connection.turn.give_back();
+  if (more_to_do || knocked) core_->mailbox->post({Letter::Kind::resume, connection_, nullptr});
+}
+
+void ConnectionExchange::refuse(int status, std::string_view reason) {
+  answer([&] { return core_->refusal(status, reason); });
+}
+
+void ConnectionExchange::keep_only(std::initializer_list<std::string_view> headers) {
+  Request kept;
+  for (auto& header : request_.headers) {
+    const auto is_it = [&](std::string_view name) { return same_word(header.first, name); };
+    if (std::ranges::any_of(headers, is_it)) kept.headers.push_back(std::move(header));
+  }
+  kept.remote_address = std::move(request_.remote_address);
+  std::swap(request_, kept);
+}
+
+void ConnectionExchange::reply(Reply reply) {
+  answer([&] { return std::move(reply); });
+}
+
+void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
+  if (answered_.exchange(true)) return;
+  auto start = std::make_unique<StreamStart>(StreamStart{std::move(headers), std::move(opener)});
+  core_->mailbox->post({Letter::Kind::open_stream, connection_, std::move(start)});
+}
+
+void ConnectionExchange::reply_stream(HeaderList headers, std::string events,
+                                      std::shared_ptr<const void> held) {
+  Reply whole = whole_stream(std::move(headers), std::move(events));
+  whole.held = std::move(held);
+  reply(std::move(whole));
+}
+
+}  // namespace baton::http

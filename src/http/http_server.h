@@ -1,0 +1,159 @@
+// HttpServer: the connection layer. It accepts connections, parses whole requests under limits, hands each
+// to a handler on a worker thread, and writes answers and streams. Connections, waiting replies and streams
+// occupy no thread.
+//
+// Threads: `start` and `stop` from one thread. The handler is called on the server's worker threads, several
+// at a time. An Exchange may be answered from any thread, at once or later.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace baton::http {
+
+struct Limits {
+  std::size_t body_max = 8 << 20;
+  std::size_t stranger_body_max = 16 << 10;  // body_max for senders refused by Hooks::may_send_body
+  std::size_t bodies_max = 512 << 20;        // of all unfinished bodies together
+  std::size_t header_bytes_max = 32 << 10;
+  int header_lines_max = 100;
+  int connections_max = 20'000;
+  int streams_max = 15'000;
+  int connections_per_address_max = 0;            // 0: no limit, as behind a proxy all have one address
+  std::chrono::milliseconds header_time{10'000};  // for the whole head, from its first byte
+  std::chrono::milliseconds body_grace{5'000};    // after this a body must average body_rate_min
+  std::size_t body_rate_min = 1024;               // bytes per second
+  std::chrono::milliseconds idle_time{75'000};    // between two requests on one connection
+  std::chrono::milliseconds stall_time{30'000};   // a client that reads nothing for this long is closed
+  std::chrono::milliseconds keep_awake{15'000};   // silence on a stream after which a comment is sent
+  // For all streams together: bytes read from the sources and not yet sent. Above this the stream whose
+  // client has read nothing for the longest time is closed; the client can resume from its last event.
+  std::size_t unsent_max = 64 << 20;
+  int worker_threads = 3;
+  std::size_t work_queue_max = 4'096;  // complete requests waiting for a worker; above this: 503
+};
+
+// A complete request. Header names are case-insensitive; headers and query are in the order received.
+struct Request {
+  std::string method;
+  std::string path;                                        // percent-decoded, without the query
+  std::string raw_path;                                    // the same as received
+  std::vector<std::pair<std::string, std::string>> query;  // percent-decoded
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::string remote_address;
+
+  // The first value of the header, or an empty view.
+  std::string_view header(std::string_view name) const;
+};
+
+struct Reply {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  // Released once the last byte has been sent, or sending has failed.
+  std::shared_ptr<const void> held = nullptr;
+};
+
+// Produces an open stream's bytes. Called only on the server's loop thread; must not block.
+class StreamSource {
+ public:
+  enum class Next {
+    more,  // bytes were appended; more may be available now
+    wait,  // nothing now; the source will call the stream's waker
+    end,   // the stream ends after the appended bytes
+  };
+  virtual ~StreamSource() = default;
+  // Appends whole events to `out`, until it holds about `room` bytes (one event may be longer).
+  virtual Next pull(std::string& out, std::size_t room) = 0;
+  // Whether an event sent so far had an id. After that, readers that keep the last id (httpx-sse) take any
+  // blank line for an event.
+  virtual bool has_ids() const { return false; }
+  // Approximate bytes read and not yet handed out.
+  virtual std::size_t held() const { return 0; }
+};
+
+// Tells the server that a source has bytes again. May be called from any thread at any time, even after the
+// stream has ended. Cheap; several calls before the next pull count as one.
+using Waker = std::function<void()>;
+// Makes the source of a stream, given the waker to call. Called once, on the loop thread.
+using StreamOpener = std::function<std::unique_ptr<StreamSource>(Waker)>;
+
+// One request and the means to answer it. Only the first answer has an effect; an Exchange destroyed without
+// one answers 500. The pointer may be kept for as long as needed: a waiting connection occupies no thread.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual const Request& request() const = 0;
+  // Moves the body out; request().body is empty afterwards.
+  virtual std::string take_body() = 0;
+  // Frees the request except these headers, for answers that take long. Views into the request end.
+  virtual void keep_only(std::initializer_list<std::string_view> /*headers*/) {}
+  virtual void reply(Reply reply) = 0;
+  // Answers 200 text/event-stream and sends the source's bytes, chunked, until the source ends or the client
+  // leaves. Answers 503 instead if too many streams are open.
+  virtual void open_stream(std::vector<std::pair<std::string, std::string>> headers, StreamOpener opener) = 0;
+  // Answers with a complete event stream as one reply, never an open stream. `held`: as in Reply.
+  virtual void reply_stream(std::vector<std::pair<std::string, std::string>> headers, std::string events,
+                            std::shared_ptr<const void> held = nullptr);
+};
+
+using Handler = std::function<void(std::shared_ptr<Exchange>)>;
+// Makes the reply for an error the server detects itself (400, 408, 413, 431, 503, ...).
+using ErrorBody = std::function<Reply(int status, std::string_view reason)>;
+
+// Called by the connection layer before a request is complete, or instead of the handler. They run on the
+// loop's thread and must not block. Either may be empty.
+struct Hooks {
+  // The answer to a request that needs no worker, so that it is sent even if all workers are busy or the
+  // server drains. Empty: the request is handled as usual.
+  std::function<std::optional<Reply>(const Request& request)> answer_at_once;
+  // Whether a body larger than Limits::stranger_body_max may follow this head. The body is still empty.
+  std::function<bool(const Request& head)> may_send_body;
+};
+
+struct Counts {
+  std::int64_t connections = 0;
+  std::int64_t streams = 0;
+  std::int64_t requests = 0;  // since start
+  std::int64_t refused = 0;   // answered by the server itself, since start
+};
+
+class HttpServer {
+ public:
+  HttpServer(Limits limits, Handler handler, ErrorBody error_body, Hooks hooks = {});
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Binds and serves. Returns the bound port (`port` 0 picks a free one). Fails if the address is in use,
+  // even by another Baton.
+  base::Result<int> start(const std::string& host, int port);
+
+  // From now on new requests get 503, except those that Hooks::answer_at_once answers. Requests in progress
+  // and open streams continue.
+  void drain();
+
+  // Drains and accepts no new connections. Requests in progress and open streams may finish within `grace`;
+  // then everything is closed.
+  void stop(std::chrono::milliseconds grace);
+
+  Counts counts() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace baton::http

@@ -1,0 +1,34 @@
+// Shared parsing helpers for RFC 9110's grammar. Pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace baton::http {
+
+using base::is_token;
+using base::same_word;
+
+// Without spaces and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+// A Content-Type without its parameters.
+std::string_view media_type(std::string_view content_type);
+
+// Removes and returns the first member of a comma-separated list, trimmed; may be empty.
+std::string_view next_member(std::string_view& list);
+
+// Whether a comma-separated list has this word, ignoring case.
+bool list_has(std::string_view list, std::string_view word);
+
+// The value of a hexadecimal digit, or -1.
+int hex_value(char c);
+
+// A path or a query's name or value, percent-decoded. In queries + means a space. A % without two hexadecimal
+// digits is kept as it is.
+std::string path_decoded(std::string_view text);
+std::string query_decoded(std::string_view text);
+
+}  // namespace baton::http

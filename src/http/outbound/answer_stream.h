@@ -1,0 +1,46 @@
+// AnswerStream: the stream from which cpp-httplib reads an answer and to which it writes a request. It wraps
+// a Channel and adds what the library lacks: bounds on lines and the head, and the reason for a failure.
+#pragma once
+
+#include <httplib.h>
+
+#include <array>
+#include <optional>
+
+#include "http/outbound/socket.h"
+
+namespace baton::http::outbound {
+
+class AnswerStream final : public httplib::Stream {
+ public:
+  explicit AnswerStream(Channel& channel) : channel_(channel) {}
+
+  // Tells the stream that the head of the answer is complete: the bound on the head no longer applies.
+  void end_head() { in_head_ = false; }
+  // Why a read or write failed; nothing if none did.
+  const std::optional<base::Error>& failure() const { return failure_; }
+
+  bool is_readable() const override { return !failure_; }
+  bool is_writable() const override { return !failure_; }
+  ssize_t read(char* to, std::size_t size) override;
+  ssize_t write(const char* from, std::size_t size) override;
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return 0; }  // never used: there is no other descriptor to find
+
+ private:
+  // Counts these bytes; returns whether the answer is still within its bounds.
+  bool within_bounds(const char* bytes, std::size_t size);
+
+  Channel& channel_;
+  std::array<char, 16 * 1024> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  bool in_head_ = true;
+  std::size_t head_size_ = 0;
+  std::size_t lines_ = 0;
+  std::size_t line_size_ = 0;
+  std::optional<base::Error> failure_;
+};
+
+}  // namespace baton::http::outbound

@@ -1,0 +1,64 @@
+// Outbound HTTP: one request with a total deadline, an address check and a bounded answer.
+//
+// Threads: any; each call blocks until it is over. Redirects are never followed: a 3xx is an answer. No proxy
+// is used. The deadline counts from the call and covers name resolution.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "http/outbound/address.h"
+
+namespace baton::http::outbound {
+
+struct Url {
+  std::string scheme;  // "http" or "https"
+  std::string host;    // without brackets
+  int port = 0;
+  std::string target;  // path and query, at least "/"
+};
+
+// Fails with invalid_argument for all but absolute http or https URLs without user names; drops fragments.
+base::Result<Url> parse_url(std::string_view text);
+
+struct HttpRequest {
+  std::string method = "POST";  // GET or POST
+  std::string url;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+  std::string content_type;
+  std::chrono::milliseconds resolve_timeout{8'000};  // for the host's name
+  std::chrono::milliseconds connect_timeout{5'000};  // for each of its addresses
+  std::chrono::milliseconds total_timeout{15'000};
+  std::size_t answer_max = 1 << 20;  // bytes of body kept; a longer answer is cut off, not an error
+  AddressPolicy policy;
+  // Only the status matters: once the head is read, failures in the body are ignored.
+  bool head_suffices = false;
+  // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
+  int stop_fd = -1;
+};
+
+struct HttpAnswer {
+  int status = 0;
+  std::string content_type;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+};
+
+// Fails with: invalid_argument (URL, method or header), permission_denied (address), deadline_exceeded,
+// unavailable.
+base::Result<HttpAnswer> http_request(const HttpRequest& request);
+
+// The same, for long answers: `on_data` gets the body in pieces and returns whether to go on; stopping is not
+// an error. `idle_timeout` bounds each wait. A `total_timeout` of zero means no total deadline; an
+// `idle_timeout` of zero, no bound on a wait. The returned body is empty unless the status is not 2xx.
+base::Result<HttpAnswer> http_stream(const HttpRequest& request, std::chrono::milliseconds idle_timeout,
+                                     const std::function<bool(std::string_view)>& on_data);
+
+}  // namespace baton::http::outbound

@@ -1,0 +1,57 @@
+// Channel: a byte stream to another machine, with every wait bounded. Socket is the unencrypted one.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/unique_fd.h"
+
+namespace baton::http::outbound {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// What ends a wait early.
+struct WaitLimits {
+  std::optional<SteadyTime> deadline;  // of the whole conversation
+  std::chrono::milliseconds idle{0};   // of one wait; zero means no bound
+  int stop_fd = -1;                    // readable: give up; -1 means none
+};
+
+// Errors: deadline_exceeded, unavailable (broken, or told to stop).
+class Channel {
+ public:
+  virtual ~Channel() = default;
+  // Waits for at least one byte. Returns 0 at the end of the stream.
+  virtual base::Result<std::size_t> read(char* buffer, std::size_t size) = 0;
+  // Writes all bytes.
+  virtual base::Result<void> write(std::string_view bytes) = 0;
+};
+
+class Socket final : public Channel {
+ public:
+  // Connects to `address`, the text of an IPv4 or IPv6 address. Resolves no names.
+  static base::Result<std::unique_ptr<Socket>> connect(const std::string& address, int port,
+                                                       std::chrono::milliseconds timeout,
+                                                       const WaitLimits& limits);
+
+  base::Result<std::size_t> read(char* buffer, std::size_t size) override;
+  base::Result<void> write(std::string_view bytes) override;
+
+ private:
+  Socket(base::UniqueFd fd, const WaitLimits& limits) : fd_(std::move(fd)), limits_(limits) {}
+
+  // Waits for one of the poll bits `events`, for at most `idle` and until the conversation's deadline.
+  base::Result<void> wait(short events, std::chrono::milliseconds idle);
+
+  base::UniqueFd fd_;
+  const WaitLimits limits_;
+};
+
+}  // namespace baton::http::outbound

@@ -1,0 +1,151 @@
+#include "http/request_parser.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace baton::http {
+namespace {
+
+// Of any line with its CRLF. RFC 9112, 3, recommends at least this for request lines.
+constexpr std::size_t kLineMax = 8000;
+// RFC 9112, 2.2: blank lines before a request are skipped. Some old clients send one after a body.
+constexpr int kBlankLinesMax = 4;
+// A body's buffer starts no larger than this, whatever length was announced.
+constexpr std::size_t kFirstReserve = 1 << 20;
+
+bool is_bad_byte(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte < 0x20 ? byte != '\t' && byte != '\r' && byte != '\n' : byte == 0x7f;
+}
+
+}  // namespace
+
+std::size_t RequestParser::feed(std::string_view bytes) {
+  std::size_t used = 0;
+  if (state_ == State::idle || state_ == State::head) used = feed_head(bytes);
+  if (state_ == State::body) used += feed_body(bytes.substr(used));
+  return used;
+}
+
+std::size_t RequestParser::feed_head(std::string_view bytes) {
+  std::size_t used = 0;
+  while ((state_ == State::idle || state_ == State::head) && used < bytes.size()) {
+    state_ = State::head;
+    const auto end = bytes.find('\n', used);
+    const std::string_view piece = bytes.substr(used, end == std::string_view::npos ? end : end - used + 1);
+    used += piece.size();
+    head_bytes_ += piece.size();
+    // Checked at once, not at the end of the line: a TLS greeting has no lines.
+    if (std::any_of(piece.begin(), piece.end(), is_bad_byte)) {
+      refuse({400, "a control character in the head"});
+    } else if (head_bytes_ > limits_->header_bytes_max) {
+      refuse({431, "the head is too large"});
+    } else if (line_.size() + piece.size() > kLineMax) {
+      refuse(parsed_ ? Refusal{431, "a header line is too long"}
+                     : Refusal{414, "the request line is too long"});
+    } else if (end == std::string_view::npos) {
+      line_.append(piece);
+    } else if (line_.empty()) {
+      end_line(piece);
+    } else {
+      end_line(std::exchange(line_, {}).append(piece));
+    }
+  }
+  return used;
+}
+
+void RequestParser::end_line(std::string_view line) {
+  line.remove_suffix(1);
+  // With a bare LF or a CR inside a line, two parsers may see two different requests.
+  if (!line.ends_with('\r')) return refuse({400, "a line does not end with CR LF"});
+  line.remove_suffix(1);
+  if (line.find('\r') != std::string_view::npos) return refuse({400, "a CR within a line"});
+  if (line.empty()) return end_head();
+  const bool is_first = !parsed_;
+  if (is_first) parsed_ = std::make_unique<ParsedRequest>();
+  const auto refusal =
+      is_first ? head_.add_request_line(line, *parsed_) : head_.add_header_line(line, *parsed_, *limits_);
+  if (refusal) refuse(*refusal);
+}
+
+void RequestParser::end_head() {
+  if (!parsed_) {
+    state_ = State::idle;
+    head_bytes_ = 0;
+    if (++blank_lines_ > kBlankLinesMax) refuse({400, "too many blank lines before the request"});
+    return;
+  }
+  if (const auto refusal = head_.finish(*parsed_)) return refuse(*refusal);
+  from_stranger_ = is_stranger();
+  if (parsed_->body_length > body_max()) return refuse_too_large();
+  state_ = parsed_->chunked || parsed_->body_length > 0 ? State::body : State::complete;
+  owes_continue_ = state_ == State::body && parsed_->expects_continue;
+}
+
+// Called only when the answer matters: most bodies are small.
+bool RequestParser::is_stranger() const {
+  const bool may_be_large = parsed_->chunked || parsed_->body_length > limits_->stranger_body_max;
+  return may_be_large && may_send_body_ && *may_send_body_ && !(*may_send_body_)(parsed_->request);
+}
+
+std::size_t RequestParser::body_max() const {
+  return from_stranger_ ? std::min(limits_->stranger_body_max, limits_->body_max) : limits_->body_max;
+}
+
+void RequestParser::refuse_too_large() {
+  refuse(from_stranger_ ? Refusal{401, "a body of this size needs a valid bearer token"}
+                        : Refusal{413, "the body is too large"});
+}
+
+std::size_t RequestParser::feed_body(std::string_view bytes) {
+  if (bytes.empty()) return 0;
+  owes_continue_ = false;
+  std::string& body = parsed_->request.body;
+  if (!parsed_->chunked) {
+    const std::size_t length = parsed_->body_length;
+    if (body.empty()) body.reserve(std::min(length, kFirstReserve));
+    const std::size_t count = std::min(length - body.size(), bytes.size());
+    body.append(bytes.substr(0, count));
+    if (body.size() == length) state_ = State::complete;
+    return count;
+  }
+  const std::size_t used = chunks_.feed(bytes, body, body_max());
+  switch (chunks_.state()) {
+    case ChunkedBody::State::reading:
+      break;
+    case ChunkedBody::State::done:
+      state_ = State::complete;
+      break;
+    case ChunkedBody::State::malformed:
+      refuse({400, "the chunked body is malformed"});
+      break;
+    case ChunkedBody::State::too_large:
+      refuse_too_large();
+      break;
+  }
+  return used;
+}
+
+void RequestParser::refuse(Refusal refusal) {
+  state_ = State::refused;
+  refusal_ = refusal;
+  owes_continue_ = false;
+  line_ = {};
+  // The method and http_1_0 are kept: the answer's shape depends on them.
+  if (!parsed_) return;
+  Request rest;
+  rest.method = std::move(parsed_->request.method);
+  parsed_->request = std::move(rest);
+}
+
+bool RequestParser::take_continue() {
+  return std::exchange(owes_continue_, false);
+}
+
+ParsedRequest RequestParser::take() {
+  ParsedRequest parsed = std::move(*parsed_);
+  *this = RequestParser(*limits_, may_send_body_);
+  return parsed;
+}
+
+}  // namespace baton::http

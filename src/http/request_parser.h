@@ -1,0 +1,73 @@
+// RequestParser: parses whole requests, one after another, from a connection's bytes, under limits.
+//
+// Pure: uses neither sockets nor clocks. After a refusal the end of the request is unknown, so the connection
+// must be answered and closed. It holds no memory between requests.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/chunked_body.h"
+#include "http/http_server.h"
+#include "http/request_head.h"
+
+namespace baton::http {
+
+// Whether a body larger than Limits::stranger_body_max may follow this head.
+using BodyGate = std::function<bool(const Request& head)>;
+
+class RequestParser {
+ public:
+  enum class State {
+    idle,      // no byte of a request received
+    head,      // within the head
+    body,      // the head is complete, the body is not
+    complete,  // call `take`
+    refused,   // see `refusal`; final
+  };
+
+  // Both must outlive the parser. Null or an empty function: any sender may send a large body.
+  explicit RequestParser(const Limits& limits, const BodyGate* may_send_body = nullptr)
+      : limits_(&limits), may_send_body_(may_send_body) {}
+
+  // Consumes bytes up to the end of one request and returns how many. Consumes none once complete or refused.
+  std::size_t feed(std::string_view bytes);
+  State state() const { return state_; }
+  const Refusal& refusal() const { return refusal_; }
+  // What is known of the request; determines the shape of a refusal's answer. Null: nothing.
+  const ParsedRequest* parsed() const { return parsed_.get(); }
+  std::size_t body_bytes() const { return parsed_ ? parsed_->request.body.size() : 0; }
+  // True once for each request whose sender waits for "100 Continue" and has not sent any of the body.
+  bool take_continue();
+  // Returns the complete request and starts the next one.
+  ParsedRequest take();
+
+ private:
+  std::size_t feed_head(std::string_view bytes);
+  void end_line(std::string_view line);
+  void end_head();
+  std::size_t feed_body(std::string_view bytes);
+  bool is_stranger() const;
+  std::size_t body_max() const;
+  void refuse_too_large();
+  void refuse(Refusal refusal);
+
+  const Limits* limits_;
+  const BodyGate* may_send_body_;
+  State state_ = State::idle;
+  bool owes_continue_ = false;
+  bool from_stranger_ = false;  // its body is bounded by stranger_body_max
+  int blank_lines_ = 0;         // before the request line
+  std::size_t head_bytes_ = 0;
+  std::string line_;  // a line's beginning whose end has not come yet
+  HeadParser head_;
+  ChunkedBody chunks_;
+  Refusal refusal_{0, {}};
+  std::unique_ptr<ParsedRequest> parsed_;  // once the request line has come
+};
+
+}  // namespace baton::http

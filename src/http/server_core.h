@@ -1,0 +1,48 @@
+// ServerCore: state shared by the loop, the workers and every exchange. It lives as long as the last of them,
+// so an exchange may still be answered, without effect, after the server is gone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "http/connection.h"
+#include "http/http_server.h"
+#include "http/mailbox.h"
+
+namespace baton::http {
+
+struct ServerCore {
+  ServerCore(Limits the_limits, Handler the_handler, ErrorBody the_error_body, Hooks the_hooks)
+      : limits(the_limits),
+        handler(std::move(the_handler)),
+        error_body(std::move(the_error_body)),
+        hooks(std::move(the_hooks)) {}
+
+  const Limits limits;
+  const Handler handler;
+  const ErrorBody error_body;
+  const Hooks hooks;
+  const std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>();  // shared with wakers
+  std::atomic<bool> draining{false};  // new requests are refused, answers close their connection
+  std::atomic<bool> stopping{false};  // also, no new connections are accepted
+  std::atomic<bool> stopped{false};   // requests waiting for a worker are dropped
+  std::atomic<std::int64_t> connections{0};
+  std::atomic<std::int64_t> streams{0};
+  std::atomic<std::int64_t> requests{0};
+  std::atomic<std::int64_t> refused{0};
+
+  // Makes and counts the reply for an error the server detected itself.
+  Reply refusal(int status, std::string_view reason);
+};
+
+// Serialises the answer into the connection's output and sends what the socket accepts. Needs the turn. Sets
+// `write_failed` on a broken connection. Does not copy a large body.
+void write_answer(Connection& connection, Reply reply);
+
+// Sends the remaining output. False: the socket is full or broken.
+bool send_output(Connection& connection);
+
+}  // namespace baton::http

@@ -1,0 +1,64 @@
+// Turn: which side owns a connection's output. Exactly one side may use it at a time, without a lock.
+//
+//   loop      -> exchange   the loop has handed a request over and waits for the answer
+//   exchange  -> writer     an answer is being written, on any thread
+//   exchange  -> loop       a stream was opened: the loop drives it
+//   writer    -> loop       the answer is written; unsent bytes are left in the connection
+//   exchange  -> gone       the connection broke; later answers are ignored
+//
+// A knock records that something happened on the socket while the loop did not have the turn. The side that
+// gives the turn back sees it and must notify the loop. Every step is atomic, so no knock is lost.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace baton::http {
+
+class Turn {
+ public:
+  // Loop side.
+  bool is_loops() const { return (state_.load() & kHolder) == kLoop; }
+  // True if the loop has the turn; otherwise leaves a knock.
+  bool knock() {
+    std::uint8_t seen = state_.load();
+    while ((seen & kHolder) != kLoop) {
+      if (state_.compare_exchange_weak(seen, seen | kKnock)) return false;
+    }
+    return true;
+  }
+  void give_to_exchange() { state_.store(kExchange); }
+  // Whether there was a knock, which the loop must then handle; empty if the exchange does not have the turn.
+  std::optional<bool> take_from_exchange() {
+    std::uint8_t seen = state_.load();
+    while ((seen & kHolder) == kExchange) {
+      if (state_.compare_exchange_weak(seen, kLoop)) return (seen & kKnock) != 0;
+    }
+    return std::nullopt;
+  }
+  bool withdraw() { return pass(kExchange, kGone); }
+  // True while a writer has the turn; never for long, because writing does not block.
+  bool is_writers() const { return (state_.load() & kHolder) == kWriter; }
+
+  // The side that answers.
+  bool claim() { return pass(kExchange, kWriter); }
+  // True if there was a knock.
+  bool give_back() { return (state_.exchange(kLoop) & kKnock) != 0; }
+
+ private:
+  static constexpr std::uint8_t kLoop = 0, kExchange = 1, kWriter = 2, kGone = 3;
+  static constexpr std::uint8_t kHolder = 3, kKnock = 4;
+
+  bool pass(std::uint8_t from, std::uint8_t to) {
+    std::uint8_t seen = state_.load();
+    while ((seen & kHolder) == from) {
+      if (state_.compare_exchange_weak(seen, static_cast<std::uint8_t>((seen & kKnock) | to))) return true;
+    }
+    return false;
+  }
+
+  std::atomic<std::uint8_t> state_{kLoop};
+};
+
+}  // namespace baton::http

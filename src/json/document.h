@@ -1,0 +1,149 @@
+// Document: a parsed JSON text that keeps the bytes of each value.
+//
+// Strict JSON in strict UTF-8, numbers of any size, bounded depth, no recursion while parsing. Values point
+// to their Document, which must outlive them and must not be moved. The text is owned by the Document (parse)
+// or borrowed (parse_view).
+//
+// Memory: at most about 8 times the text, besides the text itself (document.cpp).
+// Threads: a Document is immutable once made; values are small and copied freely.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "task/json.h"
+
+namespace baton::json {
+
+class Document;
+
+// One value inside a Document; "missing" where there is none.
+class Value {
+ public:
+  enum class Type : std::uint8_t { missing, null, boolean, number, string, array, object };
+
+  Value() = default;
+
+  Type type() const;
+  bool missing() const { return document_ == nullptr; }
+  bool is_null() const { return type() == Type::null; }
+  bool is_string() const { return type() == Type::string; }
+  bool is_object() const { return type() == Type::object; }
+  bool is_array() const { return type() == Type::array; }
+  bool is_number() const { return type() == Type::number; }
+  bool is_bool() const { return type() == Type::boolean; }
+  // Missing or null: "not given" in every protocol here.
+  bool absent() const { return missing() || is_null(); }
+
+  // The decoded text of a string; empty for anything else.
+  std::string_view string() const;
+  std::string str() const { return std::string(string()); }
+  bool boolean() const;
+  // The number if it is whole and fits, otherwise nothing. 1.0 and 1e2 count: JSON has one kind of number.
+  std::optional<std::int64_t> integer() const;
+  std::optional<double> real() const;
+
+  // The value's own bytes, as they stand in the text.
+  std::string_view raw() const;
+  task::Json json() const { return task::Json{std::string(raw())}; }
+
+  // The member of an object, or missing. If a member is repeated the last one counts, as in JavaScript; see
+  // `repeats`.
+  Value operator[](std::string_view key) const;
+  // Whether the object has this member more than once.
+  bool repeats(std::string_view key) const;
+
+  // Children of an array (values) or an object (values; `key` names them).
+  std::size_t size() const;
+  class Iterator;
+  Iterator begin() const;
+  Iterator end() const;
+  // The name of a member that was reached by iterating over an object.
+  std::string_view key() const;
+
+ private:
+  friend class Document;
+  Value(const Document* document, std::uint32_t node) : document_(document), node_(node) {}
+  const Document* document_ = nullptr;
+  std::uint32_t node_ = 0;
+};
+
+class Value::Iterator {
+ public:
+  Value operator*() const { return Value(document_, node_ + to_value_); }
+  Iterator& operator++();
+  bool operator==(const Iterator& other) const { return node_ == other.node_; }
+
+ private:
+  friend class Value;
+  Iterator(const Document* document, std::uint32_t node, std::uint32_t to_value)
+      : document_(document), node_(node), to_value_(to_value) {}
+  const Document* document_;
+  std::uint32_t node_;      // of an object's member: its key
+  std::uint32_t to_value_;  // from the node to its value
+};
+
+struct ParseOptions {
+  int depth_max = 100;
+  bool comments = false;  // // and /* */, for files that people write
+  bool lines = false;     // errors begin with "<line>:<column>: " and not with "at byte <number>: "
+};
+
+// The place of a byte in a text, counted from 1; columns count characters.
+struct TextPlace {
+  std::size_t line = 1;
+  std::size_t column = 1;
+};
+TextPlace place_at(std::string_view text, std::size_t offset);
+
+// The value at a JSON pointer (RFC 6901), or the nearest ancestor that exists.
+Value nearest_value(Value root, std::string_view pointer);
+
+class Document {
+ public:
+  // Fails with parse_error, whose for_caller says where and why, unless the text is exactly one JSON value.
+  static base::Result<Document> parse(std::string text, ParseOptions options = {});
+  // Borrows: `text` must outlive the Document.
+  static base::Result<Document> parse_view(std::string_view text, ParseOptions options = {});
+
+  Document(Document&&) noexcept = default;
+  Document& operator=(Document&&) noexcept = default;
+
+  Value root() const { return Value(this, 0); }
+
+  // The bytes this takes besides the text.
+  std::size_t memory() const { return nodes_.capacity() * sizeof(Node) + decoded_.capacity(); }
+
+ private:
+  friend class Value;
+  friend class DocumentBuilder;
+  Document() = default;
+  static base::Result<Document> read(std::string_view text, std::string_view readable, ParseOptions options,
+                                     bool& number_too_big);
+
+  // A value, or the key of a member, which precedes its value. Its type follows from its first byte.
+  struct Node {
+    std::uint32_t begin, end;  // its bytes in the text; a key's end has the highest bit set
+    // Array or object: the node after it and its contents, and the number of its children. String or key:
+    // where its decoded text begins, and its length; the highest bit of the length is set if that text is in
+    // `decoded_` and not in `text_`.
+    std::uint32_t first, second;
+  };
+  static constexpr std::uint32_t kMark = std::uint32_t{1} << 31;
+
+  std::string_view decoded(const Node& node) const;
+  std::uint32_t after(std::uint32_t node) const;
+
+  std::unique_ptr<const std::string> owned_;
+  std::string_view text_;
+  std::vector<Node> nodes_;
+  std::string decoded_;  // strings with escapes, one after the other
+};
+
+}  // namespace baton::json

@@ -1,0 +1,18 @@
+// JSON Patch (RFC 6902): checks that operations are complete, without applying them.
+//
+// Threads: pure functions.
+#pragma once
+
+#include <string>
+
+#include "json/document.h"
+
+namespace baton::json {
+
+// Returns empty if `patch` is a list of complete operations, otherwise the problem: "must be ..." or "has
+// ...".
+std::string patch_problem(Value patch);
+// Whether a JSON text is such a list.
+bool is_patch(const task::Json& json);
+
+}  // namespace baton::json

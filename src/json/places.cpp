@@ -1,0 +1,56 @@
+// Finds where values stand in a text, to report what is wrong with it.
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "json/document.h"
+
+namespace baton::json {
+namespace {
+
+// A step of a JSON pointer, unescaped to the member's name.
+std::string unescaped(std::string_view step) {
+  std::string name;
+  for (std::size_t i = 0; i < step.size(); ++i) {
+    const bool escape = step[i] == '~' && i + 1 < step.size();
+    name += !escape ? step[i] : step[++i] == '1' ? '/' : '~';
+  }
+  return name;
+}
+
+Value child_of(Value value, std::string_view step) {
+  if (value.is_object()) return value[unescaped(step)];
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
+  if (!value.is_array() || error != std::errc() || end != step.data() + step.size()) return {};
+  for (const Value item : value) {
+    if (index-- == 0) return item;
+  }
+  return {};
+}
+
+}  // namespace
+
+TextPlace place_at(std::string_view text, std::size_t offset) {
+  TextPlace place;
+  for (const char c : text.substr(0, offset)) {
+    const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+    if (!continues) ++place.column;
+    if (c == '\n') place = {place.line + 1, 1};
+  }
+  return place;
+}
+
+Value nearest_value(Value root, std::string_view pointer) {
+  Value value = root;
+  while (pointer.starts_with('/')) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    const Value child = child_of(value, pointer.substr(1, end - 1));
+    if (child.missing()) break;
+    value = child;
+    pointer.remove_prefix(end);
+  }
+  return value;
+}
+
+}  // namespace baton::json

@@ -1,0 +1,197 @@
+#include "json/schema.h"
+
+#include <rapidjson/document.h>
+#include <rapidjson/pointer.h>
+#include <rapidjson/schema.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+
+#include <algorithm>
+#include <set>
+
+namespace baton::json {
+namespace {
+
+// More than anybody fixes in one go. Also ends the search if setting a value aside changed nothing.
+constexpr int kProblemsMax = 50;
+
+using Json = rapidjson::Value;
+
+std::string text_of(const rapidjson::Pointer& pointer) {
+  rapidjson::StringBuffer buffer;
+  pointer.Stringify(buffer);
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+std::string text_of(const Json& value) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
+  value.Accept(writer);
+  return {buffer.GetString(), buffer.GetSize()};
+}
+
+std::string_view view(const Json& string) {
+  return {string.GetString(), string.GetStringLength()};
+}
+
+std::string_view last_token(const rapidjson::Pointer& pointer) {
+  const auto& token = pointer.GetTokens()[pointer.GetTokenCount() - 1];
+  return {token.name, token.length};
+}
+
+// The first `steps` steps of a pointer. The result refers to them.
+rapidjson::Pointer beginning_of(const rapidjson::Pointer& pointer, std::size_t steps) {
+  return {pointer.GetTokens(), steps};
+}
+
+std::string unknown_member(const Json& rules, std::string_view name) {
+  std::vector<std::string_view> names;
+  if (rules.HasMember("properties")) {
+    for (const auto& member : rules["properties"].GetObject()) names.push_back(view(member.name));
+  }
+  const std::string_view nearest = nearest_name(name, names);
+  if (nearest.empty()) return "is unknown";
+  return "is unknown; did you mean \"" + std::string(nearest) + "\"?";
+}
+
+std::string listed(const Json& rule, std::string_view introduction) {
+  std::string text(introduction);
+  if (!rule.IsArray()) return text + text_of(rule);
+  for (const auto& choice : rule.GetArray()) {
+    if (text.size() > introduction.size()) text += ", ";
+    text += text_of(choice);
+  }
+  return text;
+}
+
+// Why a value breaks `keyword` of the schema `rules`.
+std::string reason_for(std::string_view keyword, const Json& rules, const rapidjson::Pointer& at) {
+  if (keyword == "additionalProperties") return unknown_member(rules, last_token(at));
+  const auto rule = rules.FindMember(Json(rapidjson::StringRef(keyword.data(), keyword.size())));
+  if (rule == rules.MemberEnd()) return "breaks the rule " + std::string(keyword);
+  const std::string bound = text_of(rule->value);
+  if (keyword == "type") return listed(rule->value, "must be of type ");
+  if (keyword == "enum") return listed(rule->value, "must be one of ");
+  if (keyword == "minimum") {
+    return (rules.HasMember("exclusiveMinimum") ? "must be more than " : "must be at least ") + bound;
+  }
+  if (keyword == "maximum") return "must be at most " + bound;
+  if (keyword == "minLength" && bound == "1") return "must not be empty";
+  if (keyword == "minItems" && bound == "1") return "must not be empty";
+  return "breaks the rule " + std::string(keyword) + " " + bound;
+}
+
+// One check. Works on copies of schema and document, and removes what it has reported from them.
+class Check {
+ public:
+  Check(const Json& schema, std::string_view json) {
+    schema_.CopyFrom(schema, schema_.GetAllocator());
+    document_.Parse(json.data(), json.size());
+  }
+
+  std::vector<SchemaProblem> run() {
+    if (document_.HasParseError()) return {{"", "is not JSON"}};
+    for (int i = 0; i < kProblemsMax && find_next(); ++i) {
+    }
+    return std::move(problems_);
+  }
+
+ private:
+  // Returns whether there was a problem and the search may go on.
+  bool find_next() {
+    const rapidjson::SchemaDocument compiled(schema_);
+    rapidjson::SchemaValidator validator(compiled);
+    if (document_.Accept(validator)) return false;
+    const rapidjson::Pointer at = validator.GetInvalidDocumentPointer();
+    const std::string_view keyword = validator.GetInvalidSchemaKeyword();
+    Json* rules = validator.GetInvalidSchemaPointer().Get(schema_);
+    if (rules == nullptr || !rules->IsObject()) {
+      problems_.push_back({text_of(at), "breaks the rule " + std::string(keyword)});
+      return false;
+    }
+    if (keyword == "required") return report_missing(*rules, at);
+    problems_.push_back({text_of(at), reason_for(keyword, *rules, at)});
+    return set_aside(at);
+  }
+
+  bool report_missing(Json& rules, const rapidjson::Pointer& at) {
+    const Json* object = at.Get(document_);
+    for (const auto& name : rules["required"].GetArray()) {
+      if (object == nullptr || !object->IsObject() || object->HasMember(name)) continue;
+      if (aside_.contains(text_of(at) + "/" + std::string(view(name)))) continue;
+      problems_.push_back({text_of(at), "\"" + std::string(view(name)) + "\" is missing"});
+    }
+    return rules.RemoveMember("required");
+  }
+
+  // Removing an element would renumber its list, so the whole list is removed.
+  bool set_aside(const rapidjson::Pointer& at) {
+    for (std::size_t steps = at.GetTokenCount(); steps > 0; --steps) {
+      const Json* parent = beginning_of(at, steps - 1).Get(document_);
+      if (parent == nullptr || !parent->IsObject()) continue;
+      const rapidjson::Pointer member = beginning_of(at, steps);
+      aside_.insert(text_of(member));
+      return member.Erase(document_);
+    }
+    return false;
+  }
+
+  rapidjson::Document schema_;
+  rapidjson::Document document_;
+  std::set<std::string> aside_;
+  std::vector<SchemaProblem> problems_;
+};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+struct Schema::Parsed {
+  rapidjson::Document document;
+};
+
+Schema::Schema(std::unique_ptr<const Parsed> parsed) : parsed_(std::move(parsed)) {}
+Schema::Schema(Schema&&) noexcept = default;
+Schema& Schema::operator=(Schema&&) noexcept = default;
+Schema::~Schema() = default;
+
+base::Result<Schema> Schema::parse(std::string_view text) {
+  auto parsed = std::make_unique<Parsed>();
+  parsed->document.Parse(text.data(), text.size());
+  if (parsed->document.HasParseError() || !parsed->document.IsObject()) {
+    return base::fail(base::ErrorCode::parse_error, "the schema is not a JSON object");
+  }
+  return Schema(std::move(parsed));
+}
+
+std::vector<SchemaProblem> Schema::check(std::string_view json) const {
+  return Check(parsed_->document, json).run();
+}
+
+std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& names) {
+  std::string_view nearest;
+  // Up to half of the letters may be wrong; beyond that it is another word.
+  std::size_t distance_min = std::max<std::size_t>(name.size() / 2, 1) + 1;
+  for (const std::string_view candidate : names) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance >= distance_min) continue;
+    distance_min = distance;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+}  // namespace baton::json

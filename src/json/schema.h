@@ -1,0 +1,45 @@
+// Schema: a JSON Schema (draft 4) whose checks report problems that people can act on.
+//
+// Threads: immutable once made.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace baton::json {
+
+struct SchemaProblem {
+  std::string pointer;  // JSON pointer to the value; empty: the whole document
+  std::string reason;   // "must be a string", "is unknown; did you mean \"mode\"?"
+
+  friend bool operator==(const SchemaProblem&, const SchemaProblem&) = default;
+};
+
+class Schema {
+ public:
+  // Fails with parse_error for text that is not a JSON object.
+  static base::Result<Schema> parse(std::string_view text);
+
+  Schema(Schema&&) noexcept;
+  Schema& operator=(Schema&&) noexcept;
+  ~Schema();
+
+  // Returns the problems of `json`; empty: none. Finds several in one go: each value at fault is set aside
+  // and the rest is checked again. Not every problem is found this way: if an element of a list is wrong, the
+  // elements after it wait for the next check.
+  std::vector<SchemaProblem> check(std::string_view json) const;
+
+ private:
+  struct Parsed;
+  explicit Schema(std::unique_ptr<const Parsed> parsed);
+  std::unique_ptr<const Parsed> parsed_;
+};
+
+// The one of `names` that `name` was probably meant to be, or an empty view.
+std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& names);
+
+}  // namespace baton::json

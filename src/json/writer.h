@@ -1,0 +1,67 @@
+// Writer: builds JSON text at the end of a std::string.
+//
+//   Writer w(out);
+//   w.object([&] { w.member("id", id); w.key("parts").array([&] { ... }); });
+//
+// Threads: none shared. It does not check the order of calls; tests do.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "task/json.h"
+
+namespace baton::json {
+
+class Writer {
+ public:
+  explicit Writer(std::string& out) : out_(out) {}
+
+  template <class F>
+  Writer& object(F&& members) {
+    open('{');
+    members();
+    return close('}');
+  }
+  template <class F>
+  Writer& array(F&& values) {
+    open('[');
+    values();
+    return close(']');
+  }
+
+  Writer& key(std::string_view name);
+  Writer& string(std::string_view text);
+  Writer& integer(std::int64_t number);
+  Writer& real(double number);
+  Writer& boolean(bool truth);
+  Writer& null();
+  // Text that is JSON already.
+  Writer& raw(std::string_view json);
+
+  Writer& member(std::string_view name, std::string_view text) { return key(name).string(text); }
+  Writer& member(std::string_view name, const char* text) { return key(name).string(text); }
+  Writer& member(std::string_view name, std::int64_t number) { return key(name).integer(number); }
+  Writer& member(std::string_view name, int number) { return key(name).integer(number); }
+  Writer& member(std::string_view name, bool truth) { return key(name).boolean(truth); }
+  Writer& member(std::string_view name, const task::Json& json) { return key(name).raw(json.text); }
+  // Left out when empty.
+  Writer& optional(std::string_view name, std::string_view text) {
+    return text.empty() ? *this : member(name, text);
+  }
+  Writer& optional(std::string_view name, const task::Json& json) {
+    return json.empty() ? *this : member(name, json);
+  }
+
+ private:
+  void separate();
+  void open(char bracket);
+  Writer& close(char bracket);
+
+  std::string& out_;
+  bool first_ = true;  // nothing yet inside the innermost bracket
+  bool after_key_ = false;
+};
+
+}  // namespace baton::json

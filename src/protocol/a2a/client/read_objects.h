@@ -1,0 +1,45 @@
+// Reads the objects of A2A in answers of remote agents. Names, tags and enum values of any version are
+// accepted. The version matters only for the form of parts, for push configs, and to tell a Task from an
+// event.
+//
+// Threads: any; stateless.
+#pragma once
+
+#include "base/error.h"
+#include "json/document.h"
+#include "protocol/a2a/client/updates.h"
+#include "protocol/a2a/dialect.h"
+
+namespace baton::protocol::a2a {
+
+enum class PartShape {
+  tagged,      // before 1.0: text, file, data
+  proto_v0_3,  // the same in ProtoJSON, with data wrapped once more
+  v1_0,        // text, raw, url, data
+};
+
+class ObjectReader {
+ public:
+  ObjectReader(PartShape shape, task::ProtocolVersion version) : shape_(shape), version_(version) {}
+
+  base::Result<Update> read_update(json::Value item) const;
+  base::Result<task::Task> read_task(json::Value task) const;
+  base::Result<ListPage> read_list(json::Value page) const;
+  base::Result<PushRequest> read_push(json::Value push) const;
+  // A list, or an object with the list as `configs`.
+  base::Result<std::vector<PushRequest>> read_pushes(json::Value list) const;
+
+ private:
+  base::Result<std::vector<task::Part>> read_parts(json::Value owner) const;
+  base::Result<Reply> read_message(json::Value message) const;
+  base::Result<task::Status> read_status(json::Value status) const;
+  base::Result<ArtifactUpdate> read_artifact(json::Value artifact) const;
+  base::Result<Update> read_status_update(json::Value event) const;
+  base::Result<Update> read_artifact_update(json::Value event) const;
+  base::Result<Update> read_bare(json::Value item) const;
+
+  const PartShape shape_;
+  const task::ProtocolVersion version_;
+};
+
+}  // namespace baton::protocol::a2a

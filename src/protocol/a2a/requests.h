@@ -1,0 +1,75 @@
+// Requests of A2A as values, the same for every version and binding.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "protocol/a2a/baton_extension.h"
+#include "task/task.h"
+
+namespace baton::protocol::a2a {
+
+// What A2A can be asked to do, in any version and binding.
+enum class Operation {
+  send,
+  send_stream,
+  get,
+  list,
+  cancel,
+  subscribe,
+  set_push,
+  get_push,
+  list_push,
+  delete_push,
+  extended_card,
+  artifact_bytes,
+  message_bytes,
+};
+constexpr bool answers_with_stream(Operation operation) {
+  return operation == Operation::send_stream || operation == Operation::subscribe;
+}
+
+// A send. The submission's caller and agent stay empty.
+struct SendRequest {
+  task::Submission submission;
+  std::optional<bool> waits;              // wait for the task to stop; absent: as the agent's card says
+  std::optional<int> history_length = 0;  // of the answer, as in task::Depth: nothing means all
+  NumbersWish numbers;
+};
+
+// Get, cancel and subscribe.
+struct TaskRequest {
+  task::TaskId id;
+  std::optional<int> history_length = 0;
+  bool says_history = false;  // historyLength was given; set only by TaggedDialect
+  // metadata.lastEventId, for clients that cannot set a Last-Event-ID header.
+  std::optional<task::EventNumber> last_event;
+  NumbersWish numbers;
+};
+
+// A list. The filter's caller and agent stay empty.
+struct ListRequest {
+  task::ListFilter filter;
+  task::Depth depth;
+};
+
+struct PushRequest {
+  task::TaskId task;        // empty in REST, where the path has it
+  task::PushConfig config;  // with its version; without an id if Baton is to make one
+};
+
+// Get, list and delete of push configs.
+struct PushRef {
+  task::TaskId task;
+  task::PushConfigId config;  // empty: the first config (get), or ignored (list)
+};
+
+// The bytes of an artifact or a message, or of one of its parts.
+struct ContentRequest {
+  task::TaskId task;
+  std::string id;                   // the artifact's or the message's
+  std::optional<std::size_t> part;  // empty: all
+};
+
+}  // namespace baton::protocol::a2a

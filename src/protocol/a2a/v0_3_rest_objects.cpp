@@ -1,0 +1,240 @@
+#include "protocol/a2a/v0_3_rest_objects.h"
+
+#include "base/base64.h"
+#include "protocol/a2a/members.h"
+#include "protocol/a2a/v1_objects.h"
+
+namespace baton::protocol::a2a::rest_v0_3 {
+namespace {
+
+using base::fail;
+using base::Result;
+using task::Part;
+
+// The names of 1.0, except that CANCELLED has two Ls here.
+std::string_view state_name(task::State state) {
+  return state == task::State::canceled ? "TASK_STATE_CANCELLED" : v1::state_name(state);
+}
+
+// As protobuf prints it: no fraction if it is zero.
+std::string timestamp(base::Timestamp at) {
+  constexpr std::string_view kWhole = ".000Z";
+  std::string text = base::to_rfc3339(at);
+  if (text.ends_with(kWhole)) text.replace(text.size() - kWhole.size(), kWhole.size(), "Z");
+  return text;
+}
+
+void write_part(json::Writer& out, const Part& part) {
+  out.object([&] {
+    if (part.kind == Part::Kind::text) {
+      out.member("text", part.content);
+    } else if (part.kind == Part::Kind::data) {
+      out.key("data").object([&] { write_data(out.key("data"), part); });
+    } else {
+      out.key("file").object([&] {
+        out.member(part.kind == Part::Kind::raw ? "fileWithBytes" : "fileWithUri", part.content);
+        out.optional("mimeType", part.media_type).optional("name", part.filename);
+      });
+    }
+    out.optional("metadata", metadata_before_v1(part, true));
+  });
+}
+
+void write_parts(json::Writer& out, const std::vector<Part>& parts) {
+  out.array([&] {
+    for (const Part& part : parts) write_part(out, part);
+  });
+}
+
+}  // namespace
+
+void write_message(json::Writer& out, const task::Message& message, const TaskNames& names) {
+  out.object([&] {
+    out.optional("messageId", message.id.value);
+    out.optional("contextId", names.context.value).optional("taskId", names.task.value);
+    out.member("role", message.role == task::Role::user ? "ROLE_USER" : "ROLE_AGENT");
+    if (!message.parts.empty()) write_parts(out.key("content"), message.parts);
+    out.optional("metadata", message.metadata);
+    write_strings(out, "extensions", message.extensions);
+  });
+}
+
+namespace {
+
+void write_artifact(json::Writer& out, const task::Artifact& artifact) {
+  out.object([&] {
+    out.optional("artifactId", artifact.id.value).optional("name", artifact.name);
+    out.optional("description", artifact.description);
+    if (!artifact.parts.empty()) write_parts(out.key("parts"), artifact.parts);
+    out.optional("metadata", artifact.metadata);
+    write_strings(out, "extensions", artifact.extensions);
+  });
+}
+
+void write_status(json::Writer& out, const task::Status& status, const TaskNames& names) {
+  out.object([&] {
+    out.member("state", state_name(status.state));
+    if (status.message) write_message(out.key("message"), *status.message, names);
+    out.member("timestamp", timestamp(status.at));
+  });
+}
+
+void write_names(json::Writer& out, const TaskNames& names) {
+  out.member("taskId", names.task.value).optional("contextId", names.context.value);
+}
+
+// Errors name members within the part: the caller puts the name of the part before them.
+Result<Part> read_file(json::Value file) {
+  if (!file.is_object()) return wrong("file: must be an object");
+  Part part;
+  std::string bytes, uri;
+  const json::Value payload = first_of(file, {"fileWithBytes", "file_with_bytes", "bytes", "data"});
+  std::optional<base::Error> bad;
+  if ((bad = take(read_string(file["name"], "file.name"), part.filename)) ||
+      (bad =
+           take(read_string(first_of(file, {"mimeType", "mime_type"}), "file.mimeType"), part.media_type)) ||
+      (bad = take(read_string(payload, "file.fileWithBytes"), bytes)) ||
+      (bad = take(read_string(first_of(file, {"fileWithUri", "file_with_uri", "uri"}), "file.fileWithUri"),
+                  uri))) {
+    return fail(*bad);
+  }
+  if (payload.absent() == uri.empty()) {
+    return wrong("file: exactly one of fileWithBytes and fileWithUri is needed");
+  }
+  part.kind = payload.absent() ? Part::Kind::url : Part::Kind::raw;
+  part.content = std::move(uri);
+  if (payload.absent()) return part;
+  auto normal = base::normalize_base64(bytes);
+  if (!normal) return wrong("file.fileWithBytes: is not base64");
+  part.content = std::move(*normal);
+  return part;
+}
+
+// Data of a part without a tag is nested twice, data of JSON-RPC is not. Some clients forget the tag: then an
+// object with other members than `data` is the data.
+json::Value data_in(json::Value part) {
+  const json::Value data = part["data"];
+  const bool is_tagged = !first_of(part, {"kind", "type"}).absent();
+  const json::Value inner = data["data"];
+  return !is_tagged && data.size() == 1 && inner.is_object() ? inner : data;
+}
+
+Result<Part> read_part(json::Value part) {
+  if (!part.is_object()) return wrong("must be an object");
+  const json::Value text = part["text"], file = part["file"], data = part["data"];
+  const int given = (text.absent() ? 0 : 1) + (file.absent() ? 0 : 1) + (data.absent() ? 0 : 1);
+  if (given != 1) return wrong("text: exactly one of text, file and data is needed");
+  if (!text.absent() && !text.is_string()) return wrong("text: must be a string");
+  task::Json metadata;
+  if (auto bad = take(read_object(part["metadata"], "metadata"), metadata)) return fail(*bad);
+  auto read = !text.absent()   ? Result<Part>(Part::of_text(text.str()))
+              : !file.absent() ? read_file(file)
+                               : read_data(data_in(part), part["metadata"], metadata);
+  if (read) read->metadata = std::move(metadata);
+  return read;
+}
+
+Result<task::Role> read_role(json::Value role) {
+  if (role.string() == "ROLE_USER" || role.string() == "user") return task::Role::user;
+  if (role.string() == "ROLE_AGENT" || role.string() == "agent") return task::Role::agent;
+  if (role.integer() == 1) return task::Role::user;
+  if (role.integer() == 2) return task::Role::agent;
+  return wrong("message.role: must be ROLE_USER or ROLE_AGENT");
+}
+
+}  // namespace
+
+void write_task(json::Writer& out, const task::Task& task) {
+  const TaskNames names{task.id, task.context};
+  out.object([&] {
+    out.member("id", task.id.value).optional("contextId", task.context.value);
+    write_status(out.key("status"), task.status, names);
+    if (!task.artifacts.empty()) {
+      out.key("artifacts").array([&] {
+        for (const task::Artifact& artifact : task.artifacts) write_artifact(out, artifact);
+      });
+    }
+    if (!task.history.empty()) {
+      out.key("history").array([&] {
+        for (const task::Message& message : task.history) write_message(out, message, names);
+      });
+    }
+    out.optional("metadata", task.metadata);
+  });
+}
+
+void write_status_update(json::Writer& out, const TaskNames& names, const task::Status& status,
+                         const task::Json& metadata, bool final) {
+  out.key("statusUpdate").object([&] {
+    write_names(out, names);
+    write_status(out.key("status"), status, names);
+    if (final) out.member("final", true);
+    out.optional("metadata", metadata);
+  });
+}
+
+void write_artifact_update(json::Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
+                           const task::Json& metadata) {
+  out.key("artifactUpdate").object([&] {
+    write_names(out, names);
+    write_artifact(out.key("artifact"), chunk.artifact);
+    if (chunk.append) out.member("append", true);
+    if (chunk.last_chunk) out.member("lastChunk", true);
+    out.optional("metadata", metadata);
+  });
+}
+
+void write_push(json::Writer& out, const task::TaskId& task, const task::PushConfig& config) {
+  const std::string& id = config.id.empty() ? task.value : config.id.value;
+  out.object([&] {
+    out.member("name", "tasks/" + task.value + "/pushNotificationConfigs/" + id);
+    out.key("pushNotificationConfig").object([&] {
+      out.member("id", id).member("url", config.url).optional("token", config.token);
+      out.optional("lastError", config.last_error);
+      if (config.schemes.empty() && config.credentials.empty()) return;
+      out.key("authentication").object([&] {
+        write_strings(out, "schemes", config.schemes);
+        out.optional("credentials", config.credentials);
+      });
+    });
+  });
+}
+
+Result<Addressed> read_message(json::Value message) {
+  if (!message.is_object()) return wrong("message: must be an object");
+  Addressed read;
+  std::optional<base::Error> bad;
+  if ((bad = take(read_id(first_of(message, {"messageId", "message_id"}), "message.messageId"),
+                  read.message.id.value))) {
+    return fail(*bad);
+  }
+  if (read.message.id.empty()) return wrong("message.messageId: must not be empty");
+  if ((bad = take(read_role(message["role"]), read.message.role)) ||
+      (bad = take(read_id(first_of(message, {"taskId", "task_id"}), "message.taskId"), read.task.value)) ||
+      (bad = take(read_id(first_of(message, {"contextId", "context_id"}), "message.contextId"),
+                  read.context.value)) ||
+      (bad = take(read_parts(first_of(message, {"content", "parts"}), "message.content", read_part),
+                  read.message.parts)) ||
+      (bad = take(read_object(message["metadata"], "message.metadata"), read.message.metadata)) ||
+      (bad = take(read_strings(message["extensions"], "message.extensions"), read.message.extensions)) ||
+      (bad = take(read_task_ids(message["referenceTaskIds"], "message.referenceTaskIds"),
+                  read.message.reference_tasks))) {
+    return fail(*bad);
+  }
+  return read;
+}
+
+std::optional<PushRef> parse_name(std::string_view name) {
+  constexpr std::string_view kTasks = "tasks/";
+  constexpr std::string_view kConfigs = "/pushNotificationConfigs/";
+  if (!name.starts_with(kTasks)) return std::nullopt;
+  name.remove_prefix(kTasks.size());
+  const std::size_t end = std::min(name.rfind(kConfigs), name.size());
+  PushRef ref{{std::string(name.substr(0, end))}, {}};
+  if (ref.task.empty()) return std::nullopt;
+  if (end < name.size()) ref.config.value = name.substr(end + kConfigs.size());
+  if (ref.task.value.size() > kIdMax || ref.config.value.size() > kIdMax) return std::nullopt;
+  return ref;
+}
+
+}  // namespace baton::protocol::a2a::rest_v0_3

@@ -1,0 +1,39 @@
+// The objects of A2A 0.3 in the ProtoJSON of its proto, a2a.v1 (README.md, 5), which its REST binding
+// carries.
+//
+// Only members of the proto are written, and no defaults. Reading also accepts the proto's own names
+// (snake_case, enum numbers) and the shapes of JSON-RPC. Errors name the full path of a member. Threads: any;
+// stateless.
+#pragma once
+
+#include "base/error.h"
+#include "json/document.h"
+#include "json/writer.h"
+#include "protocol/a2a/dialect.h"
+#include "task/task.h"
+
+namespace baton::protocol::a2a::rest_v0_3 {
+
+// Includes the ids of the task and the context, unless empty.
+void write_message(json::Writer& out, const task::Message& message, const TaskNames& names);
+void write_task(json::Writer& out, const task::Task& task);
+// These write a member of a StreamResponse, with its name.
+void write_status_update(json::Writer& out, const TaskNames& names, const task::Status& status,
+                         const task::Json& metadata, bool final);
+void write_artifact_update(json::Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
+                           const task::Json& metadata);
+void write_push(json::Writer& out, const task::TaskId& task, const task::PushConfig& config);
+
+// A message, and the task and context it is for.
+struct Addressed {
+  task::Message message;
+  task::TaskId task;
+  task::ContextId context;
+};
+base::Result<Addressed> read_message(json::Value message);
+
+// Parses "tasks/{task}" and "tasks/{task}/pushNotificationConfigs/{config}"; the JavaScript SDK sends an
+// empty config if it has none. Returns nothing for anything else. Task ids of 0.1 may contain slashes.
+std::optional<PushRef> parse_name(std::string_view name);
+
+}  // namespace baton::protocol::a2a::rest_v0_3

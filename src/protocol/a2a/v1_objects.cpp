@@ -1,0 +1,248 @@
+#include "protocol/a2a/v1_objects.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/base64.h"
+#include "protocol/a2a/members.h"
+
+namespace baton::protocol::v1 {
+namespace {
+
+using a2a::read_object;
+using a2a::read_string;
+using a2a::read_strings;
+using a2a::take;
+using a2a::write_strings;
+using a2a::wrong;
+using base::fail;
+using base::Result;
+
+constexpr std::array<std::string_view, 8> kStateNames{
+    "TASK_STATE_SUBMITTED", "TASK_STATE_WORKING",  "TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED",
+    "TASK_STATE_COMPLETED", "TASK_STATE_CANCELED", "TASK_STATE_FAILED",         "TASK_STATE_REJECTED"};
+
+// In the order of their numbers in a2a.proto, from 1.
+using task::State;
+constexpr std::array kStateNumbers{State::submitted, State::working,      State::completed,
+                                   State::failed,    State::canceled,     State::input_required,
+                                   State::rejected,  State::auth_required};
+
+struct ContentName {
+  std::string_view name;
+  task::Part::Kind kind;
+};
+constexpr std::array kContentNames{
+    ContentName{"text", task::Part::Kind::text},
+    ContentName{"raw", task::Part::Kind::raw},
+    ContentName{"url", task::Part::Kind::url},
+    ContentName{"data", task::Part::Kind::data},
+};
+
+// A member under its camelCase or its snake_case name.
+json::Value either(json::Value object, std::string_view camel, std::string_view snake) {
+  const json::Value value = object[camel];
+  return value.missing() ? object[snake] : value;
+}
+
+Result<task::Part> read_content(json::Value part) {
+  task::Part read;
+  int found = 0;
+  for (const ContentName& candidate : kContentNames) {
+    const json::Value content = part[candidate.name];
+    // `data: null` is a value; null anywhere else means "not set".
+    if (content.missing() || (content.is_null() && candidate.kind != task::Part::Kind::data)) continue;
+    ++found;
+    read.kind = candidate.kind;
+    if (candidate.kind == task::Part::Kind::data) {
+      read.content = std::string(content.raw());
+      continue;
+    }
+    if (!content.is_string()) return wrong(std::string(candidate.name) + ": must be a string");
+    read.content = content.str();
+  }
+  if (found != 1) return wrong("exactly one of text, raw, url and data is needed");
+  if (read.kind == task::Part::Kind::raw) {
+    auto normal = base::normalize_base64(read.content);
+    if (!normal) return wrong("raw: is not base64");
+    read.content = std::move(*normal);
+  }
+  return read;
+}
+
+}  // namespace
+
+std::string_view state_name(task::State state) {
+  return kStateNames[static_cast<std::size_t>(state)];
+}
+
+std::optional<task::State> state_named(std::string_view name) {
+  const auto* found = std::find(kStateNames.begin(), kStateNames.end(), name);
+  if (found == kStateNames.end()) return std::nullopt;
+  return static_cast<task::State>(found - kStateNames.begin());
+}
+
+std::optional<task::State> state_numbered(std::int64_t number) {
+  if (number < 1 || number > static_cast<std::int64_t>(kStateNumbers.size())) return std::nullopt;
+  return kStateNumbers[static_cast<std::size_t>(number - 1)];
+}
+
+int number_of(task::State state) {
+  const auto* found = std::find(kStateNumbers.begin(), kStateNumbers.end(), state);
+  return static_cast<int>(found - kStateNumbers.begin()) + 1;
+}
+
+void write_part(json::Writer& out, const task::Part& part) {
+  out.object([&] {
+    const std::string_view name = kContentNames[static_cast<std::size_t>(part.kind)].name;
+    if (part.kind == task::Part::Kind::data) {
+      out.key(name).raw(part.content);
+    } else {
+      out.member(name, part.content);
+    }
+    out.optional("filename", part.filename);
+    out.optional("mediaType", part.media_type);
+    out.optional("metadata", part.metadata);
+  });
+}
+
+void write_parts(json::Writer& out, const std::vector<task::Part>& parts) {
+  out.array([&] {
+    for (const task::Part& part : parts) write_part(out, part);
+  });
+}
+
+void write_message(json::Writer& out, const task::Message& message, const task::TaskId& task,
+                   const task::ContextId& context) {
+  out.object([&] {
+    out.member("messageId", message.id.value);
+    out.optional("contextId", context.value);
+    out.optional("taskId", task.value);
+    out.member("role", message.role == task::Role::user ? "ROLE_USER" : "ROLE_AGENT");
+    out.key("parts");
+    write_parts(out, message.parts);
+    out.optional("metadata", message.metadata);
+    write_strings(out, "extensions", message.extensions);
+    if (message.reference_tasks.empty()) return;
+    out.key("referenceTaskIds").array([&] {
+      for (const task::TaskId& id : message.reference_tasks) out.string(id.value);
+    });
+  });
+}
+
+void write_artifact(json::Writer& out, const task::Artifact& artifact) {
+  out.object([&] {
+    out.member("artifactId", artifact.id.value);
+    out.optional("name", artifact.name);
+    out.optional("description", artifact.description);
+    out.key("parts");
+    write_parts(out, artifact.parts);
+    out.optional("metadata", artifact.metadata);
+    write_strings(out, "extensions", artifact.extensions);
+  });
+}
+
+void write_status(json::Writer& out, const task::Status& status, const task::TaskId& task,
+                  const task::ContextId& context) {
+  out.object([&] {
+    out.member("state", state_name(status.state));
+    if (status.message) {
+      out.key("message");
+      write_message(out, *status.message, task, context);
+    }
+    out.member("timestamp", base::to_rfc3339(status.at));
+  });
+}
+
+void write_task(json::Writer& out, const task::Task& task, Artifacts artifacts) {
+  out.object([&] {
+    out.member("id", task.id.value);
+    out.optional("contextId", task.context.value);
+    out.key("status");
+    write_status(out, task.status, task.id, task.context);
+    const bool some = artifacts == Artifacts::where_any && !task.artifacts.empty();
+    if (some || artifacts == Artifacts::always) {
+      out.key("artifacts").array([&] {
+        for (const task::Artifact& artifact : task.artifacts) write_artifact(out, artifact);
+      });
+    }
+    if (!task.history.empty()) {
+      out.key("history").array([&] {
+        for (const task::Message& message : task.history) write_message(out, message, task.id, task.context);
+      });
+    }
+    out.optional("metadata", task.metadata);
+  });
+}
+
+Result<task::Part> read_part(json::Value part) {
+  if (!part.is_object()) return wrong("must be an object");
+  auto read = read_content(part);
+  if (!read) return read;
+  if (auto bad = take(read_string(part["filename"], "filename"), read->filename)) return fail(*bad);
+  if (auto bad = take(read_string(either(part, "mediaType", "media_type"), "mediaType"), read->media_type)) {
+    return fail(*bad);
+  }
+  if (auto bad = take(read_object(part["metadata"], "metadata"), read->metadata)) return fail(*bad);
+  return read;
+}
+
+Result<std::vector<task::Part>> read_parts(json::Value parts) {
+  if (!parts.is_array()) return wrong("parts: must be a list");
+  std::vector<task::Part> read;
+  read.reserve(parts.size());
+  for (const json::Value part : parts) {
+    auto one = read_part(part);
+    if (!one) return wrong("parts[" + std::to_string(read.size()) + "]: " + one.error().for_caller);
+    read.push_back(std::move(*one));
+  }
+  return read;
+}
+
+Result<task::Message> read_message(json::Value message, task::TaskId* task, task::ContextId* context) {
+  if (!message.is_object()) return wrong("message: must be an object");
+  task::Message read;
+  const json::Value role = message["role"];
+  if (role.string() == "ROLE_USER" || role.integer() == 1) {
+    read.role = task::Role::user;
+  } else if (role.string() == "ROLE_AGENT" || role.integer() == 2) {
+    read.role = task::Role::agent;
+  } else if (!role.absent()) {
+    return wrong("message.role: must be ROLE_USER or ROLE_AGENT");
+  }
+  if (auto bad = take(read_parts(message["parts"]), read.parts)) return fail(*bad);
+  if (read.parts.empty()) return wrong("parts: at least one part is needed");
+  std::string own_task, own_context;
+  std::vector<std::string> references;
+  std::optional<base::Error> bad;
+  if ((bad = take(read_string(either(message, "messageId", "message_id"), "messageId"), read.id.value)) ||
+      (bad = take(read_object(message["metadata"], "metadata"), read.metadata)) ||
+      (bad = take(read_strings(message["extensions"], "extensions"), read.extensions)) ||
+      (bad = take(read_strings(either(message, "referenceTaskIds", "reference_task_ids"), "referenceTaskIds"),
+                  references)) ||
+      (bad = take(read_string(either(message, "taskId", "task_id"), "taskId"), own_task)) ||
+      (bad = take(read_string(either(message, "contextId", "context_id"), "contextId"), own_context))) {
+    return fail(*bad);
+  }
+  for (std::string& id : references) read.reference_tasks.push_back({std::move(id)});
+  if (task) task->value = std::move(own_task);
+  if (context) context->value = std::move(own_context);
+  return read;
+}
+
+Result<task::Artifact> read_artifact(json::Value artifact) {
+  if (!artifact.is_object()) return wrong("artifact: must be an object");
+  task::Artifact read;
+  std::optional<base::Error> bad;
+  if ((bad = take(read_string(either(artifact, "artifactId", "artifact_id"), "artifactId"), read.id.value)) ||
+      (bad = take(read_string(artifact["name"], "name"), read.name)) ||
+      (bad = take(read_string(artifact["description"], "description"), read.description)) ||
+      (bad = take(read_parts(artifact["parts"]), read.parts)) ||
+      (bad = take(read_object(artifact["metadata"], "metadata"), read.metadata)) ||
+      (bad = take(read_strings(artifact["extensions"], "extensions"), read.extensions))) {
+    return fail(*bad);
+  }
+  return read;
+}
+
+}  // namespace baton::protocol::v1

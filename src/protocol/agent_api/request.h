@@ -1,0 +1,19 @@
+// Reads an AgentRequest as a chat::RunRequest.
+//
+// Only the items of `input` after the agent's last one count: clients send either what is new or everything.
+// Items of the user become the message, outputs of tools become results, approvals become answers. Whatever
+// else the agent may want to know goes into metadata:
+// {"agent_api":{"model":...,"temperature":...,"input":[...]}}, where `input` has the remaining items (system
+// messages, earlier ones).
+#pragma once
+
+#include "base/error.h"
+#include "json/document.h"
+#include "protocol/chat/run_request.h"
+
+namespace baton::protocol::agent_api {
+
+// Fails with invalid_argument.
+base::Result<chat::RunRequest> read_request(json::Value body);
+
+}  // namespace baton::protocol::agent_api

@@ -1,0 +1,226 @@
+#include "protocol/agui/content.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/base64.h"
+#include "protocol/a2a/members.h"
+
+namespace baton::protocol::agui {
+namespace {
+
+using a2a::read_string;
+using a2a::take;
+using a2a::wrong;
+using base::fail;
+using base::Result;
+using task::Part;
+
+// A part, or nothing if its type is unknown.
+using MaybePart = std::optional<Part>;
+
+Result<Part> raw_part(std::string_view text, std::string media_type, const std::string& name) {
+  auto bytes = base::normalize_base64(text);
+  if (!bytes) return wrong(name + ": must be base64");
+  return Part{Part::Kind::raw, std::move(*bytes), {}, std::move(media_type), {}};
+}
+
+// Some clients put a file's bytes where a link or plain base64 belongs: "data:image/png;base64,...".
+Result<MaybePart> read_data_url(std::string_view text, std::string media_type, const std::string& name) {
+  constexpr std::string_view kScheme = "data:", kBase64 = ";base64";
+  if (!text.starts_with(kScheme)) return MaybePart{};
+  const auto comma = text.find(',');
+  if (comma == std::string_view::npos) return MaybePart{};
+  std::string_view type = text.substr(kScheme.size(), comma - kScheme.size());
+  if (!type.ends_with(kBase64)) return MaybePart{};
+  type.remove_suffix(kBase64.size());
+  if (media_type.empty()) media_type = type;
+  auto part = raw_part(text.substr(comma + 1), std::move(media_type), name);
+  if (!part) return fail(std::move(part.error()));
+  return MaybePart{std::move(*part)};
+}
+
+Result<MaybePart> bytes_part(std::string_view text, std::string media_type, const std::string& name) {
+  auto part = read_data_url(text, media_type, name);
+  if (!part || *part) return part;
+  auto raw = raw_part(text, std::move(media_type), name);
+  if (!raw) return fail(std::move(raw.error()));
+  return MaybePart{std::move(*raw)};
+}
+
+Result<MaybePart> url_part(std::string_view url, std::string media_type, const std::string& name) {
+  auto part = read_data_url(url, media_type, name);
+  if (!part || *part) return part;
+  return MaybePart{Part{Part::Kind::url, std::string(url), {}, std::move(media_type), {}}};
+}
+
+Part file_part(std::string_view id, std::string_view provider, std::string media_type) {
+  Part part{Part::Kind::data, {}, {}, std::move(media_type), {}};
+  json::Writer out(part.content);
+  out.object([&] { out.key("file").object([&] { out.member("id", id).optional("provider", provider); }); });
+  return part;
+}
+
+// {"type":"binary","mimeType", "data"?|"url"?|"id"?, "filename"?}
+Result<MaybePart> read_binary(json::Value value, const std::string& name) {
+  std::string media_type, data, url, id, filename;
+  if (auto bad = take(read_string(value["mimeType"], name + ".mimeType"), media_type)) return fail(*bad);
+  if (auto bad = take(read_string(value["data"], name + ".data"), data)) return fail(*bad);
+  if (auto bad = take(read_string(value["url"], name + ".url"), url)) return fail(*bad);
+  if (auto bad = take(read_string(value["id"], name + ".id"), id)) return fail(*bad);
+  if (auto bad = take(read_string(value["filename"], name + ".filename"), filename)) return fail(*bad);
+  if (data.empty() && url.empty() && id.empty()) return wrong(name + ": one of id, url and data is needed");
+  MaybePart part;
+  if (!data.empty()) {
+    if (auto bad = take(bytes_part(data, media_type, name + ".data"), part)) return fail(*bad);
+  } else if (!url.empty()) {
+    if (auto bad = take(url_part(url, media_type, name + ".url"), part)) return fail(*bad);
+  } else {
+    part = file_part(id, {}, media_type);
+  }
+  part->filename = std::move(filename);
+  return part;
+}
+
+// {"type":"image"|..., "source":{"type":"data"|"url"|"file", "value", "mimeType"?, "provider"?}}
+Result<MaybePart> read_media(json::Value value, const std::string& name) {
+  const json::Value source = value["source"];
+  if (!source.is_object()) return wrong(name + ".source: must be an object");
+  std::string media_type, provider;
+  if (auto bad = take(read_string(source["mimeType"], name + ".source.mimeType"), media_type)) {
+    return fail(*bad);
+  }
+  if (auto bad = take(read_string(source["provider"], name + ".source.provider"), provider)) {
+    return fail(*bad);
+  }
+  const std::string where = name + ".source.value";
+  const std::string_view type = source["type"].string();
+  const bool known = type == "data" || type == "url" || type == "file";
+  if (!known) return MaybePart{};
+  if (!source["value"].is_string()) return wrong(where + ": must be a string");
+  const std::string_view content = source["value"].string();
+  if (type == "data") return bytes_part(content, std::move(media_type), where);
+  if (type == "url") return url_part(content, std::move(media_type), where);
+  return MaybePart{file_part(content, provider, std::move(media_type))};
+}
+
+Result<MaybePart> read_one(json::Value value, const std::string& name) {
+  if (!value.is_object()) return wrong(name + ": must be an object");
+  if (!value["type"].is_string()) return wrong(name + ".type: must be a string");
+  const std::string_view type = value["type"].string();
+  if (type == "text") {
+    if (!value["text"].is_string()) return wrong(name + ".text: must be a string");
+    return MaybePart{Part::of_text(value["text"].str())};
+  }
+  if (type == "binary") return read_binary(value, name);
+  if (type != "image" && type != "audio" && type != "video" && type != "document") return MaybePart{};
+  auto part = read_media(value, name);
+  if (part && *part && value["metadata"].is_object()) (*part)->metadata = value["metadata"].json();
+  return part;
+}
+
+std::string_view kind_of(std::string_view media_type) {
+  for (std::string_view kind : {"image", "audio", "video"}) {
+    if (media_type.starts_with(kind) && media_type.substr(kind.size()).starts_with('/')) return kind;
+  }
+  return "document";
+}
+
+std::string media_type_of(const Part& part) {
+  return part.media_type.empty() ? "application/octet-stream" : part.media_type;
+}
+
+// The id and provider of a data part {"file":{...}}; for any other part the id is empty.
+struct KeptFile {
+  std::string id, provider;
+};
+KeptFile file_in(const Part& part) {
+  if (part.kind != Part::Kind::data) return {};
+  const auto document = json::Document::parse_view(part.content);
+  if (!document) return {};
+  const json::Value file = document->root()["file"];
+  return {file["id"].str(), file["provider"].str()};
+}
+
+void write_media(json::Writer& out, const Part& part) {
+  const KeptFile file = file_in(part);
+  out.member("type", kind_of(part.media_type)).key("source").object([&] {
+    if (part.kind == Part::Kind::raw) {
+      out.member("type", "data").member("value", part.content).member("mimeType", media_type_of(part));
+    } else if (part.kind == Part::Kind::url) {
+      out.member("type", "url").member("value", part.content).optional("mimeType", part.media_type);
+    } else {
+      out.member("type", "file").member("value", file.id).optional("provider", file.provider);
+      out.optional("mimeType", part.media_type);
+    }
+  });
+}
+
+void write_binary(json::Writer& out, const Part& part) {
+  out.member("type", "binary").member("mimeType", media_type_of(part));
+  if (part.kind == Part::Kind::raw) out.member("data", part.content);
+  if (part.kind == Part::Kind::url) out.member("url", part.content);
+  if (part.kind == Part::Kind::data) out.member("id", file_in(part).id);
+  out.optional("filename", part.filename);
+}
+
+}  // namespace
+
+Result<std::vector<Part>> read_content(json::Value content, const std::string& name) {
+  std::vector<Part> parts;
+  if (content.absent()) return parts;
+  if (content.is_string()) {
+    parts.push_back(Part::of_text(content.str()));
+    return parts;
+  }
+  if (!content.is_array()) return wrong(name + ": must be a string or a list of parts");
+  int index = 0;
+  for (const json::Value value : content) {
+    auto part = read_one(value, name + "[" + std::to_string(index++) + "]");
+    if (!part) return fail(std::move(part.error()));
+    if (*part) parts.push_back(std::move(**part));
+  }
+  return parts;
+}
+
+Result<task::Json> read_result_content(json::Value content, const std::string& name) {
+  if (content.absent()) return task::Json{R"("")"};
+  if (content.is_string()) return content.json();
+  auto parts = read_content(content, name);
+  if (!parts) return fail(std::move(parts.error()));
+  const bool texts = std::ranges::all_of(*parts, [](const Part& p) { return p.kind == Part::Kind::text; });
+  if (!texts || parts->size() != content.size()) return content.json();
+  task::Message message;
+  message.parts = std::move(*parts);
+  return task::Json{a2a::quoted(task::text_of(message))};
+}
+
+bool shows_in_content(const Part& part) {
+  return part.kind != Part::Kind::data || !file_in(part).id.empty();
+}
+
+void write_content(json::Writer& out, const std::vector<Part>& parts, bool newer) {
+  const auto is_file = [](const Part& p) { return p.kind != Part::Kind::text && shows_in_content(p); };
+  if (std::ranges::none_of(parts, is_file)) {
+    task::Message texts;
+    texts.parts = parts;
+    out.string(task::text_of(texts));
+    return;
+  }
+  out.array([&] {
+    for (const Part& part : parts) {
+      if (!shows_in_content(part)) continue;
+      out.object([&] {
+        if (part.kind == Part::Kind::text) {
+          out.member("type", "text").member("text", part.content);
+        } else if (newer) {
+          write_media(out, part);
+        } else {
+          write_binary(out, part);
+        }
+      });
+    }
+  });
+}
+
+}  // namespace baton::protocol::agui

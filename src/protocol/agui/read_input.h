@@ -1,0 +1,15 @@
+// Reads RunAgentInput as a RunRequest.
+//
+// The client owns the history. New are the tool messages after the last assistant message, and the last user
+// message after those. Threads: any; stateless.
+#pragma once
+
+#include "base/error.h"
+#include "json/document.h"
+#include "protocol/chat/run_request.h"
+
+namespace baton::protocol::agui {
+
+base::Result<chat::RunRequest> read_input(json::Value body);
+
+}  // namespace baton::protocol::agui

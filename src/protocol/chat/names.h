@@ -1,0 +1,40 @@
+// The names under which chat protocols show the contents of a task's log.
+//
+// A thing has the same name in a stream and in the messages shown to a client that comes back later
+// (transcript.h). So a client that merges them has it once.
+#pragma once
+
+#include <string>
+#include <unordered_set>
+
+#include "task/event.h"
+
+namespace baton::protocol::chat {
+
+// The names that a run has given to its messages, calls or subagents. No name is used twice. Threads: one at
+// a time.
+class Names {
+ public:
+  // Returns `wanted` or, if that is taken, `wanted~2`, `wanted~3`, ...
+  std::string fresh(const std::string& wanted) {
+    std::string name = wanted;
+    for (int n = 2; !used_.insert(name).second; ++n) name = wanted + "~" + std::to_string(n);
+    return name;
+  }
+
+ private:
+  std::unordered_set<std::string> used_;
+};
+
+// The name of what an event adds without a name of its own. Unique in the conversation.
+inline std::string name_of(const task::TaskId& task, task::EventNumber event) {
+  return task.value + "-e" + std::to_string(event.value);
+}
+
+// Whether an agent's id contains the task's, and so cannot occur in another task. Agents use their own ids
+// again from task to task.
+inline bool is_unique(const std::string& id, const task::TaskId& task) {
+  return id.find(task.value) != std::string::npos;
+}
+
+}  // namespace baton::protocol::chat

@@ -1,0 +1,43 @@
+// Protocol: one chat protocol as the routes need it. It reads requests, writes frames, and gives its rules as
+// values.
+//
+// Reading is lenient: unknown members are ignored. Errors are invalid_argument with a text that names the
+// member. Threads: any; stateless.
+#pragma once
+
+#include <memory>
+
+#include "base/error.h"
+#include "json/document.h"
+#include "protocol/chat/run_request.h"
+#include "protocol/chat/run_view.h"
+
+namespace baton::protocol::chat {
+
+class Protocol {
+ public:
+  virtual ~Protocol() = default;
+
+  virtual base::Result<RunRequest> read(json::Value body) const = 0;
+  virtual std::unique_ptr<RunView> view(const RunFacts& facts) const = 0;
+
+  // Writes frames that refuse a request inside a stream. Returns false if it is to be refused by HTTP status
+  // and JSON. Called only for a `conflict` with the conversation, never for a malformed request.
+  virtual bool show_refusal(const RunFacts&, const base::Error&, Frames&) const { return false; }
+  // Writes the stream of a client that says nothing new and only wants to see the conversation; it may be
+  // empty. `messages`: all that was said, oldest first, or null if the client keeps its own. `open`:
+  // unanswered questions to the client, oldest first.
+  virtual void show_conversation(const RunFacts&, const std::vector<task::Message>* /*messages*/,
+                                 const std::vector<Question>& /*open*/, Frames&) const {}
+
+  // Whether a plain message answers an open question. Otherwise only an Answer does.
+  virtual bool answers_in_words() const { return true; }
+  // Whether a run is refused while another is active in the conversation.
+  virtual bool one_run_at_a_time() const { return true; }
+  // Whether every run has a name. If so, Baton makes one for a client that gave none.
+  virtual bool names_runs() const { return false; }
+  // Whether a client that disconnects cancels the run it began, if nobody else follows it.
+  virtual bool leaving_cancels() const { return true; }
+};
+
+}  // namespace baton::protocol::chat

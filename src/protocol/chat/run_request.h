@@ -1,0 +1,58 @@
+// RunRequest: one request of a client to an agent, the same for all chat protocols.
+//
+// A chat protocol answers one POST with one stream: a *run*. A run is what happens on a task from a message
+// until the task stops (ends, or waits for its caller). The first run of a task begins with a new message,
+// later ones with what the task waits for. AG-UI, AG-Kit, Agent API and Agent Server differ only in how they
+// write requests and events.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "task/task.h"
+
+namespace baton::protocol::chat {
+
+// The longest id (conversation, run, call, ask, user) that is accepted, in bytes.
+inline constexpr std::size_t kIdMax = 256;
+
+// The answer to an agent's question.
+struct Answer {
+  std::string ask;
+  bool cancelled = false;  // nobody answered; no payload
+  task::Json payload;
+};
+
+// The result of a tool that the client ran.
+struct ClientResult {
+  std::string call;
+  task::Json content;  // any JSON; a plain text is a JSON string
+  std::string error;   // empty: it worked
+};
+
+struct RunRequest {
+  task::ContextId conversation;  // empty: a new one
+  std::string run;               // the client's name for the run; empty: none
+  std::string parent_run;
+  std::string after_response;  // Agent API's response_id: continue where that response was given
+  bool newer = false;          // the client speaks `protocolVersion` 1.0 or later
+  bool streams = true;         // else the client wants the whole answer at once
+
+  // What is new. If all are empty, the client only wants to see what there is. A message sent with answers is
+  // new only if none of them answers an open question; otherwise it is the one that led to the question.
+  task::Message message;  // without parts: none
+  std::vector<ClientResult> results;
+  std::vector<Answer> answers;
+
+  // For a client that keeps the conversation itself: everything before, oldest first. What a Message has no
+  // member for goes into data parts, {"toolCall":{id,name,arguments}} and {"toolResult":{id,content,error?}};
+  // metadata.role has the role if it is neither user nor assistant (system, developer, tool, reasoning).
+  std::optional<std::vector<task::Message>> history;
+
+  task::Json tools;     // a list of {name, description?, parameters?}, parameters an object; or absent
+  task::Json state;     // shared state, or absent
+  task::Json metadata;  // an object with what else the agent may want to know, or absent
+};
+
+}  // namespace baton::protocol::chat

@@ -1,0 +1,31 @@
+// Methods: the methods of both gRPC services, each with its messages and its operation.
+//
+// Threads: any; no state.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "protocol/a2a/requests.h"
+#include "task/task.h"
+
+namespace baton::protocol::grpc {
+
+struct Method {
+  task::ProtocolVersion version;  // v0_3 or v1_0
+  std::string_view name;
+  std::string_view request;   // the messages' names within the version's package
+  std::string_view response;  // of a stream: of each item
+  a2a::Operation operation;
+  std::string_view rest_path;  // of the REST request that a client makes of it; {t} is a task's id
+
+  std::string full(std::string_view message) const;  // "a2a.v1.Task"; a name with a dot is full already
+  std::string path_of_call() const;                  // "/a2a.v1.A2AService/GetTask"
+};
+
+// The method with the gRPC path "/a2a.v1.A2AService/GetTask", or null.
+const Method* find_method(std::string_view path);
+// The method of a version that stands for the REST path, written as in `rest_path`, or null.
+const Method* find_method(task::ProtocolVersion version, std::string_view rest_path);
+
+}  // namespace baton::protocol::grpc

@@ -1,0 +1,83 @@
+#include "protocol/sse/sse_reader.h"
+
+#include <charconv>
+#include <utility>
+
+namespace baton::protocol {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+std::optional<std::chrono::milliseconds> read_retry(std::string_view value) {
+  std::int64_t ms = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
+  if (error != std::errc{} || end != value.data() + value.size() || ms < 0) return std::nullopt;
+  return std::chrono::milliseconds(ms);
+}
+
+}  // namespace
+
+base::Result<bool> SseReader::feed(std::string_view piece, const OnEvent& on_event) {
+  while (!stopped_ && !piece.empty()) {
+    // The LF of a CR LF whose CR has already ended the line.
+    if (std::exchange(after_cr_, false) && piece.front() == '\n') {
+      piece.remove_prefix(1);
+      continue;
+    }
+    const std::size_t end = piece.find_first_of("\r\n");
+    const std::string_view part = piece.substr(0, end);
+    block_bytes_ += part.size();
+    if (block_bytes_ > event_max_) {
+      stopped_ = true;
+      return base::fail(base::ErrorCode::too_large, "an event of the stream is too large");
+    }
+    line_.append(part);
+    if (end == std::string_view::npos) break;
+    after_cr_ = piece[end] == '\r';
+    piece.remove_prefix(end + 1);
+    if (line_.empty()) {
+      stopped_ = !finish_block(on_event);
+    } else {
+      take_line(line_);
+      line_.clear();
+    }
+    first_line_ = false;
+  }
+  return !stopped_;
+}
+
+void SseReader::take_line(std::string_view line) {
+  if (first_line_ && line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return take_field(line, {});
+  std::string_view value = line.substr(colon + 1);
+  if (value.starts_with(' ')) value.remove_prefix(1);
+  take_field(line.substr(0, colon), value);
+}
+
+// Unknown names, and the empty name of a comment, are ignored.
+void SseReader::take_field(std::string_view name, std::string_view value) {
+  if (name == "data") {
+    if (has_data_) event_.data.push_back('\n');
+    event_.data.append(value);
+    has_data_ = true;
+  } else if (name == "id") {
+    if (value.find('\0') != std::string_view::npos) return;
+    id_ = value;
+    event_.numbered = true;
+  } else if (name == "event") {
+    if (!value.empty()) event_.type = value;
+  } else if (name == "retry") {
+    if (const auto retry = read_retry(value)) retry_ = retry;
+  }
+}
+
+bool SseReader::finish_block(const OnEvent& on_event) {
+  const SseEvent event = std::exchange(event_, SseEvent{});
+  block_bytes_ = 0;
+  if (event.numbered) last_id_ = id_;
+  if (!std::exchange(has_data_, false)) return true;
+  return on_event(event);
+}
+
+}  // namespace baton::protocol

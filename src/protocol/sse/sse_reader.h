@@ -1,0 +1,60 @@
+// SseReader: parses a text/event-stream, fed in pieces of any size, into events (HTML living standard,
+// section 9.2.6).
+//
+// An event that is unfinished when the stream ends is dropped, as the standard says: it will be sent again.
+// Threads: one at a time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace baton::protocol {
+
+struct SseEvent {
+  std::string type = "message";
+  std::string data;
+  bool numbered = false;  // the block had an `id` line of its own; it is then SseReader::last_id()
+};
+
+class SseReader {
+ public:
+  // Returns whether to continue reading.
+  using OnEvent = std::function<bool(const SseEvent&)>;
+
+  // `event_max`: bytes of one event, all its lines together.
+  explicit SseReader(std::size_t event_max = std::size_t{64} << 20) : event_max_(event_max) {}
+
+  // Calls `on_event` for each block with data that `piece` completes. Returns false once `on_event` has;
+  // fails with too_large for an event over the bound. After either, further input is ignored.
+  base::Result<bool> feed(std::string_view piece, const OnEvent& on_event);
+
+  // The id of the last finished block that had one, with or without data; empty before the first.
+  const std::string& last_id() const { return last_id_; }
+  // The delay before a reconnect that the server asked for with `retry`.
+  std::optional<std::chrono::milliseconds> retry() const { return retry_; }
+
+ private:
+  void take_line(std::string_view line);
+  void take_field(std::string_view name, std::string_view value);
+  bool finish_block(const OnEvent& on_event);
+
+  const std::size_t event_max_;
+  std::string line_;  // the beginning of an unfinished line
+  std::size_t block_bytes_ = 0;
+  SseEvent event_;
+  bool has_data_ = false;
+  std::string id_;
+  std::string last_id_;
+  std::optional<std::chrono::milliseconds> retry_;
+  bool first_line_ = true;
+  bool after_cr_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace baton::protocol

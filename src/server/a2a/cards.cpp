@@ -1,0 +1,128 @@
+#include "server/a2a/cards.h"
+
+#include <optional>
+
+#include "json/writer.h"
+#include "server/a2a/negotiation.h"
+#include "server/access.h"
+#include "server/answers.h"
+#include "server/conditional.h"
+#include "server/endpoint.h"
+#include "server/hosts.h"
+
+namespace baton::server {
+namespace {
+
+using base::ErrorCode;
+using protocol::CardView;
+using protocol::ServedCard;
+
+ServedCard served_card(const Services& services, const agents::Agent& agent, const CardUrls& urls) {
+  ServedCard served{agent.card, urls.json_rpc, urls.rest, urls.grpc};
+  served.push = services.engine.options().push_enabled;
+  const ServerOptions& options = services.options;
+  served.has_callers = !options.tokens.empty();
+  if (!options.anonymous) {
+    served.bearer = ServedCard::Bearer::required;
+  } else if (!options.tokens.empty()) {
+    served.bearer = ServedCard::Bearer::possible;
+  }
+  return served;
+}
+
+// 1.0 clients send the version in a header or the query. Any other value, even an unknown version, gets the
+// card that every client can read.
+CardView view_for(const http::Request& request) {
+  const auto version = a2a::version_of(request);
+  const bool is_v1 = version && *version == task::ProtocolVersion::v1_0;
+  return is_v1 ? CardView::v1_0 : CardView::superset;
+}
+
+// gRPC has no paths: its calls are for the default agent.
+std::string grpc_address(const ServerOptions& options, std::string_view base, const Endpoint& endpoint) {
+  if (!endpoint.is_default) return {};
+  const bool has_host = !options.grpc_address.starts_with(':');
+  return has_host ? options.grpc_address
+                  : std::string(without_port(host_in_url(base))) + options.grpc_address;
+}
+
+}  // namespace
+
+CardUrls card_urls(const ServerOptions& options, const http::Request& request, const Endpoint& endpoint) {
+  std::string base = options.public_url;
+  if (base.empty()) {
+    // A gRPC call names gRPC's address, which does not serve the card's URLs.
+    const bool is_grpc = !request.header(":authority").empty();
+    const std::string_view host = is_grpc ? std::string_view() : named_host(options, request);
+    base = is_host(host) ? std::string(named_scheme(options, request)) + "://" + std::string(host)
+                         : std::string(endpoint.address);
+  }
+  const std::string grpc = grpc_address(options, base, endpoint);
+  if (base.ends_with('/')) base.pop_back();
+  if (!endpoint.at_root) base += std::string(kAgents) + endpoint.agent->name.value;
+  return {base + "/", base, grpc};
+}
+
+http::Reply card_reply(const Services& services, const http::Request& request, const agents::Agent& agent,
+                       const CardUrls& urls) {
+  std::string card = protocol::write_card(served_card(services, agent, urls), view_for(request));
+  http::Reply reply = conditional_reply(request, std::move(card), agent.read_at);
+  reply.headers.emplace_back("Cache-Control", "max-age=60");
+  std::string vary = "A2A-Version";
+  if (services.options.cors) vary += ", Origin";
+  if (services.options.public_url.empty()) {
+    vary += ", Host";
+    if (!services.options.proxies.empty()) vary += ", X-Forwarded-Host, X-Forwarded-Proto";
+  }
+  reply.headers.emplace_back("Vary", std::move(vary));
+  return reply;
+}
+
+base::Result<std::string> extended_card(const Services& services, const agents::Agent& agent,
+                                        const task::Caller& caller, const CardUrls& urls, CardView view) {
+  const bool anonymous = caller == task::kAnonymous;
+  ServedCard served = served_card(services, agent, urls);
+  if (!agent.card.extended || !served.has_callers) {
+    // Clients of REST and gRPC 0.3 have no other call for a card.
+    if (view == CardView::v0_3_rest) return protocol::write_card(served, view);
+    const ErrorCode code =
+        view == CardView::v1_0 ? ErrorCode::unsupported : ErrorCode::extended_card_not_configured;
+    return base::fail(code, "this agent has no extended card");
+  }
+  if (anonymous)
+    return base::fail(ErrorCode::unauthenticated, "the extended card is for callers with a token");
+  served.extended = true;
+  return protocol::write_card(served, view);
+}
+
+http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address) {
+  const agents::Agent* const main = services.catalogue.default_agent();
+  std::optional<base::Error> refused;
+  http::Reply reply;
+  json::Writer out(reply.body);
+  bool any = false;
+  const auto write = [&](const agents::Agent& agent) {
+    const CardUrls urls = card_urls(services.options, request, {&agent, false, address, &agent == main});
+    out.object([&] {
+      out.member("name", agent.name.value).member("default", &agent == main);
+      out.member("title", agent.card.name).member("description", agent.card.description);
+      out.member("url", urls.json_rpc).member("card", urls.rest + "/.well-known/agent-card.json");
+    });
+  };
+  out.object([&] {
+    out.key("agents").array([&] {
+      for (const agents::Agent* each : services.catalogue.all()) {
+        const agents::Agent& agent = *each;
+        const auto caller = authenticate(services.options, request, agent.name);
+        if (!caller) refused = caller.error();
+        // A wrong token counts as one attempt, however many agents there are.
+        if (!caller && caller.error().code == ErrorCode::unauthenticated) return;
+        if (caller) write(agent);
+        any = any || caller;
+      }
+    });
+  });
+  return refused && !any ? refusal(*refused) : reply;
+}
+
+}  // namespace baton::server

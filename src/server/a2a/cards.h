@@ -1,0 +1,45 @@
+// Cards over HTTP: the public card with its caching headers, and the extended card.
+//
+// Threads: any; no state. A card is written for each request rather than cached: writing it takes less time
+// than the rest of the answer, and a cache keyed by the Host header would need a bound.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "http/http_server.h"
+#include "protocol/card/views.h"
+#include "server/endpoint.h"
+
+namespace baton::server {
+
+// The agent's URLs, as its card shows them.
+struct CardUrls {
+  std::string json_rpc;  // with a trailing slash
+  std::string rest;      // without one
+  std::string grpc;      // empty: not served
+};
+
+// The agent's URLs as its caller can reach them: under the configured public URL, else the host the request
+// names (hosts.h; already checked by the pipeline), else the server's address.
+CardUrls card_urls(const ServerOptions& options, const http::Request& request, const Endpoint& endpoint);
+
+// The answer to a GET or HEAD of an agent's card: the pure 1.0 card if A2A-Version (header or query) is 1.0,
+// otherwise the superset card; 304 if the caller's copy is current.
+http::Reply card_reply(const Services& services, const http::Request& request, const agents::Agent& agent,
+                       const CardUrls& urls);
+
+// The JSON of the extended card in the view of the version: superset for 0.2 and JSON-RPC 0.3. If the
+// agent has no extended card, or the server has no tokens, the view of REST 0.3 gets the public card, and the
+// others fail with unsupported (1.0) or extended_card_not_configured. Otherwise an anonymous caller gets
+// unauthenticated. `caller` is without a tenant.
+base::Result<std::string> extended_card(const Services& services, const agents::Agent& agent,
+                                        const task::Caller& caller, const CardUrls& urls,
+                                        protocol::CardView view);
+
+// The answer to GET /agents: the agents the caller may call, with the URLs of their cards. Refused if
+// authenticate() refuses the caller for every agent. `address`: see Endpoint.
+http::Reply agents_reply(const Services& services, const http::Request& request, std::string_view address);
+
+}  // namespace baton::server

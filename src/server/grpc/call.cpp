@@ -1,0 +1,340 @@
+#include "server/grpc/call.h"
+
+#include <google/protobuf/any.pb.h>
+#include <google/protobuf/duration.pb.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cctype>
+#include <exception>
+#include <iterator>
+#include <tuple>
+
+#include "protocol/grpc/bytes.h"
+#include "server/grpc/a2a_call.h"
+#include "server/grpc/call_status.h"
+#include "server/grpc/fields.h"
+#include "server/grpc/frames.h"
+
+namespace baton::server::grpc {
+namespace {
+
+using base::ErrorCode;
+using ::grpc::ByteBuffer;
+using http::StreamSource;
+
+constexpr std::size_t kRoom = 64 << 10;  // about this many bytes per pull
+
+ByteBuffer buffer_of(std::string_view bytes) {
+  const ::grpc::Slice slice(bytes.data(), bytes.size());
+  return ByteBuffer(&slice, 1);
+}
+
+}  // namespace
+
+Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context) {
+  Metadata metadata;
+  for (const auto& [name, value] : context.client_metadata()) {
+    metadata.emplace_back(std::string(name.data(), name.size()), std::string(value.data(), value.size()));
+  }
+  metadata.emplace_back(":authority", context.host());
+  return metadata;
+}
+
+Shared::Shared(DefaultAgent default_agent_now, const http::Limits& bounds, const GrpcLimits& more,
+               Admission admission, Operate operate)
+    : default_agent(std::move(default_agent_now)),
+      limits(bounds),
+      grpc_limits(more),
+      admits(std::move(admission)),
+      run(std::move(operate)),
+      workers("grpc-work", bounds.worker_threads, bounds.work_queue_max),
+      // Per stream, at most one pull and one drop of its source are queued.
+      pulls("grpc-pull", 1, 2 * static_cast<std::size_t>(bounds.streams_max) + 1) {}
+
+std::string Shared::status_bytes(const CallStatus& status) const {
+  const auto message = schema.make("google.rpc.Status");
+  const Writing out(*message);
+  out.number("code", static_cast<int>(status.code));
+  out.text("message", status.message);
+  const auto add = [&](const char* name, const auto& write) {
+    const auto detail = schema.make(std::string("google.rpc.") + name);
+    write(Writing(*detail));
+    out.add_as<pb::Any>("details").PackFrom(*detail);
+  };
+  add("ErrorInfo", [&](const Writing& info) {
+    info.text("reason", std::string(status.reason));
+    info.text("domain", std::string(protocol::a2a::kErrorDomain));
+    if (status.task.empty()) return;
+    const Writing entry = info.add("metadata");
+    entry.text("key", "taskId");
+    entry.text("value", status.task.value);
+  });
+  if (!status.field.empty()) {
+    add("BadRequest", [&](const Writing& bad) {
+      const Writing violation = bad.add("field_violations");
+      violation.text("field", status.field);
+      violation.text("description", status.description);
+    });
+  }
+  if (status.retry_after_s > 0) {
+    add("RetryInfo", [&](const Writing& retry) {
+      retry.as<pb::Duration>("retry_delay").set_seconds(status.retry_after_s);
+    });
+  }
+  return message->SerializeAsString();
+}
+
+::grpc::Status Shared::failure(task::ProtocolVersion version, const base::Error& error,
+                               const task::TaskId& named) const {
+  const CallStatus status = status_of(version, error, named);
+  return {static_cast<::grpc::StatusCode>(status.code), status.message, status_bytes(status)};
+}
+
+Call* Call::begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+                  server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context) {
+  auto call = std::make_shared<Call>(std::move(shared), method, std::move(peer), std::move(by),
+                                     std::move(head), context);
+  call->self_ = call;
+  const Shared& all = *call->shared_;
+  call->deadline_ =
+      all.connections->loop().after(all.grpc_limits.first_message, [late = std::weak_ptr<Call>(call)] {
+        if (const auto self = late.lock()) {
+          self->fail({ErrorCode::deadline_exceeded, "the message did not come in time", {}});
+        }
+      });
+  call->StartRead(&call->incoming_);
+  return call.get();
+}
+
+Call::Call(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+           server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context)
+    : shared_(std::move(shared)),
+      method_(method),
+      context_(context),
+      peer_(std::move(peer.key)),
+      by_(std::move(by)),
+      head_(std::move(head)) {
+  ++shared_->calls;
+}
+
+void Call::OnReadDone(bool ok) {
+  shared_->connections->loop().cancel(deadline_);
+  if (state_.with([](const State& state) { return state.ended; })) return;  // too late
+  if (!ok) {
+    // Whether it was reset is heard of in no certain order: such a call counts as given up in any case.
+    state_.with([](State& state) { state.has_no_message = true; });
+    return fail({ErrorCode::invalid_request, "the call has no message", {}});
+  }
+  const bool taken = shared_->workers.try_submit([self = shared_from_this()] { self->run(); });
+  if (!taken) fail({ErrorCode::overloaded, "too many requests are waiting", {}});
+}
+
+void Call::run() {
+  try {
+    const std::string bytes = protocol::grpc::bytes_of(incoming_);
+    incoming_.Clear();
+    A2aCall::serve(
+        std::make_shared<A2aCall>(shared_from_this(), std::move(by_), std::move(head_), *shared_, method_),
+        bytes);
+  } catch (const std::exception& error) {
+    spdlog::error("grpc: an operation threw: {}", error.what());
+    fail({ErrorCode::internal, "internal error", {}});
+  }
+}
+
+void Call::fail(const base::Error& error, const task::TaskId& named) {
+  end(shared_->failure(method_.version, error, named));
+}
+
+void Call::answer(Header header, const std::string& bytes) {
+  add_header(std::move(header));
+  std::deque<ByteBuffer> messages;
+  messages.push_back(buffer_of(bytes));
+  end(::grpc::Status::OK, std::move(messages));
+}
+
+void Call::answer_frames(Header header, std::string_view frames) {
+  add_header(std::move(header));
+  std::deque<ByteBuffer> messages;
+  ::grpc::Status status;
+  take_frames(frames, messages, status, shared_->schema);
+  end(std::move(status), std::move(messages));
+}
+
+void Call::add_header(Header header) {
+  if (header.second.empty()) return;
+  for (char& c : header.first) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  state_.with([&](State& state) {
+    if (!state.finished) context_.AddInitialMetadata(header.first, header.second);
+  });
+}
+
+void Call::open(Header header, http::StreamOpener opener) {
+  const auto self = shared_from_this();  // the opener may hold the last reference
+  const bool may_stream = shared_->streams++ < shared_->limits.streams_max;
+  if (!may_stream) {
+    --shared_->streams;
+    return fail({ErrorCode::overloaded, "too many streams are open", {}});
+  }
+  add_header(std::move(header));
+  const bool late = state_.with([&](State& state) {
+    if (state.finished || state.left) return true;
+    opener_ = std::move(opener);
+    state.streams = state.woken = true;
+    return false;
+  });
+  // If the client left first, there is no source to drop, and nothing would drop the opener later.
+  if (!late) return advance();
+  --shared_->streams;
+}
+
+void Call::end(::grpc::Status status, std::deque<ByteBuffer> messages) {
+  state_.with([&](State& state) {
+    if (state.ended || state.finished) return;
+    std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
+    state.status = std::move(status);
+    state.ended = true;
+  });
+  advance();
+}
+
+bool Call::State::may_pull() const {
+  return streams && woken && !pulling && !writing && waiting.empty() && !ended && !left && !finished;
+}
+
+Call::Step Call::next_step(State& state) {
+  if (state.finished || state.writing) return Step::none;
+  if (!state.left && !state.waiting.empty()) {
+    outgoing_ = std::move(state.waiting.front());
+    state.waiting.pop_front();
+    state.answered = true;
+    const bool last = state.ended && state.status.ok() && state.waiting.empty();
+    (last ? state.finished : state.writing) = true;
+    return last ? Step::write_last : Step::write;
+  }
+  if (state.left || state.ended) {
+    if (state.left) state.status = ::grpc::Status::CANCELLED;
+    state.answered |= !state.left && !state.has_no_message;
+    state.finished = true;
+    return Step::finish;
+  }
+  if (!state.may_pull()) return Step::none;
+  state.woken = false;
+  state.pulling = true;
+  return Step::pull;
+}
+
+// Once `finished` is set, the state's status does not change.
+void Call::advance() {
+  const auto self = shared_from_this();  // OnDone may come before this returns
+  ::grpc::Status status;
+  bool streams = false;
+  const Step step = state_.with([&](State& state) {
+    const Step next = next_step(state);
+    status = state.status;
+    streams = state.streams;
+    return next;
+  });
+  const bool finishes = step == Step::write_last || step == Step::finish;
+  if (finishes && streams) drop_source();
+  if (step == Step::write) StartWrite(&outgoing_);
+  if (step == Step::write_last) StartWriteAndFinish(&outgoing_, ::grpc::WriteOptions(), status);
+  if (step == Step::finish) Finish(status);
+  if (step == Step::pull) pull_soon();
+}
+
+// The source indirectly holds this call, so it must be dropped. Until then the stream keeps its place, so the
+// queue has room for this.
+void Call::drop_source() {
+  std::ignore = shared_->pulls.try_submit([self = shared_from_this()] {
+    self->opener_ = nullptr;
+    self->source_.reset();
+    --self->shared_->streams;
+  });
+}
+
+void Call::wake() {
+  const bool pulls = state_.with([](State& state) {
+    state.woken = true;
+    if (!state.may_pull()) return false;
+    state.woken = false;
+    return state.pulling = true;
+  });
+  if (pulls) pull_soon();
+}
+
+void Call::pull_soon() {
+  const bool taken = shared_->pulls.try_submit([self = shared_from_this()] { self->pull(); });
+  if (!taken) fail({ErrorCode::unavailable, "the server is stopping", {}});
+}
+
+void Call::pull() {
+  const bool over = state_.with([](State& state) { return state.finished || state.left; });
+  if (over) return;
+  try {
+    pull_some();
+  } catch (const std::exception& error) {
+    spdlog::error("grpc: a stream's source threw: {}", error.what());
+    state_.with([](State& state) { state.pulling = false; });
+    fail({ErrorCode::internal, "internal error", {}});
+  }
+}
+
+void Call::pull_some() {
+  if (opener_) {
+    source_ = std::exchange(opener_, nullptr)([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->wake();
+    });
+  }
+  std::string bytes;
+  const StreamSource::Next next = source_->pull(bytes, kRoom);
+  std::deque<ByteBuffer> messages;
+  ::grpc::Status status;
+  const bool good = take_frames(bytes, messages, status, shared_->schema);
+  const bool ends = !good || next == StreamSource::Next::end;
+  state_.with([&](State& state) {
+    state.pulling = false;
+    std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
+    if (next == StreamSource::Next::more) state.woken = true;
+    if (ends && !state.ended) state.status = std::move(status);
+    state.ended |= ends;
+  });
+  advance();
+}
+
+bool Call::take_frames(std::string_view frames, std::deque<ByteBuffer>& messages, ::grpc::Status& status,
+                       const protocol::grpc::Schema& schema) {
+  bool good = true;
+  each_frame(frames, [&](FrameKind kind, std::string_view bytes) {
+    if (kind == FrameKind::message) return messages.push_back(buffer_of(bytes));
+    good = false;
+    const std::string details(bytes);
+    const auto failure = schema.parse("google.rpc.Status", details);
+    const Reading read(**failure);
+    status = {static_cast<::grpc::StatusCode>(read.number("code")), read.text("message"), details};
+  });
+  return good;
+}
+
+void Call::OnWriteDone(bool ok) {
+  state_.with([&](State& state) {
+    state.writing = false;
+    if (!ok) state.left = true;
+  });
+  advance();
+}
+
+void Call::OnCancel() {
+  state_.with([](State& state) { state.left = true; });
+  advance();
+}
+
+void Call::OnDone() {
+  --shared_->calls;
+  const bool answered = state_.with([](const State& state) { return state.answered; });
+  shared_->connections->end_call(peer_, !answered);
+  self_.reset();
+}
+
+}  // namespace baton::server::grpc

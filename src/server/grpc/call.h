@@ -1,0 +1,130 @@
+// Call: one gRPC call of either version. It reads one message, hands it to an A2aCall, and writes one message
+// or, for a stream, the frames that its source yields.
+//
+// Threads: gRPC calls the On... functions on its own threads; `answer`, `open` and `fail` come from any. The
+// source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a time;
+// the source is pulled again only when all it gave is written, so that a slow reader costs no memory.
+// Lifetime: gRPC uses it until OnDone; the A2aCall that answers it may hold it longer.
+#pragma once
+
+#include <grpcpp/generic/async_generic_service.h>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/guarded.h"
+#include "base/worker_pool.h"
+#include "http/http_server.h"
+#include "protocol/grpc/methods.h"
+#include "protocol/grpc/proto_json.h"
+#include "protocol/grpc/schema.h"
+#include "server/endpoint.h"
+#include "server/grpc/call_head.h"
+#include "server/grpc/call_status.h"
+#include "server/grpc/connections.h"
+#include "server/grpc/grpc_server.h"
+
+namespace baton::server::grpc {
+
+// The state that all calls of a server share.
+struct Shared {
+  Shared(DefaultAgent default_agent_now, const http::Limits& bounds, const GrpcLimits& more,
+         Admission admission, Operate operate);
+
+  // The status of a failed call. `named`: the request's task, if known.
+  ::grpc::Status failure(task::ProtocolVersion version, const base::Error& error,
+                         const task::TaskId& named = {}) const;
+  // The bytes of a google.rpc.Status.
+  std::string status_bytes(const CallStatus& status) const;
+
+  const DefaultAgent default_agent;
+  const http::Limits limits;
+  const GrpcLimits grpc_limits;
+  const Admission admits;
+  const Operate run;
+  const protocol::grpc::Schema schema;
+  const protocol::grpc::ProtoJson json{schema};  // for cards
+  base::WorkerPool workers;                      // decode, and call the operations
+  base::WorkerPool pulls;                        // one thread, which pulls all sources
+  std::atomic<int> calls{0};
+  std::atomic<int> streams{0};
+  std::unique_ptr<Connections> connections;  // set before the first call
+  std::atomic<bool> draining{false};         // new calls are refused
+};
+
+Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context);
+
+using Header = std::pair<std::string, std::string>;
+
+class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_shared_from_this<Call> {
+ public:
+  // Starts the call, which gRPC drives from now on. Connections::begin_call must have accepted it.
+  static Call* begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+                     server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context);
+  Call(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer, server::Admitted by,
+       http::Request head, ::grpc::GenericCallbackServerContext& context);
+
+  // `header` goes before the answer unless its value is empty.
+  void answer(Header header, const std::string& bytes);
+  void answer_frames(Header header, std::string_view frames);
+  void open(Header header, http::StreamOpener opener);
+  void fail(const base::Error& error, const task::TaskId& named = {});
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+ private:
+  enum class Step { none, write, write_last, finish, pull };
+  struct State {
+    std::deque<::grpc::ByteBuffer> waiting;  // to be written
+    bool writing = false;
+    bool streams = false;
+    bool woken = false;    // the source may have something
+    bool pulling = false;  // a pull is queued or runs
+    bool ended = false;    // nothing follows the waiting messages
+    bool answered = false;
+    bool has_no_message = false;  // it was reset, or ended, before its message
+    bool left = false;            // the client is gone
+    bool finished = false;
+    ::grpc::Status status;
+
+    bool may_pull() const;
+  };
+
+  void run();
+  void wake();
+  void pull();
+  void pull_some();
+  void pull_soon();
+  void drop_source();
+  // Returns false if the stream ends with a failure; `status` then says which.
+  static bool take_frames(std::string_view frames, std::deque<::grpc::ByteBuffer>& messages,
+                          ::grpc::Status& status, const protocol::grpc::Schema& schema);
+  // Takes the next step. Never called with the state locked.
+  void advance();
+  Step next_step(State& state);
+  void end(::grpc::Status status, std::deque<::grpc::ByteBuffer> messages = {});
+  void add_header(Header header);
+
+  const std::shared_ptr<Shared> shared_;
+  const protocol::grpc::Method& method_;
+  ::grpc::GenericCallbackServerContext& context_;  // valid until OnDone: used while not finished
+  const std::string peer_;                         // the connection's key
+  server::Admitted by_;                            // until it runs
+  http::Request head_;                             // likewise
+  base::EventLoop::TimerId deadline_ = 0;          // for the message to arrive
+  std::shared_ptr<Call> self_;
+  ::grpc::ByteBuffer incoming_, outgoing_;
+  base::Guarded<State> state_;
+
+  // Used on the pulling thread.
+  http::StreamOpener opener_;
+  std::unique_ptr<http::StreamSource> source_;
+};
+
+}  // namespace baton::server::grpc

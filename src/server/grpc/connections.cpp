@@ -1,0 +1,180 @@
+#include "server/grpc/connections.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <spdlog/spdlog.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "server/hosts.h"
+
+namespace baton::server::grpc {
+namespace {
+
+using http::Accepted;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
+
+constexpr int kAcceptsInARound = 64;
+constexpr auto kPause = 250ms;
+constexpr auto kResetWindow = 10s;
+
+std::string key_of(std::string_view address, int port) {
+  return std::string(address).append(":").append(std::to_string(port));
+}
+
+int port_of_peer(int fd) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return -1;
+  return address.ss_family == AF_INET6 ? ntohs(reinterpret_cast<sockaddr_in6*>(&address)->sin6_port)
+                                       : ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
+}
+
+}  // namespace
+
+Peer peer_of(std::string_view peer) {
+  peer.remove_prefix(std::min(peer.find(':') + 1, peer.size()));
+  Peer read;
+  for (std::size_t i = 0; i < peer.size(); ++i) {
+    const std::string_view escape = peer.substr(i, 3);
+    if (escape == "%5B" || escape == "%5D") {
+      i += 2;
+    } else if (peer[i] == '%') {
+      i = std::min({peer.find("%5D", i), peer.find(']', i), peer.size()}) - 1;
+    } else if (peer[i] != '[' && peer[i] != ']') {
+      read.key += peer[i];
+    }
+  }
+  read.address = read.key.substr(0, read.key.rfind(':'));
+  return read;
+}
+
+Connections::Connections(http::Listener listener, const GrpcLimits& limits, int connections_max,
+                         HandOver hand_over)
+    : limits_(limits),
+      connections_max_(connections_max),
+      hand_over_(std::move(hand_over)),
+      listener_(std::move(listener)) {}
+
+void Connections::start() {
+  loop_.watch(listener_.fd(), EPOLLIN, [this](std::uint32_t) { accept_some(); });
+  loop_.start();
+}
+
+void Connections::stop_listening() {
+  loop_.post([this] {
+    if (listener_.fd() < 0) return;
+    loop_.forget(listener_.fd());
+    listener_.close();
+  });
+}
+
+void Connections::stop() {
+  loop_.stop();
+}
+
+void Connections::accept_some() {
+  for (int i = 0; i < kAcceptsInARound && listener_.fd() >= 0; ++i) {
+    Accepted accepted = listener_.accept();
+    if (accepted.outcome == Accepted::Outcome::none) return;
+    if (accepted.outcome == Accepted::Outcome::exhausted) return pause();
+    if (accepted.outcome != Accepted::Outcome::connection) continue;
+    if (!take(std::move(accepted))) return pause();
+    exhausted_ = false;
+  }
+}
+
+// Without a descriptor or memory for it, the connection would be reported again at once, and fail again.
+void Connections::pause() {
+  if (!std::exchange(exhausted_, true)) spdlog::warn("grpc: no descriptors are left; connections wait");
+  loop_.forget(listener_.fd());
+  loop_.after(kPause, [this] {
+    if (listener_.fd() >= 0) loop_.watch(listener_.fd(), EPOLLIN, [this](std::uint32_t) { accept_some(); });
+  });
+}
+
+bool Connections::may_connect(const std::string& network) {
+  return state_.with([&](State& state) {
+    if (static_cast<int>(state.open.size()) >= connections_max_) return false;
+    const auto found = state.of_network.find(network);
+    const int count = found == state.of_network.end() ? 0 : found->second;
+    return limits_.connections_per_address_max == 0 || count < limits_.connections_per_address_max;
+  });
+}
+
+// Returns false if no descriptor is left. A connection over a limit is closed at once: no error can be sent
+// before HTTP/2 has begun.
+bool Connections::take(Accepted accepted) {
+  const std::string network = server::network_of(accepted.address);
+  if (!may_connect(network)) return true;
+  const int port = port_of_peer(accepted.fd.get());
+  if (port < 0) return true;
+  base::UniqueFd second(fcntl(accepted.fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!second.valid()) return false;
+  const std::string key = key_of(accepted.address, port);
+  const int watched = second.get();
+  // An earlier connection with the same key must have ended.
+  drop(key, -1);
+  state_.with([&](State& state) {
+    ++state.of_network[network];
+    state.open[key] = {std::move(second), network, 0, 0, std::chrono::steady_clock::now()};
+  });
+  loop_.watch(watched, EPOLLRDHUP | EPOLLET, [this, key, watched](std::uint32_t) { drop(key, watched); });
+  hand_over_(listener_.fd(), accepted.fd.release());
+  return true;
+}
+
+void Connections::drop(const std::string& key, int second) {
+  Open ended;
+  state_.with([&](State& state) {
+    const auto found = state.open.find(key);
+    if (found == state.open.end() || (second >= 0 && found->second.second.get() != second)) return;
+    ended = std::move(found->second);
+    state.open.erase(found);
+    const auto counted = state.of_network.find(ended.network);
+    if (--counted->second == 0) state.of_network.erase(counted);
+  });
+  if (ended.second.valid()) loop_.forget(ended.second.get());
+}
+
+bool Connections::begin_call(const std::string& key) {
+  return state_.with([&](State& state) {
+    const auto found = state.open.find(key);
+    if (found == state.open.end()) return true;  // already closed
+    if (found->second.calls >= limits_.calls_per_connection_max) return false;
+    ++found->second.calls;
+    return true;
+  });
+}
+
+void Connections::end_call(const std::string& key, bool reset) {
+  const int flooding = state_.with([&](State& state) {
+    const auto found = state.open.find(key);
+    if (found == state.open.end()) return -1;
+    Open& open = found->second;
+    open.calls = std::max(open.calls - 1, 0);
+    if (!reset) return -1;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - open.since > kResetWindow) {
+      open.since = now;
+      open.resets = 0;
+    }
+    return ++open.resets == limits_.resets_max + 1 ? open.second.get() : -1;
+  });
+  if (flooding < 0) return;
+  loop_.post([this, key, flooding] {
+    const bool is_open = state_.with([&](State& state) {
+      const auto found = state.open.find(key);
+      return found != state.open.end() && found->second.second.get() == flooding;
+    });
+    if (!is_open) return;
+    spdlog::warn("grpc: {} gives up call after call; its connection is closed", key);
+    ::shutdown(flooding, SHUT_RDWR);
+  });
+}
+
+}  // namespace baton::server::grpc

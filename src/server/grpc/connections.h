@@ -1,0 +1,83 @@
+// Connections: the open gRPC connections, and how much each of them does.
+//
+// Debian's gRPC does not limit the connections of an address, does not close a connection that resets call
+// after call, and its own listener does not recover once descriptors have run out. So Baton has its own
+// listener: it hands each connection to gRPC and keeps a second descriptor of it, to learn of its end and to
+// close it.
+//
+// Threads: `start` and the two stops from one thread; `begin_call` and `end_call` from any; the rest runs on
+// the loop's own thread, on which timers of calls may run too (`loop`).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/event_loop.h"
+#include "base/guarded.h"
+#include "base/unique_fd.h"
+#include "http/listener.h"
+#include "server/grpc/limits.h"
+
+namespace baton::server::grpc {
+
+// The other end of a connection.
+struct Peer {
+  std::string key;      // names the connection: address and port
+  std::string address;  // without the scope of a link-local one
+};
+// Reads gRPC's peer string, "ipv4:192.0.2.1:4711" or "ipv6:%5B2001:db8::1%25eth0%5D:4711".
+Peer peer_of(std::string_view peer);
+
+class Connections {
+ public:
+  // Takes over the connection: serves it and closes its descriptor in the end.
+  using HandOver = std::function<void(int listener, int connection)>;
+
+  Connections(http::Listener listener, const GrpcLimits& limits, int connections_max, HandOver hand_over);
+
+  void start();
+  void stop_listening();
+  void stop();
+
+  // Begins a call on the connection with this key. Returns false if the connection has as many calls as it
+  // may have.
+  bool begin_call(const std::string& key);
+  // Ends a call that was begun. `reset`: its client gave up before anything was answered. A connection with
+  // too many resets is closed.
+  void end_call(const std::string& key, bool reset);
+
+  base::EventLoop& loop() { return loop_; }
+
+ private:
+  struct Open {
+    base::UniqueFd second;
+    std::string network;
+    int calls = 0;
+    int resets = 0;  // in the window that began at `since`
+    std::chrono::steady_clock::time_point since;
+  };
+  struct State {
+    std::unordered_map<std::string, Open> open;       // by address and port
+    std::unordered_map<std::string, int> of_network;  // number of open connections
+  };
+
+  void accept_some();
+  bool take(http::Accepted accepted);
+  bool may_connect(const std::string& network);
+  // `second` identifies the connection, since a later one may have the same key; -1 means any.
+  void drop(const std::string& key, int second);
+  void pause();
+
+  const GrpcLimits limits_;
+  const int connections_max_;
+  const HandOver hand_over_;
+  http::Listener listener_;
+  bool exhausted_ = false;  // the last connection could not be taken; logged once
+  base::Guarded<State> state_;
+  base::EventLoop loop_{"grpc-accept"};  // last: its callbacks use the rest
+};
+
+}  // namespace baton::server::grpc

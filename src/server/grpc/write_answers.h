@@ -1,0 +1,25 @@
+// Writes answers and the items of streams as gRPC's messages. What is shown is what the version's REST
+// binding shows.
+//
+// Threads: any; no state.
+#pragma once
+
+#include "protocol/a2a/dialect.h"
+#include "protocol/grpc/methods.h"
+#include "server/a2a/answer.h"
+#include "server/grpc/fields.h"
+
+namespace baton::server::grpc {
+
+// `out` is of the method's response. Cards and downloads are not written here.
+void write_answer(const protocol::grpc::Method& method, const Writing& out,
+                  const server::a2a::Answer& answer);
+
+// The items of a stream; `out` is a StreamResponse. First the task, or, if it is hidden, the message that
+// takes its place.
+void write_item(task::ProtocolVersion version, const Writing& out, const task::Task& task);
+// Returns false if the version does not show the event.
+bool write_event(task::ProtocolVersion version, const Writing& out, const protocol::a2a::TaskNames& names,
+                 const task::Event& event, const protocol::a2a::InStream& place);
+
+}  // namespace baton::server::grpc

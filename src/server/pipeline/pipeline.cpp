@@ -1,0 +1,244 @@
+#include "server/pipeline/pipeline.h"
+
+#include <algorithm>
+
+#include "server/a2a/cards.h"
+#include "server/a2a/json_rpc.h"
+#include "server/a2a/rest.h"
+#include "server/access.h"
+#include "server/answers.h"
+#include "server/hosts.h"
+#include "server/pipeline/metrics.h"
+
+namespace baton::server {
+namespace {
+
+constexpr std::string_view kCard = "/.well-known/agent-card.json";
+constexpr std::string_view kOldCard = "/.well-known/agent.json";  // until A2A 0.2
+constexpr std::string_view kHostedAgents = "/v1/aibot/bots/";     // of AG-Kit
+constexpr std::string_view kNoDefault =
+    "no agent is the default one; GET /agents lists them, each at /agents/<name>/";
+constexpr std::string_view kV02ExtendedCard = "/agent/authenticatedExtendedCard";
+constexpr std::string_view kMetrics = "/metrics";
+
+http::Reply method_not_allowed(std::string_view allow) {
+  http::Reply reply = plain_error(405, "this path is for " + std::string(allow));
+  reply.headers.emplace_back("Allow", std::string(allow));
+  return reply;
+}
+
+http::Reply text(int status, std::string body) {
+  http::Reply reply;
+  reply.status = status;
+  reply.content_type = "text/plain; charset=utf-8";
+  reply.body = std::move(body);
+  return reply;
+}
+
+bool reads(const http::Request& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
+
+// Adds to each answer what lets a browser page of the request's origin read it.
+class BrowserExchange final : public http::Exchange {
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+
+ public:
+  BrowserExchange(const ServerOptions& options, std::shared_ptr<http::Exchange> exchange)
+      : options_(options), exchange_(std::move(exchange)) {}
+
+  const http::Request& request() const override { return exchange_->request(); }
+  std::string take_body() override { return exchange_->take_body(); }
+  void keep_only(std::initializer_list<std::string_view> headers) override { exchange_->keep_only(headers); }
+  void reply(http::Reply reply) override {
+    reply.headers = with_cors(std::move(reply.headers));
+    exchange_->reply(std::move(reply));
+  }
+  void open_stream(Headers headers, http::StreamOpener opener) override {
+    exchange_->open_stream(with_cors(std::move(headers)), std::move(opener));
+  }
+  void reply_stream(Headers headers, std::string events, std::shared_ptr<const void> held) override {
+    exchange_->reply_stream(with_cors(std::move(headers)), std::move(events), std::move(held));
+  }
+
+ private:
+  Headers with_cors(Headers headers) const {
+    for (auto& header : cors_headers(options_, request())) headers.push_back(std::move(header));
+    return headers;
+  }
+
+  const ServerOptions& options_;
+  const std::shared_ptr<http::Exchange> exchange_;
+};
+
+}  // namespace
+
+void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
+  const auto exchange = std::make_shared<BrowserExchange>(services_.options, way_back);
+  const http::Request& request = exchange->request();
+  if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
+  if (!host_is_served(services_.options, request)) {
+    return way_back->reply(
+        plain_error(403, "this host is not served here: the setting hosts lists those that are"));
+  }
+  if (request.method == "OPTIONS") return way_back->reply(preflight(services_.options, request));
+  route(exchange);
+}
+
+void Pipeline::route(const ExchangePtr& exchange) const {
+  const http::Request& request = exchange->request();
+  if (request.path == kMetrics && reads(request)) {
+    return exchange->reply(text(200, metrics_of(services_, http_counts_)));
+  }
+  if (request.path == kMetrics || health_at(request.path)) return exchange->reply(method_not_allowed("GET"));
+  if (!is_open_.load(std::memory_order_acquire)) return exchange->reply(plain_error(503, "starting"));
+  if (request.path == "/agents" || request.path == kAgents) return serve_agents(exchange);
+  const Target target = target_of(request);
+  if (!target.agent) {
+    return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "no such agent"));
+  }
+  if (target.rest == kCard || target.rest == kOldCard) return serve_card(exchange, target);
+  if (target.rest == kV02ExtendedCard && reads(request)) return serve_extended_card(exchange, target);
+  if (const chat::Door door = chat::find_door(target.rest)) return serve_chat(exchange, target, door);
+  serve_call(exchange, target);
+}
+
+Pipeline::Target Pipeline::target_of(const http::Request& request) const {
+  const std::string_view path = request.path, raw = request.raw_path;
+  const agents::Agent* const first = services_.catalogue.default_agent();
+  const bool hosted = path.starts_with(kHostedAgents) && path.ends_with("/send-message");
+  const std::string_view agents = hosted ? kHostedAgents : kAgents;
+  if (!path.starts_with(agents)) return {{first, true, base_url_, true}, path, raw};
+  const std::string_view after = path.substr(agents.size());
+  const std::size_t end = std::min(after.find('/'), after.size());
+  const std::string_view prefix = path.substr(0, agents.size() + end);
+  // Names need no percent-encoding; if one is encoded anyway, the decoded rest is used.
+  const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
+  const agents::Agent* agent = services_.catalogue.find({std::string(after.substr(0, end))});
+  return {{agent, false, base_url_, agent && agent == first}, after.substr(end), raw_rest};
+}
+
+base::Result<Admitted> Pipeline::admit(const http::Request& head) const {
+  if (!is_open_.load(std::memory_order_acquire)) return base::fail(base::ErrorCode::unavailable, "starting");
+  if (!host_is_served(services_.options, head)) {
+    return base::fail(base::ErrorCode::permission_denied, "this host is not served here");
+  }
+  const Target target = target_of(head);
+  if (!target.agent) return Admitted{services_, target, {}};
+  auto caller = authenticate(services_.options, head, target.agent->name);
+  if (caller) return Admitted{services_, target, std::move(*caller)};
+  // Only recorded: gRPC cannot delay an answer here.
+  note_wrong_token(head, caller.error());
+  return base::fail(caller.error());
+}
+
+std::optional<http::Reply> Pipeline::health_at(std::string_view path) const {
+  if (path == "/healthz") return text(200, "ok\n");
+  if (path == "/readyz") return readiness();
+  if (path != "/health") return std::nullopt;
+  http::Reply healthy;
+  healthy.body = R"({"status":"healthy"})";
+  return healthy;
+}
+
+std::optional<http::Reply> Pipeline::health(std::string_view method, std::string_view target) const {
+  if (method != "GET" && method != "HEAD") return std::nullopt;
+  return health_at(target.substr(0, target.find('?')));
+}
+
+// Ready even if agents were left out: the others are served.
+http::Reply Pipeline::readiness() const {
+  if (!ready_) return text(503, "not ready\n");
+  if (!services_.engine.store_is_writable()) return text(503, "not ready: the store cannot be written\n");
+  std::string body = "ready\n";
+  for (const agents::Catalogue::CardReport& one : services_.catalogue.left_out())
+    body += "left out: " + one.folder + " (its card is wrong; the log says why)\n";
+  return text(200, std::move(body));
+}
+
+std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& request,
+                                                     const base::Error& error) const {
+  // Only unknown tokens count: not a missing one, nor a valid one for another agent.
+  const bool tried =
+      error.code == base::ErrorCode::unauthenticated && !request.header("Authorization").empty();
+  if (!tried) return std::chrono::milliseconds(0);
+  return wrong_tokens_.noted(client_address(services_.options, request), std::chrono::steady_clock::now());
+}
+
+template <class Refuse>
+void Pipeline::refuse_caller(const http::Request& request, const base::Error& error, Refuse&& refuse) const {
+  const auto wait = note_wrong_token(request, error);
+  if (wait.count() == 0) return refuse();
+  services_.engine.after(wait, std::forward<Refuse>(refuse));
+}
+
+template <class Refuse>
+std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Target& target,
+                                           Refuse&& refuse) const {
+  const http::Request& request = exchange->request();
+  if (!origin_may_call(services_.options, request)) {
+    exchange->reply(plain_error(403, "pages of this origin may not call"));
+    return std::nullopt;
+  }
+  auto caller = authenticate(services_.options, request, target.agent->name);
+  if (caller) return Admitted{services_, target, std::move(*caller)};
+  refuse_caller(request, caller.error(), [refuse, error = caller.error()] { refuse(error); });
+  return std::nullopt;
+}
+
+void Pipeline::serve_agents(const ExchangePtr& exchange) const {
+  const http::Request& request = exchange->request();
+  if (!reads(request)) return exchange->reply(method_not_allowed("GET"));
+  if (!origin_may_call(services_.options, request)) {
+    return exchange->reply(plain_error(403, "pages of this origin may not call"));
+  }
+  http::Reply answer = agents_reply(services_, request, base_url_);
+  if (answer.status != 401) return exchange->reply(std::move(answer));
+  refuse_caller(request, {base::ErrorCode::unauthenticated, {}, {}},
+                [exchange, answer] { exchange->reply(answer); });
+}
+
+void Pipeline::serve_card(const ExchangePtr& exchange, const Target& target) const {
+  const http::Request& request = exchange->request();
+  if (!reads(request)) return exchange->reply(method_not_allowed("GET"));
+  exchange->reply(
+      card_reply(services_, request, *target.agent, card_urls(services_.options, request, target)));
+}
+
+void Pipeline::serve_extended_card(const ExchangePtr& exchange, const Target& target) const {
+  auto by =
+      admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
+  if (!by) return;
+  const CardUrls urls = card_urls(services_.options, exchange->request(), target);
+  auto card = extended_card(services_, *target.agent, by->caller, urls, protocol::CardView::superset);
+  if (!card) return exchange->reply(refusal(card.error()));
+  http::Reply answer;
+  answer.body = std::move(*card);
+  exchange->reply(std::move(answer));
+}
+
+void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, chat::Door door) const {
+  if (exchange->request().method != "POST") return exchange->reply(method_not_allowed("POST"));
+  auto by =
+      admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
+  if (!by) return;
+  chat::handle(services_, *claims_, exchange, *target.agent, std::move(by->caller), door);
+}
+
+void Pipeline::serve_call(const ExchangePtr& exchange, const Target& target) const {
+  const http::Request& request = exchange->request();
+  const bool is_rpc = target.rest.empty() || target.rest == "/";
+  auto rest = is_rpc ? std::nullopt : a2a::match_rest(request.method, target.raw_rest);
+  if (!is_rpc && !rest) return exchange->reply(plain_error(404, "nothing is served at this path"));
+  if (is_rpc && request.method != "POST") return exchange->reply(method_not_allowed("POST"));
+  if (rest && !rest->operation) return exchange->reply(method_not_allowed(rest->allow));
+  auto by = admitted(exchange, target, [this, exchange, target, rest](const base::Error& error) {
+    if (rest) return a2a::refuse_rest(exchange, {services_, target, {}}, *rest, error);
+    a2a::refuse_json_rpc(*exchange, error);
+  });
+  if (!by) return;
+  if (is_rpc) return a2a::handle_json_rpc(exchange, std::move(*by));
+  a2a::handle_rest(exchange, std::move(*by), *rest);
+}
+
+}  // namespace baton::server

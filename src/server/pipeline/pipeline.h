@@ -1,0 +1,111 @@
+// Pipeline: the stages that every request passes, in this order:
+//
+//   limits        in http/ and server/grpc/, while the request comes in: a flood costs no worker.
+//   health        first of what is answered here: probes name any host, and ask while the program starts.
+//   host          before anything is done for the request: a page whose domain was made to resolve to this
+//                 machine may not even learn what is served (hosts.h).
+//   preflight     browsers send it without a token, and for any path.
+//   route         before the caller is known: a token may be for some agents only, and a refusal has the form
+//                 of the binding and version that the path names.
+//   origin        before the token: no page may use one that its browser adds.
+//   authenticate  before a body is decoded: who has no token costs no parser.
+//   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
+//   call          the operation (a2a/operations.h, chat/doors.h).
+//   encode        the binding writes the operation's answer value, or each item of its stream.
+//   respond       the connection layer's Exchange; what browsers need is added here, for every answer.
+//
+// Every path of the program:
+//
+//   POST [/agents/<name>][/]                                  A2A over JSON-RPC, every version
+//   [/agents/<name>]/v1/message:send, /v1/tasks/...           A2A 0.3 over REST (server/a2a/rest.cpp)
+//   [/agents/<name>][/<tenant>]/message:send, /tasks/...      A2A 1.0 over REST
+//   POST [/agents/<name>]/send-message, /ag-ui, /process, ... chat protocols (server/chat/routes.cpp)
+//   POST /v1/aibot/bots/<name>/send-message                   the same, as hosted AG-Kit agents have it
+//   GET  [/agents/<name>]/.well-known/agent-card.json         the agent's card; agent.json is the same
+//   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, for A2A 0.2
+//   GET  /agents                                              the agents that the caller may call
+//   GET  /healthz  /health  /readyz  /metrics                 for operators
+//   OPTIONS anything                                          for browsers
+//
+// A path without /agents/<name> means the default agent; if there is none, the answer is 404. A gRPC call has
+// a path of its own and takes the stages up to `authenticate` by its head (`admit`).
+//
+// Threads: `handle` and `admit` on the servers' workers, several at a time; else one thread. Lifetime: as
+// Services.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "http/http_server.h"
+#include "server/chat/routes.h"
+#include "server/endpoint.h"
+#include "server/pipeline/wrong_tokens.h"
+#include "server/services.h"
+
+namespace baton::server {
+
+class Pipeline {
+ public:
+  explicit Pipeline(const Services& services) : services_(services) {}
+
+  void handle(std::shared_ptr<http::Exchange> exchange) const;
+  // The stages up to `authenticate` by a head alone; for gRPC, which has it before the message. The path
+  // names the agent; the endpoint has none if there is none of that name.
+  base::Result<Admitted> admit(const http::Request& head) const;
+
+  // The answer to a health check; needs no worker and never blocks. Empty for any other request.
+  std::optional<http::Reply> health(std::string_view method, std::string_view path) const;
+
+  // /readyz answers 503 until this is true, and again once the program drains.
+  void set_ready(bool ready) { ready_ = ready; }
+  // Call once, when every address is known, including the options' gRPC address. Until then calls and cards
+  // get 503, so that servers may already listen. `base_url` is the cards' fallback if neither the
+  // configuration nor the request names a host.
+  void open(std::string base_url) {
+    base_url_ = std::move(base_url);
+    is_open_.store(true, std::memory_order_release);
+  }
+  // Call before the first request.
+  void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
+
+ private:
+  using ExchangePtr = std::shared_ptr<http::Exchange>;
+  // A path that belongs to an agent: the agent, and the path after its prefix.
+  struct Target : Endpoint {
+    std::string_view rest;
+    std::string_view raw_rest;  // percent-encoded, as received
+  };
+  // The answer to a GET of this path; empty: it is no path of health checks.
+  std::optional<http::Reply> health_at(std::string_view path) const;
+  http::Reply readiness() const;
+
+  void route(const ExchangePtr& exchange) const;
+  Target target_of(const http::Request& request) const;
+  void serve_agents(const ExchangePtr& exchange) const;
+  void serve_card(const ExchangePtr& exchange, const Target& target) const;
+  // For A2A 0.2.
+  void serve_extended_card(const ExchangePtr& exchange, const Target& target) const;
+  void serve_chat(const ExchangePtr& exchange, const Target& target, chat::Door door) const;
+  // An A2A operation: over JSON-RPC at the agent's own URL, or over REST.
+  void serve_call(const ExchangePtr& exchange, const Target& target) const;
+
+  // The stages origin and authenticate. Empty: the request has been answered, by `refuse(error)` if it was
+  // the caller that may not; with a delay if wrong tokens keep coming from its address.
+  template <class Refuse>
+  std::optional<Admitted> admitted(const ExchangePtr& exchange, const Target& target, Refuse&& refuse) const;
+  // Returns how long to delay the refusal.
+  std::chrono::milliseconds note_wrong_token(const http::Request& request, const base::Error& error) const;
+  template <class Refuse>
+  void refuse_caller(const http::Request& request, const base::Error& error, Refuse&& refuse) const;
+
+  const Services& services_;
+  const std::unique_ptr<chat::RunClaims> claims_ = std::make_unique<chat::RunClaims>();
+  mutable WrongTokens wrong_tokens_;
+  std::string base_url_;  // read only after `open`
+  std::function<http::Counts()> http_counts_;
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> is_open_{false};
+};
+
+}  // namespace baton::server

@@ -1,0 +1,32 @@
+#include "base/base64.h"
+
+#include <doctest/doctest.h>
+
+namespace base64_test {
+
+using namespace baton;
+
+TEST_CASE("Base64: what was encoded is decoded") {
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) {
+    CHECK(base::decode_base64(base::encode_base64(bytes)) == bytes);
+    bytes += static_cast<char>(i * 7);
+  }
+  CHECK(base::encode_base64("hi") == "aGk=");
+}
+
+TEST_CASE("Base64: all spellings of the same bytes become one") {
+  CHECK(base::normalize_base64("aGk") == "aGk=");
+  CHECK(base::normalize_base64("aGk=") == "aGk=");
+  CHECK(base::normalize_base64("-_8") == "+/8=");
+  CHECK(base::normalize_base64("") == "");
+}
+
+TEST_CASE("Base64: anything else is refused") {
+  for (const char* text : {"a", "aGk=a", "aG k", "aGk==", "====", "=", "a===", "<base64>", "aGkx\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(base::normalize_base64(text));
+  }
+}
+
+}  // namespace base64_test

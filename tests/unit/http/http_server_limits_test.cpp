@@ -1,0 +1,209 @@
+// HttpServer: limits and bad input, over real sockets.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/http_server.h"
+#include "support/lack_of_memory.h"
+#include "unit/http/loopback.h"
+
+namespace http_server_limits_test {
+
+using namespace baton::http;
+using namespace baton::http::loopback;
+using std::chrono::milliseconds;
+
+TEST_CASE("HttpServer: bad framing is answered, the connection closed, and others are served on") {
+  TestServer test;
+  const std::vector<std::pair<std::string, int>> table{
+      {"nonsense\r\n\r\n", 400},
+      {"\x16\x03\x01 hello", 400},
+      {"GET / HTTP/3.0\r\n\r\n", 505},
+      {get("/", "A: b\r\n folded\r\n"), 400},
+      {post("/", "x", "Content-Length: 2\r\n"), 400},
+      {post("/", "x", "Transfer-Encoding: chunked\r\n"), 400},
+      {get("/", "Transfer-Encoding: gzip\r\n"), 501},
+      {get("/", "X: " + std::string(40'000, 'x')), 431},
+      {"GET /" + std::string(9'000, 'x') + " HTTP/1.1\r\n", 414},
+      {"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n" + std::string(100'000, 'x'), 413},
+      {"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n" +
+           std::string(100'000, 'x'),
+       413},
+  };
+  for (const auto& [bytes, status] : table) {
+    Client client(test.port);
+    client.send(bytes);
+    const Answer answer = client.read_answer();
+    CAPTURE(bytes.substr(0, 80));
+    CHECK(answer.status == status);
+    CHECK(answer.has("Connection: close\r\n"));
+    CHECK(answer.body.starts_with("error: "));
+    CHECK(client.read_to_end().empty());
+  }
+  CHECK(Client(test.port).ask(get("/")).status == 200);
+  CHECK(test.server.counts().refused == static_cast<std::int64_t>(table.size()));
+}
+
+TEST_CASE("HttpServer: a client that sends a too large body to its end can read the 413") {
+  Limits limits;
+  limits.body_max = 1 << 20;
+  TestServer test(echo, limits);
+  Client client(test.port);
+  REQUIRE(client.send(post("/", std::string(6 << 20, 'x'))));
+  CHECK(client.read_answer().status == 413);
+}
+
+TEST_CASE("HttpServer: lack of memory while bodies are bounded costs one connection") {
+  Limits limits;
+  limits.bodies_max = 1'000;
+  limits.keep_awake = milliseconds(20);  // looked at often
+  std::atomic<int> refusals{0};
+  const auto no_memory = [&](int, std::string_view) {
+    ++refusals;
+    Reply reply;
+    reply.held = std::make_shared<baton::test::LackOfMemory>();  // until the reply is given up
+    return reply;
+  };
+  HttpServer server(limits, echo, no_memory);
+  const int port = server.start("127.0.0.1", 0).value();
+  const std::string whole = post("/", std::string(900, 'x'));
+  const std::string begun = whole.substr(0, whole.size() - 100);
+  Client one(port), other(port);
+  one.send(begun);
+  other.send(begun);
+  REQUIRE(eventually([&] { return one.closed() || other.closed(); }));
+  CHECK(refusals == 1);
+  Client& left = one.closed() ? other : one;
+  CHECK(left.ask(std::string(100, 'x')).status == 200);
+  CHECK(Client(port).ask(get("/")).status == 200);
+}
+
+TEST_CASE("HttpServer: a slow head and a slow body get 408, a silent connection is closed") {
+  Limits slow;
+  slow.header_time = milliseconds(40);
+  slow.body_grace = milliseconds(40);
+  TestServer test(echo, slow);
+  Client head(test.port);
+  CHECK(head.ask("GET / HT").status == 408);
+  Client body(test.port);
+  // The head comes whole and at once: it is too slow only if this test is held up, and then it is 408 as
+  // well.
+  CHECK(body.ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nab").status == 408);
+  Limits idle;
+  idle.idle_time = milliseconds(40);
+  TestServer other(echo, idle);
+  Client silent(other.port);
+  CHECK(silent.read_to_end().empty());
+  std::optional<Client> used;
+  REQUIRE(eventually([&] {
+    used.emplace(other.port);
+    return used->ask(get("/")).status == 200;  // not if this test is held up: it was idle for too long then
+  }));
+  CHECK(used->read_to_end().empty());
+}
+
+TEST_CASE("HttpServer: a deferred answer is not bound to the idle time") {
+  Limits limits;
+  limits.idle_time = limits.header_time = milliseconds(20);
+  std::promise<std::shared_ptr<Exchange>> arrived;
+  TestServer test([&](std::shared_ptr<Exchange> exchange) { arrived.set_value(std::move(exchange)); },
+                  limits);
+  std::optional<Client> waiting;
+  const auto has_arrived = [&] { return test.server.counts().requests == 1; };
+  REQUIRE(eventually([&] {
+    waiting.emplace(test.port);
+    waiting->send(get("/"));
+    // The second if this test was held up: it was idle for too long then.
+    return eventually([&] { return has_arrived() || waiting->closed(); }) && has_arrived();
+  }));
+  auto exchange = arrived.get_future().get();
+  // A connection that came later is closed for its silence: so the time-out would have come for this one too.
+  CHECK(Client(test.port).read_to_end().empty());
+  exchange->reply({});
+  CHECK(waiting->read_answer().status == 200);
+}
+
+TEST_CASE("HttpServer: a reader that takes nothing is closed") {
+  Limits limits;
+  limits.stall_time = milliseconds(50);
+  TestServer test(
+      [](const std::shared_ptr<Exchange>& exchange) {
+        Reply reply;
+        reply.body.assign(32 << 20, 'x');
+        exchange->reply(std::move(reply));
+      },
+      limits);
+  Client client(test.port);
+  client.send(get("/"));
+  REQUIRE(eventually([&] { return test.server.counts().requests == 1; }));
+  CHECK(eventually([&] { return test.server.counts().connections == 0; }));
+}
+
+TEST_CASE("HttpServer: connections over the limit are told so, and there is room again when one leaves") {
+  Limits limits;
+  limits.connections_max = 2;
+  TestServer test(echo, limits);
+  Client first(test.port);
+  Client second(test.port);
+  REQUIRE(first.ask(get("/")).status == 200);
+  REQUIRE(second.ask(get("/")).status == 200);
+  Client third(test.port);
+  const Answer answer = third.read_answer();
+  CHECK(answer.status == 503);
+  CHECK(answer.has("Retry-After: "));
+  CHECK(third.read_to_end().empty());
+  CHECK(test.server.counts().connections == 2);
+  second.leave();
+  REQUIRE(eventually([&] { return test.server.counts().connections == 1; }));
+  CHECK(Client(test.port).ask(get("/")).status == 200);
+}
+
+TEST_CASE("HttpServer: connections of one address are limited when asked for") {
+  Limits limits;
+  limits.connections_per_address_max = 1;
+  TestServer test(echo, limits);
+  Client first(test.port);
+  REQUIRE(first.ask(get("/")).status == 200);
+  CHECK(Client(test.port).read_answer().status == 503);
+  first.leave();
+  REQUIRE(eventually([&] { return test.server.counts().connections == 0; }));
+  CHECK(Client(test.port).ask(get("/")).status == 200);
+}
+
+TEST_CASE("HttpServer: past the queue of complete requests the answer is 503 with Retry-After") {
+  Limits limits;
+  limits.worker_threads = 1;
+  limits.work_queue_max = 1;
+  std::promise<void> release;
+  const std::shared_future<void> released = release.get_future().share();
+  std::promise<void> entered;
+  std::atomic<bool> first{true};
+  TestServer test(
+      [&](const std::shared_ptr<Exchange>& exchange) {
+        if (first.exchange(false)) entered.set_value();
+        released.wait();
+        exchange->reply({});
+      },
+      limits);
+  Client busy(test.port);
+  busy.send(get("/"));
+  entered.get_future().wait();
+  Client queued(test.port);
+  queued.send(get("/"));
+  REQUIRE(eventually([&] { return test.server.counts().requests == 2; }));
+  Client over(test.port);
+  const Answer answer = over.ask(get("/"));
+  CHECK(answer.status == 503);
+  CHECK(answer.has("Retry-After: "));
+  release.set_value();
+  CHECK(busy.read_answer().status == 200);
+  CHECK(queued.read_answer().status == 200);
+  CHECK(over.ask(get("/")).status == 200);
+}
+
+}  // namespace http_server_limits_test

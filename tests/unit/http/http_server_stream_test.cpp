@@ -1,0 +1,353 @@
+// HttpServer: event streams, over real sockets.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <future>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/guarded.h"
+#include "http/http_server.h"
+#include "unit/http/loopback.h"
+
+namespace http_server_stream_test {
+
+using namespace baton::http;
+using namespace baton::http::loopback;
+using baton::base::Guarded;
+using std::chrono::milliseconds;
+
+namespace {
+
+// A log that several threads append to and streams read from, each with a position of its own.
+class Feed {
+ public:
+  void append(std::string event) {
+    const std::vector<Waker> wakers = state_.with([&](State& state) {
+      state.events.push_back(std::move(event));
+      return state.wakers;
+    });
+    for (const Waker& wake : wakers) wake();
+  }
+  void end() {
+    const std::vector<Waker> wakers = state_.with([](State& state) {
+      state.ended = true;
+      return state.wakers;
+    });
+    for (const Waker& wake : wakers) wake();
+  }
+  StreamOpener opener() {
+    return [this](Waker waker) {
+      state_.with([&](State& state) { state.wakers.push_back(std::move(waker)); });
+      return std::make_unique<Source>(*this);
+    };
+  }
+
+  std::atomic<int> destroyed{0};
+  std::atomic<int> destroyed_elsewhere{0};  // not on the thread that pulled
+
+ private:
+  struct State {
+    std::vector<std::string> events;
+    std::vector<Waker> wakers;
+    bool ended = false;
+  };
+  class Source final : public StreamSource {
+   public:
+    explicit Source(Feed& feed) : feed_(feed) {}
+    ~Source() override {
+      ++feed_.destroyed;
+      if (std::this_thread::get_id() != made_on_) ++feed_.destroyed_elsewhere;
+    }
+    Next pull(std::string& out, std::size_t room) override {
+      return feed_.state_.with([&](State& state) {
+        while (position_ < state.events.size() && out.size() < room) {
+          has_ids_ |= state.events[position_].starts_with("numbered");
+          out += "data: " + state.events[position_++] + "\n\n";
+        }
+        if (position_ < state.events.size()) return Next::more;
+        return state.ended ? Next::end : Next::wait;
+      });
+    }
+    bool has_ids() const override { return has_ids_; }
+
+   private:
+    Feed& feed_;
+    bool has_ids_ = false;
+    std::size_t position_ = 0;
+    const std::thread::id made_on_ = std::this_thread::get_id();
+  };
+
+  Guarded<State> state_;
+};
+
+Handler streaming(Feed& feed) {
+  return [&feed](const std::shared_ptr<Exchange>& exchange) {
+    if (exchange->request().path == "/stream") return exchange->open_stream({{"X-Own", "1"}}, feed.opener());
+    echo(exchange);
+  };
+}
+
+std::string read_all_chunks(Client& client) {
+  std::string all;
+  for (std::string chunk = client.read_chunk(); !chunk.empty(); chunk = client.read_chunk()) all += chunk;
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("HttpServer: a stream is an unbuffered event stream, and the connection goes on after its end") {
+  Feed feed;
+  feed.append("a");
+  feed.end();
+  TestServer test(streaming(feed));
+  Client client(test.port);
+  client.send(get("/stream") + get("/after"));
+  const Answer head = client.read_answer();
+  CHECK(head.status == 200);
+  for (const char* line : {"Content-Type: text/event-stream\r\n", "Cache-Control: no-cache",
+                           "X-Accel-Buffering: no", "Transfer-Encoding: chunked", "X-Own: 1"}) {
+    CHECK(head.has(line));
+  }
+  CHECK(read_all_chunks(client) == "data: a\n\n");
+  CHECK(client.read_answer().body == "GET /after ");
+  CHECK(feed.destroyed == 1);
+  CHECK(test.server.counts().streams == 0);
+}
+
+TEST_CASE("HttpServer: a stream that is there as a whole is one answer, with the head of a stream") {
+  TestServer test([](const std::shared_ptr<Exchange>& exchange) {
+    exchange->reply_stream({{"X-Own", "1"}}, "data: a\n\n");
+  });
+  Client client(test.port);
+  client.send(get("/stream") + get("/stream"));
+  for (int i = 0; i < 2; ++i) {
+    const Answer answer = client.read_answer();
+    CHECK(answer.status == 200);
+    for (const char* line : {"Content-Type: text/event-stream\r\n", "Cache-Control: no-cache",
+                             "X-Accel-Buffering: no", "Content-Length: 9\r\n", "X-Own: 1"}) {
+      CHECK(answer.has(line));
+    }
+    CHECK(answer.body == "data: a\n\n");
+  }
+  CHECK(test.server.counts().streams == 0);
+}
+
+TEST_CASE("HttpServer: what a source has at once leaves as one chunk, up to a bound") {
+  class Countdown final : public StreamSource {
+   public:
+    Countdown(int left, std::size_t bytes) : left_(left), event_(bytes, 'x') {}
+    Next pull(std::string& out, std::size_t) override {
+      if (left_ == 0) return Next::end;
+      --left_;
+      out += event_;
+      return Next::more;
+    }
+
+   private:
+    int left_;
+    const std::string event_;
+  };
+  TestServer test([](const std::shared_ptr<Exchange>& exchange) {
+    const bool large = exchange->request().path == "/large";
+    exchange->open_stream({}, [large](const Waker&) {
+      return std::make_unique<Countdown>(large ? 10 : 3, large ? 10'000 : 10);
+    });
+  });
+  Client client(test.port);
+  client.send(get("/small") + get("/large"));
+  client.read_answer();
+  CHECK(client.read_chunk().size() == 30);
+  CHECK(client.read_chunk().empty());
+  client.read_answer();
+  CHECK(client.read_chunk().size() == 20'000);
+  CHECK(read_all_chunks(client).size() == 80'000);
+}
+
+TEST_CASE("HttpServer: events appended by many threads reach every stream once and in order") {
+  constexpr int kThreads = 8;
+  constexpr int kEach = 300;
+  Feed feed;
+  TestServer test(streaming(feed));
+  std::vector<Client> clients;
+  for (int i = 0; i < 5; ++i) {
+    clients.emplace_back(test.port);
+    clients.back().send(get("/stream"));
+    REQUIRE(clients.back().read_answer().status == 200);
+  }
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&feed, i] {
+      for (int k = 0; k < kEach; ++k) feed.append(std::to_string(i) + ":" + std::to_string(k));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  feed.end();
+  const std::string first = read_all_chunks(clients[0]);
+  std::size_t events = 0;
+  for (std::size_t at = first.find("\n\n"); at != std::string::npos; at = first.find("\n\n", at + 2))
+    ++events;
+  CHECK(events == kThreads * kEach);
+  for (std::size_t i = 1; i < clients.size(); ++i) CHECK((read_all_chunks(clients[i]) == first));
+}
+
+TEST_CASE("HttpServer: a long stream passes through a slow reader whole") {
+  Feed feed;
+  std::string expected;
+  for (int i = 0; i < 3000; ++i) {
+    feed.append(std::string(1000, static_cast<char>('a' + i % 26)));
+    expected += "data: " + std::string(1000, static_cast<char>('a' + i % 26)) + "\n\n";
+  }
+  feed.end();
+  TestServer test(streaming(feed));
+  Client client(test.port);
+  client.send(get("/stream"));
+  REQUIRE(eventually([&] { return test.server.counts().streams == 1; }));
+  REQUIRE(client.read_answer().status == 200);
+  CHECK((read_all_chunks(client) == expected));
+}
+
+TEST_CASE("HttpServer: a stream for HTTP/1.0 is ended by the end of the connection") {
+  Feed feed;
+  feed.append("a");
+  feed.end();
+  TestServer test(streaming(feed));
+  Client client(test.port);
+  client.send("GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  const std::string all = client.read_to_end();
+  CHECK(all.find("chunked") == std::string::npos);
+  CHECK(all.find("Connection: close\r\n") != std::string::npos);
+  CHECK(all.ends_with("\r\n\r\ndata: a\n\n"));
+}
+
+TEST_CASE("HttpServer: HEAD for a stream gives its head and opens nothing") {
+  Feed feed;
+  TestServer test(streaming(feed));
+  Client client(test.port);
+  client.send("HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n");
+  CHECK(client.read_answer(false).has("text/event-stream"));
+  CHECK(client.ask(get("/")).body == "GET / ");
+  CHECK(feed.destroyed == 0);
+}
+
+TEST_CASE(
+    "HttpServer: when the client leaves the source goes, on the loop's thread, and late wakes are harmless") {
+  Feed feed;
+  TestServer test(streaming(feed));
+  for (const bool half : {false, true}) {
+    const int before = feed.destroyed;
+    Client client(test.port);
+    client.send(get("/stream"));
+    REQUIRE(client.read_answer().status == 200);
+    CHECK(test.server.counts().streams == 1);
+    half ? client.end_sending() : client.leave();
+    CHECK(eventually([&] { return feed.destroyed == before + 1; }));
+    CHECK(eventually([&] { return test.server.counts().streams == 0; }));
+  }
+  CHECK(feed.destroyed_elsewhere == 0);
+  feed.append("nobody");
+  CHECK(Client(test.port).ask(get("/")).status == 200);
+}
+
+TEST_CASE("HttpServer: a silent stream is kept awake by comments") {
+  Feed feed;
+  Limits limits;
+  limits.keep_awake = milliseconds(20);
+  TestServer test(streaming(feed), limits);
+  Client client(test.port);
+  client.send(get("/stream"));
+  REQUIRE(client.read_answer().status == 200);
+  CHECK(client.read_chunk() == ": keep-awake\n\n");
+  CHECK(client.read_chunk() == ": keep-awake\n\n");
+  feed.append("a");
+  std::string chunk = client.read_chunk();
+  while (chunk == ": keep-awake\n\n") chunk = client.read_chunk();
+  CHECK(chunk == "data: a\n\n");
+}
+
+TEST_CASE("HttpServer: once a stream has ids, a comment that keeps it awake ends no block") {
+  Feed feed;
+  Limits limits;
+  limits.keep_awake = milliseconds(20);
+  TestServer test(streaming(feed), limits);
+  Client client(test.port);
+  client.send(get("/stream"));
+  REQUIRE(client.read_answer().status == 200);
+  feed.append("numbered a");
+  std::string chunk = client.read_chunk();
+  while (chunk == ": keep-awake\n\n") chunk = client.read_chunk();
+  REQUIRE(chunk == "data: numbered a\n\n");
+  CHECK(client.read_chunk() == ": keep-awake\n");
+  CHECK(client.read_chunk() == ": keep-awake\n");
+  feed.append("b");
+  for (chunk = client.read_chunk(); chunk == ": keep-awake\n";) chunk = client.read_chunk();
+  CHECK(chunk == "data: b\n\n");
+}
+
+TEST_CASE("HttpServer: a stream whose reader takes nothing is closed, the others go on") {
+  Feed feed;
+  Limits limits;
+  limits.stall_time = milliseconds(50);
+  limits.keep_awake = baton::test::patience();
+  TestServer test(streaming(feed), limits);
+  Client stalled(test.port);
+  stalled.send(get("/stream"));
+  REQUIRE(eventually([&] { return test.server.counts().streams == 1; }));
+  for (int i = 0; i < 20'000; ++i) feed.append(std::string(1000, 'x'));
+  CHECK(eventually([&] { return test.server.counts().streams == 0; }));
+  CHECK(eventually([&] { return feed.destroyed == 1; }));
+  CHECK(Client(test.port).ask(get("/")).status == 200);
+}
+
+TEST_CASE("HttpServer: streams over the limit get 503 with Retry-After") {
+  Feed feed;
+  Limits limits;
+  limits.streams_max = 1;
+  TestServer test(streaming(feed), limits);
+  Client first(test.port);
+  first.send(get("/stream"));
+  REQUIRE(first.read_answer().status == 200);
+  Client second(test.port);
+  const Answer answer = second.ask(get("/stream"));
+  CHECK(answer.status == 503);
+  CHECK(answer.has("Retry-After: "));
+  CHECK(second.ask(get("/")).status == 200);
+}
+
+TEST_CASE("HttpServer: an opener that fails answers 500, a source that fails breaks the stream off") {
+  struct Failing final : StreamSource {
+    Next pull(std::string&, std::size_t) override { throw std::runtime_error("secret"); }
+  };
+  TestServer test([](const std::shared_ptr<Exchange>& exchange) {
+    const std::string path = exchange->request().path;
+    exchange->open_stream({}, [path](const Waker&) -> std::unique_ptr<StreamSource> {
+      if (path == "/throw") throw std::runtime_error("secret");
+      if (path == "/none") return nullptr;
+      return std::make_unique<Failing>();
+    });
+  });
+  Client client(test.port);
+  CHECK(client.ask(get("/throw")).status == 500);
+  CHECK(client.ask(get("/none")).status == 500);
+  client.send(get("/pull"));
+  CHECK(client.read_to_end().find("0\r\n\r\n") == std::string::npos);
+  CHECK(eventually([&] { return test.server.counts().streams == 0; }));
+}
+
+TEST_CASE("HttpServer: a stream opened late, for a client that has left, costs nothing") {
+  Feed feed;
+  std::promise<std::shared_ptr<Exchange>> arrived;
+  TestServer test([&](std::shared_ptr<Exchange> exchange) { arrived.set_value(std::move(exchange)); });
+  Client client(test.port);
+  client.send(get("/stream"));
+  auto exchange = arrived.get_future().get();
+  client.leave();
+  feed.append("a");
+  exchange->open_stream({}, feed.opener());
+  CHECK(eventually([&] { return test.server.counts().connections == 0; }));
+  CHECK(eventually([&] { return test.server.counts().streams == 0; }));
+}
+
+}  // namespace http_server_stream_test

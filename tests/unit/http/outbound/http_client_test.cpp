@@ -1,0 +1,367 @@
+#include "http/outbound/http_client.h"
+
+#include <doctest/doctest.h>
+#include <sys/eventfd.h>
+
+#include "support/patience.h"
+#include "support/webhook_receiver.h"
+#include "unit/http/outbound/raw_server.h"
+
+namespace http_client_test {
+
+using namespace std::chrono_literals;
+using baton::base::ErrorCode;
+using baton::http::outbound::http_request;
+using baton::http::outbound::http_stream;
+using baton::http::outbound::HttpRequest;
+using baton::test::patience;
+using baton::test::RawServer;
+using baton::test::WebhookReceiver;
+
+namespace {
+
+constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\n";
+
+HttpRequest request_to(const std::string& url) {
+  HttpRequest request;
+  request.url = url;
+  request.body = R"({"a":1})";
+  request.content_type = "application/json";
+  request.policy.allow_private = true;
+  return request;
+}
+
+baton::base::Result<baton::http::outbound::HttpAnswer> http_request_within(HttpRequest request,
+                                                                           std::chrono::milliseconds time) {
+  request.total_timeout = time;
+  return http_request(request);
+}
+
+// A port that nobody listens on and that nobody else can take meanwhile.
+class ClosedPort {
+ public:
+  ClosedPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(fd_.get(), reinterpret_cast<sockaddr*>(&address), size) == 0);
+    ::getsockname(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+  }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/hook"; }
+
+ private:
+  const baton::base::UniqueFd fd_;
+  int port_ = 0;
+};
+
+// What a request to a server that says just this ends with.
+baton::base::Result<baton::http::outbound::HttpAnswer> ask(const std::string& answer,
+                                                           std::size_t answer_max = 1 << 20) {
+  RawServer server([&](RawServer&, int connection) { RawServer::say(connection, answer); });
+  HttpRequest request = request_to(server.url());
+  request.answer_max = answer_max;
+  return http_request(request);
+}
+
+}  // namespace
+
+TEST_CASE("http_request: a POST arrives with its headers and body and the answer comes back") {
+  WebhookReceiver receiver;
+  receiver.answer_with({{201, {{"X-Seen", "yes"}}}});
+  HttpRequest request = request_to(receiver.url("/hook?x=%20y&z=a+b"));
+  request.headers = {{"X-Token", "secret"}};
+  const auto answer = http_request(request);
+  REQUIRE(answer.has_value());
+  CHECK(answer->status == 201);
+  CHECK(answer->body == "{}");
+  CHECK(answer->content_type == "application/json");
+  const bool seen = std::any_of(answer->headers.begin(), answer->headers.end(),
+                                [](const auto& header) { return header.first == "X-Seen"; });
+  CHECK(seen);
+
+  REQUIRE(receiver.received().size() == 1);
+  const auto received = receiver.received().front();
+  CHECK(received.path == "/hook?x=%20y&z=a+b");
+  CHECK(received.body == R"({"a":1})");
+  CHECK(received.headers.at("content-type") == "application/json");
+  CHECK(received.headers.at("x-token") == "secret");
+  CHECK(received.headers.at("connection") == "close");
+  CHECK(received.headers.at("user-agent") == "Baton");
+}
+
+TEST_CASE("http_request: the Host header keeps the name from the URL and nothing unasked is offered") {
+  RawServer server(
+      [](RawServer&, int connection) { RawServer::say(connection, "HTTP/1.1 204 No Content\r\n\r\n"); });
+  std::string url = server.url();
+  url.replace(url.find("127.0.0.1"), 9, "LOCALHOST");
+  HttpRequest request = request_to(url);
+  request.method = "GET";
+  request.body.clear();
+  const auto answer = http_request(request);
+  REQUIRE(answer.has_value());
+  CHECK(answer->status == 204);
+  CHECK(server.requests().find("GET /hook HTTP/1.1\r\n") == 0);
+  CHECK(server.requests().find("Host: localhost:") != std::string::npos);
+  CHECK(server.requests().find("Accept-Encoding") == std::string::npos);
+}
+
+TEST_CASE("http_request: a redirect is an answer and is not followed") {
+  WebhookReceiver target;
+  WebhookReceiver receiver;
+  receiver.answer_with({{302, {{"Location", target.url()}}}});
+  const auto answer = http_request(request_to(receiver.url()));
+  REQUIRE(answer.has_value());
+  CHECK(answer->status == 302);
+  CHECK(target.received().empty());
+}
+
+TEST_CASE("http_request: a private target is refused without a connection unless it is allowed") {
+  WebhookReceiver receiver;
+  HttpRequest request = request_to(receiver.url());
+  request.policy.allow_private = false;
+  const auto refused = http_request(request);
+  REQUIRE_FALSE(refused.has_value());
+  CHECK(refused.error().code == ErrorCode::permission_denied);
+  CHECK(receiver.received().empty());
+}
+
+TEST_CASE("http_request: a proxy in the environment is not used") {
+  WebhookReceiver receiver;
+  setenv("http_proxy", "http://127.0.0.1:1", 1);
+  const auto answer = http_request(request_to(receiver.url()));
+  unsetenv("http_proxy");
+  REQUIRE(answer.has_value());
+  CHECK(receiver.received().size() == 1);
+}
+
+TEST_CASE("http_request: line ends, reserved names and other methods are refused before anything is sent") {
+  WebhookReceiver receiver;
+  const std::pair<std::string, std::string> rows[] = {
+      {"X-A", "b\r\nX-Injected: c"},
+      {"X-A", "b\n"},
+      {"X-A", std::string("b\0c", 3)},
+      {"X-A", "\x7f"},
+      {"X A", "b"},
+      {"X:A", "b"},
+      {"", "b"},
+      {"X-A\r\nB", "c"},
+      {"Host", "elsewhere"},
+      {"content-length", "0"},
+      {"Transfer-Encoding", "chunked"},
+      {"Connection", "keep-alive"},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.first);
+    HttpRequest request = request_to(receiver.url());
+    request.headers = {row};
+    const auto answer = http_request(request);
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == ErrorCode::invalid_argument);
+  }
+  HttpRequest request = request_to(receiver.url());
+  request.content_type = "a\r\nX-Injected: b";
+  CHECK(http_request(request).error().code == ErrorCode::invalid_argument);
+  request = request_to(receiver.url());
+  request.method = "DELETE";
+  CHECK(http_request(request).error().code == ErrorCode::invalid_argument);
+  CHECK(receiver.received().empty());
+}
+
+TEST_CASE("http_request: nobody there and a name that does not exist are unavailable") {
+  const ClosedPort nobody;
+  CHECK(http_request(request_to(nobody.url())).error().code == ErrorCode::unavailable);
+  CHECK(http_request(request_to("http://no-such-host.invalid/")).error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("http_request: an answer cannot outlast the deadline, however it drips") {
+  const auto ends_at_deadline = [](const RawServer::Answer& behaviour) {
+    RawServer server(behaviour);
+    HttpRequest request = request_to(server.url());
+    request.total_timeout = 300ms;
+    const auto answer = http_request(request);
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == ErrorCode::deadline_exceeded);
+  };
+  SUBCASE("silence") {
+    ends_at_deadline([](RawServer& server, int connection) { server.be_silent(connection); });
+  }
+  SUBCASE("the first line") {
+    ends_at_deadline([](RawServer& server, int connection) { server.drip(connection, "H", 5); });
+  }
+  SUBCASE("headers") {
+    ends_at_deadline([](RawServer& server, int connection) {
+      RawServer::say(connection, kOk);
+      server.drip(connection, "X", 5);
+    });
+  }
+  SUBCASE("a body of known length") {
+    ends_at_deadline([](RawServer& server, int connection) {
+      RawServer::say(connection, std::string(kOk) + "Content-Length: 100000\r\n\r\n");
+      server.drip(connection, "x", 5);
+    });
+  }
+  SUBCASE("chunks") {
+    ends_at_deadline([](RawServer& server, int connection) {
+      RawServer::say(connection, std::string(kOk) + "Transfer-Encoding: chunked\r\n\r\n");
+      server.drip(connection, "1\r\nx\r\n", 5);
+    });
+  }
+}
+
+TEST_CASE("http_request: with head_suffices the status of a dripping answer is not lost") {
+  RawServer server([](RawServer& self, int connection) {
+    RawServer::say(connection, std::string(kOk) + "Content-Length: 100000\r\n\r\n");
+    self.drip(connection, "x", 5);
+  });
+  HttpRequest request = request_to(server.url());
+  request.head_suffices = true;
+  // The head itself needs some time, on a busy machine more.
+  auto answer = http_request_within(request, 250ms);
+  for (auto time = 500ms; !answer && time < patience(); time *= 2)
+    answer = http_request_within(request, time);
+  REQUIRE(answer.has_value());
+  CHECK(answer->status == 200);
+}
+
+TEST_CASE("http_request: a body without end is cut off at its bound") {
+  for (const char* head : {"", "Content-Length: 9000000000\r\n"}) {
+    RawServer server([&](RawServer& self, int connection) {
+      RawServer::say(connection, std::string(kOk) + head + "\r\n");
+      self.drip(connection, std::string(10'000, 'x'), 0);
+    });
+    HttpRequest request = request_to(server.url());
+    request.answer_max = 50'000;
+    const auto answer = http_request(request);
+    REQUIRE(answer.has_value());
+    CHECK(answer->status == 200);
+    CHECK(answer->body == std::string(50'000, 'x'));
+  }
+}
+
+TEST_CASE("http_request: heads and lines without end are refused, not gathered") {
+  const auto is_refused = [](const std::string& before, const std::string& repeated) {
+    RawServer server([&](RawServer& self, int connection) {
+      RawServer::say(connection, before);
+      self.drip(connection, repeated, 0);
+    });
+    const auto answer = http_request(request_to(server.url()));
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == ErrorCode::unavailable);
+  };
+  const std::string ok(kOk);
+  SUBCASE("many headers") {
+    is_refused(ok, "X-A: b\r\n");
+  }
+  SUBCASE("a long header") {
+    is_refused(ok + "X-A: ", std::string(1'000, 'b'));
+  }
+  SUBCASE("a long first line") {
+    is_refused("HTTP/1.1 200 ", std::string(1'000, 'b'));
+  }
+  SUBCASE("interim answers") {
+    is_refused("", "HTTP/1.1 100 Continue\r\n\r\n");
+  }
+  SUBCASE("a long chunk size") {
+    is_refused(ok + "Transfer-Encoding: chunked\r\n\r\n", std::string(1'000, '0'));
+  }
+}
+
+TEST_CASE("http_request: what is no whole answer is unavailable") {
+  for (const char* text : {"", "garbage\r\n\r\n", "HTTP/1.1 200 OK\r\nX: y", "HTTP/9.9 200 OK\r\n\r\n",
+                           "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort",
+                           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
+    CAPTURE(std::string(text));
+    const auto answer = ask(text);
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == ErrorCode::unavailable);
+  }
+}
+
+TEST_CASE("http_request: chunked bodies, bodies to the end and interim answers are read") {
+  CHECK(ask("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")->body ==
+        "abcde");
+  CHECK(ask("HTTP/1.1 200 OK\r\n\r\nabc")->body == "abc");
+  CHECK(ask("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx")->body == "x");
+  CHECK(ask("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")->body.empty());
+  CHECK(ask("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n")->status == 304);
+  CHECK(ask("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 3)->body == "abc");
+}
+
+TEST_CASE("http_request: a stop ends a request that is under way") {
+  const baton::base::UniqueFd stop(eventfd(0, EFD_CLOEXEC));
+  RawServer server([&](RawServer& self, int connection) {
+    eventfd_write(stop.get(), 1);
+    self.be_silent(connection);
+  });
+  HttpRequest request = request_to(server.url());
+  request.stop_fd = stop.get();
+  const auto answer = http_request(request);
+  REQUIRE_FALSE(answer.has_value());
+  CHECK(answer.error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("http_stream: pieces come as they are sent and the reader may stop") {
+  RawServer server([](RawServer& self, int connection) {
+    RawServer::say(connection, std::string(kOk) + "Transfer-Encoding: chunked\r\n\r\n");
+    self.drip(connection, "2\r\nab\r\n", 1);
+  });
+  HttpRequest request = request_to(server.url());
+  request.total_timeout = 0ms;
+  std::string seen;
+  const auto answer = http_stream(request, 10s, [&](std::string_view piece) {
+    seen += piece;
+    return seen.size() < 10;
+  });
+  REQUIRE(answer.has_value());
+  CHECK(answer->status == 200);
+  CHECK(answer->body.empty());
+  CHECK(seen == "ababababab");
+}
+
+TEST_CASE("http_stream: silence longer than the idle time ends it") {
+  RawServer server([](RawServer& self, int connection) {
+    RawServer::say(connection, std::string(kOk) + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
+    self.be_silent(connection);
+  });
+  HttpRequest request = request_to(server.url());
+  request.total_timeout = 0ms;
+  std::string seen;
+  // The first piece itself needs some time, on a busy machine more.
+  for (auto idle = 250ms; seen.empty() && idle < patience(); idle *= 2) {
+    const auto answer = http_stream(request, idle, [&](std::string_view piece) {
+      seen += piece;
+      return true;
+    });
+    REQUIRE_FALSE(answer.has_value());
+    CHECK(answer.error().code == ErrorCode::deadline_exceeded);
+  }
+  CHECK(seen == "ab");
+}
+
+TEST_CASE("http_stream: a total deadline bounds an answer that never falls silent") {
+  RawServer server([](RawServer& self, int connection) {
+    RawServer::say(connection, std::string(kOk) + "\r\n");
+    self.drip(connection, "x", 1);
+  });
+  HttpRequest request = request_to(server.url());
+  request.total_timeout = 200ms;
+  const auto answer = http_stream(request, 10s, [](std::string_view) { return true; });
+  REQUIRE_FALSE(answer.has_value());
+  CHECK(answer.error().code == ErrorCode::deadline_exceeded);
+}
+
+TEST_CASE("http_stream: an error answer is returned with its body and not shown as data") {
+  WebhookReceiver receiver;
+  receiver.answer_with({{503, {}}});
+  bool shown = false;
+  const auto answer =
+      http_stream(request_to(receiver.url()), 10s, [&](std::string_view) { return shown = true; });
+  REQUIRE(answer.has_value());
+  CHECK(answer->status == 503);
+  CHECK(answer->body == "{}");
+  CHECK_FALSE(shown);
+}
+
+}  // namespace http_client_test

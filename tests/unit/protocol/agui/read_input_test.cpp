@@ -1,0 +1,233 @@
+#include "protocol/agui/read_input.h"
+
+#include <doctest/doctest.h>
+
+#include "protocol/agui/agui.h"
+
+namespace read_input_test {
+
+using namespace baton;
+using task::Part;
+using task::Role;
+
+namespace {
+
+base::Result<protocol::chat::RunRequest> read(std::string body) {
+  const auto document = json::Document::parse(std::move(body));
+  REQUIRE(document);
+  return protocol::agui::protocol().read(document->root());
+}
+
+protocol::chat::RunRequest good(std::string body) {
+  auto request = read(std::move(body));
+  if (!request) FAIL(request.error().for_caller);
+  return std::move(*request);
+}
+
+std::string complaint(std::string body) {
+  const auto request = read(std::move(body));
+  REQUIRE_FALSE(request);
+  CHECK(request.error().code == base::ErrorCode::invalid_argument);
+  return request.error().for_caller;
+}
+
+std::string with_messages(const std::string& messages) {
+  return R"({"threadId":"t","runId":"r","messages":[)" + messages + "]}";
+}
+
+constexpr const char* kUser = R"({"id":"u1","role":"user","content":"Hello"})";
+constexpr const char* kCalling = R"({"id":"a1","role":"assistant","toolCalls":[{"id":"c1","type":"function",)"
+                                 R"("function":{"name":"look","arguments":"{\"q\":1}"}}]})";
+constexpr const char* kResult = R"({"id":"t1","role":"tool","toolCallId":"c1","content":"sunny"})";
+
+std::string list(std::initializer_list<const char*> messages) {
+  std::string text;
+  for (const char* message : messages) (text += text.empty() ? "" : ",") += message;
+  return with_messages(text);
+}
+
+}  // namespace
+
+TEST_CASE("RunAgentInput: the request of the protocol's document") {
+  const auto request = good(R"({"threadId":"550e8400","runId":"run_001","parentRunId":"run_000",
+    "messages":[{"id":"msg_1","role":"user","content":"How is the weather?"}],
+    "tools":[{"name":"get_weather","description":"weather of a city","parameters":{"type":"object"}}],
+    "context":[{"description":"place","value":"Beijing"}],"state":{"n":1},"forwardedProps":{"a":true}})");
+  CHECK(request.conversation.value == "550e8400");
+  CHECK(request.run == "run_001");
+  CHECK(request.parent_run == "run_000");
+  CHECK_FALSE(request.newer);
+  CHECK(request.streams);
+  CHECK(request.message.id.value == "msg_1");
+  CHECK(request.message.parts == std::vector{Part::of_text("How is the weather?")});
+  CHECK(request.state.text == R"({"n":1})");
+  CHECK(request.tools.text ==
+        R"([{"name":"get_weather","description":"weather of a city","parameters":{"type":"object"}}])");
+  CHECK(request.metadata.text ==
+        R"({"agui":{"context":[{"description":"place","value":"Beijing"}],"forwardedProps":{"a":true},)"
+        R"("parentRunId":"run_000"}})");
+  REQUIRE(request.history);
+  CHECK(request.history->empty());
+  CHECK(request.results.empty());
+  CHECK(request.answers.empty());
+}
+
+TEST_CASE("RunAgentInput: all but the messages may be missing or null") {
+  const auto request = good(R"({"messages":[{"role":"user","content":"Hi"}],"state":null,"tools":null,
+    "context":[],"forwardedProps":{},"resume":null,"protocolVersion":null,"unknown":1})");
+  CHECK(request.conversation.empty());
+  CHECK(request.run.empty());
+  CHECK(request.message.id.empty());
+  CHECK(request.message.parts.size() == 1);
+  CHECK(request.state.empty());
+  CHECK(request.tools.empty());
+  CHECK(request.metadata.empty());
+}
+
+TEST_CASE("RunAgentInput: a client of 1.0 or later says so") {
+  const auto newer = [](const std::string& version) {
+    return good(R"({"messages":[],"protocolVersion":")" + version + "\"}").newer;
+  };
+  CHECK(newer("1.0"));
+  CHECK(newer("2.7"));
+  CHECK_FALSE(newer("0.9"));
+  CHECK_FALSE(newer("one"));
+  CHECK_FALSE(newer("1"));
+}
+
+TEST_CASE("RunAgentInput: what came before the last message of the user is history") {
+  const auto request = good(
+      list({R"({"id":"s","role":"system","content":"Be kind"})", kUser,
+            R"({"id":"a","role":"assistant","content":"Hi"})",
+            R"({"id":"v","role":"activity","activityType":"PLAN","content":{}})",
+            R"({"id":"r","role":"reasoning","content":"Hm"})", R"({"id":"u2","role":"user","content":"One"})",
+            R"({"id":"u3","role":"user","content":"Two","name":"Ann"})"}));
+  CHECK(request.message.id.value == "u3");
+  CHECK(request.message.metadata.text == R"({"name":"Ann"})");
+  REQUIRE(request.history->size() == 5);
+  const auto& history = *request.history;
+  CHECK(history[0].metadata.text == R"({"role":"system"})");
+  CHECK(history[0].role == Role::user);
+  CHECK(history[2].role == Role::agent);
+  CHECK(history[2].parts == std::vector{Part::of_text("Hi")});
+  CHECK(history[3].metadata.text == R"({"role":"reasoning"})");
+  CHECK(history[3].role == Role::agent);
+  CHECK(history[4].id.value == "u2");
+}
+
+TEST_CASE("RunAgentInput: tool messages after the assistant's last are results") {
+  const auto request = good(list({kUser, kCalling, kResult}));
+  CHECK(request.message.parts.empty());
+  REQUIRE(request.results.size() == 1);
+  CHECK(request.results[0].call == "c1");
+  CHECK(request.results[0].content.text == R"("sunny")");
+  REQUIRE(request.history->size() == 2);
+  const auto& calling = (*request.history)[1];
+  CHECK(calling.parts ==
+        std::vector{Part::of_data({R"({"toolCall":{"id":"c1","name":"look","arguments":{"q":1}}})"})});
+}
+
+TEST_CASE("RunAgentInput: results that a message follows are new and history") {
+  const auto request =
+      good(list({kUser, kCalling, kResult, R"({"id":"u2","role":"user","content":"And?"})"}));
+  CHECK(request.message.id.value == "u2");
+  CHECK(request.results.size() == 1);
+  REQUIRE(request.history->size() == 3);
+  CHECK((*request.history)[2].parts ==
+        std::vector{Part::of_data({R"({"toolResult":{"id":"c1","content":"sunny"}})"})});
+  CHECK((*request.history)[2].metadata.text == R"({"role":"tool"})");
+}
+
+TEST_CASE("RunAgentInput: what has been answered is only history") {
+  const auto request =
+      good(list({kUser, kCalling, kResult, R"({"id":"a2","role":"assistant","content":"So"})"}));
+  CHECK(request.message.parts.empty());
+  CHECK(request.results.empty());
+  CHECK(request.history->size() == 4);
+}
+
+TEST_CASE("RunAgentInput: a failed tool, and results in parts") {
+  const auto request = good(list(
+      {kCalling, R"({"id":"t1","role":"tool","toolCallId":"c1","content":"","error":"no network"})",
+       R"({"id":"t2","role":"tool","toolCallId":"c2","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]})",
+       R"({"id":"t3","role":"tool","toolCallId":"c3","content":[{"type":"image","source":{"type":"url","value":"u"}}]})"}));
+  REQUIRE(request.results.size() == 3);
+  CHECK(request.results[0].error == "no network");
+  CHECK(request.results[1].content.text == R"("a\nb")");
+  CHECK(request.results[2].content.text == R"([{"type":"image","source":{"type":"url","value":"u"}}])");
+}
+
+TEST_CASE("RunAgentInput: arguments that are no JSON stay the text they are") {
+  const auto request = good(list(
+      {R"({"id":"a","role":"assistant","content":"","toolCalls":[{"id":"c","function":{"name":"n","arguments":"{\"q"}}]})",
+       kUser}));
+  CHECK((*request.history)[0].parts ==
+        std::vector{Part::of_data({R"({"toolCall":{"id":"c","name":"n","arguments":"{\"q"}})"})});
+}
+
+TEST_CASE("RunAgentInput: answers to interrupts") {
+  const auto request = good(R"({"threadId":"t","messages":[],"resume":[
+    {"interruptId":"i1","status":"resolved","payload":{"approved":true}},
+    {"interruptId":"i2","status":"cancelled","payload":1},{"interruptId":"i3","status":"resolved"}]})");
+  REQUIRE(request.answers.size() == 3);
+  CHECK(request.answers[0].ask == "i1");
+  CHECK(request.answers[0].payload.text == R"({"approved":true})");
+  CHECK(request.answers[1].cancelled);
+  CHECK(request.answers[1].payload.empty());
+  CHECK_FALSE(request.answers[2].cancelled);
+  CHECK(request.answers[2].payload.empty());
+}
+
+TEST_CASE("RunAgentInput: a message may come beside an answer") {
+  const auto request = good(std::string(R"({"messages":[)") + kUser +
+                            R"(],"resume":[{"interruptId":"i","status":"cancelled"}]})");
+  CHECK(request.message.parts.size() == 1);
+  CHECK(request.answers.size() == 1);
+  CHECK(request.history->empty());
+}
+
+TEST_CASE("RunAgentInput: a tool's parameters may be the text of a schema") {
+  const auto request =
+      good(R"({"messages":[],"tools":[{"name":"a","parameters":"{\"type\":\"object\"}"},{"name":"b"}]})");
+  CHECK(request.tools.text == R"([{"name":"a","parameters":{"type":"object"}},{"name":"b"}])");
+}
+
+TEST_CASE("RunAgentInput: what is wrong is named") {
+  CHECK(complaint("[]") == "the body must be an object");
+  CHECK(complaint("{}") == "messages: must be a list");
+  CHECK(complaint(R"({"messages":{}})") == "messages: must be a list");
+  CHECK(complaint(R"({"messages":[],"threadId":1})") == "threadId: must be a string");
+  CHECK(complaint(R"({"messages":[],"runId":")" + std::string(257, 'x') + "\"}") ==
+        "runId: must not be longer than 256 bytes");
+  CHECK(complaint(R"({"messages":[],"protocolVersion":1})") == "protocolVersion: must be a string");
+  CHECK(complaint(R"({"messages":[],"context":"x"})") == "context: must be a list");
+  CHECK(complaint(R"({"messages":[],"tools":{}})") == "tools: must be a list");
+  CHECK(complaint(R"({"messages":[],"tools":[{"name":""}]})") ==
+        "tools[0].name: must be a string that is not empty");
+  CHECK(complaint(R"({"messages":[],"tools":[{"name":"a","parameters":"{"}]})") ==
+        "tools[0].parameters: must be a JSON Schema, an object");
+  CHECK(complaint(R"({"messages":[],"resume":{}})") == "resume: must be a list");
+  CHECK(complaint(R"({"messages":[],"resume":[{"status":"resolved"}]})") ==
+        "resume[0].interruptId: is missing");
+  CHECK(complaint(R"({"messages":[],"resume":[{"interruptId":"i","status":"ok"}]})") ==
+        "resume[0].status: must be \"resolved\" or \"cancelled\"");
+  CHECK(complaint(R"({"messages":[],"resume":[{"interruptId":"i","status":"resolved"},)"
+                  R"({"interruptId":"i","status":"resolved"}]})") ==
+        "resume[1].interruptId: was answered before");
+  CHECK(complaint(with_messages("1")) == "messages[0]: must be an object");
+  CHECK(complaint(with_messages(R"({"content":"x"})")) == "messages[0].role: must be a string");
+  CHECK(complaint(with_messages(R"({"role":"human"})")) == "messages[0].role: is not a role of AG-UI");
+  CHECK(complaint(with_messages(R"({"role":"user","content":1})")) ==
+        "messages[0].content: must be a string or a list of parts");
+  CHECK(complaint(with_messages(R"({"role":"tool","content":""})")) == "messages[0].toolCallId: is missing");
+  CHECK(complaint(with_messages(R"({"role":"assistant","toolCalls":[{"id":"c"}]})")) ==
+        "messages[0].toolCalls[0].function.name: must be a string");
+}
+
+TEST_CASE("AG-UI: its rules") {
+  CHECK_FALSE(protocol::agui::protocol().answers_in_words());
+  CHECK_FALSE(protocol::agui::protocol().one_run_at_a_time());
+  CHECK(protocol::agui::protocol().leaving_cancels());
+}
+
+}  // namespace read_input_test

@@ -1,0 +1,199 @@
+#include "protocol/chat/transcript.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "json/document.h"
+#include "protocol/agui/agui.h"
+#include "unit/protocol/agkit/run_log.h"
+
+namespace transcript_test {
+
+using namespace baton;
+using task::Part;
+using task::State;
+using test::RunLog;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines calls_in(json::Value message) {
+  Lines calls;
+  for (const json::Value call : message["toolCalls"]) {
+    calls.push_back(call["id"].str() + " " + call["function"]["arguments"].str());
+  }
+  return calls;
+}
+
+std::string line_of(const std::string& id, const std::string& content, const Lines& calls) {
+  std::string line = id + ": " + content;
+  for (const std::string& call : calls) line += " [" + call + "]";
+  return line;
+}
+
+std::vector<task::Message> messages_of(const RunLog& log, std::string id = "t") {
+  protocol::chat::Transcript transcript({std::move(id)});
+  for (const task::Event& event : log.events()) transcript.add(event);
+  std::vector<task::Message> messages;
+  for (auto& entry : transcript.take()) messages.push_back(std::move(entry.message));
+  return messages;
+}
+
+// As a page of AG-UI that is loaded again has them; without what the user said.
+Lines restored(const RunLog& log) {
+  const auto messages = messages_of(log);
+  protocol::chat::Frames frames;
+  protocol::agui::protocol().show_conversation(test::run_facts(), &messages, {}, frames);
+  Lines lines;
+  const auto document = json::Document::parse_view(frames.all()[1].data);
+  for (const json::Value message : document->root()["messages"]) {
+    if (message["role"].string() == "user") continue;
+    lines.push_back(line_of(message["id"].str(), message["content"].str(), calls_in(message)));
+  }
+  return lines;
+}
+
+// As AG-UI's client puts them together from the stream of a run.
+class Page {
+ public:
+  void take(json::Value event) {
+    const std::string_view type = event["type"].string();
+    if (type == "TEXT_MESSAGE_START") {
+      messages_.push_back({event["messageId"].str(), {}, {}});
+    } else if (type == "TEXT_MESSAGE_CONTENT") {
+      with(event["messageId"].str()).content += event["delta"].str();
+    } else if (type == "TOOL_CALL_START") {
+      const std::string parent = event["parentMessageId"].str();
+      const bool joins = !parent.empty() && messages_.back().id == parent;
+      if (!joins) messages_.push_back({event["toolCallId"].str(), {}, {}});
+      messages_.back().calls.push_back(event["toolCallId"].str() + " ");
+    } else if (type == "TOOL_CALL_ARGS") {
+      messages_.back().calls.back() += event["delta"].str();
+    } else if (type == "TOOL_CALL_RESULT") {
+      messages_.push_back({event["messageId"].str(), event["content"].str(), {}});
+    }
+  }
+  Lines lines() const {
+    Lines lines;
+    for (const Message& message : messages_) {
+      if (message.content.empty() && message.calls.empty()) continue;  // nothing to see
+      lines.push_back(line_of(message.id, message.content, message.calls));
+    }
+    return lines;
+  }
+
+ private:
+  struct Message {
+    std::string id, content;
+    Lines calls;
+  };
+  Message& with(const std::string& id) { return *std::ranges::find(messages_, id, &Message::id); }
+  std::vector<Message> messages_;
+};
+
+Lines streamed(const RunLog& log) {
+  Page page;
+  for (const auto& frame : test::frames_of(protocol::agui::protocol(), log)) {
+    page.take(json::Document::parse_view(frame.data)->root());
+  }
+  return page.lines();
+}
+
+// Whether all that a stream of it shows remains: nothing is begun anew, and it does not end in an error.
+bool all_remains(const RunLog& log) {
+  std::vector<std::string> seen;
+  for (const task::Event& event : log.events()) {
+    if (std::holds_alternative<task::Withdrawn>(event.body)) return false;
+    const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body);
+    if (chunk && !chunk->append && std::ranges::count(seen, chunk->artifact.id.value) > 0) return false;
+    if (chunk) seen.push_back(chunk->artifact.id.value);
+  }
+  const State end = task::status_in(log.events().back())->status.state;
+  return end == State::completed || task::is_waiting(end);
+}
+
+}  // namespace
+
+TEST_CASE("Transcript: what is said, called and given, in order and with the ids of the stream") {
+  RunLog log;
+  log.begin("Hi").reply("t-r1.1", {"Let me ", "see."}).call("c1", "look", R"({"q":1})").result("c1", "\"x\"");
+  log.call("c2", "look", "").result("c2", "null", "gone").reply("t-r1.2", {"It is x."});
+  log.chunk("r", {Part::of_text("A "), Part::of_data({"{}"})}, false, false);
+  log.chunk("r", {Part::of_text("report")}, true, true).says(State::completed, "Done.");
+  CHECK(restored(log) == Lines{R"(t-r1.1: Let me see. [c1 {"q":1}])", "t-e8: x", "c2:  [c2 {}]",
+                               "t-e10: gone", "t-r1.2: It is x.", "r~t-e13: A report", "t-e15: Done."});
+  CHECK(restored(log) == streamed(log));
+  CHECK(messages_of(log).front().id.value == "t-e2");
+  CHECK(messages_of(log).front().parts == std::vector{Part::of_text("Hi")});
+}
+
+TEST_CASE("Transcript: any run restored is the page that its stream made") {
+  int compared = 0;
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    const test::RandomRun run(seed);
+    if (!all_remains(run.log())) continue;
+    CAPTURE(seed);
+    ++compared;
+    REQUIRE(restored(run.log()) == streamed(run.log()));
+  }
+  CHECK(compared > 500);
+}
+
+TEST_CASE("Transcript: an open call of the client's tool is there, the words for others are not") {
+  RunLog log;
+  log.begin().call("c1", "paint", R"({"color":"blue"})", true);
+  log.state(State::input_required,
+            {Part::of_text("Needs paint."), Part::of_data({R"({"toolCall":{"id":"c1"}})"})}, "c1");
+  CHECK(restored(log) == Lines{R"(c1:  [c1 {"color":"blue"}])"});
+}
+
+TEST_CASE("Transcript: what the client gave is a result, which an agent that repeats it does not double") {
+  RunLog log;
+  log.begin().call("c1", "paint", "{}", true);
+  log.state(State::input_required, {Part::of_data({R"({"toolCall":{"id":"c1"}})"})}, "c1");
+  task::Message given;
+  given.id.value = "m1";
+  given.parts = {Part::of_data({R"({"toolResult":{"id":"c1","content":"blue"}})"})};
+  log.add(task::MessageAdded{given}).state(State::working).result("c1", "\"blue\"");
+  log.says(State::completed, "Painted.");
+  CHECK(restored(log) == Lines{"c1:  [c1 {}]", "m1: blue", "t-e9: Painted."});
+}
+
+TEST_CASE("Transcript: what a broken attempt had shown is not said, what users said is") {
+  RunLog log;
+  log.begin("Hi").reply("t-r1.1", {"Hal"}).call("c1", "look", "{}").result("c1", "1");
+  log.chunk("t-a1", {Part::of_text("draft")}, false, false).call("c2", "look", "{}");
+  log.add(task::Withdrawn{{{"t-r1.1"}, {"t-a1"}}});
+  log.reply("t-r1.1", {"Hallo"}).call("c1", "look", "{}").result("c1", "2").state(State::completed);
+  CHECK(restored(log) == Lines{"t-r1.1~2: Hallo [c1~2 {}]", "t-e14: 2"});
+  CHECK(messages_of(log).front().parts == std::vector{Part::of_text("Hi")});
+}
+
+TEST_CASE("Transcript: an artifact that begins anew replaces its text, a call beside it stays") {
+  RunLog log;
+  log.begin().chunk("a", {Part::of_text("old")}, false, true).call("c1", "look", "{}");
+  log.chunk("a", {Part::of_text("new")}, false, true).chunk("b", {Part::of_text("x")}, false, true);
+  log.chunk("b", {Part::of_data({"1"})}, false, true).state(State::completed);
+  CHECK(restored(log) == Lines{"a~t-e4:  [c1 {}]", "a~t-e6: new"});
+}
+
+TEST_CASE("Transcript: questions and errors are said, notes and a tool's thoughts are not") {
+  RunLog log;
+  log.begin().says(State::working, "half way").add(task::ReasoningDelta{{"t-k1.1"}, "hm", true, true});
+  log.says(State::input_required, "Sure?", "ask-1").begin("Yes").says(State::failed, "It broke.");
+  CHECK(restored(log) == Lines{"t-e6: Sure?", "t-e10: It broke."});
+  CHECK(messages_of(log).size() == 4);
+}
+
+TEST_CASE("Transcript: taken once, it goes on with what is new") {
+  RunLog log;
+  log.begin("Hi");
+  protocol::chat::Transcript transcript({"t"});
+  for (const task::Event& event : log.events()) transcript.add(event);
+  CHECK(transcript.take().size() == 1);
+  CHECK(transcript.take().empty());
+}
+
+}  // namespace transcript_test

@@ -1,0 +1,355 @@
+// No list that a client or an agent sends may cost more than in proportion to its length: each is decoded at
+// kSize bytes, twice and four times that, and the thread's CPU time less than triples each time.
+#include <doctest/doctest.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "agents/line/from_agent.h"
+#include "base/base64.h"
+#include "protocol/a2a/dialect.h"
+#include "protocol/agent_api/agent_api.h"
+#include "protocol/agent_server/agent_server.h"
+#include "protocol/agkit/agkit.h"
+#include "protocol/agui/agui.h"
+#include "protocol/card/remote_card.h"
+#include "protocol/rpc/json_rpc.h"
+#include "protocol/sse/sse_reader.h"
+
+namespace decoder_time_test {
+
+using namespace baton;
+
+namespace {
+
+// Builds for development and with sanitizers decode ten times as slowly, and less of it.
+#ifdef NDEBUG
+constexpr std::size_t kSize = 1 << 20;
+#else
+constexpr std::size_t kSize = 1 << 15;
+#endif
+
+constexpr int kTries = 20;  // of a measurement that others on the machine may have disturbed
+
+// A text of about `size` bytes: `element`, with its index for each #, as often as fits.
+struct Text {
+  std::string before, element, after;
+  std::string between = ",";
+
+  std::string of(std::size_t size) const {
+    std::string text = before;
+    for (int i = 0; text.size() < size; ++i) {
+      if (i > 0) text += between;
+      for (const char c : element) c == '#' ? text += std::to_string(i) : text += c;
+    }
+    return text + after;
+  }
+};
+
+using Decode = std::function<void(const std::string&)>;
+struct Case {
+  std::string name;
+  Text text;
+  Decode decode;
+};
+
+double cpu_time() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+double time_of(const Decode& decode, const std::string& text) {
+  const double begin = cpu_time();
+  decode(text);
+  return cpu_time() - begin;
+}
+
+// The decoder's part alone is a small share of the parsing's, so both are measured, each at its best.
+void check_growth(const Case& one) {
+  std::array<double, 3> best{};
+  best.fill(std::numeric_limits<double>::infinity());
+  const auto grows_too_fast = [&] { return best[1] >= 3 * best[0] || best[2] >= 3 * best[1]; };
+  const std::array texts{one.text.of(kSize), one.text.of(2 * kSize), one.text.of(4 * kSize)};
+  for (int tries = 0; tries < kTries && (tries == 0 || grows_too_fast()); ++tries) {
+    for (std::size_t i = 0; i < texts.size(); ++i) best[i] = std::min(best[i], time_of(one.decode, texts[i]));
+  }
+  CAPTURE(one.name);
+  CHECK_MESSAGE(!grows_too_fast(), one.name, ": ", best[0], " s, ", best[1], " s, ", best[2], " s");
+}
+
+void check_all(const std::vector<Case>& cases) {
+  for (const Case& one : cases) check_growth(one);
+}
+
+Decode by(const protocol::chat::Protocol& protocol) {
+  return [&protocol](const std::string& text) {
+    const auto document = json::Document::parse_view(text);
+    REQUIRE(document);
+    const auto request = protocol.read(document->root());
+    REQUIRE_MESSAGE(request, (request ? "" : request.error().for_caller));
+  };
+}
+
+Decode by(const protocol::a2a::Dialect& dialect, bool (*read)(const protocol::a2a::Dialect&, json::Value)) {
+  return [&dialect, read](const std::string& text) {
+    const auto document = json::Document::parse_view(text);
+    REQUIRE(document);
+    read(dialect, document->root());
+  };
+}
+
+bool read_send(const protocol::a2a::Dialect& dialect, json::Value params) {
+  const auto request = dialect.read_send(params);
+  REQUIRE_MESSAGE(request, (request ? "" : request.error().for_caller));
+  return true;
+}
+bool read_push(const protocol::a2a::Dialect& dialect, json::Value params) {
+  return dialect.read_push(params).has_value();
+}
+bool read_list(const protocol::a2a::Dialect& dialect, json::Value params) {
+  return dialect.read_list(params).has_value();
+}
+
+void decode_line(const std::string& text) {
+  const auto line = agents::line::decode(text);
+  REQUIRE_MESSAGE(line, (line ? "" : line.error().for_caller));
+}
+
+// ---- The lists of each decoder.
+
+std::vector<Case> ag_ui() {
+  const std::string run = R"({"threadId":"t","runId":"r",)",
+                    user = R"({"id":"u","role":"user","content":"hi"})";
+  const std::string one_user = R"("messages":[)" + user + "]}";
+  const Decode read = by(protocol::agui::protocol());
+  return {
+      {"messages", {run + R"("messages":[)", R"({"id":"u#","role":"user","content":"x"})", "]}"}, read},
+      {"results",
+       {run + R"("messages":[)", R"({"id":"t#","role":"tool","toolCallId":"c#","content":"x"})", "]}"},
+       read},
+      {"assistants",
+       {run + R"("messages":[)", R"({"id":"a#","role":"assistant","content":"x"})", "]}"},
+       read},
+      {"activities",
+       {run + R"("messages":[)", R"({"id":"a#","role":"activity","activityType":"x","content":{}})", "]}"},
+       read},
+      {"toolCalls",
+       {run + R"("messages":[{"id":"a","role":"assistant","toolCalls":[)",
+        R"({"id":"c#","type":"function","function":{"name":"f","arguments":"{}"}})", "]}," + user + "]}"},
+       read},
+      {"content",
+       {run + R"("messages":[{"id":"u","role":"user","content":[)", R"({"type":"text","text":"x"})", "]}]}"},
+       read},
+      {"metadata",
+       {run + R"("messages":[{"id":"u","role":"user","content":"x","metadata":{)", R"("m#":1)", "}}]}"},
+       read},
+      {"tools",
+       {run + R"("tools":[)", R"({"name":"f#","description":"x","parameters":{}})", "]," + one_user},
+       read},
+      {"resume",
+       {run + R"("resume":[)", R"({"interruptId":"i#","status":"resolved","payload":1})", "]," + one_user},
+       read},
+      {"context", {run + R"("context":[)", R"({"description":"d","value":"v#"})", "]," + one_user}, read},
+      {"state", {run + R"("state":{)", R"("s#":1)", "}," + one_user}, read},
+      {"members", {run, R"("m#":1)", "," + one_user}, read},
+  };
+}
+
+std::vector<Case> ag_kit() {
+  const std::string user = R"({"role":"user","content":"hi"})";
+  const Decode read = by(protocol::agkit::protocol());
+  return {
+      {"messages", {R"({"messages":[)", R"({"role":"user","content":"x#"})", "]}"}, read},
+      {"others", {R"({"messages":[)" + user + ",", R"({"role":"assistant","content":"x#"})", "]}"}, read},
+      {"results", {R"({"messages":[)", R"({"role":"tool","toolCallId":"c#","content":"{}"})", "]}"}, read},
+      {"tools",
+       {R"({"messages":[)" + user + R"(],"tools":[)", R"({"name":"f#","parameters":"{}"})", "]}"},
+       read},
+      {"payload", {R"({"resume":{"interruptId":"i","payload":{)", R"("p#":1)", "}}}"}, read},
+  };
+}
+
+std::vector<Case> agent_api() {
+  const std::string user = R"({"role":"user","content":[{"type":"text","text":"hi"}]})",
+                    end = "," + user + "]}";
+  const Decode read = by(protocol::agent_api::protocol());
+  return {
+      {"users", {R"({"input":[)", R"({"role":"user","content":[{"type":"text","text":"x"}]})", "]}"}, read},
+      {"agents", {R"({"input":[)", R"({"role":"assistant","content":[]})", end}, read},
+      {"systems", {R"({"input":[)", R"({"role":"system","content":[]})", end}, read},
+      {"outputs",
+       {R"({"input":[)", R"({"type":"function_call_output","call_id":"c#","output":"x"})", "]}"},
+       read},
+      {"data",
+       {R"({"input":[{"role":"tool","content":[)", R"({"type":"data","data":{"call_id":"c#","output":"x"}})",
+        "]}]}"},
+       read},
+      {"approvals",
+       {R"({"input":[)", R"({"type":"mcp_approval_response","approval_request_id":"a#","approve":true})",
+        "]}"},
+       read},
+      {"content", {R"({"input":[{"role":"user","content":[)", R"({"type":"text","text":"x"})", "]}]}"}, read},
+      {"tools",
+       {R"({"tools":[)", R"({"type":"function","function":{"name":"f#"}})", R"(],"input":[)" + user + "]}"},
+       read},
+      {"stop", {R"({"stop":[)", R"("s#")", R"(],"input":[)" + user + "]}"}, read},
+  };
+}
+
+std::vector<Case> agent_server() {
+  static const auto protocol = protocol::agent_server::make_protocol("response");
+  const std::string begin = R"({"user_id":"u","session_id":"s","input":[)";
+  const std::string user = R"({"role":"user","content":[{"type":"text","text":"hi"}]})";
+  const Decode read = by(*protocol);
+  return {
+      {"users", {begin, user, "]}"}, read},
+      {"others", {begin + user + ",", R"({"role":"assistant","content":"x#"})", "]}"}, read},
+      {"content", {begin + R"({"role":"user","content":[)", R"({"type":"text","text":"x"})", "]}]}"}, read},
+  };
+}
+
+std::vector<Case> tasks_era() {
+  const auto& dialect = protocol::a2a::v0_1();
+  const std::string before = R"({"id":"t",)",
+                    text = R"("message":{"role":"user","parts":[{"type":"text","text":"hi"}]})";
+  return {
+      {"parts",
+       {before + R"("message":{"role":"user","parts":[)", R"({"type":"text","text":"x"})", "]}}"},
+       by(dialect, read_send)},
+      {"modes", {before + text + R"(,"acceptedOutputModes":[)", R"("m/#")", "]}"}, by(dialect, read_send)},
+      {"metadata", {before + text + R"(,"metadata":{)", R"("m#":1)", "}}"}, by(dialect, read_send)},
+      {"schemes",
+       {before + R"("pushNotificationConfig":{"url":"http://x","authentication":{"schemes":[)", R"("s#")",
+        "]}}}"},
+       by(dialect, read_push)},
+  };
+}
+
+std::vector<Case> later_versions(const protocol::a2a::Dialect& dialect, const std::string& role,
+                                 const std::string& parts, const std::string& part) {
+  const std::string begin = R"({"message":{"messageId":"m","role":")" + role + "\",";
+  const std::string message = begin + "\"" + parts + R"(":[)" + part + "]";
+  return {
+      {"parts", {begin + "\"" + parts + R"(":[)", part, "]}}"}, by(dialect, read_send)},
+      {"extensions", {message + R"(,"extensions":[)", R"("http://x/#")", "]}}"}, by(dialect, read_send)},
+      {"references", {message + R"(,"referenceTaskIds":[)", R"("t#")", "]}}"}, by(dialect, read_send)},
+      {"modes",
+       {message + R"(},"configuration":{"acceptedOutputModes":[)", R"("m/#")", "]}}"},
+       by(dialect, read_send)},
+      {"metadata", {message + R"(},"metadata":{)", R"("m#":1)", "}}"}, by(dialect, read_send)},
+      {"message metadata", {message + R"(,"metadata":{)", R"("m#":1)", "}}}"}, by(dialect, read_send)},
+      {"params", {"{", R"("m#":1)", "," + message.substr(1) + "}}"}, by(dialect, read_send)},
+      {"list", {"{", R"("m#":1)", "}"}, by(dialect, read_list)},
+      {"schemes",
+       {R"({"taskId":"t","pushNotificationConfig":{"url":"http://x","authentication":{"schemes":[)",
+        R"("s#")", "]}}}"},
+       by(dialect, read_push)},
+  };
+}
+
+std::vector<Case> agents_lines() {
+  const std::string artifact = R"({"type":"artifact","artifact":{"artifactId":"a",)";
+  return {
+      {"artifact parts", {artifact + R"("parts":[)", R"({"text":"x"})", "]}}"}, decode_line},
+      {"artifact metadata",
+       {artifact + R"("parts":[{"text":"x"}],"metadata":{)", R"("m#":1)", "}}}"},
+       decode_line},
+      {"message parts", {R"({"type":"ask","message":{"parts":[)", R"({"text":"x"})", "]}}"}, decode_line},
+      {"patch",
+       {R"({"type":"state","delta":[)", R"({"op":"add","path":"/p#","value":1})", "]}"},
+       decode_line},
+      {"snapshot", {R"({"type":"state","snapshot":{)", R"("s#":1)", "}}"}, decode_line},
+      {"usage", {R"({"type":"usage","usage":{)", R"("u#":1)", "}}"}, decode_line},
+      {"members", {R"({"type":"text","delta":"x",)", R"("m#":1)", "}"}, decode_line},
+  };
+}
+
+std::vector<Case> the_rest() {
+  const std::string card =
+      R"({"name":"a","description":"d","version":"1","defaultInputModes":["x/y"],"defaultOutputModes":["x/y"],)"
+      R"("url":"http://x/","protocolVersion":"0.3.0",)";
+  const Decode read_card = [](const std::string& text) { REQUIRE(protocol::read_remote_card(text)); };
+  return {
+      {"JSON-RPC members",
+       {R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"},)", R"("m#":1)", "}"},
+       [](const std::string& text) {
+         const auto document = json::Document::parse_view(text);
+         REQUIRE(document);
+         REQUIRE(protocol::read_rpc_request(document->root()));
+       }},
+      {"JSON numbers that no double holds",
+       {"[", "1e999#", "]"},
+       [](const std::string& text) { REQUIRE(json::Document::parse_view(text)); }},
+      {"JSON strings with escapes",
+       {"[", R"("\u0041#")", "]"},
+       [](const std::string& text) { REQUIRE(json::Document::parse_view(text)); }},
+      {"base64",
+       {"", "QUFB", "", ""},
+       [](const std::string& text) { REQUIRE(base::normalize_base64(text)); }},
+      {"SSE lines",
+       {"", "data: x#\n", "\n", ""},
+       [](const std::string& text) {
+         protocol::SseReader reader;
+         REQUIRE(reader.feed(text, [](const protocol::SseEvent&) { return true; }));
+       }},
+      {"SSE comments",
+       {"", ": x#\n\n", "", ""},
+       [](const std::string& text) {
+         protocol::SseReader reader;
+         REQUIRE(reader.feed(text, [](const protocol::SseEvent&) { return true; }));
+       }},
+      {"card skills",
+       {card + R"("skills":[)", R"({"id":"s#","name":"n","description":"d","tags":[]})", "]}"},
+       read_card},
+      {"card interfaces",
+       {card + R"("skills":[],"additionalInterfaces":[)", R"({"url":"http://x/#","transport":"JSONRPC"})",
+        "]}"},
+       read_card},
+      {"card schemes",
+       {card + R"("skills":[],"securitySchemes":{)", R"("s#":{"type":"http","scheme":"bearer"})", "}}"},
+       read_card},
+      {"card requirements", {card + R"("skills":[],"security":[)", R"({"s#":[]})", "]}"}, read_card},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("Decoders: no list of AG-UI takes more than in proportion to its length") {
+  check_all(ag_ui());
+}
+
+TEST_CASE("Decoders: no list of AG-Kit takes more than in proportion to its length") {
+  check_all(ag_kit());
+}
+
+TEST_CASE("Decoders: no list of the Agent API takes more than in proportion to its length") {
+  check_all(agent_api());
+}
+
+TEST_CASE("Decoders: no list of the Agent Server takes more than in proportion to its length") {
+  check_all(agent_server());
+}
+
+TEST_CASE("Decoders: no list of any version of A2A takes more than in proportion to its length") {
+  const std::string kind = R"({"kind":"text","text":"x"})", plain = R"({"text":"x"})";
+  check_all(tasks_era());
+  check_all(later_versions(protocol::a2a::v0_3(), "user", "parts", kind));
+  check_all(later_versions(protocol::a2a::v0_3_rest(), "ROLE_USER", "content", plain));
+  check_all(later_versions(protocol::a2a::v1_0(), "ROLE_USER", "parts", plain));
+}
+
+TEST_CASE("Decoders: no list in an agent's line takes more than in proportion to its length") {
+  check_all(agents_lines());
+}
+
+TEST_CASE("Decoders: neither envelopes, cards nor SSE take more than in proportion to their length") {
+  check_all(the_rest());
+}
+
+}  // namespace decoder_time_test

@@ -1,0 +1,29 @@
+#include "server/grpc/call_head.h"
+
+#include <doctest/doctest.h>
+
+namespace baton::server::grpc::call_head_test {
+namespace {
+
+TEST_CASE("gRPC head: the metadata of A2A become headers, and one names the agent") {
+  const auto head = head_of({{"authorization", "Bearer x"},
+                             {"a2a-version", "1.0"},
+                             {"x-a2a-extensions", "u"},
+                             {"host", "elsewhere"},
+                             {"baton-agent", "table report"}},
+                            "desk");
+  REQUIRE(head);
+  CHECK(head->header("Authorization") == "Bearer x");
+  CHECK(head->header("A2A-Version") == "1.0");
+  CHECK(head->header("X-A2A-Extensions") == "u");
+  CHECK(head->header("Host").empty());
+  CHECK(head->raw_path == "/agents/table report");
+  CHECK(head_of({}, "desk")->path == "/agents/desk");
+  for (const auto& refused : {head_of({{"baton-agent", "a/tasks"}}, "desk"), head_of({}, "")}) {
+    REQUIRE(!refused);
+    CHECK(refused.error().code == base::ErrorCode::not_found);
+  }
+}
+
+}  // namespace
+}  // namespace baton::server::grpc::call_head_test

@@ -1,0 +1,356 @@
+#include "server/grpc/grpc_server.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "protocol/grpc/methods.h"
+#include "protocol/grpc/proto_json.h"
+#include "server/grpc/frames.h"
+#include "support/engine_bench.h"
+#include "support/patience.h"
+#include "unit/server/grpc/client_call.h"
+#include "unit/server/grpc/scripted_stream.h"
+
+namespace baton::server::grpc::grpc_server_test {
+namespace {
+
+using base::ErrorCode;
+using http::Request;
+using http::Waker;
+using server::a2a::CallPtr;
+using server::a2a::Operation;
+using std::chrono_literals::operator""ms;
+
+// The default agent.
+std::string desk() {
+  return "desk";
+}
+
+// Lets everybody in and hands each request to the test in place of the operation.
+struct Bench {
+  explicit Bench(Operate operate, http::Limits limits = {})
+      : server(
+            desk, limits, [this](const Request& head) { return admitted(head); }, {}, std::move(operate)) {
+    agent.card.extensions = {{"u", {}, false, {}}};
+    const auto bound = server.start("127.0.0.1", 0);
+    REQUIRE(bound.has_value());
+    port = *bound;
+  }
+  server::Admitted admitted(const Request& head) {
+    const std::lock_guard lock(mutex);
+    seen = head;
+    return {services, {head.path == "/agents/none" ? nullptr : &agent, false, {}, true}, {"ann"}};
+  }
+
+  test::EngineBench engine;
+  agents::Agent agent;
+  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 1};
+  server::Services services{engine.engine(), catalogue, options, readers, {}};
+  std::mutex mutex;
+  Request seen;
+  GrpcServer server;
+  const protocol::grpc::Schema schema;
+  const protocol::grpc::ProtoJson messages{schema};
+  int port = 0;
+
+  std::string bytes(const std::string& message, const std::string& json) const {
+    return messages.to_bytes(message, json).value();
+  }
+  std::string json(const std::string& message, const std::string& from) const {
+    return messages.to_json(message, from).value();
+  }
+};
+
+Operate streaming(const std::shared_ptr<Script>& script) {
+  return [script](const CallPtr& call, Operation, const server::a2a::Request&) {
+    // Held by the opener, as the operations do.
+    call->open_stream(
+        [script, call](Waker waker) { return std::make_unique<ScriptedSource>(script, std::move(waker)); });
+  };
+}
+
+constexpr const char* kGetTask = "/lf.a2a.v1.A2AService/GetTask";
+constexpr const char* kSubscribe = "/lf.a2a.v1.A2AService/SubscribeToTask";
+const std::string kStatusJson =
+    R"({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}})";
+
+std::string status_frame() {
+  const protocol::grpc::Schema schema;
+  std::string frame;
+  append_frame(frame, FrameKind::message,
+               protocol::grpc::ProtoJson(schema).to_bytes("lf.a2a.v1.StreamResponse", kStatusJson).value());
+  return frame;
+}
+
+TEST_CASE("gRPC server: a call is a request value, and the answer's value is its message") {
+  std::optional<protocol::a2a::TaskRequest> asked;
+  Bench bench([&](const CallPtr& call, Operation operation, server::a2a::Request request) {
+    CHECK(operation == Operation::get);
+    asked = std::get<protocol::a2a::TaskRequest>(std::move(request));
+    task::Task task;
+    task.id.value = "t";
+    task.context = {"c"};
+    task.status.state = task::State::working;
+    call->answer(server::a2a::TaskAnswer{std::move(task)});
+  });
+  ClientCall call(bench.port, kGetTask,
+                  bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t","historyLength":0})"),
+                  {{"authorization", "Bearer x"}, {"x-a2a-extensions", "u"}});
+  const auto task = call.read();
+  REQUIRE(task.has_value());
+  CHECK(
+      bench.json("lf.a2a.v1.Task", *task) ==
+      R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING","timestamp":"1970-01-01T00:00:00Z"}})");
+  CHECK(!call.read());
+  CHECK(call.finish().ok());
+  CHECK(call.header("x-a2a-extensions") == "u");
+  CHECK(bench.seen.path == "/agents/desk");
+  CHECK(bench.seen.header("Authorization") == "Bearer x");
+  CHECK(bench.seen.remote_address == "127.0.0.1");
+  REQUIRE(asked.has_value());
+  CHECK(asked->id.value == "t");
+  CHECK(asked->history_length == 0);
+}
+
+TEST_CASE("gRPC server: errors of operations, of calls, and a request that nobody answered") {
+  Bench bench([](const CallPtr& call, Operation, const server::a2a::Request& request) {
+    const task::TaskId id = std::get<protocol::a2a::TaskRequest>(request).id;
+    if (id.value == "forgotten") return;
+    call->refuse({ErrorCode::task_not_found, "gone", {}}, id);
+    call->refuse({ErrorCode::internal, "only the first answer counts", {}});
+  });
+  const auto status_for = [&](const std::string& method, const std::string& bytes, Metadata metadata = {}) {
+    ClientCall call(bench.port, method, bytes, std::move(metadata));
+    CHECK(!call.read());
+    return call.finish();
+  };
+  const auto named = [&](const std::string& id, Metadata metadata = {}) {
+    return status_for(kGetTask, bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":")" + id + R"("})"),
+                      std::move(metadata));
+  };
+  const auto missing = named("t");
+  CHECK(missing.error_code() == ::grpc::StatusCode::NOT_FOUND);
+  CHECK(missing.error_message() == "Task not found: gone");
+  CHECK(
+      bench.json("google.rpc.Status", missing.error_details()) ==
+      R"({"code":5,"message":"Task not found: gone","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org","metadata":{"taskId":"t"}}]})");
+  CHECK(named("forgotten").error_code() == ::grpc::StatusCode::INTERNAL);
+  CHECK(named("").error_code() == ::grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK(status_for(kGetTask, "\xff").error_code() == ::grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK(status_for(kGetTask, "\x12\x02\xc3\x28").error_code() == ::grpc::StatusCode::INVALID_ARGUMENT);
+  CHECK(status_for("/lf.a2a.v1.A2AService/Else", "").error_code() == ::grpc::StatusCode::UNIMPLEMENTED);
+  CHECK(named("t", {{"a2a-version", "0.3"}}).error_code() == ::grpc::StatusCode::FAILED_PRECONDITION);
+  const auto nobody = named("t", {{"baton-agent", "none"}});
+  CHECK(nobody.error_code() == ::grpc::StatusCode::NOT_FOUND);
+  CHECK(nobody.error_message() == "no such agent");
+}
+
+TEST_CASE("gRPC server: a stream gives each item as it comes, and ends with its source") {
+  const auto script = std::make_shared<Script>();
+  Bench bench(streaming(script));
+  script->say(status_frame() + status_frame());
+  ClientCall call(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"),
+                  {{"a2a-extensions", "u"}});
+  for (int i = 0; i < 2; ++i) {
+    const auto event = call.read();
+    REQUIRE(event.has_value());
+    CHECK(bench.json("lf.a2a.v1.StreamResponse", *event) == kStatusJson);
+  }
+  CHECK(call.header("a2a-extensions") == "u");
+  script->say("");
+  script->say(status_frame(), true);
+  CHECK(call.read().has_value());
+  CHECK(!call.read());
+  CHECK(call.finish().ok());
+  CHECK(script->wait_for_sources(0));
+}
+
+TEST_CASE("gRPC server: an error inside a stream is the call's, after what came before it") {
+  const auto script = std::make_shared<Script>();
+  Bench bench([&](const CallPtr& call, Operation operation, server::a2a::Request request) {
+    std::string frames = status_frame();
+    call->items()->error_frame(frames, {ErrorCode::overloaded, "later", {}}, {});
+    script->say(frames);
+    streaming(script)(call, operation, std::move(request));
+  });
+  ClientCall call(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
+  CHECK(call.read().has_value());
+  CHECK(!call.read());
+  const auto status = call.finish();
+  CHECK(status.error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(status.error_message() == "later");
+  CHECK(bench.json("google.rpc.Status", status.error_details()).find(R"("retryDelay":"1s")") !=
+        std::string::npos);
+  CHECK(script->wait_for_sources(0));
+}
+
+TEST_CASE("gRPC server: a stream that is over when it opens leaves as one answer") {
+  Bench bench([](const CallPtr& call, Operation, const server::a2a::Request&) {
+    call->answer_stream(status_frame() + status_frame());
+  });
+  ClientCall call(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
+  CHECK(call.read().has_value());
+  CHECK(call.read().has_value());
+  CHECK(!call.read());
+  CHECK(call.finish().ok());
+}
+
+TEST_CASE("gRPC server: who hangs up gives the stream's place back, and no more streams than places") {
+  const auto script = std::make_shared<Script>();
+  http::Limits limits;
+  limits.streams_max = 1;
+  Bench bench(streaming(script), limits);
+  const std::string request = bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})");
+  ClientCall first(bench.port, kSubscribe, request);
+  REQUIRE(script->wait_for_sources(1));
+  {
+    ClientCall second(bench.port, kSubscribe, request);
+    CHECK(!second.read());
+    CHECK(second.finish().error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
+  }
+  first.cancel();
+  CHECK(first.finish().error_code() == ::grpc::StatusCode::CANCELLED);
+  REQUIRE(script->wait_for_sources(0));
+  ClientCall third(bench.port, kSubscribe, request);
+  CHECK(script->wait_for_sources(1));
+}
+
+TEST_CASE(
+    "gRPC server: a stream that opens only after its client has left takes no place and stays nowhere") {
+  const auto script = std::make_shared<Script>();
+  script->say(status_frame());
+  std::mutex mutex;
+  std::condition_variable changed;
+  CallPtr kept;
+  std::atomic<bool> opened{false}, freed{false};
+  http::Limits limits;
+  limits.streams_max = 1;
+  limits.connections_max = 1;  // so that the second call is let in when the first is over here too
+  Bench bench(
+      [&, stream = streaming(script)](CallPtr call, Operation operation,
+                                      const server::a2a::Request& request) {
+        std::lock_guard lock(mutex);
+        if (!kept) {
+          kept = std::move(call);
+          return changed.notify_all();
+        }
+        const std::weak_ptr<server::a2a::Call> late = kept;
+        stream(std::exchange(kept, nullptr), operation, request);
+        freed = late.expired();
+        opened = true;
+        stream(call, operation, request);
+      },
+      limits);
+  const std::string request = bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})");
+  ClientCall first(bench.port, kSubscribe, request);
+  {
+    std::unique_lock lock(mutex);
+    REQUIRE(changed.wait_for(lock, test::patience(), [&] { return kept != nullptr; }));
+  }
+  first.cancel();
+  CHECK(first.finish().error_code() == ::grpc::StatusCode::CANCELLED);
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  bool streams = false;
+  while (!opened && std::chrono::steady_clock::now() < until) {
+    ClientCall second(bench.port, kSubscribe, request);
+    streams = second.read().has_value();
+  }
+  CHECK(opened);
+  CHECK(freed);
+  CHECK(streams);
+  CHECK(script->wait_for_sources(0));
+}
+
+TEST_CASE("gRPC server: a message over the limit is refused before anybody sees it") {
+  std::atomic<int> requests{0};
+  http::Limits limits;
+  limits.body_max = 1000;
+  Bench bench([&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; }, limits);
+  ClientCall call(bench.port, kGetTask,
+                  bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":")" + std::string(2000, 'x') + R"("})"));
+  CHECK(!call.read());
+  CHECK(call.finish().error_code() == ::grpc::StatusCode::RESOURCE_EXHAUSTED);
+  CHECK(requests == 0);
+}
+
+TEST_CASE("gRPC server: a message that is compressed is refused, however long it is inside") {
+  std::atomic<int> requests{0};
+  Bench bench([&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; });
+  for (const auto compression : {GRPC_COMPRESS_GZIP, GRPC_COMPRESS_DEFLATE}) {
+    for (const std::size_t length : {std::size_t{1000}, std::size_t{16} << 20}) {
+      ClientCall call(bench.port, kGetTask, std::string(length, 'x'), {}, compression);
+      CHECK(call.finish().error_code() == ::grpc::StatusCode::UNIMPLEMENTED);
+    }
+  }
+  CHECK(requests == 0);
+}
+
+TEST_CASE("gRPC server: stopping ends what is open, and an answer after that does no harm") {
+  const auto script = std::make_shared<Script>();
+  CallPtr kept;
+  std::mutex mutex;
+  std::condition_variable changed;
+  Bench bench([&, stream = streaming(script)](const CallPtr& call, Operation operation,
+                                              const server::a2a::Request& request) {
+    if (operation == Operation::subscribe) return stream(call, operation, request);
+    std::lock_guard lock(mutex);
+    kept = call;
+    changed.notify_all();
+  });
+  ClientCall stream(bench.port, kSubscribe, bench.bytes("lf.a2a.v1.SubscribeToTaskRequest", R"({"id":"t"})"));
+  REQUIRE(script->wait_for_sources(1));
+  ClientCall call(bench.port, kGetTask, bench.bytes("lf.a2a.v1.GetTaskRequest", R"({"id":"t"})"));
+  {
+    std::unique_lock lock(mutex);
+    REQUIRE(changed.wait_for(lock, test::patience(), [&] { return kept != nullptr; }));
+  }
+  bench.server.stop(1ms);
+  CHECK(!stream.finish().ok());
+  CHECK(!call.finish().ok());
+  CHECK(script->wait_for_sources(0));
+  script->say(status_frame());
+  kept->answer(server::a2a::TaskAnswer{});
+  kept.reset();
+}
+
+TEST_CASE("gRPC server: a call that is not admitted by its head is refused in its version's words") {
+  std::atomic<int> requests{0};
+  std::string asked_for;
+  GrpcServer server(
+      desk, {},
+      [&](const Request& head) -> base::Result<server::Admitted> {
+        asked_for = head.path + " " + std::string(head.header("Authorization"));
+        return base::fail(ErrorCode::unauthenticated, "a valid bearer token is needed");
+      },
+      {}, [&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; });
+  const auto port = server.start("127.0.0.1", 0);
+  REQUIRE(port.has_value());
+  const protocol::grpc::Schema schema;
+  const protocol::grpc::ProtoJson messages(schema);
+  for (const char* method : {kGetTask, "/a2a.v1.A2AService/GetTask"}) {
+    ClientCall call(*port, method, "", {{"authorization", "Bearer x"}, {"baton-agent", "shop"}});
+    CHECK(!call.read());
+    const auto status = call.finish();
+    CHECK(status.error_code() == ::grpc::StatusCode::UNAUTHENTICATED);
+    const auto details = messages.to_json("google.rpc.Status", status.error_details());
+    REQUIRE(details.has_value());
+    CHECK(details->find("UNAUTHENTICATED") != std::string::npos);
+  }
+  CHECK(requests == 0);
+  CHECK(asked_for == "/agents/shop Bearer x");
+}
+
+TEST_CASE("gRPC server: a port that is taken is an error") {
+  Bench bench([](const CallPtr&, Operation, const server::a2a::Request&) {});
+  GrpcServer second(desk, {}, [&](const Request& head) { return bench.admitted(head); });
+  CHECK(!second.start("127.0.0.1", bench.port));
+}
+
+}  // namespace
+}  // namespace baton::server::grpc::grpc_server_test

@@ -1,0 +1,72 @@
+#include "server/pipeline/pipeline.h"
+
+#include <doctest/doctest.h>
+
+#include "base/worker_pool.h"
+#include "support/engine_bench.h"
+
+namespace pipeline_test {
+
+using namespace baton;
+using http::Reply;
+using http::Request;
+
+namespace {
+
+class Asked final : public http::Exchange {
+ public:
+  explicit Asked(Request request) : request_(std::move(request)) {}
+  const Request& request() const override { return request_; }
+  std::string take_body() override { return std::exchange(request_.body, {}); }
+  void reply(Reply reply) override { answer = std::move(reply); }
+  void open_stream(std::vector<std::pair<std::string, std::string>>, http::StreamOpener) override {
+    FAIL("nothing here streams");
+  }
+  Reply answer;
+
+ private:
+  Request request_;
+};
+
+struct Bench {
+  Reply ask(const char* method, const char* path) {
+    Request request;
+    request.method = method;
+    request.path = request.raw_path = path;
+    const auto asked = std::make_shared<Asked>(std::move(request));
+    pipeline.handle(asked);
+    return asked->answer;
+  }
+
+  test::EngineBench engine;
+  const agents::Catalogue catalogue{std::vector<agents::Agent>(1)};
+  server::ServerOptions options;
+  base::WorkerPool readers{"log-read", 1, 1};
+  server::Services services{engine.engine(), catalogue, options, readers, {}};
+  server::Pipeline pipeline{services};
+};
+
+constexpr const char* kCard = "/.well-known/agent-card.json";
+
+}  // namespace
+
+TEST_CASE("Pipeline: until it is open there are no calls and no cards, only what operators ask") {
+  Bench bench;
+  for (const char* path : {kCard, "/agents/none/", "/tasks/t", "/agent/authenticatedExtendedCard"}) {
+    CHECK(bench.ask("GET", path).status == 503);
+  }
+  CHECK(bench.ask("POST", "/").status == 503);
+  CHECK(bench.ask("GET", "/healthz").status == 200);
+  CHECK(bench.ask("GET", "/readyz").status == 503);
+
+  bench.options.grpc_address = ":7";
+  bench.pipeline.open("http://127.0.0.1:80");
+  const Reply card = bench.ask("GET", kCard);
+  CHECK(card.status == 200);
+  CHECK(card.body.find("http://127.0.0.1:80/") != std::string::npos);
+  CHECK(card.body.find("\"127.0.0.1:7\"") != std::string::npos);
+  CHECK(bench.ask("GET", "/agents/none/").status == 404);
+  CHECK(bench.ask("GET", "/readyz").status == 503);
+}
+
+}  // namespace pipeline_test
