@@ -92,12 +92,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     const auto handle = [&](std::shared_ptr<http::Exchange> exchange) {
       pipeline_.handle(std::move(exchange));
     };
-    http::Hooks hooks;
-    hooks.answer_at_once = [&](const http::Request& request) {
-      return pipeline_.health(request.method, request.path);
-    };
-    hooks.may_send_body = [&](const http::Request& head) { return server::may_send_body(options_, head); };
-    http::HttpServer http(limits_, handle, server::plain_error, std::move(hooks));
+    http::HttpServer http(limits_, handle, server::plain_error, pipeline_.hooks());
     const auto default_agent = [&] {
       const agents::Agent* const main = dependencies_.catalogue.default_agent();
       return main ? main->name.value : std::string();

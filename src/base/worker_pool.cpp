@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <system_error>
 #include <utility>
 
@@ -59,27 +58,8 @@ bool WorkerPool::try_submit(std::function<void()>&& work) {
       }
     }
   }
-  if (wakes && !Burst::wakes_later(wakeup_)) wakeup_->notify_one();
+  if (wakes) Burst::wake(sleepers_);
   return true;
-}
-
-thread_local int WorkerPool::Burst::depth_ = 0;
-thread_local std::vector<std::shared_ptr<std::condition_variable>> WorkerPool::Burst::to_wake_;
-
-bool WorkerPool::Burst::wakes_later(const std::shared_ptr<std::condition_variable>& wakeup) {
-  if (depth_ == 0) return false;
-  try {
-    to_wake_.push_back(wakeup);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;  // the caller wakes it at once: the function is queued
-  }
-}
-
-WorkerPool::Burst::~Burst() {
-  if (--depth_ > 0) return;
-  for (const auto& wakeup : to_wake_) wakeup->notify_one();
-  to_wake_.clear();
 }
 
 void WorkerPool::stop() {
@@ -87,7 +67,7 @@ void WorkerPool::stop() {
     std::lock_guard lock(mutex_);
     stopping_ = true;
   }
-  wakeup_->notify_all();
+  sleepers_->condition.notify_all();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
@@ -98,7 +78,7 @@ void WorkerPool::run() {
   while (true) {
     while (queue_.empty() && !stopping_) {
       ++idle_;
-      wakeup_->wait(lock);
+      sleepers_->condition.wait(lock);
       --idle_;
       waking_ = false;
     }
@@ -107,7 +87,7 @@ void WorkerPool::run() {
     queue_.pop_front();
     const bool wakes = !queue_.empty() && idle_ > 0 && !std::exchange(waking_, true);
     lock.unlock();
-    if (wakes) wakeup_->notify_one();
+    if (wakes) sleepers_->condition.notify_one();
     execute(name_, work);
     lock.lock();
   }

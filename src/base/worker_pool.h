@@ -4,7 +4,7 @@
 // Threads: `try_submit` from any thread. Functions may block; that is what the pool is for.
 // Full or stopping: `try_submit` returns false and leaves the function with its caller.
 // Wake-ups are the main cost of a short function: only one thread is woken at a time, and it wakes the next
-// if work remains.
+// if work remains. A Burst of the submitting thread puts that off.
 // Shutdown: `stop` runs what is queued, then joins. An exception ends only its own function and is reported.
 #pragma once
 
@@ -18,6 +18,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/burst.h"
+
 namespace baton::base {
 
 class WorkerPool {
@@ -30,24 +32,6 @@ class WorkerPool {
   [[nodiscard]] bool try_submit(std::function<void()>&& work);
   void stop();
 
-  // While a Burst lives, functions that this thread submits to any pool wake no worker. For threads that
-  // submit several functions within microseconds and wait for none of them. Bursts may nest; the end of the
-  // outermost wakes the workers. A pool may be destroyed before that: it has run its queue by then.
-  class Burst {
-   public:
-    Burst() { ++depth_; }
-    ~Burst();
-    Burst(const Burst&) = delete;
-    Burst& operator=(const Burst&) = delete;
-
-   private:
-    friend WorkerPool;
-    // Returns whether the end of this thread's burst will notify `wakeup`.
-    static bool wakes_later(const std::shared_ptr<std::condition_variable>& wakeup);
-    static thread_local int depth_;
-    static thread_local std::vector<std::shared_ptr<std::condition_variable>> to_wake_;
-  };
-
  private:
   void run();
   void add_thread();
@@ -56,9 +40,13 @@ class WorkerPool {
   const std::size_t threads_max_;
   const std::size_t queue_max_;
   std::mutex mutex_;
-  const std::shared_ptr<std::condition_variable> wakeup_ = std::make_shared<std::condition_variable>();
-  std::size_t idle_ = 0;  // waiting threads
-  bool waking_ = false;   // one was notified and has not woken yet; it will notify the next
+  struct Sleepers final : Wakeup {
+    void wake() override { condition.notify_one(); }
+    std::condition_variable condition;
+  };
+  const std::shared_ptr<Sleepers> sleepers_ = std::make_shared<Sleepers>();  // a burst may outlive the pool
+  std::size_t idle_ = 0;                                                     // waiting threads
+  bool waking_ = false;  // one was notified and has not woken yet; it will notify the next
   std::deque<std::function<void()>> queue_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;  // added under the lock; joined when no more are added

@@ -272,7 +272,7 @@ void Inbox::hand_over(Group group) {
 // The flushing thread owns the works by now, but tells of them only after this.
 void Inbox::tell_committed(const std::vector<Work*>& works) {
   {
-    const base::WorkerPool::Burst together;
+    const base::Burst together;
     for (Work* work : works) {
       if (!work->refused) work->committed();
     }
@@ -332,7 +332,7 @@ void Inbox::tell(std::vector<Group>& groups) {
   telling_ = 0;
   for (const Group& group : groups) telling_ += group.works.size();
   {
-    const base::WorkerPool::Burst together;
+    const base::Burst together;
     for (const Group& group : groups) {
       for (const WorkPtr& work : group.works) work->publish(*this);
     }

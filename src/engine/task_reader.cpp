@@ -25,6 +25,10 @@ task::Task fold(const LiveLog& log, const task::Depth& depth, std::optional<task
   return task;
 }
 
+bool is_small(const LiveLogPtr& log) {
+  return log && log->whole && log->head.bytes <= kAtHandMax;
+}
+
 // Whether nobody has said anything in the task but what is unanswered.
 bool nothing_said(const LiveLog& log, task::EventNumber unanswered) {
   return std::ranges::all_of(log.events, [&](const task::EventPtr& event) {
@@ -75,8 +79,11 @@ Result<task::Task> TaskReader::read(const task::TaskRef& ref, const task::Depth&
 }
 
 bool TaskReader::is_at_hand(task::TaskKey key) const {
-  const LiveLogPtr log = inbox_.tells_many() ? nullptr : live_.log(key);
-  return log && log->whole && log->head.bytes <= kAtHandMax;
+  return is_small(live_.log(key));
+}
+
+bool TaskReader::is_at_hand(const task::TaskRef& ref) const {
+  return is_small(live_.log(ref));
 }
 
 Result<std::vector<task::Event>> TaskReader::events(task::TaskKey key, task::EventNumber after,

@@ -26,9 +26,9 @@ class TaskReader {
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of = {}) const;
   base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const;
-  // Whether a callback should read this task where it is: that is cheap, needs no disk, and not much else
-  // waits for the thread.
+  // Whether a read of this task is cheap and needs no disk.
   bool is_at_hand(task::TaskKey key) const;
+  bool is_at_hand(const task::TaskRef& ref) const;
   // At most `limit` events with numbers above `after`, in order; fewer if they are large.
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const;
   base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const;

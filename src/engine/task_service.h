@@ -64,6 +64,9 @@ class TaskService {
   }
   // Whether a callback may read this task: see TaskReader.
   bool is_at_hand(task::TaskKey key) const { return reader_.is_at_hand(key); }
+  bool is_at_hand(const task::TaskRef& ref) const { return reader_.is_at_hand(ref); }
+  // See Inbox.
+  bool tells_many() const { return inbox_.tells_many(); }
   // See LiveTasks.
   bool after_change(task::TaskKey key, std::function<void()> then) {
     return live_.after_change(key, std::move(then));

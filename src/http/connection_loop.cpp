@@ -20,9 +20,8 @@ constexpr int kSurplusMin = 16, kSurplusMax = 256;
 
 }  // namespace
 
-ConnectionLoop::ConnectionLoop(std::shared_ptr<ServerCore> core, base::WorkerPool& workers, Listener listener)
+ConnectionLoop::ConnectionLoop(std::shared_ptr<ServerCore> core, Listener listener)
     : core_(std::move(core)),
-      workers_(workers),
       listener_(std::move(listener)),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
       buffer_(kReceiveBuffer) {
@@ -53,13 +52,14 @@ void ConnectionLoop::watch(int fd, std::uint32_t events, void* tag) {
 }
 
 void ConnectionLoop::run() {
+  core_->loop_thread = std::this_thread::get_id();
   std::array<epoll_event, 512> events;
   next_sweep_ = now_ = std::chrono::steady_clock::now();
   while (!finished()) {
     const int count = epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_to_wait());
     now_ = std::chrono::steady_clock::now();
     bool has_mail = false;
-    const base::WorkerPool::Burst together;
+    const base::Burst together;
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events[static_cast<std::size_t>(i)];
       if (event.data.ptr == core_->mailbox.get()) {
@@ -128,6 +128,8 @@ void ConnectionLoop::read(const Letter& letter) {
         open_stream(connection, *letter.start);
       }
       return;
+    case Letter::Kind::run:
+      return letter.work();
     case Letter::Kind::wake:
       if (!connection.stream) return;
       connection.stream->hungry = true;

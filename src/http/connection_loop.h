@@ -28,8 +28,7 @@ namespace baton::http {
 
 class ConnectionLoop {
  public:
-  // `workers` must outlive the loop.
-  ConnectionLoop(std::shared_ptr<ServerCore> core, base::WorkerPool& workers, Listener listener);
+  ConnectionLoop(std::shared_ptr<ServerCore> core, Listener listener);
   ~ConnectionLoop() { stop(std::chrono::milliseconds(0)); }
 
   void start();
@@ -84,7 +83,6 @@ class ConnectionLoop {
   bool is_body_too_slow(const Connection& connection) const;
 
   const std::shared_ptr<ServerCore> core_;  // shared with every exchange
-  base::WorkerPool& workers_;
   Listener listener_;
   base::UniqueFd epoll_;
   std::vector<char> buffer_;  // for every receive

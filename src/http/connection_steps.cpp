@@ -96,8 +96,9 @@ void ConnectionLoop::dispatch(Connection& connection) {
       std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(parsed.request));
   // From here on the exchange owns the connection's output.
   connection.turn.give_to_exchange();
-  const bool taken = workers_.try_submit([exchange] { ConnectionExchange::serve(exchange); });
-  if (!taken) exchange->refuse(503, "too many requests are waiting");
+  const auto& runs_on_loop = core_->hooks.runs_on_loop;
+  if (runs_on_loop && runs_on_loop(exchange->request())) return ConnectionExchange::serve(exchange);
+  ConnectionExchange::serve_later(exchange);
 }
 
 // Answers without a worker: requests the hook answers, and all others while the server drains.

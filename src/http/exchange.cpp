@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <thread>
 
 #include "http/http_text.h"
 
@@ -20,18 +21,42 @@ ConnectionExchange::~ConnectionExchange() {
   refuse(500, "the request was not answered");
 }
 
-void ConnectionExchange::serve(const std::shared_ptr<ConnectionExchange>& exchange) {
-  ServerCore& core = *exchange->core_;
-  if (core.stopped) return;
+template <class Work>
+void ConnectionExchange::answering(const Work& work) {
+  if (core_->stopped) return;
   try {
-    core.handler(exchange);
+    work();
   } catch (const std::exception& error) {
     spdlog::error("a request handler threw: {}", error.what());
-    exchange->refuse(500, "internal error");
+    refuse(500, "internal error");
   } catch (...) {
     spdlog::error("a request handler threw something that is no exception");
-    exchange->refuse(500, "internal error");
+    refuse(500, "internal error");
   }
+}
+
+void ConnectionExchange::serve(const std::shared_ptr<ConnectionExchange>& exchange) {
+  exchange->answering([&] { exchange->core_->handler(exchange); });
+}
+
+void ConnectionExchange::serve_later(const std::shared_ptr<ConnectionExchange>& exchange) {
+  if (!exchange->core_->workers->try_submit([exchange] { serve(exchange); })) exchange->refuse_waiting();
+}
+
+void ConnectionExchange::refuse_waiting() {
+  refuse(503, "too many requests are waiting");
+}
+
+void ConnectionExchange::block(std::function<void()> work) {
+  if (std::this_thread::get_id() != core_->loop_thread) return work();
+  const auto self = shared_from_this();
+  const bool taken = core_->workers->try_submit([self, work = std::move(work)] { self->answering(work); });
+  if (!taken) refuse_waiting();
+}
+
+void ConnectionExchange::on_loop(std::function<void()> work) {
+  auto answering_it = [self = shared_from_this(), work = std::move(work)] { self->answering(work); };
+  core_->mailbox->post({Letter::Kind::run, connection_, nullptr, std::move(answering_it)});
 }
 
 template <class MakeReply>
@@ -48,7 +73,7 @@ void ConnectionExchange::give_back() {
   const bool more_to_do = !connection.output.empty() || connection.write_failed || connection.close_after ||
                           connection.readable || connection.read_ended || !connection.unread.empty();
   const bool knocked = connection.turn.give_back();
-  if (more_to_do || knocked) core_->mailbox->post({Letter::Kind::resume, connection_, nullptr});
+  if (more_to_do || knocked) core_->mailbox->post({Letter::Kind::resume, connection_, nullptr, {}});
 }
 
 void ConnectionExchange::refuse(int status, std::string_view reason) {
@@ -72,7 +97,7 @@ void ConnectionExchange::reply(Reply reply) {
 void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
   if (answered_.exchange(true)) return;
   auto start = std::make_unique<StreamStart>(StreamStart{std::move(headers), std::move(opener)});
-  core_->mailbox->post({Letter::Kind::open_stream, connection_, std::move(start)});
+  core_->mailbox->post({Letter::Kind::open_stream, connection_, std::move(start), {}});
 }
 
 void ConnectionExchange::reply_stream(HeaderList headers, std::string events,

@@ -13,20 +13,24 @@
 
 namespace baton::http {
 
-class ConnectionExchange final : public Exchange {
+class ConnectionExchange final : public Exchange, public std::enable_shared_from_this<ConnectionExchange> {
  public:
   ConnectionExchange(std::shared_ptr<ServerCore> core, std::shared_ptr<Connection> connection,
                      Request request);
   ~ConnectionExchange() override;
 
-  // On a worker: calls the handler. Every failure is answered.
+  // Calls the handler, on a worker or on the loop's thread. Every failure is answered.
   static void serve(const std::shared_ptr<ConnectionExchange>& exchange);
+  // Has a worker do so.
+  static void serve_later(const std::shared_ptr<ConnectionExchange>& exchange);
   // Answers with an error from the server itself.
   void refuse(int status, std::string_view reason);
 
   const Request& request() const override { return request_; }
   std::string take_body() override { return std::exchange(request_.body, {}); }
   void keep_only(std::initializer_list<std::string_view> headers) override;
+  void block(std::function<void()> work) override;
+  void on_loop(std::function<void()> work) override;
   void reply(Reply reply) override;
   void open_stream(HeaderList headers, StreamOpener opener) override;
   void reply_stream(HeaderList headers, std::string events, std::shared_ptr<const void> held) override;
@@ -36,6 +40,10 @@ class ConnectionExchange final : public Exchange {
   template <class MakeReply>
   void answer(MakeReply&& make_reply);
   void give_back();
+  void refuse_waiting();
+  // Every failure is answered.
+  template <class Work>
+  void answering(const Work& work);
 
   const std::shared_ptr<ServerCore> core_;        // shared with the server and the other exchanges
   const std::shared_ptr<Connection> connection_;  // shared with the loop

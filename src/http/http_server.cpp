@@ -58,7 +58,8 @@ class HttpServer::Impl {
     started_ = true;
     const int bound = listener->port();
     workers_.emplace("http-worker", core_->limits.worker_threads, core_->limits.work_queue_max);
-    loop_.emplace(core_, *workers_, std::move(*listener));
+    core_->workers = &*workers_;
+    loop_.emplace(core_, std::move(*listener));
     loop_->start();
     return bound;
   }

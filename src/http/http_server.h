@@ -1,9 +1,9 @@
 // HttpServer: the connection layer. It accepts connections, parses whole requests under limits, hands each
-// to a handler on a worker thread, and writes answers and streams. Connections, waiting replies and streams
-// occupy no thread.
+// to a handler, and writes answers and streams. Connections, waiting replies and streams occupy no thread.
 //
 // Threads: `start` and `stop` from one thread. The handler is called on the server's worker threads, several
-// at a time. An Exchange may be answered from any thread, at once or later.
+// at a time, and for requests that Hooks::runs_on_loop names on the loop's thread. An Exchange may be
+// answered from any thread, at once or later.
 #pragma once
 
 #include <chrono>
@@ -100,6 +100,12 @@ class Exchange {
   virtual std::string take_body() = 0;
   // Frees the request except these headers, for answers that take long. Views into the request end.
   virtual void keep_only(std::initializer_list<std::string_view> /*headers*/) {}
+  // Runs `work` where it may block: at once on a worker's thread, from the loop's thread later on a worker's.
+  // Answers 503 instead if too many requests wait for a worker.
+  virtual void block(std::function<void()> work) { work(); }
+  // Runs `work` on the loop's thread, for callbacks that answer many at once. It must not block, and is
+  // dropped if the connection is closed first.
+  virtual void on_loop(std::function<void()> work) { work(); }
   virtual void reply(Reply reply) = 0;
   // Answers 200 text/event-stream and sends the source's bytes, chunked, until the source ends or the client
   // leaves. Answers 503 instead if too many streams are open.
@@ -114,11 +120,14 @@ using Handler = std::function<void(std::shared_ptr<Exchange>)>;
 using ErrorBody = std::function<Reply(int status, std::string_view reason)>;
 
 // Called by the connection layer before a request is complete, or instead of the handler. They run on the
-// loop's thread and must not block. Either may be empty.
+// loop's thread and must not block. Any may be empty.
 struct Hooks {
   // The answer to a request that needs no worker, so that it is sent even if all workers are busy or the
   // server drains. Empty: the request is handled as usual.
   std::function<std::optional<Reply>(const Request& request)> answer_at_once;
+  // Whether the handler may be called for it on the loop's thread, as it calls Exchange::block before it
+  // does what might block. Empty: a worker calls the handler.
+  std::function<bool(const Request& request)> runs_on_loop;
   // Whether a body larger than Limits::stranger_body_max may follow this head. The body is still empty.
   std::function<bool(const Request& head)> may_send_body;
 };

@@ -17,7 +17,10 @@ void Mailbox::post(Letter letter) {
     content.letters.push_back(std::move(letter));
     return content.letters.size() == 1;
   });
-  if (!first) return;
+  if (first) base::Burst::wake(shared_from_this());
+}
+
+void Mailbox::wake() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
 }
@@ -43,7 +46,7 @@ std::vector<Letter> Mailbox::close() {
 void WakeSignal::wake() {
   if (pending_.exchange(true)) return;
   if (auto connection = connection_.lock())
-    mailbox_->post({Letter::Kind::wake, std::move(connection), nullptr});
+    mailbox_->post({Letter::Kind::wake, std::move(connection), nullptr, {}});
 }
 
 }  // namespace baton::http

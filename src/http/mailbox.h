@@ -1,14 +1,17 @@
 // Mailbox: queue of messages from other threads to the loop. It outlives the loop; later letters are dropped.
 //
-// Threads: `post` from any; `take` and `close` from the loop. Many letters cause one wake-up.
+// Threads: `post` from any; `take` and `close` from the loop. Many letters cause one wake-up; see
+// base::Burst.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/burst.h"
 #include "base/guarded.h"
 #include "base/unique_fd.h"
 #include "http/connection.h"
@@ -25,18 +28,21 @@ struct Letter {
     resume,       // the turn was given back and there is more to do
     open_stream,  // `start` is set
     wake,         // the stream's source has bytes
+    run,          // `work` is set
     look,         // only wakes the loop; no connection
   };
   Kind kind = Kind::look;
   std::shared_ptr<Connection> connection;
   std::unique_ptr<StreamStart> start;
+  std::function<void()> work;
 };
 
-class Mailbox {
+class Mailbox final : public base::Wakeup, public std::enable_shared_from_this<Mailbox> {
  public:
   Mailbox();
 
   void post(Letter letter);
+  void wake() override;
   // Readable when there are letters.
   int fd() const { return wakeup_.get(); }
   std::vector<Letter> take();

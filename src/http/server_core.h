@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <thread>
 #include <utility>
 
+#include "base/worker_pool.h"
 #include "http/connection.h"
 #include "http/http_server.h"
 #include "http/mailbox.h"
@@ -26,9 +28,11 @@ struct ServerCore {
   const ErrorBody error_body;
   const Hooks hooks;
   const std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>();  // shared with wakers
-  std::atomic<bool> draining{false};  // new requests are refused, answers close their connection
-  std::atomic<bool> stopping{false};  // also, no new connections are accepted
-  std::atomic<bool> stopped{false};   // requests waiting for a worker are dropped
+  base::WorkerPool* workers = nullptr;  // set before the loop starts; outlives it
+  std::thread::id loop_thread;          // set by the loop before its first request
+  std::atomic<bool> draining{false};    // new requests are refused, answers close their connection
+  std::atomic<bool> stopping{false};    // also, no new connections are accepted
+  std::atomic<bool> stopped{false};     // requests waiting for a worker are dropped
   std::atomic<std::int64_t> connections{0};
   std::atomic<std::int64_t> streams{0};
   std::atomic<std::int64_t> requests{0};

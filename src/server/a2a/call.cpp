@@ -46,4 +46,9 @@ void Call::open_stream(http::StreamOpener opener) {
   do_open(services.options.streams.kept(std::move(hold), std::move(opener)));
 }
 
+void Call::read_later(std::function<void()> work) {
+  if (services.readers.try_submit(std::move(work))) return;
+  refuse({base::ErrorCode::overloaded, "too many answers are waiting; get the task later", {}});
+}
+
 }  // namespace baton::server::a2a

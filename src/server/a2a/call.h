@@ -5,6 +5,7 @@
 // the first answer counts.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -86,6 +87,12 @@ class Call {
   // Answers with a stream that is over: its frames.
   virtual void answer_stream(std::string frames) = 0;
   virtual ItemWriterPtr items() const = 0;
+  // Runs `work` where it may block, at once or later; refuses the call instead if too many wait.
+  virtual void block(std::function<void()> work) { work(); }
+  // Runs `work` on a reader's thread, where it may block; refuses the call instead if too many wait.
+  void read_later(std::function<void()> work);
+  // Runs `work`, which must not block, on a thread that has time for it.
+  virtual void later(std::function<void()> work) { read_later(std::move(work)); }
   // The request without its body.
   virtual const http::Request& head() const = 0;
 

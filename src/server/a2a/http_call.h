@@ -27,6 +27,8 @@ class HttpCall final : public Call {
   void answer(Answer answer, AnswerBudget::SharePtr share) override;
   void answer_stream(std::string frames) override;
   ItemWriterPtr items() const override;
+  void block(std::function<void()> work) override { exchange_->block(std::move(work)); }
+  void later(std::function<void()> work) override { exchange_->on_loop(std::move(work)); }
   const http::Request& head() const override { return exchange_->request(); }
   // The JSON of an error, in this binding. `status`: the answer's HTTP status.
   std::string error_body(const base::Error& error, const task::TaskId& named, int status) const;

@@ -1,7 +1,7 @@
 // The JSON-RPC binding: an agent's endpoint for every version. The method's name selects the version, and
 // A2A-Version must agree (protocol/a2a/README.md, 2).
 //
-// Threads: on the server's workers, several at a time.
+// Threads: any of the server's, several at a time; it does not block.
 #pragma once
 
 #include <memory>

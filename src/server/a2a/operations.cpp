@@ -35,13 +35,22 @@ void answer_task(const CallPtr& call, const Wanted& wanted) {
             });
 }
 
-// The same from a callback, which must not read the store: on a reader thread, unless the task is in memory.
+// The same from a callback.
 template <class AnswerOf>
 void answer_task_later(const CallPtr& call, const Wanted& wanted) {
-  if (call->services.engine.tasks().is_at_hand(wanted.key)) return answer_task<AnswerOf>(call, wanted);
-  const bool taken =
-      call->services.readers.try_submit([call, wanted] { answer_task<AnswerOf>(call, wanted); });
-  if (!taken) call->refuse({ErrorCode::overloaded, "too many answers are waiting; get the task later", {}});
+  from_callback(call, wanted.key, [call, wanted] { answer_task<AnswerOf>(call, wanted); });
+}
+
+// Whether the operation may wait for the disk.
+bool may_block(const Call& call, Operation operation, const Request& request) {
+  if (operation == Operation::get) {
+    return !call.services.engine.tasks().is_at_hand(call.ref(std::get<TaskRequest>(request).id));
+  }
+  if (operation != Operation::send && operation != Operation::send_stream) return true;
+  const task::Submission& sent = std::get<SendRequest>(request).submission;
+  const bool looks_for_task =
+      !sent.task.empty() || (!sent.context.empty() && call.agent.settings.plain_answers);
+  return looks_for_task || sent.push;  // the webhook's host is resolved
 }
 
 // Whether the caller may wait for one more reply; the call then holds the place until it ends.
@@ -73,9 +82,7 @@ void wait_for_task(const CallPtr& call, const engine::Accepted& accepted, std::o
                       });
 }
 
-}  // namespace
-
-void run(const CallPtr& call, Operation operation, Request request) {
+void start(const CallPtr& call, Operation operation, Request request) {
   switch (operation) {
     case Operation::send:
       return send(call, std::get<SendRequest>(std::move(request)));
@@ -104,6 +111,14 @@ void run(const CallPtr& call, Operation operation, Request request) {
     case Operation::message_bytes:
       return message_bytes(call, std::get<protocol::a2a::ContentRequest>(std::move(request)));
   }
+}
+
+}  // namespace
+
+void run(const CallPtr& call, Operation operation, Request request) {
+  if (!may_block(*call, operation, request)) return start(call, operation, std::move(request));
+  const auto held = std::make_shared<Request>(std::move(request));
+  call->block([call, operation, held] { start(call, operation, std::move(*held)); });
 }
 
 void send(const CallPtr& call, SendRequest request) {

@@ -2,7 +2,7 @@
 // calls the engine and answers the call with a value, an error or a stream, now or later. No rules about
 // tasks live here.
 //
-// Threads: on the server's workers, several at a time.
+// Threads: any of the server's, several at a time; what may wait for the disk calls Call::block first.
 #pragma once
 
 #include "server/a2a/call.h"

@@ -1,7 +1,7 @@
 // The HTTP+JSON (REST) binding of A2A 0.3 (`/v1/...`) and 1.0, for one agent (protocol/a2a/README.md, 5 and
 // 6). The path selects the version; A2A-Version, if given, must agree.
 //
-// Threads: any; `handle` on the server's workers, several at a time.
+// Threads: any; `handle_rest` on any of the server's, several at a time; it does not block.
 #pragma once
 
 #include <memory>

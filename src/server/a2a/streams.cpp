@@ -264,14 +264,8 @@ void send_stream(const CallPtr& call, protocol::a2a::SendRequest request) {
         if (accepted->hidden) return open_message(call, *accepted, form);
         if (!call->rules.stream_begins_with_task()) return open_sent(call, *accepted, form, {}, nullptr);
         const std::function<void()> open = [call, accepted = *accepted, form] {
-          // A callback must not read the store.
-          if (call->services.engine.tasks().is_at_hand(accepted.key)) {
-            return read_and_open_sent(call, accepted, form);
-          }
-          const bool taken = call->services.readers.try_submit(
-              [call, accepted, form] { read_and_open_sent(call, accepted, form); });
-          if (!taken)
-            call->refuse({ErrorCode::overloaded, "too many answers are waiting; subscribe later", {}});
+          from_callback(call, accepted.key,
+                        [call, accepted, form] { read_and_open_sent(call, accepted, form); });
         };
         // If the agent's answer is being stored, it is sent together with the Task, one flush later.
         if (!call->services.engine.tasks().after_change(accepted->key, open)) open();

@@ -39,6 +39,13 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
                                 });
 }
 
+void from_callback(const CallPtr& call, task::TaskKey task, std::function<void()> answer) {
+  const engine::TaskService& tasks = call->services.engine.tasks();
+  if (!tasks.is_at_hand(task)) return call->read_later(std::move(answer));
+  if (tasks.tells_many()) return call->later(std::move(answer));
+  answer();
+}
+
 std::optional<int> history_of(const Call& call, const protocol::a2a::TaskRequest& request,
                               task::ProtocolVersion origin) {
   if (!request.says_history && call.rules.is_of_tasks_era(origin)) return 0;

@@ -38,6 +38,9 @@ struct TaskToRead {
 };
 using TaskRead = std::function<void(base::Result<task::Task>, AnswerBudget::SharePtr)>;
 void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done);
+// Has a callback's answer about a task made: here if the task is in memory, else where the store may be read;
+// elsewhere too if the callback's thread has many to tell.
+void from_callback(const CallPtr& call, task::TaskKey task, std::function<void()> answer);
 base::Error too_many_large_answers();
 
 }  // namespace baton::server::a2a

@@ -20,6 +20,7 @@ constexpr std::string_view kNoDefault =
     "no agent is the default one; GET /agents lists them, each at /agents/<name>/";
 constexpr std::string_view kV02ExtendedCard = "/agent/authenticatedExtendedCard";
 constexpr std::string_view kMetrics = "/metrics";
+constexpr std::size_t kSmallBody = 16 << 10;
 
 http::Reply method_not_allowed(std::string_view allow) {
   http::Reply reply = plain_error(405, "this path is for " + std::string(allow));
@@ -50,6 +51,8 @@ class BrowserExchange final : public http::Exchange {
   const http::Request& request() const override { return exchange_->request(); }
   std::string take_body() override { return exchange_->take_body(); }
   void keep_only(std::initializer_list<std::string_view> headers) override { exchange_->keep_only(headers); }
+  void block(std::function<void()> work) override { exchange_->block(std::move(work)); }
+  void on_loop(std::function<void()> work) override { exchange_->on_loop(std::move(work)); }
   void reply(http::Reply reply) override {
     reply.headers = with_cors(std::move(reply.headers));
     exchange_->reply(std::move(reply));
@@ -73,6 +76,17 @@ class BrowserExchange final : public http::Exchange {
 
 }  // namespace
 
+http::Hooks Pipeline::hooks() const {
+  http::Hooks hooks;
+  hooks.answer_at_once = [this](const http::Request& request) {
+    return health(request.method, request.path);
+  };
+  // Reading a small request takes less time than another thread's wake-up.
+  hooks.runs_on_loop = [](const http::Request& request) { return request.body.size() <= kSmallBody; };
+  hooks.may_send_body = [this](const http::Request& head) { return may_send_body(services_.options, head); };
+  return hooks;
+}
+
 void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
   const auto exchange = std::make_shared<BrowserExchange>(services_.options, way_back);
   const http::Request& request = exchange->request();
@@ -88,11 +102,14 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
 void Pipeline::route(const ExchangePtr& exchange) const {
   const http::Request& request = exchange->request();
   if (request.path == kMetrics && reads(request)) {
-    return exchange->reply(text(200, metrics_of(services_, http_counts_)));
+    return exchange->block(
+        [this, exchange] { exchange->reply(text(200, metrics_of(services_, http_counts_))); });
   }
   if (request.path == kMetrics || health_at(request.path)) return exchange->reply(method_not_allowed("GET"));
   if (!is_open_.load(std::memory_order_acquire)) return exchange->reply(plain_error(503, "starting"));
-  if (request.path == "/agents" || request.path == kAgents) return serve_agents(exchange);
+  if (request.path == "/agents" || request.path == kAgents) {
+    return exchange->block([this, exchange] { serve_agents(exchange); });
+  }
   const Target target = target_of(request);
   if (!target.agent) {
     return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "no such agent"));
@@ -201,8 +218,12 @@ void Pipeline::serve_agents(const ExchangePtr& exchange) const {
 void Pipeline::serve_card(const ExchangePtr& exchange, const Target& target) const {
   const http::Request& request = exchange->request();
   if (!reads(request)) return exchange->reply(method_not_allowed("GET"));
-  exchange->reply(
-      card_reply(services_, request, *target.agent, card_urls(services_.options, request, target)));
+  const auto answer = [this, exchange, target] {
+    const CardUrls urls = card_urls(services_.options, exchange->request(), target);
+    exchange->reply(card_reply(services_, exchange->request(), *target.agent, urls));
+  };
+  if (target.agent->card_text.size() > kSmallBody) return exchange->block(answer);
+  answer();
 }
 
 void Pipeline::serve_extended_card(const ExchangePtr& exchange, const Target& target) const {
@@ -222,7 +243,9 @@ void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, cha
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
-  chat::handle(services_, *claims_, exchange, *target.agent, std::move(by->caller), door);
+  exchange->block([this, exchange, agent = target.agent, caller = std::move(by->caller), door] {
+    chat::handle(services_, *claims_, exchange, *agent, caller, door);
+  });
 }
 
 void Pipeline::serve_call(const ExchangePtr& exchange, const Target& target) const {

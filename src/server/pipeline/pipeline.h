@@ -30,7 +30,7 @@
 // A path without /agents/<name> means the default agent; if there is none, the answer is 404. A gRPC call has
 // a path of its own and takes the stages up to `authenticate` by its head (`admit`).
 //
-// Threads: `handle` and `admit` on the servers' workers, several at a time; else one thread. Lifetime: as
+// Threads: `handle` and `admit` on the servers' threads, several at a time; else one thread. Lifetime: as
 // Services.
 #pragma once
 
@@ -50,6 +50,9 @@ class Pipeline {
   explicit Pipeline(const Services& services) : services_(services) {}
 
   void handle(std::shared_ptr<http::Exchange> exchange) const;
+  // For the server whose handler is `handle`. Small requests are handled on the loop's thread: whatever of
+  // them may block calls Exchange::block first.
+  http::Hooks hooks() const;
   // The stages up to `authenticate` by a head alone; for gRPC, which has it before the message. The path
   // names the agent; the endpoint has none if there is none of that name.
   base::Result<Admitted> admit(const http::Request& head) const;

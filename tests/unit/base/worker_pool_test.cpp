@@ -12,6 +12,7 @@
 
 namespace worker_pool_test {
 
+using baton::base::Burst;
 using baton::base::WorkerPool;
 
 TEST_CASE("WorkerPool: a full queue refuses and what was taken still runs") {
@@ -60,10 +61,10 @@ TEST_CASE("WorkerPool: what is submitted to several pools in nested bursts runs 
   for (int round = 0; round < 20; ++round) {
     std::latch ran(12);
     {
-      const WorkerPool::Burst outer;
+      const Burst outer;
       for (int i = 0; i < 4; ++i) REQUIRE(first.try_submit([&] { ran.count_down(); }));
       {
-        const WorkerPool::Burst inner;
+        const Burst inner;
         for (int i = 0; i < 4; ++i) REQUIRE(second.try_submit([&] { ran.count_down(); }));
       }
       for (int i = 0; i < 4; ++i) REQUIRE(first.try_submit([&] { ran.count_down(); }));
@@ -74,7 +75,7 @@ TEST_CASE("WorkerPool: what is submitted to several pools in nested bursts runs 
 
 TEST_CASE("WorkerPool: a pool that is gone before a burst ends has run what was submitted in it") {
   std::atomic<int> ran = 0;
-  const WorkerPool::Burst burst;
+  const Burst burst;
   for (int round = 0; round < 20; ++round) {
     WorkerPool pool("test", 2, 100);
     for (int i = 0; i < 4; ++i) REQUIRE(pool.try_submit([&] { ++ran; }));

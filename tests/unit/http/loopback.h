@@ -51,8 +51,9 @@ inline void echo(const std::shared_ptr<Exchange>& exchange) {
 }
 
 struct TestServer {
-  explicit TestServer(Handler handler = echo, Limits limits = {})
-      : server(limits, std::move(handler), plain_error), port(server.start("127.0.0.1", 0).value()) {}
+  explicit TestServer(Handler handler = echo, Limits limits = {}, Hooks hooks = {})
+      : server(limits, std::move(handler), plain_error, std::move(hooks)),
+        port(server.start("127.0.0.1", 0).value()) {}
   HttpServer server;
   int port;
 };
@@ -92,6 +93,12 @@ class Client {
   }
   void end_sending() { ::shutdown(fd_.get(), SHUT_WR); }
   void leave() { fd_.reset(); }
+  // The server sees at once that nobody is left to answer.
+  void reset() {
+    const linger at_once{1, 0};
+    setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    fd_.reset();
+  }
   // Whether the server has closed the connection; what it sent before counts as not closed.
   bool closed() const {
     char byte;
