@@ -11,12 +11,11 @@ CREATE TABLE contexts (
   context_key INTEGER PRIMARY KEY,
   agent       TEXT    NOT NULL,
   caller      TEXT    NOT NULL,
-  public_id   TEXT    NOT NULL,
-  created_ms  INTEGER NOT NULL
+  public_id   TEXT    NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX contexts_by_id ON contexts (agent, caller, public_id);
 -- Referenced by tasks that are alone in a context without a row.
-INSERT INTO contexts (context_key, agent, caller, public_id, created_ms) VALUES (0, '', '', '', 0);
+INSERT INTO contexts (context_key, agent, caller, public_id) VALUES (0, '', '', '');
 
 -- One small row per task: its identity and its head. Every change updates it.
 CREATE TABLE tasks (
@@ -27,9 +26,7 @@ CREATE TABLE tasks (
   context_key      INTEGER NOT NULL REFERENCES contexts,  -- 0: alone in a context without a row
   parent_key       INTEGER REFERENCES tasks,              -- the task that delegated this one
   origin           INTEGER NOT NULL,                      -- protocol version of the client that made it
-  trace            TEXT    NOT NULL,
   created_ms       INTEGER NOT NULL,
-  updated_ms       INTEGER NOT NULL,
   version          INTEGER NOT NULL,
   state            TEXT    NOT NULL,
   status_event     INTEGER NOT NULL,
@@ -44,7 +41,7 @@ CREATE TABLE tasks (
   artifact_count   INTEGER NOT NULL,
   message_count    INTEGER NOT NULL,
   status_ms        INTEGER NOT NULL,  -- the time in the status; of a task without one, its creation
-  indexed          INTEGER NOT NULL,  -- 1: has rows in messages, artifacts, artifact_parts and stops
+  indexed          INTEGER NOT NULL,  -- 1: has rows in landmarks and artifacts
   bytes            INTEGER NOT NULL,  -- of the event bodies in its log
   hidden           INTEGER NOT NULL   -- 1: in no list and no total, because a message alone answered it
 ) STRICT;
@@ -83,50 +80,28 @@ CREATE TABLE events (
   body      TEXT    NOT NULL
 ) STRICT;
 
--- The next four tables say which events of a log are what. Only tasks with `indexed` have rows here: reading all of a
--- short log tells the same.
+-- The next two tables are an index of long logs. Only tasks with `indexed` have rows here: reading all of a short log
+-- tells the same.
 
--- Events of the task's history.
-CREATE TABLE messages (
-  task_key INTEGER NOT NULL REFERENCES tasks,
-  number   INTEGER NOT NULL,
-  role     INTEGER NOT NULL CHECK (role IN (0, 1)),  -- 0 user, 1 agent
-  PRIMARY KEY (task_key, number)
-) STRICT, WITHOUT ROWID;
+-- Events of the task's history, and statuses with which it stopped. Between two of those is a run.
+CREATE TABLE landmarks (
+  event_key INTEGER PRIMARY KEY REFERENCES events
+) STRICT;
 
 CREATE TABLE artifacts (
   task_key  INTEGER NOT NULL REFERENCES tasks,
-  ordinal   INTEGER NOT NULL,
   public_id TEXT    NOT NULL,
-  PRIMARY KEY (task_key, ordinal)
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX artifacts_by_id ON artifacts (task_key, public_id);
-
--- Events with an artifact's content.
-CREATE TABLE artifact_parts (
-  task_key INTEGER NOT NULL,
-  ordinal  INTEGER NOT NULL,
-  number   INTEGER NOT NULL,
-  mark     INTEGER NOT NULL CHECK (mark IN (0, 1, 2)),  -- 0 more content, 1 begins (anew), 2 withdrawn
-  PRIMARY KEY (task_key, ordinal, number),
-  FOREIGN KEY (task_key, ordinal) REFERENCES artifacts
-) STRICT, WITHOUT ROWID;
-CREATE INDEX artifact_marks ON artifact_parts (task_key, ordinal, number, mark) WHERE mark > 0;
-
--- Statuses with which the task stopped. Between two of them is a run.
-CREATE TABLE stops (
-  task_key INTEGER NOT NULL REFERENCES tasks,
-  number   INTEGER NOT NULL,
-  PRIMARY KEY (task_key, number)
+  ordinal   INTEGER NOT NULL,
+  withdrawn INTEGER NOT NULL,
+  PRIMARY KEY (task_key, public_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Events of the conversation in a context with a row: messages, and where streamed replies begin.
 CREATE TABLE conversation (
-  context_key   INTEGER NOT NULL REFERENCES contexts,
-  at_ms         INTEGER NOT NULL,
-  task_key      INTEGER NOT NULL,
-  number        INTEGER NOT NULL,
-  reply_ordinal INTEGER,  -- of the reply that begins here; NULL for a message
+  context_key INTEGER NOT NULL REFERENCES contexts,
+  at_ms       INTEGER NOT NULL,
+  task_key    INTEGER NOT NULL,
+  number      INTEGER NOT NULL,
   PRIMARY KEY (context_key, at_ms, task_key, number)
 ) STRICT, WITHOUT ROWID;
 

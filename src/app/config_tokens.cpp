@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "app/load_config.h"
-#include "app/nearest.h"
+#include "base/nearest.h"
 #include "task/ids.h"
 
 namespace baton::app {
@@ -46,7 +46,7 @@ class Entry {
       const std::string name(member.key());
       if (object_.repeats(name)) wrong("/" + name, "is there more than once");
       if (std::ranges::find(kMembers, name) != kMembers.end()) continue;
-      const std::string near = nearest_name(name, kMembers);
+      const std::string near = base::nearest_name(name, kMembers);
       wrong("/" + name, "is unknown" + (near.empty() ? "" : "; did you mean " + near + "?"));
     }
   }

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "app/config_tokens.h"
-#include "app/nearest.h"
 #include "app/settings.h"
+#include "base/nearest.h"
 #include "json/document.h"
 #include "server/hosts.h"
 
@@ -138,7 +138,7 @@ class Loader {
       if (last_name(setting.path) == name || setting.path == name)
         return "; did you mean " + pointer_of(setting.path) + "?";
     }
-    const std::string near = nearest_name(name, here);
+    const std::string near = base::nearest_name(name, here);
     return near.empty() ? "" : "; did you mean " + near + "?";
   }
 
@@ -177,8 +177,8 @@ class Loader {
   void warn_of_misspelt(const std::vector<std::string>& known) {
     for (const auto& [name, value] : sources_.environment) {
       if (!name.starts_with("BATON_") || std::ranges::find(known, name) != known.end()) continue;
-      const std::string near = nearest_name(name, known);
-      if (near.empty() || edit_distance(name, near) > 2) continue;
+      const std::string near = base::nearest_name(name, known);
+      if (near.empty() || base::edit_distance(name, near) > 2) continue;
       loaded_.warnings.push_back(name + " is not a setting; did you mean " + near + "?");
     }
   }

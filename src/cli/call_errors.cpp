@@ -1,6 +1,6 @@
 #include "cli/call_errors.h"
 
-#include "app/nearest.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "cli/printable.h"
 
@@ -13,7 +13,7 @@ std::string hint_for(const client::CallError& error) {
   if (!error.other_agents) return {};
   const auto& [asked_for, served] = *error.other_agents;
   if (asked_for.empty()) return "; --agent names one of " + base::comma_separated(served);
-  const std::string near = app::nearest_name(asked_for, served);
+  const std::string near = base::nearest_name(asked_for, served);
   return near.empty() ? "; the server has " + base::comma_separated(served) : "; did you mean " + near + "?";
 }
 

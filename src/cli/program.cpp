@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "app/load_config.h"
-#include "app/nearest.h"
 #include "app/serve.h"
 #include "app/settings.h"
 #include "app/version.h"
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 
@@ -186,7 +186,7 @@ class Program {
         known.push_back(command->get_name());
     }
     for (const std::string& word : app_.remaining(true)) {
-      const std::string near = app::nearest_name(word.substr(0, word.find('=')), known);
+      const std::string near = base::nearest_name(word.substr(0, word.find('=')), known);
       const std::string hint = near.empty() ? "see --help" : "did you mean " + near + "?";
       std::fprintf(stderr, "baton: unknown: %s; %s\n", word.c_str(), hint.c_str());
       if (no_command) break;

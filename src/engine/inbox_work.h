@@ -53,7 +53,6 @@ class Inbox::Decided final : public Work {
       return {};
     }
     if (change->create) metadata_ = change->create->metadata;
-    inbox.is_open_ = true;
     // Before reads can see it.
     if (decision_.task) inbox.live_.changing(changing_ = decision_.task);
     result_ = inbox.store_.apply(*change, row);
@@ -62,6 +61,7 @@ class Inbox::Decided final : public Work {
       return ends_group(result_.error()) ? base::Result<void>(base::fail(result_.error()))
                                          : base::Result<void>();
     }
+    inbox.is_open_ = true;
     request_ = std::move(change->request);
     if (decision_.task) return {};
     inbox.live_.changing(changing_ = row.head.key);
@@ -113,8 +113,8 @@ class Inbox::Recorded final : public Work {
   Recorded(store::DeliveryResult result, Done done) : result_(std::move(result)), done_(std::move(done)) {}
 
   base::Result<void> apply(Inbox& inbox) override {
-    inbox.is_open_ = true;
     outcome_ = inbox.deliveries_.record(result_);
+    inbox.is_open_ |= outcome_.has_value();
     return !outcome_ && ends_group(outcome_.error()) ? outcome_ : base::Result<void>();
   }
   void undo(Inbox&) override { outcome_ = {}; }

@@ -16,13 +16,8 @@ constexpr std::size_t kAtHandMax = 64 << 10;
 task::Task fold(const LiveLog& log, const task::Depth& depth, std::optional<task::EventNumber> as_of) {
   const std::int64_t last = as_of ? std::max<std::int64_t>(as_of->value, 0) : log.head.last_event.value;
   const auto count = std::min(static_cast<std::size_t>(last), log.events.size());
-  task::Task task = task::fold(std::span(log.events).first(count), depth, log.created);
-  task.id = log.head.id;
-  task.context = log.head.context;
-  task.origin = log.head.origin;
-  task.hidden = log.head.hidden;
-  task.metadata = log.metadata;
-  return task;
+  return task::fold(std::span(log.events).first(count), depth, log.created,
+                    task::known_of(log.head, log.metadata));
 }
 
 bool is_small(const LiveLogPtr& log) {

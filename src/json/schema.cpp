@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/nearest.h"
+
 namespace baton::json {
 namespace {
 
@@ -45,13 +47,12 @@ rapidjson::Pointer beginning_of(const rapidjson::Pointer& pointer, std::size_t s
 }
 
 std::string unknown_member(const Json& rules, std::string_view name) {
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   if (rules.HasMember("properties")) {
-    for (const auto& member : rules["properties"].GetObject()) names.push_back(view(member.name));
+    for (const auto& member : rules["properties"].GetObject()) names.emplace_back(view(member.name));
   }
-  const std::string_view nearest = nearest_name(name, names);
-  if (nearest.empty()) return "is unknown";
-  return "is unknown; did you mean \"" + std::string(nearest) + "\"?";
+  const std::string nearest = base::nearest_name(name, names);
+  return nearest.empty() ? "is unknown" : "is unknown; did you mean \"" + nearest + "\"?";
 }
 
 std::string listed(const Json& rule, std::string_view introduction) {
@@ -142,21 +143,6 @@ class Check {
   std::vector<SchemaProblem> problems_;
 };
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-    }
-  }
-  return row[b.size()];
-}
-
 }  // namespace
 
 struct Schema::Parsed {
@@ -179,19 +165,6 @@ base::Result<Schema> Schema::parse(std::string_view text) {
 
 std::vector<SchemaProblem> Schema::check(std::string_view json) const {
   return Check(parsed_->document, json).run();
-}
-
-std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& names) {
-  std::string_view nearest;
-  // Up to half of the letters may be wrong; beyond that it is another word.
-  std::size_t distance_min = std::max<std::size_t>(name.size() / 2, 1) + 1;
-  for (const std::string_view candidate : names) {
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance >= distance_min) continue;
-    distance_min = distance;
-    nearest = candidate;
-  }
-  return nearest;
 }
 
 }  // namespace baton::json

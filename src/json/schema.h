@@ -39,7 +39,4 @@ class Schema {
   std::unique_ptr<const Parsed> parsed_;
 };
 
-// The one of `names` that `name` was probably meant to be, or an empty view.
-std::string_view nearest_name(std::string_view name, const std::vector<std::string_view>& names);
-
 }  // namespace baton::json

@@ -3,11 +3,12 @@
 //
 // Writing is plain and synchronous. One thread applies changes one after the other; `commit` makes all since
 // the last one, the group, visible to reads at once. `flush` then makes it durable. A refused change leaves
-// no trace and does not disturb its group. After `unavailable` (the disk) or `internal` (this write) nothing
-// of the open group is left: its writer has to apply it again or to refuse it. A store that cannot tell
-// whether a commit has happened finds out before `commit` returns. Threads: `apply`, `record` and `commit` on
-// one thread; `flush` on one thread, which may be another; reads on any. Everything but `apply` and `record`
-// may block on the disk. Reads see what was committed, which may not be flushed.
+// no trace and does not disturb its group; one that is refused alone begins none. After `unavailable` (the
+// disk) or `internal` (this write) nothing of the open group is left: its writer has to apply it again or to
+// refuse it. A store that cannot tell whether a commit has happened finds out before `commit` returns.
+// Threads: `apply`, `record` and `commit` on one thread; `flush` on one thread, which may be another; reads
+// on any. Everything but `apply` and `record` may block on the disk. Reads see what was committed, which may
+// not be flushed.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +55,7 @@ struct TaskRow {
   std::optional<std::vector<Config>> configs;  // absent: not read yet
   // Messages that wait for the running turn to end, oldest first; as many as the head's waiting_messages.
   std::vector<task::EventNumber> waiting;
-  bool indexed = false, alone = false;  // the SQLite store's: index_rows.h, context_rows.h
+  bool indexed = false, alone = false;  // the SQLite store's: log_rows.h, context_rows.h
 };
 
 // A change as stored: the head after it and its events with their numbers.

@@ -11,12 +11,12 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Result;
-using Mark = EventEffect::Mark;
 
 // The last places of a log are reserved for decisions: if output filled them, the task could never end.
 constexpr std::int64_t kRoomForDecisions = 1 << 16;
 
-// Applies events one after the other. `step` has an overload for each kind that affects the head or an index.
+// Applies events one after the other. `step` has an overload for each kind that affects the head or an
+// artifact.
 class Steps {
  public:
   Steps(const TaskHead& before, const Change& change, base::Timestamp now, const ArtifactPlaces& artifacts)
@@ -32,13 +32,9 @@ class Steps {
     TaskHead& head = applied_.head;
     if (is_terminal(head.state) && !may_reopen_) return fail(ErrorCode::conflict, "the task has ended");
     ++head.last_event.value;
-    applied_.effects.emplace_back();
     if (auto stepped = std::visit([this](auto& event) { return step(event); }, body); !stepped)
       return stepped;
-    if (const Message* message = message_in(body)) {
-      applied_.effects.back().said = message->role;
-      ++head.message_count;
-    }
+    if (message_in(body) != nullptr) ++head.message_count;
     return {};
   }
 
@@ -60,7 +56,6 @@ class Steps {
     head.state = to;
     head.status_at = event.status.at;
     head.status_event = head.last_event;
-    applied_.effects.back().stops = is_stopped(to);
     applied_.decides = true;
     return {};
   }
@@ -81,8 +76,7 @@ class Steps {
     const auto placed = place(event.reply, event.first);
     if (!placed) return fail(placed.error());
     event.ordinal = placed->ordinal;
-    event.first = placed->mark == Mark::begins;
-    if (event.first) applied_.effects.back().reply_begins = event.ordinal;
+    event.first = placed->anew;
     return {};
   }
 
@@ -90,16 +84,14 @@ class Steps {
     const auto placed = place(event.artifact.id, !event.append);
     if (!placed) return fail(placed.error());
     event.artifact.ordinal = placed->ordinal;
-    event.append = placed->mark == Mark::more;
+    event.append = !placed->anew;
     return {};
   }
 
   Result<void> step(Withdrawn& event) {
     for (const ArtifactId& id : event.artifacts) {
       ArtifactPlace* known = find(id);
-      if (known == nullptr || known->withdrawn) continue;
-      known->withdrawn = true;
-      applied_.effects.back().marks.push_back({known->ordinal, Mark::withdrawn});
+      if (known != nullptr) known->withdrawn = true;
     }
     return {};
   }
@@ -109,19 +101,21 @@ class Steps {
     return {};
   }
 
+  struct Piece {
+    int ordinal;
+    bool anew;  // the artifact begins, or begins again
+  };
   // Finds the artifact that this event is a piece of, or adds it.
-  Result<EventEffect::ArtifactMark> place(const ArtifactId& id, bool begins) {
+  Result<Piece> place(const ArtifactId& id, bool begins) {
     if (id.empty()) return fail(ErrorCode::invalid_argument, "an artifact without an id");
     ArtifactPlace* known = find(id);
     if (known == nullptr) {
       known = &applied_.artifacts.try_emplace(id, ArtifactPlace{applied_.head.artifact_count++, true})
                    .first->second;
-      applied_.new_artifacts.push_back(id);
     }
     const bool anew = begins || known->withdrawn;
     known->withdrawn = false;
-    applied_.effects.back().marks.push_back({known->ordinal, anew ? Mark::begins : Mark::more});
-    return applied_.effects.back().marks.back();
+    return Piece{known->ordinal, anew};
   }
 
   ArtifactPlace* find(const ArtifactId& id) {

@@ -28,28 +28,12 @@ struct ArtifactPlace {
 };
 using ArtifactPlaces = std::unordered_map<ArtifactId, ArtifactPlace>;
 
-// The effect of one event, for stores that index a log.
-struct EventEffect {
-  // Stores keep these numbers.
-  enum class Mark { more = 0, begins = 1, withdrawn = 2 };
-  struct ArtifactMark {
-    int ordinal;
-    Mark mark;
-  };
-  std::vector<ArtifactMark> marks;
-  std::optional<Role> said;         // a message for the history and the conversation
-  std::optional<int> reply_begins;  // a streamed reply of this ordinal begins here
-  bool stops = false;               // its status stops the task
-};
-
 struct Applied {
-  TaskHead head;  // after the change; the store counts its bytes
-  std::vector<EventEffect> effects;
-  ArtifactPlaces artifacts;               // those the change touches, after it
-  std::vector<ArtifactId> new_artifacts;  // in the order of their ordinals
-  EventNumber message;                    // the last MessageAdded
-  bool decides = false;                   // the version was raised
-  bool shows = false;                     // a hidden task becomes visible
+  TaskHead head;             // after the change; the store counts its bytes
+  ArtifactPlaces artifacts;  // those the change touches, after it
+  EventNumber message;       // the last MessageAdded
+  bool decides = false;      // the version was raised
+  bool shows = false;        // a hidden task becomes visible
 };
 
 // Checks that the change is about one task, either an existing one or a new one with an id and a context.

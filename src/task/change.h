@@ -25,7 +25,6 @@ struct NewTask {
   TaskKey parent;
   Json metadata;
   ProtocolVersion origin = ProtocolVersion::v1_0;
-  std::string trace;
   bool hidden = false;  // until a change has `shows`: invisible to TaskRefs, lists and webhooks
 };
 

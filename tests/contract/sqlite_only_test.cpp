@@ -32,6 +32,15 @@ TEST_CASE("SqliteStore: a task alone in its context has no rows about it until a
   CHECK(rows("conversation") == 2);
 }
 
+TEST_CASE("SqliteStore: a change that is refused alone leaves no transaction open") {
+  SqliteBench bench;
+  bench.must(StoreBench::creation("t1", {status(State::submitted), user("m")}));
+  task::Change again = StoreBench::creation("t1", {status(State::submitted), user("m")});
+  REQUIRE(bench.apply(again).error().code == ErrorCode::already_exists);
+  store::sqlite::Connection other(bench.path(), store::sqlite::Connection::Mode::write);
+  CHECK_NOTHROW(other.begin());
+}
+
 TEST_CASE(
     "SqliteStore: a clock that was a year ahead in an earlier run makes no send remembered for longer") {
   SqliteBench bench(std::chrono::hours(24));

@@ -13,7 +13,6 @@ TEST_CASE_TEMPLATE("TaskStore: a new task has what it was made with", Bench, EAC
   Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "hi")});
   change.create->metadata = {R"({ "a" :1})"};
-  change.create->trace = "00-trace";
   change.turn.emplace();
   change.turn->turn = task::TurnNumber{1};
   change.turn->state = task::TurnState::queued;

@@ -2,11 +2,12 @@
 round of a write that was under way any part. What was acknowledged is there, and complete. The order in which a
 checkpoint flushes log and database is watched on the way.
 
-BATON_POWER_CUTS sets how often; scripts/soak sets it high.
+BATON_POWER_CUTS sets how often each test does that (4); scripts/soak sets 100.
 """
 import http.client
 import os
 import pathlib
+import random
 import shutil
 import sqlite3
 import sys
@@ -87,9 +88,12 @@ class PowerCut(unittest.TestCase):
         tasks = []
         for cut in range(CUTS):
             # The last ones come after checkpoints, which are made every 16 MiB.
-            tasks += self.send_and_cut(least=60 if cut < CUTS - 1 else 500)
+            known = self.send_and_cut(least=60 if cut < CUTS - 1 else 500)
             self.server.start()
-            self.assertEqual(self.missing(tasks), [], "acknowledged and gone, or not complete")
+            tasks += known
+            # All of them after the last cut: looking each time would take the square of it.
+            looked_at = known + random.sample(tasks, min(len(tasks), 100)) if cut < CUTS - 1 else tasks
+            self.assertEqual(self.missing(looked_at), [], "acknowledged and gone, or not complete")
         self.check_database()
         notes = (self.disk / "notes").read_text(encoding="ascii").splitlines()
         self.assertEqual([note for note in notes if note.startswith("violation")], [])

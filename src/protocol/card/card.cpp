@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/embedded.h"
+#include "base/nearest.h"
 #include "protocol/card/security.h"
 
 namespace baton::protocol {
@@ -97,10 +98,10 @@ class UnknownMembers {
   }
 
   static std::string reason(json::Value known, std::string_view name) {
-    std::vector<std::string_view> names;
-    for (const json::Value member : known) names.push_back(member.key());
-    const std::string_view near = json::nearest_name(name, names);
-    return near.empty() ? "is unknown" : "is unknown; did you mean \"" + std::string(near) + "\"?";
+    std::vector<std::string> names;
+    for (const json::Value member : known) names.emplace_back(member.key());
+    const std::string near = base::nearest_name(name, names);
+    return near.empty() ? "is unknown" : "is unknown; did you mean \"" + near + "\"?";
   }
 
   const json::Value schema_;

@@ -29,6 +29,27 @@ Result<std::optional<int>> history_in(const Reading& message, const std::string&
   return std::optional(std::min(length, kHistoryMax));
 }
 
+Result<task::PushConfig> read_config(ProtocolVersion version, const Reading& config,
+                                     const std::string& name) {
+  task::PushConfig read;
+  read.version = version;
+  if (auto bad = take(read_id(config, "id", name + ".id"), read.id.value)) return fail(*bad);
+  read.url = config.text("url");
+  read.token = config.text("token");
+  const Reading authentication = config.child("authentication");
+  read.credentials = authentication.text("credentials");
+  const bool has_one_scheme = version == ProtocolVersion::v1_0;
+  if (!has_one_scheme) read.schemes = authentication.texts("schemes");
+  if (auto scheme = has_one_scheme ? authentication.text("scheme") : ""; !scheme.empty()) {
+    read.schemes = {std::move(scheme)};
+  }
+  if (auto good = protocol::a2a::check_push_config(read, name); !good) return fail(good.error());
+  if (has_one_scheme && config.has("authentication") && read.schemes.empty()) {
+    return wrong(name + ".authentication.scheme: must not be empty");
+  }
+  return read;
+}
+
 namespace {
 
 task::Json metadata_in(const Reading& message, std::string_view without = {}) {
@@ -95,22 +116,6 @@ Result<Part> v1_part(const Reading& part) {
   return read;
 }
 
-Result<task::PushConfig> v1_config(const Reading& config, const std::string& name) {
-  task::PushConfig read;
-  read.version = ProtocolVersion::v1_0;
-  if (auto bad = take(read_id(config, "id", name + ".id"), read.id.value)) return fail(*bad);
-  read.url = config.text("url");
-  read.token = config.text("token");
-  const Reading authentication = config.child("authentication");
-  if (auto scheme = authentication.text("scheme"); !scheme.empty()) read.schemes = {std::move(scheme)};
-  read.credentials = authentication.text("credentials");
-  if (auto good = protocol::a2a::check_push_config(read, name); !good) return fail(good.error());
-  if (config.has("authentication") && read.schemes.empty()) {
-    return wrong(name + ".authentication.scheme: must not be empty");
-  }
-  return read;
-}
-
 Result<void> v1_configuration(const Reading& configuration, SendRequest& read) {
   read.submission.accepted_output_modes = configuration.texts("accepted_output_modes");
   if (configuration.has("history_length")) {
@@ -119,8 +124,8 @@ Result<void> v1_configuration(const Reading& configuration, SendRequest& read) {
   }
   if (configuration.truth("return_immediately")) read.waits = false;
   if (!configuration.has("task_push_notification_config")) return {};
-  auto bad = take(v1_config(configuration.child("task_push_notification_config"),
-                            "configuration.taskPushNotificationConfig"),
+  auto bad = take(read_config(ProtocolVersion::v1_0, configuration.child("task_push_notification_config"),
+                              "configuration.taskPushNotificationConfig"),
                   read.submission.push);
   if (bad) return fail(*bad);
   return {};
@@ -165,7 +170,7 @@ Result<Part> v03_file(const Reading& file, bool may_be_base64) {
   return read;
 }
 
-// Data that is no object comes wrapped (protocol/a2a/README.md, 7).
+// Data that is no object comes wrapped (wire/a2a/README.md, 7).
 Part v03_data(const Reading& part) {
   const auto& data = part.child("data").as<pb::Struct>("data");
   const auto& marks = part.as<pb::Struct>("metadata").fields();
@@ -193,18 +198,6 @@ Result<Part> v03_part(const Reading& part, bool may_be_base64) {
   return read;
 }
 
-Result<task::PushConfig> v03_config(const Reading& config, const std::string& name) {
-  task::PushConfig read;
-  read.version = ProtocolVersion::v0_3;
-  if (auto bad = take(read_id(config, "id", name + ".id"), read.id.value)) return fail(*bad);
-  read.url = config.text("url");
-  read.token = config.text("token");
-  read.schemes = config.child("authentication").texts("schemes");
-  read.credentials = config.child("authentication").text("credentials");
-  if (auto good = protocol::a2a::check_push_config(read, name); !good) return fail(good.error());
-  return read;
-}
-
 // Of plain numbers and truths an absent one is 0: all of the history, and not to wait.
 Result<void> v03_configuration(const Reading& configuration, SendRequest& read) {
   read.submission.accepted_output_modes = configuration.texts("accepted_output_modes");
@@ -214,7 +207,8 @@ Result<void> v03_configuration(const Reading& configuration, SendRequest& read) 
     if (bad) return fail(*bad);
   }
   if (!configuration.has("push_notification")) return {};
-  auto bad = take(v03_config(configuration.child("push_notification"), "configuration.pushNotification"),
+  auto bad = take(read_config(ProtocolVersion::v0_3, configuration.child("push_notification"),
+                              "configuration.pushNotification"),
                   read.submission.push);
   if (bad) return fail(*bad);
   return {};
@@ -243,11 +237,6 @@ Result<SendRequest> v03_send(const Reading& request, bool may_be_base64) {
 }
 
 }  // namespace
-
-Result<task::PushConfig> read_config(ProtocolVersion version, const Reading& config,
-                                     const std::string& name) {
-  return version == ProtocolVersion::v1_0 ? v1_config(config, name) : v03_config(config, name);
-}
 
 Result<SendRequest> read_send(ProtocolVersion version, const Reading& request, bool files_may_be_base64) {
   return version == ProtocolVersion::v1_0 ? v1_send(request) : v03_send(request, files_may_be_base64);

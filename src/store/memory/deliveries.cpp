@@ -20,13 +20,15 @@ void Deliveries::drop(PushConfigKey key) {
   make_not_due(key, found->second);
   counts_.waiting -= std::ssize(found->second.waiting);
   counts_.given_up -= found->second.given_up;
+  for (const DeliveryKey delivery : found->second.deliveries) config_of_.erase(delivery);
   configs_.erase(found);
 }
 
 void Deliveries::add(PushConfigKey key, task::EventNumber event, base::Timestamp at) {
   Config& config = configs_.at(key);
-  const DeliveryKey delivery{std::ssize(config_of_) + 1};
+  const DeliveryKey delivery{++last_.value};
   config_of_.emplace(delivery, key);
+  config.deliveries.push_back(delivery);
   config.waiting.push_back({delivery, event, 0, at});
   ++counts_.waiting;
   if (config.waiting.size() == 1) make_due(key, config, at);

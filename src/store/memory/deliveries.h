@@ -47,8 +47,9 @@ class Deliveries {
     task::TaskKey task;
     std::string account;  // whose share of the places its deliveries take
     task::PushConfig config;
-    std::deque<Waiting> waiting;  // in the order of their events
-    base::Timestamp due{};        // of the first that waits
+    std::deque<Waiting> waiting;          // in the order of their events
+    std::vector<DeliveryKey> deliveries;  // all that it has had
+    base::Timestamp due{};                // of the first that waits
     std::int64_t given_up = 0;
   };
 
@@ -57,8 +58,8 @@ class Deliveries {
   static Delivery delivery(PushConfigKey key, const Config& config);
 
   std::map<PushConfigKey, Config> configs_;
-  // Every delivery there was, also of configs that are gone: a result for one may still come.
-  std::map<DeliveryKey, PushConfigKey> config_of_;
+  std::map<DeliveryKey, PushConfigKey> config_of_;  // of configs that are there
+  DeliveryKey last_;
   std::set<std::tuple<base::Timestamp, DeliveryKey, PushConfigKey>> due_;  // the first of each config
   DeliveryStore::Counts counts_;
 };

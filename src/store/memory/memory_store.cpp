@@ -1,11 +1,11 @@
 #include "store/memory/memory_store.h"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "store/event_codec.h"
-#include "store/memory/log_reads.h"
-#include "store/waiting_messages.h"
+#include "store/log_reads.h"
 #include "task/fold.h"
 
 namespace baton::store {
@@ -258,7 +258,7 @@ Result<TaskRow> MemoryStore::row(task::TaskKey key) const {
     return std::pair(std::move(found), task->log);
   });
   if (!row.head.key) return no_task();
-  row.artifacts = memory::places_of(log);
+  row.artifacts = places_of(log);
   note_waiting(row, log);
   return row;
 }
@@ -283,29 +283,15 @@ Result<task::Task> MemoryStore::read(task::TaskKey key, const task::Depth& depth
                                      std::optional<task::EventNumber> as_of) const {
   std::vector<task::EventPtr> log;
   base::Timestamp created;
-  // What the log does not tell.
   auto known = state_.with([&](const State& state) -> Result<task::Task> {
     const MemoryTask* task = state.tables.task(key);
     if (task == nullptr) return no_task();
     if (task->head.bytes > depth.bytes_max) return fail(ErrorCode::too_large, "the task is large");
     log = part(task->log, {}, as_of.value_or(task::kLogEnd));
     created = task->created;
-    task::Task made;
-    made.id = task->head.id;
-    made.context = task->head.context;
-    made.metadata = task->metadata;
-    made.origin = task->head.origin;
-    made.hidden = task->head.hidden;
-    return made;
+    return task::known_of(task->head, task->metadata);
   });
-  if (!known) return known;
-  task::Task task = task::fold(log, depth, created);
-  task.id = std::move(known->id);
-  task.context = std::move(known->context);
-  task.metadata = std::move(known->metadata);
-  task.origin = known->origin;
-  task.hidden = known->hidden;
-  return task;
+  return known ? task::fold(log, depth, created, std::move(*known)) : known;
 }
 
 Result<std::vector<task::Event>> MemoryStore::events(task::TaskKey key, task::EventNumber after,
@@ -337,25 +323,30 @@ Result<TurnInput> MemoryStore::turn_input(task::TaskKey key, task::EventNumber m
 
 Result<ContextRecord> MemoryStore::context(task::ContextKey context, task::TaskKey task,
                                            task::EventNumber unanswered, int limit) const {
-  const auto chapters = state_.with([&](const State& state) {
-    std::vector<memory::Chapter> found;
-    for (const MemoryTask* one : state.tables.tasks_in(context)) found.push_back({one->head.key, one->log});
-    return found;
-  });
-  return memory::read_context(chapters, task, unanswered, limit);
+  const auto events = state_.with([&](const State& state) { return state.tables.events_in(context); });
+  ContextRecord record;
+  Conversation conversation(task, unanswered, limit);
+  for (const auto& [key, event] : std::views::reverse(events)) {
+    conversation.add(key, *event);
+    if (const std::string* id = task::taken_id_in(event->body)) record.call_ids.push_back(*id);
+  }
+  record.said = std::move(conversation).oldest_first();
+  return record;
 }
 
 Result<std::optional<Stop>> MemoryStore::stop_after(task::TaskKey key, task::EventNumber number) const {
-  const auto events = log(key, number, task::kLogEnd);
-  const auto found = std::ranges::find_if(events, memory::is_stop);
-  if (found == events.end()) return std::nullopt;
-  return Stop{task::status_in(**found)->status.state, (*found)->number};
+  for (const task::EventPtr& event : log(key, number, task::kLogEnd)) {
+    if (is_stop(event->body)) return Stop{task::status_in(*event)->status.state, event->number};
+  }
+  return std::nullopt;
 }
 
 Result<task::EventNumber> MemoryStore::stop_before(task::TaskKey key, task::EventNumber number) const {
   const auto events = log(key, {}, {number.value - 1});
-  const auto found = std::find_if(events.rbegin(), events.rend(), memory::is_stop);
-  return found == events.rend() ? task::EventNumber() : (*found)->number;
+  for (const task::EventPtr& event : std::views::reverse(events)) {
+    if (is_stop(event->body)) return event->number;
+  }
+  return task::EventNumber();
 }
 
 Result<EarlierSend> MemoryStore::earlier_send(const task::SendDigest& digest) const {

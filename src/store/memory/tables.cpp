@@ -1,6 +1,8 @@
 #include "store/memory/tables.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
 namespace baton::store::memory {
 namespace {
@@ -19,18 +21,12 @@ void forget_history(const task::TaskHead& before, const task::TaskHead& after,
   }
 }
 
-bool fits(const task::TaskHead& head, const task::ListFilter& filter) {
-  return (filter.context.empty() || head.context == filter.context) &&
-         (!filter.state || head.state == *filter.state) &&
-         (!filter.status_since || head.status_at >= *filter.status_since);
-}
-
 }  // namespace
 
 void Tables::take(const Step& step) {
   MemoryTask& task = step.metadata ? create(step) : tasks_.at(step.head.key);
   const task::TaskHead before = std::exchange(task.head, step.head);
-  move_in_list(before, task.head);
+  move_in_lists(before, task.head);
   take_push(step, task);
   task.log.insert(task.log.end(), step.events.begin(), step.events.end());
   if (step.request) task.requests.insert_or_assign(step.message, *step.request);
@@ -82,10 +78,17 @@ void Tables::remember(const Step& step, task::EventNumber before) {
   sends_by_age_.emplace_back(step.at, digest);
 }
 
-void Tables::move_in_list(const task::TaskHead& before, const task::TaskHead& after) {
-  auto& list = lists_[{after.agent, after.caller}];
-  if (!before.hidden) list.erase({before.status_at, before.id, before.key});
-  if (!after.hidden) list.emplace(after.status_at, after.id, after.key);
+void Tables::move_in_lists(const task::TaskHead& before, const task::TaskHead& after) {
+  const auto lists = [this](const task::TaskHead& head) {
+    return std::array{&lists_[{head.agent, head.caller, std::nullopt}],
+                      &lists_[{head.agent, head.caller, head.state}]};
+  };
+  if (!before.hidden) {
+    for (List* list : lists(before)) list->erase({before.status_at, before.id, before.key});
+  }
+  if (!after.hidden) {
+    for (List* list : lists(after)) list->emplace(after.status_at, after.id, after.key);
+  }
 }
 
 const MemoryTask* Tables::task(task::TaskKey key) const {
@@ -103,11 +106,14 @@ task::ContextKey Tables::context(const ContextName& name) const {
   return found == contexts_.end() ? task::ContextKey() : found->second;
 }
 
-std::vector<const MemoryTask*> Tables::tasks_in(task::ContextKey context) const {
-  std::vector<const MemoryTask*> found;
+std::vector<std::pair<task::TaskKey, task::EventPtr>> Tables::events_in(task::ContextKey context) const {
+  std::vector<std::pair<task::TaskKey, task::EventPtr>> found;
   const auto keys = in_context_.find(context);
   if (keys == in_context_.end()) return found;
-  for (const task::TaskKey key : keys->second) found.push_back(&tasks_.at(key));
+  for (const task::TaskKey key : keys->second) {
+    for (const task::EventPtr& event : tasks_.at(key).log) found.emplace_back(key, event);
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& one) { return std::pair(one.second->at, one.first); });
   return found;
 }
 
@@ -117,22 +123,32 @@ std::optional<EarlierSend> Tables::send(const task::SendDigest& digest, base::Ti
   return found->second.send;
 }
 
+// The visible tasks of the filter's context, in its state.
+Tables::List Tables::list_of_context(const task::ListFilter& filter) const {
+  List list;
+  const auto keys = in_context_.find(context({filter.agent, filter.caller, filter.context}));
+  if (keys == in_context_.end()) return list;
+  for (const task::TaskKey key : keys->second) {
+    const task::TaskHead& head = tasks_.at(key).head;
+    const bool fits = !head.hidden && (!filter.state || head.state == *filter.state);
+    if (fits) list.emplace(head.status_at, head.id, key);
+  }
+  return list;
+}
+
 ListPage Tables::list(const task::ListFilter& filter) const {
   ListPage page;
-  const auto found = lists_.find({filter.agent, filter.caller});
-  if (found == lists_.end()) return page;
-  const auto& all = found->second;
-  const auto first =
-      filter.after ? all.upper_bound({filter.after->status_at, filter.after->id, {}}) : all.begin();
-  const auto limit = static_cast<std::size_t>(std::max(filter.limit, 0));
-  for (auto place = first; place != all.end() && page.heads.size() < limit; ++place) {
-    const task::TaskHead& head = tasks_.at(std::get<task::TaskKey>(*place)).head;
-    if (fits(head, filter)) page.heads.push_back(head);
+  const List of_context = filter.context.empty() ? List() : list_of_context(filter);
+  const auto found = lists_.find({filter.agent, filter.caller, filter.state});
+  if (filter.context.empty() && found == lists_.end()) return page;
+  const List& all = filter.context.empty() ? found->second : of_context;
+  const auto end = filter.status_since ? all.lower_bound({*filter.status_since, {}, {}}) : all.end();
+  page.total = filter.status_since ? std::distance(all.begin(), end) : std::ssize(all);
+  auto place = filter.after ? all.upper_bound({filter.after->status_at, filter.after->id, {}}) : all.begin();
+  for (; std::ssize(page.heads) < filter.limit && place != all.end(); ++place) {
+    if (filter.status_since && std::get<base::Timestamp>(*place) < *filter.status_since) break;
+    page.heads.push_back(tasks_.at(std::get<task::TaskKey>(*place)).head);
   }
-  const bool chooses = !filter.context.empty() || filter.state || filter.status_since;
-  page.total = !chooses ? std::ssize(all) : std::ranges::count_if(all, [&](const Place& place) {
-    return fits(tasks_.at(std::get<task::TaskKey>(place)).head, filter);
-  });
   return page;
 }
 

@@ -64,8 +64,8 @@ class Tables {
   const MemoryTask* task(const task::TaskRef& ref) const;
   // 0 if there is none.
   task::ContextKey context(const ContextName& name) const;
-  // In order of creation.
-  std::vector<const MemoryTask*> tasks_in(task::ContextKey context) const;
+  // Of all its tasks, in order of time.
+  std::vector<std::pair<task::TaskKey, task::EventPtr>> events_in(task::ContextKey context) const;
   // A send with this digest that is remembered at `now`.
   std::optional<EarlierSend> send(const task::SendDigest& digest, base::Timestamp now) const;
 
@@ -76,8 +76,9 @@ class Tables {
   const Deliveries& deliveries() const { return deliveries_; }
 
  private:
-  using Owner = std::pair<task::AgentName, task::Caller>;
-  using Place = std::tuple<base::Timestamp, task::TaskId, task::TaskKey>;
+  // Whose, and of which state; of any without one.
+  using ListName = std::tuple<task::AgentName, task::Caller, std::optional<task::State>>;
+  using List = std::set<std::tuple<base::Timestamp, task::TaskId, task::TaskKey>, std::greater<>>;
   using Half = std::pair<std::uint64_t, std::uint64_t>;
   struct Send {
     EarlierSend send;
@@ -89,7 +90,8 @@ class Tables {
   MemoryTask& create(const Step& step);
   void take_push(const Step& step, MemoryTask& task);
   void remember(const Step& step, task::EventNumber before);
-  void move_in_list(const task::TaskHead& before, const task::TaskHead& after);
+  void move_in_lists(const task::TaskHead& before, const task::TaskHead& after);
+  List list_of_context(const task::ListFilter& filter) const;
 
   base::Duration send_retention_;
   std::map<task::TaskKey, MemoryTask> tasks_;
@@ -97,7 +99,7 @@ class Tables {
   std::map<ContextName, task::ContextKey> contexts_;
   std::map<task::ContextKey, std::vector<task::TaskKey>> in_context_;
   std::map<task::TaskKey, std::vector<task::TaskKey>> children_;
-  std::map<Owner, std::set<Place, std::greater<>>> lists_;  // of tasks that are not hidden
+  std::map<ListName, List> lists_;  // of tasks that are not hidden
   std::map<Half, Send> sends_;
   std::deque<std::pair<base::Timestamp, Half>> sends_by_age_;
   Deliveries deliveries_;

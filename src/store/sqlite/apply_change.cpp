@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "store/event_codec.h"
+#include "store/log_reads.h"
 #include "store/own_context.h"
 #include "store/sqlite/context_rows.h"
 #include "store/sqlite/errors.h"
-#include "store/sqlite/event_rows.h"
-#include "store/sqlite/index_rows.h"
+#include "store/sqlite/log_rows.h"
 #include "store/sqlite/push_rows.h"
-#include "store/waiting_messages.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -31,48 +30,14 @@ struct Step {
   std::vector<std::string> encoded;
 };
 
-// Inserts up to three events per statement, since a statement costs more than a row. Most changes have two or
-// three.
-void insert_events(Connection& connection, task::TaskKey key, task::EventNumber before,
-                   const std::vector<task::EventBody>& bodies, const std::vector<std::string>& encoded,
-                   base::Timestamp at) {
-  static constexpr char kOne[] = "INSERT INTO events (event_key, kind, at_ms, body) VALUES (?1, ?3, ?2, ?4)";
-  static constexpr char kTwo[] =
-      "INSERT INTO events (event_key, kind, at_ms, body) VALUES (?1, ?3, ?2, ?4), "
-      "(?1 + 1, ?5, ?2, ?6)";
-  static constexpr char kThree[] =
-      "INSERT INTO events (event_key, kind, at_ms, body) VALUES (?1, ?3, ?2, ?4), "
-      "(?1 + 1, ?5, ?2, ?6), (?1 + 2, ?7, ?2, ?8)";
-  const auto kind = [&](std::size_t i) { return static_cast<int>(store::codec::kind_of(bodies[i])); };
-  const std::int64_t ms = base::to_ms(at);
-  for (std::size_t i = 0; i < bodies.size();) {
-    const std::int64_t first = event_key(key, {before.value + 1 + static_cast<std::int64_t>(i)});
-    switch (std::min<std::size_t>(bodies.size() - i, 3)) {
-      case 1:
-        connection.run(kOne, first, ms, kind(i), encoded[i]);
-        i += 1;
-        break;
-      case 2:
-        connection.run(kTwo, first, ms, kind(i), encoded[i], kind(i + 1), encoded[i + 1]);
-        i += 2;
-        break;
-      default:
-        connection.run(kThree, first, ms, kind(i), encoded[i], kind(i + 1), encoded[i + 1], kind(i + 2),
-                       encoded[i + 2]);
-        i += 3;
-    }
-  }
-}
-
 void write_events(Connection& connection, task::EventNumber before, const Step& step,
                   const std::vector<task::EventBody>& bodies, base::Timestamp at) {
   const task::TaskHead& head = step.row.head;
   insert_events(connection, head.key, before, bodies, step.encoded, at);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
-    const task::EventEffect& effect = step.applied.effects[i];
-    if (step.row.indexed) insert_event_rows(connection, head.key, number, effect);
-    if (!step.row.alone) insert_in_context(connection, head, number, at, effect, bodies[i]);
+    if (step.row.indexed) insert_landmark(connection, head.key, number, bodies[i]);
+    if (!step.row.alone) insert_in_context(connection, head, number, at, bodies[i]);
   }
 }
 
@@ -114,7 +79,7 @@ bool is_alone(const task::NewTask& task, bool indexed) {
 }
 
 Result<void> write_down_context(WriteState& state, TaskRow& row) {
-  const auto log = read_short_log(state.connection(), row.head.key, row.head.last_event);
+  const auto log = read_log(state.connection(), row.head.key);
   if (!log) return fail(log.error());
   write_down_context(state.connection(), row.head, *log);
   row.alone = false;
@@ -122,14 +87,13 @@ Result<void> write_down_context(WriteState& state, TaskRow& row) {
 }
 
 // Finds or creates the task's context. Returns whether it is new.
-Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::NewTask& task,
-                           base::Timestamp now) {
+Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::NewTask& task) {
   Connection& connection = state.connection();
   const ContextRow found =
       task.fresh_context ? ContextRow() : find_context(connection, head.agent, head.caller, head.context);
   head.context_key = found.key;
   if (!found.key) {
-    head.context_key = insert_context(connection, head, now);
+    head.context_key = insert_context(connection, head);
     return true;
   }
   if (!found.has_rows) {
@@ -147,11 +111,7 @@ int write_step(WriteState& state, TaskRow& task, task::EventNumber before, const
   const task::TaskKey key = step.row.head.key;
   if (change.push) put_config(state, task, *change.push);
   if (change.drop_push) drop_config(state, task, *change.drop_push);
-  if (step.row.indexed) {
-    for (const task::ArtifactId& id : step.applied.new_artifacts) {
-      insert_artifact(connection, key, step.applied.artifacts.at(id).ordinal, id);
-    }
-  }
+  if (step.row.indexed) write_artifacts(connection, key, task.artifacts, step.applied.artifacts);
   write_events(connection, before, step, change.events, now);
   if (change.request) write_request(connection, key, step.applied.message, *change.request);
   if (change.send) state.sends().add(connection, *change.send, {key, before}, now);
@@ -241,9 +201,9 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   task::TaskHead& head = after.head;
   after.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
   after.alone = is_alone(task, after.indexed);
-  const auto new_context = after.alone ? true : enter_context(state, head, task, now);
+  const auto new_context = after.alone ? true : enter_context(state, head, task);
   if (!new_context) return fail(new_context.error());
-  head.key = insert_task(state.connection(), after, task, now);
+  head.key = insert_task(state.connection(), after, task);
   if (after.alone) head.context_key = own_context_key(head.key);
   state.count(head, 1);
   const int deliveries = write_step(state, after, {}, *step, change, now);
@@ -259,7 +219,7 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
 Result<void> index_if_long(WriteState& state, const task::TaskHead& before, Step& step) {
   TaskRow& row = step.row;
   if (row.indexed || !outgrows(row.head.last_event, step.encoded, state.short_events_max())) return {};
-  const auto log = read_short_log(state.connection(), before.key, before.last_event);
+  const auto log = read_log(state.connection(), before.key);
   if (!log) return fail(log.error());
   if (row.alone) write_down_context(state.connection(), row.head, *log);
   row.alone = false;
@@ -284,9 +244,9 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
   const int deliveries = write_step(state, after, before.last_event, *step, change, now);
   if (step->applied.decides) {
     const bool new_status = head.status_event != before.status_event;
-    (new_status ? update_head_and_status : update_head)(state.connection(), after, now);
+    (new_status ? update_head_and_status : update_head)(state.connection(), after);
   } else if (!change.events.empty()) {
-    update_head_ends(state.connection(), after, now);
+    update_head_ends(state.connection(), after);
   }
   if (step->applied.shows) show_head(state.connection(), change.task);
   forget_history(state.connection(), before, head);

@@ -2,8 +2,6 @@
 
 #include <sqlite3.h>
 
-#include "store/sqlite/wal_vfs.h"
-
 namespace baton::store::sqlite {
 namespace {
 
@@ -17,11 +15,10 @@ int flags_of(Connection::Mode mode) {
 
 }  // namespace
 
-Connection::Connection(const std::string& path, Mode mode)
-    : database_(path, flags_of(mode), kBusyMs, mode == Mode::write ? wal_vfs() : "") {
+Connection::Connection(const std::string& path, Mode mode) : database_(path, flags_of(mode), kBusyMs) {
   database_.exec("PRAGMA temp_store=MEMORY;");
-  // What wal_vfs needs, before anything is written or checkpointed.
-  if (mode == Mode::write) database_.exec("PRAGMA synchronous=FULL; PRAGMA checkpoint_fullfsync=ON;");
+  // Commits are not flushed; a checkpoint flushes the log first and the database before the log begins anew.
+  if (mode == Mode::write) database_.exec("PRAGMA synchronous=NORMAL;");
 }
 
 std::string Connection::log_path() const {

@@ -1,12 +1,55 @@
 #include "store/sqlite/context_rows.h"
 
-#include <variant>
+#include <algorithm>
+#include <map>
 #include <vector>
 
+#include "store/log_reads.h"
 #include "store/own_context.h"
-#include "store/sqlite/index_rows.h"
+#include "store/sqlite/log_rows.h"
 
 namespace baton::store::sqlite {
+namespace {
+
+using base::fail;
+using base::Result;
+
+// The context of a task that is alone in it: all of it is in its log.
+Result<ContextRecord> read_alone(Connection& connection, task::TaskKey alone, Conversation conversation) {
+  const auto log = read_log(connection, alone);
+  if (!log) return fail(log.error());
+  ContextRecord record;
+  for (const task::EventPtr& event : *log) {
+    if (const std::string* id = task::taken_id_in(event->body)) record.call_ids.push_back(*id);
+  }
+  for (auto event = log->rbegin(); event != log->rend(); ++event) conversation.add(alone, **event);
+  record.said = std::move(conversation).oldest_first();
+  return record;
+}
+
+Result<void> gather(Connection& connection, task::ContextKey context, Conversation& conversation) {
+  Query places = connection.query(
+      "SELECT task_key, number FROM conversation WHERE context_key = ? "
+      "ORDER BY at_ms DESC, task_key DESC, number DESC",
+      context);
+  std::map<task::TaskKey, task::EventNumber> oldest;  // the part of each log that was read begins here
+  while (!conversation.is_full() && places.step()) {
+    const task::TaskKey key{places.integer(0)};
+    const task::EventNumber number{places.integer(1)};
+    const auto end = oldest.try_emplace(key, task::EventNumber{task::kLogEnd.value + 1}).first;
+    LogQuery log = LogQuery::conversation_back(connection, key, {number, {end->second.value - 1}});
+    end->second = std::min(end->second, number);
+    while (true) {
+      const auto event = log.next();
+      if (!event) return fail(event.error());
+      if (!*event) break;
+      conversation.add(key, **event);
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 task::TaskKey find_alone(Connection& connection, task::ContextKey context) {
   if (context.value >= 0) return {};
@@ -32,21 +75,18 @@ ContextRow find_context(Connection& connection, const task::AgentName& agent, co
   return alone.step() ? ContextRow{own_context_key({alone.integer(0)}), false} : ContextRow{};
 }
 
-task::ContextKey insert_context(Connection& connection, const task::TaskHead& head, base::Timestamp now) {
+task::ContextKey insert_context(Connection& connection, const task::TaskHead& head) {
   connection.run(
-      "INSERT INTO contexts (context_key, agent, caller, public_id, created_ms) "
-      "VALUES (nullif(?, 0), ?, ?, ?, ?)",
-      head.context_key, head.agent, head.caller, head.context, base::to_ms(now));
+      "INSERT INTO contexts (context_key, agent, caller, public_id) VALUES (nullif(?, 0), ?, ?, ?)",
+      head.context_key, head.agent, head.caller, head.context);
   return {connection.last_key()};
 }
 
 void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
-                       base::Timestamp at, const task::EventEffect& effect, const task::EventBody& body) {
-  static constexpr char kSaid[] =
-      "INSERT INTO conversation (context_key, at_ms, task_key, number, reply_ordinal) VALUES (?, ?, ?, ?, ?)";
-  if (effect.said) connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, nullptr);
-  if (effect.reply_begins) {
-    connection.run(kSaid, head.context_key, base::to_ms(at), head.key, number, *effect.reply_begins);
+                       base::Timestamp at, const task::EventBody& body) {
+  if (speaks(body)) {
+    connection.run("INSERT INTO conversation (context_key, at_ms, task_key, number) VALUES (?, ?, ?, ?)",
+                   head.context_key, base::to_ms(at), head.key, number);
   }
   if (const std::string* id = task::taken_id_in(body)) {
     connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key, *id);
@@ -55,12 +95,24 @@ void insert_in_context(Connection& connection, const task::TaskHead& head, task:
 
 void write_down_context(Connection& connection, const task::TaskHead& head,
                         std::span<const task::EventPtr> log) {
-  insert_context(connection, head, log.empty() ? base::Timestamp() : log.front()->at);
+  insert_context(connection, head);
   connection.run("UPDATE tasks SET context_key = ? WHERE task_key = ?", head.context_key, head.key);
-  const std::vector<task::EventEffect> effects = effects_of(log);
-  for (std::size_t i = 0; i < log.size(); ++i) {
-    insert_in_context(connection, head, log[i]->number, log[i]->at, effects[i], log[i]->body);
+  for (const task::EventPtr& event : log) {
+    insert_in_context(connection, head, event->number, event->at, event->body);
   }
+}
+
+Result<ContextRecord> read_context(Connection& connection, task::ContextKey context, task::TaskKey task,
+                                   task::EventNumber unanswered, int limit) {
+  Conversation conversation(task, unanswered, limit);
+  if (const task::TaskKey alone = find_alone(connection, context)) {
+    return read_alone(connection, alone, std::move(conversation));
+  }
+  if (auto gathered = gather(connection, context, conversation); !gathered) return fail(gathered.error());
+  ContextRecord record{std::move(conversation).oldest_first(), {}};
+  Query calls = connection.query("SELECT call_id FROM calls WHERE context_key = ?", context);
+  while (calls.step()) record.call_ids.push_back(calls.text(0));
+  return record;
 }
 
 }  // namespace baton::store::sqlite

@@ -9,8 +9,9 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "store/sqlite/connection.h"
-#include "task/apply.h"
+#include "store/task_store.h"
 #include "task/event.h"
 
 namespace baton::store::sqlite {
@@ -33,14 +34,18 @@ struct ContextRow {
 bool has_rows(Connection& connection, task::ContextKey context);
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id);
-task::ContextKey insert_context(Connection& connection, const task::TaskHead& head, base::Timestamp now);
+task::ContextKey insert_context(Connection& connection, const task::TaskHead& head);
 
 // Inserts an event's rows in the conversation and calls of its task's context.
 void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
-                       base::Timestamp at, const task::EventEffect& effect, const task::EventBody& body);
+                       base::Timestamp at, const task::EventBody& body);
 
 // Writes all rows of the own context of a task that was alone in it, from its log.
 void write_down_context(Connection& connection, const task::TaskHead& head,
                         std::span<const task::EventPtr> log);
+
+// As TaskStore::context.
+base::Result<ContextRecord> read_context(Connection& connection, task::ContextKey context, task::TaskKey task,
+                                         task::EventNumber unanswered, int limit);
 
 }  // namespace baton::store::sqlite

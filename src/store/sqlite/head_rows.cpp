@@ -146,13 +146,11 @@ std::int64_t resting_total(Connection& connection, const task::ListFilter& filte
 }
 
 template <class... Status>
-void update(Connection& connection, const char* sql, const TaskRow& row, base::Timestamp now,
-            const Status&... status) {
+void update(Connection& connection, const char* sql, const TaskRow& row, const Status&... status) {
   const task::TaskHead& head = row.head;
-  connection.run(sql, head.key, base::to_ms(now), head.version, head.last_event, head.turn,
-                 name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
-                 head.cancel_requested, head.ask, head.artifact_count, head.message_count,
-                 static_cast<std::int64_t>(head.bytes), status...);
+  connection.run(sql, head.key, head.version, head.last_event, head.turn, name_of(head.turn_state),
+                 head.attempt, head.turn_message, head.waiting_messages, head.cancel_requested, head.ask,
+                 head.artifact_count, head.message_count, static_cast<std::int64_t>(head.bytes), status...);
 }
 
 }  // namespace
@@ -243,18 +241,16 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
       agent, caller, std::string(task::name_of(state)), more);
 }
 
-task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task,
-                          base::Timestamp now) {
+task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task) {
   static constexpr char kSql[] =
-      "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, trace, created_ms, "
-      "updated_ms, version, state, status_event, last_event, turn, turn_state, attempt, turn_message, "
-      "waiting_messages, cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, "
-      "hidden) "
-      "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
-      "?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
+      "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, created_ms, version, "
+      "state, status_event, last_event, turn, turn_state, attempt, turn_message, waiting_messages, "
+      "cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, hidden) "
+      "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+      "?19, ?20, ?21, ?22, ?23, ?24)";
   const task::TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
-                 task.parent, static_cast<int>(task.origin), task.trace, base::to_ms(now), head.version,
+                 task.parent, static_cast<int>(task.origin), base::to_ms(row.created), head.version,
                  std::string(task::name_of(head.state)), head.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
@@ -267,22 +263,21 @@ task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task
   return key;
 }
 
-void update_head(Connection& connection, const TaskRow& row, base::Timestamp now) {
+void update_head(Connection& connection, const TaskRow& row) {
   static constexpr char kSql[] =
-      "UPDATE tasks SET updated_ms = ?2, version = ?3, last_event = ?4, turn = ?5, turn_state = ?6, "
-      "attempt = ?7, turn_message = ?8, waiting_messages = ?9, cancel_requested = ?10, ask = ?11, "
-      "artifact_count = ?12, message_count = ?13, bytes = ?14 WHERE task_key = ?1";
-  update(connection, kSql, row, now);
+      "UPDATE tasks SET version = ?2, last_event = ?3, turn = ?4, turn_state = ?5, attempt = ?6, "
+      "turn_message = ?7, waiting_messages = ?8, cancel_requested = ?9, ask = ?10, artifact_count = ?11, "
+      "message_count = ?12, bytes = ?13 WHERE task_key = ?1";
+  update(connection, kSql, row);
 }
 
-void update_head_and_status(Connection& connection, const TaskRow& row, base::Timestamp now) {
+void update_head_and_status(Connection& connection, const TaskRow& row) {
   static constexpr char kSql[] =
-      "UPDATE tasks SET updated_ms = ?2, version = ?3, last_event = ?4, turn = ?5, turn_state = ?6, "
-      "attempt = ?7, turn_message = ?8, waiting_messages = ?9, cancel_requested = ?10, ask = ?11, "
-      "artifact_count = ?12, message_count = ?13, bytes = ?14, state = ?15, status_event = ?16, "
-      "status_ms = ?17 "
-      "WHERE task_key = ?1";
-  update(connection, kSql, row, now, std::string(task::name_of(row.head.state)), row.head.status_event,
+      "UPDATE tasks SET version = ?2, last_event = ?3, turn = ?4, turn_state = ?5, attempt = ?6, "
+      "turn_message = ?7, waiting_messages = ?8, cancel_requested = ?9, ask = ?10, artifact_count = ?11, "
+      "message_count = ?12, bytes = ?13, state = ?14, status_event = ?15, status_ms = ?16 WHERE task_key = "
+      "?1";
+  update(connection, kSql, row, std::string(task::name_of(row.head.state)), row.head.status_event,
          base::to_ms(row.head.status_at));
 }
 
@@ -290,12 +285,10 @@ void set_indexed(Connection& connection, task::TaskKey key) {
   connection.run("UPDATE tasks SET indexed = 1 WHERE task_key = ?", key);
 }
 
-void update_head_ends(Connection& connection, const TaskRow& row, base::Timestamp now) {
-  connection.run(
-      "UPDATE tasks SET updated_ms = ?2, last_event = ?3, artifact_count = ?4, bytes = ?5 WHERE task_key = "
-      "?1",
-      row.head.key, base::to_ms(now), row.head.last_event, row.head.artifact_count,
-      static_cast<std::int64_t>(row.head.bytes));
+void update_head_ends(Connection& connection, const TaskRow& row) {
+  connection.run("UPDATE tasks SET last_event = ?2, artifact_count = ?3, bytes = ?4 WHERE task_key = ?1",
+                 row.head.key, row.head.last_event, row.head.artifact_count,
+                 static_cast<std::int64_t>(row.head.bytes));
 }
 
 void show_head(Connection& connection, task::TaskKey key) {

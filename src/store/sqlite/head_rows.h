@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "store/sqlite/connection.h"
 #include "store/task_store.h"
 
@@ -22,17 +21,16 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
                   task::State state, std::int64_t more);
 
 // Inserts a task and returns its key; `row.head` has none.
-task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task,
-                          base::Timestamp now);
+task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task);
 // Updates all mutable columns except the status.
-void update_head(Connection& connection, const TaskRow& row, base::Timestamp now);
+void update_head(Connection& connection, const TaskRow& row);
 // Also updates the status. Separate, because this rewrites an index used for listing tasks.
-void update_head_and_status(Connection& connection, const TaskRow& row, base::Timestamp now);
+void update_head_and_status(Connection& connection, const TaskRow& row);
 // Called once, when the task's log has grown long.
 void set_indexed(Connection& connection, task::TaskKey key);
 // Makes a hidden task visible.
 void show_head(Connection& connection, task::TaskKey key);
 // Updates only what output changes: the ends of the log and the artifacts.
-void update_head_ends(Connection& connection, const TaskRow& row, base::Timestamp now);
+void update_head_ends(Connection& connection, const TaskRow& row);
 
 }  // namespace baton::store::sqlite

@@ -8,7 +8,6 @@
 #include "base/unique_fd.h"
 #include "store/sqlite/apply_change.h"
 #include "store/sqlite/connection_pool.h"
-#include "store/sqlite/context_reader.h"
 #include "store/sqlite/context_rows.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/file_lock.h"
@@ -115,10 +114,14 @@ struct SqliteStore::Parts {
     group_is_open = true;
   }
 
-  void take_back() {
+  // Of a group in which nothing was written.
+  void end() {
     writer.rollback();
-    state.forget();
     group_is_open = false;
+  }
+  void take_back() {
+    end();
+    state.forget();
   }
 
   sqlite::FileLock lock;
@@ -156,9 +159,11 @@ SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)
 
 SqliteStore::~SqliteStore() = default;
 
-// Runs `work` in the open group. What is left half written ends the group.
+// Runs `work` in the open group. What is left half written ends the group, and so does a refusal if the group
+// has nothing else.
 template <class F>
 auto SqliteStore::writing(const char* doing, F&& work) -> decltype(work()) {
+  const bool is_first = !parts_->group_is_open;
   auto result = [&]() -> decltype(work()) {
     try {
       parts_->begin();
@@ -169,9 +174,14 @@ auto SqliteStore::writing(const char* doing, F&& work) -> decltype(work()) {
       return fail(std::move(error));
     }
   }();
-  const bool is_broken = !result && (result.error().code == ErrorCode::unavailable ||
-                                     result.error().code == ErrorCode::internal);
-  if (is_broken) parts_->take_back();
+  if (result) return result;
+  const bool is_broken =
+      result.error().code == ErrorCode::unavailable || result.error().code == ErrorCode::internal;
+  if (is_broken) {
+    parts_->take_back();
+  } else if (is_first) {
+    parts_->end();
+  }
   return result;
 }
 
@@ -211,10 +221,8 @@ auto SqliteStore::reading(const char* doing, F&& work) const {
 Result<TaskRow> SqliteStore::row(task::TaskKey key) const {
   return reading("finding a task", [&](sqlite::Connection& connection) -> Result<TaskRow> {
     auto row = found(sqlite::find_head(connection, key));
-    if (!row || row->head.waiting_messages == 0) return row;
-    auto waiting = sqlite::user_messages(connection, key, row->head.turn_message, row->head.waiting_messages);
-    if (!waiting) return fail(waiting.error());
-    row->waiting = std::move(*waiting);
+    if (!row) return row;
+    if (auto read = sqlite::read_waiting(connection, *row); !read) return fail(read.error());
     return row;
   });
 }

@@ -1,8 +1,7 @@
 // SqliteStore: the embedded store, one SQLite file in WAL mode.
 //
 // Reads use connections of their own and see what was committed when they began. A commit is written to the
-// log with one call and not flushed (wal_vfs.h): that is what `flush` does. schema/README.md describes the
-// tables.
+// log and not flushed: that is what `flush` does. schema/README.md describes the tables.
 // If the disk is full or unwritable, `apply` and `commit` fail with unavailable and recover with the disk.
 // After a failed flush nobody knows what the disk has, while readers have seen it: end the program. The next
 // start moves what the log has into the database, flushed, before anybody reads it. Threads: as TaskStore

@@ -1,5 +1,5 @@
-// Assembles tasks, events and turn inputs from the log and its index tables. Each function reads inside the
-// snapshot its caller has begun. Everything throws SQLite::Exception.
+// Reads tasks, events and turn inputs from a task's log. Each function reads inside the snapshot its caller
+// has begun. Everything throws SQLite::Exception.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,7 @@ base::Result<std::optional<Stop>> stop_after(Connection& connection, task::TaskK
 base::Result<task::EventNumber> stop_before(Connection& connection, task::TaskKey key,
                                             task::EventNumber number);
 
-// At most `count` of the user's messages after `after`.
-base::Result<std::vector<task::EventNumber>> user_messages(Connection& connection, task::TaskKey key,
-                                                           task::EventNumber after, int count);
+// Fills in row.waiting.
+base::Result<void> read_waiting(Connection& connection, TaskRow& row);
 
 }  // namespace baton::store::sqlite

@@ -1,5 +1,5 @@
-// WalFile: flushes SQLite's write-ahead log. The writing connection does not flush its commits (wal_vfs.h);
-// at a checkpoint it flushes by itself.
+// WalFile: flushes SQLite's write-ahead log. The writing connection does not flush its commits
+// (connection.h); at a checkpoint it flushes by itself.
 //
 // After a failed flush the content of the disk is unknown: the system may mark pages it could not write as
 // clean, and the next flush then succeeds.

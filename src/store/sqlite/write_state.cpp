@@ -1,9 +1,10 @@
 #include "store/sqlite/write_state.h"
 
-#include "store/sqlite/event_rows.h"
-#include "store/sqlite/index_rows.h"
+#include "store/log_reads.h"
+#include "store/sqlite/log_rows.h"
 
 namespace baton::store::sqlite {
+
 const task::ArtifactPlaces& WriteState::artifacts(TaskRow& task, const task::Change& change) {
   task::for_each_artifact_named(change, [&](const task::ArtifactId& id) { find_artifact(task, id); });
   return task.artifacts;
@@ -13,19 +14,12 @@ void WriteState::find_artifact(TaskRow& task, const task::ArtifactId& id) {
   if (task.artifacts.size() == static_cast<std::size_t>(task.head.artifact_count)) return;  // all of them
   if (task.artifacts.contains(id)) return;
   if (!task.indexed) {
-    const auto log = read_short_log(connection_, task.head.key, task::kLogEnd);
+    const auto log = read_log(connection_, task.head.key);
     if (!log) throw SQLite::Exception(log.error().for_log);
-    task.artifacts = artifacts_of(*log);
-    return;
+    task.artifacts = places_of(*log);
+  } else if (const auto place = sqlite::find_artifact(connection_, task.head.key, id)) {
+    task.artifacts.emplace(id, *place);
   }
-  Query query = connection_.query(
-      "SELECT a.ordinal, (SELECT p.mark FROM artifact_parts p WHERE p.task_key = a.task_key AND "
-      "p.ordinal = a.ordinal AND p.mark > 0 ORDER BY p.number DESC LIMIT 1) "
-      "FROM artifacts a WHERE a.task_key = ? AND a.public_id = ?",
-      task.head.key, id);
-  if (!query.step()) return;
-  const bool withdrawn = query.small(1) == static_cast<int>(task::EventEffect::Mark::withdrawn);
-  task.artifacts.try_emplace(id, task::ArtifactPlace{query.small(0), withdrawn});
 }
 
 std::vector<TaskRow::Config>& WriteState::configs(TaskRow& task) {

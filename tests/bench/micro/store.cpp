@@ -19,7 +19,7 @@ using base::Result;
 using engine::Written;
 using task::Change;
 
-// As if a commit could only be flushed by the thread that makes it: without wal_vfs.h. For an inbox, which
+// As if a commit could only be flushed by the thread that makes it. For an inbox, which
 // reads nothing but rows.
 class FlushedCommits final : public store::TaskStore {
  public:

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <set>
 
-#include "app/nearest.h"
 #include "app/settings.h"
 #include "app/version.h"
 #include "json/document.h"
@@ -306,19 +305,6 @@ TEST_CASE("Version: the program says what the build says") {
   const auto build = read_file(std::string(BATON_SOURCE_DIR) + "/CMakeLists.txt", 1 << 20);
   REQUIRE(build.has_value());
   CHECK(build->find("project(baton VERSION " + std::string(kVersion) + " ") != std::string::npos);
-}
-
-TEST_CASE("Nearest name: counts what a typing error changes and ignores what is far away") {
-  CHECK(edit_distance("port", "port") == 0);
-  CHECK(edit_distance("prot", "port") == 1);
-  CHECK(edit_distance("", "abc") == 3);
-  CHECK(edit_distance("kitten", "sitting") == 3);
-  const std::vector<std::string> names{"host", "port", "db"};
-  CHECK(nearest_name("pport", names) == "port");
-  CHECK(nearest_name("hsot", names) == "host");
-  CHECK(nearest_name("xy", names).empty());
-  CHECK(nearest_name("completely-different", names).empty());
-  CHECK(nearest_name(std::string(100'000, 'p'), names).empty());
 }
 
 }  // namespace

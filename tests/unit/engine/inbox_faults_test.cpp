@@ -175,7 +175,7 @@ TEST_CASE("Inbox: statuses and deliveries are counted once they are durable, and
   record();
   record();
   CHECK(outcomes == Texts{"unavailable", "recorded", "not_found"});
-  CHECK(bench.flushes == 3);
+  CHECK(bench.flushes == 2);  // what is refused alone is no group
 }
 
 TEST_CASE("Inbox: a flush that fails ends the program before anybody is told") {

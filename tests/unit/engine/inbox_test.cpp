@@ -281,6 +281,17 @@ TEST_CASE("Inbox: a refusal is an answer") {
   CHECK(bench.told == Texts{"lost: task_not_found"});
 }
 
+TEST_CASE("Inbox: a group whose changes are all refused is not flushed") {
+  InboxBench bench;
+  bench.start();
+  bench.inbox->post(bench.create("one"));
+  bench.inbox->settle();
+  bench.inbox->post(bench.create("one"));
+  bench.inbox->settle();
+  CHECK(bench.told == Texts{"one: done", "one: another error"});
+  CHECK(bench.flushes == 1);
+}
+
 TEST_CASE("Inbox: a group that nobody hears of waits no longer than `hold`") {
   InboxOptions options;
   options.hold = std::chrono::microseconds(1);

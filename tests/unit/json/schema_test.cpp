@@ -81,10 +81,4 @@ TEST_CASE("Schema: text that is no schema is refused") {
   CHECK_FALSE(json::Schema::parse("{").has_value());
 }
 
-TEST_CASE("nearest_name: near names only") {
-  CHECK(json::nearest_name("conccurency", {"mode", "concurrency"}) == "concurrency");
-  CHECK(json::nearest_name("x", {"mode", "io"}).empty());
-  CHECK(json::nearest_name("", {"mode"}).empty());
-}
-
 }  // namespace schema_test

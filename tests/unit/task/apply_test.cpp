@@ -16,7 +16,6 @@ using task::Applied;
 using task::Change;
 using task::State;
 using task::TaskHead;
-using Mark = task::EventEffect::Mark;
 
 namespace {
 
@@ -86,19 +85,15 @@ TEST_CASE("apply: pieces go to their artifact, and begin where there is none to 
   Change made = change({delta("old"), delta("gone"), delta("new"), delta("new"), delta("old", true)});
   const auto applied = applied_to(State::working, made);
   REQUIRE(applied.has_value());
-  const std::vector<std::pair<int, Mark>> expected{
-      {0, Mark::more}, {1, Mark::begins}, {2, Mark::begins}, {2, Mark::more}, {0, Mark::begins}};
+  const std::vector<std::pair<int, bool>> expected{{0, false}, {1, true}, {2, true}, {2, false}, {0, true}};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto& event = std::get<task::TextDelta>(made.events[i]);
-    REQUIRE(applied->effects[i].marks.size() == 1);
-    CHECK(applied->effects[i].marks[0].ordinal == expected[i].first);
-    CHECK(applied->effects[i].marks[0].mark == expected[i].second);
     CHECK(event.ordinal == expected[i].first);
-    CHECK(event.first == (expected[i].second == Mark::begins));
-    CHECK(applied->effects[i].reply_begins.has_value() == event.first);
+    CHECK(event.first == expected[i].second);
   }
   CHECK(applied->head.artifact_count == 3);
-  CHECK(applied->new_artifacts == std::vector<task::ArtifactId>{{"new"}});
+  CHECK(applied->artifacts.at({"new"}).ordinal == 2);
+  for (const auto& [id, place] : applied->artifacts) CHECK_FALSE(place.withdrawn);
   CHECK_FALSE(applied->decides);
   CHECK(applied->head.version.value == 5);
 }
@@ -107,10 +102,10 @@ TEST_CASE("apply: only what is there can be withdrawn") {
   Change made = change({task::Withdrawn{{{"old"}, {"gone"}, {"unknown"}, {"old"}}}, delta("old")});
   const auto applied = applied_to(State::working, made);
   REQUIRE(applied.has_value());
-  REQUIRE(applied->effects[0].marks.size() == 1);
-  CHECK(applied->effects[0].marks[0].ordinal == 0);
-  CHECK(applied->effects[0].marks[0].mark == Mark::withdrawn);
-  CHECK(applied->effects[1].marks[0].mark == Mark::begins);
+  CHECK(std::get<task::TextDelta>(made.events[1]).first);
+  CHECK_FALSE(applied->artifacts.at({"old"}).withdrawn);
+  CHECK(applied->artifacts.at({"gone"}).withdrawn);
+  CHECK_FALSE(applied->artifacts.contains({"unknown"}));
   CHECK(applied->head.artifact_count == 2);
 }
 
@@ -218,7 +213,6 @@ struct Life {
     REQUIRE(head.version.value == before.version.value + (applied.decides ? 1 : 0));
     REQUIRE(head.last_event.value ==
             before.last_event.value + static_cast<std::int64_t>(change.events.size()));
-    REQUIRE(applied.effects.size() == change.events.size());
     if (!before.hidden) REQUIRE_FALSE(head.hidden);
     State state = before.state;
     for (const task::EventBody& body : change.events) {

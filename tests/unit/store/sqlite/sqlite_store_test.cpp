@@ -144,7 +144,7 @@ TEST_CASE("SqliteStore: what an earlier run left in the log is in the database o
     const auto store = bench.open();
     REQUIRE(store.has_value());
     store::sqlite::Connection writer(bench.path, store::sqlite::Connection::Mode::write);
-    writer.run("INSERT INTO contexts (agent, caller, public_id, created_ms) VALUES ('a', 'c', 'x', 1)");
+    writer.run("INSERT INTO contexts (agent, caller, public_id) VALUES ('a', 'c', 'x')");
     std::filesystem::copy(bench.path, bench.path + ".2");
     std::filesystem::copy(bench.path + "-wal", bench.path + ".2-wal");
   }

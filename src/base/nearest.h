@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace baton::app {
+namespace baton::base {
 
 // The number of letters to add, leave out, change or swap with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b);
@@ -14,4 +14,4 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // The nearest of `names`, or empty if none is near enough.
 std::string nearest_name(std::string_view name, std::span<const std::string> names);
 
-}  // namespace baton::app
+}  // namespace baton::base

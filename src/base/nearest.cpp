@@ -1,9 +1,9 @@
-#include "app/nearest.h"
+#include "base/nearest.h"
 
 #include <algorithm>
 #include <vector>
 
-namespace baton::app {
+namespace baton::base {
 
 // Optimal string alignment, three rows at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -40,4 +40,4 @@ std::string nearest_name(std::string_view name, std::span<const std::string> nam
   return found;
 }
 
-}  // namespace baton::app
+}  // namespace baton::base
