@@ -35,6 +35,8 @@ CREATE TABLE tasks (
   turn_state       TEXT    NOT NULL,
   attempt          INTEGER NOT NULL,
   turn_message     INTEGER NOT NULL,
+  turn_begin       INTEGER NOT NULL,  -- the last event before the turn's own output
+  awaited          INTEGER NOT NULL,  -- children that the turn waits for
   waiting_messages INTEGER NOT NULL,
   cancel_requested INTEGER NOT NULL,
   ask              TEXT    NOT NULL,

@@ -21,6 +21,13 @@
 
 namespace baton::agents {
 
+// What came of work that a turn delegated to another agent.
+struct DelegateResult {
+  std::string id;
+  std::optional<task::Task> task;  // the child, stopped; absent if there is none
+  std::string error;               // why there is none
+};
+
 // Everything an agent gets when its turn begins.
 struct Turn {
   std::string id;   // unique for each turn; the same for all its attempts
@@ -39,7 +46,9 @@ struct Turn {
   task::Json metadata;                    // of the request
   std::vector<std::string> extensions;    // of A2A, switched on for the request
   std::string resume_ask;                 // the ask this message answers, or empty
-  std::shared_ptr<UsedIds> used_ids;      // of the context; null: none are taken
+  // What children have answered that were delegated to about this message, before the turn began (again).
+  std::vector<DelegateResult> results;
+  std::shared_ptr<UsedIds> used_ids;  // of the context; null: none are taken
   std::string trace;
 };
 
@@ -49,12 +58,6 @@ struct DelegateRequest {
   std::string agent;  // a local agent's name
   task::Message message;
   task::TaskId task;  // the waiting child that the message answers; empty: a new child
-};
-
-struct DelegateResult {
-  std::string id;
-  std::optional<task::Task> task;  // the child, stopped; absent if there is none
-  std::string error;               // why there is none
 };
 
 // How a turn ended. Exactly one of these ends every turn.
@@ -76,9 +79,12 @@ struct Asked {
 // The agent was told to stop and did.
 struct Canceled {};
 // The turn was broken off through no fault of its own. Its output is withdrawn, and it runs again as the same
-// attempt.
+// attempt, once the children that it awaits have stopped.
 struct BrokenOff {};
-using Outcome = std::variant<Done, Failed, Rejected, Asked, Canceled, BrokenOff>;
+// The work goes on, in another turn, once the children that the turn has delegated to have stopped. Its
+// output stands.
+struct Waits {};
+using Outcome = std::variant<Done, Failed, Rejected, Asked, Canceled, BrokenOff, Waits>;
 
 class TurnSink {
  public:

@@ -110,6 +110,7 @@ AgentSettings read_settings(Value baton, std::vector<SchemaProblem>& problems) {
   settings.cancel_grace = seconds_or(baton["cancel_grace_s"], settings.cancel_grace);
   settings.exit_grace = seconds_or(baton["exit_grace_s"], settings.exit_grace);
   settings.worker_drain = seconds_or(baton["worker_drain_s"], settings.worker_drain);
+  settings.wait_keep = seconds_or(baton["wait_keep_s"], settings.wait_keep);
   settings.first_output = seconds_or(baton["first_output_s"], settings.first_output);
   settings.line_max = integer_or(baton["line_max_bytes"], settings.line_max);
   settings.output_max = integer_or(baton["output_max_bytes"], settings.output_max);

@@ -9,7 +9,7 @@
 
 namespace baton::agents {
 
-// Reads an object that wire::check_card has accepted, and checks what the schema cannot express. Adds
+// Reads an object that protocol::check_card has accepted, and checks what the schema cannot express. Adds
 // problems to `problems`, with pointers from the root of the card.
 AgentSettings read_settings(json::Value baton, std::vector<json::SchemaProblem>& problems);
 

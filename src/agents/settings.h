@@ -57,6 +57,8 @@ struct AgentSettings {
   std::chrono::milliseconds exit_grace{2'000};    // time for a process to exit after the end of its turn
   // Time for the other turns of a worker to finish, once one of its turns did not stop.
   std::chrono::milliseconds worker_drain{60'000};
+  // How long a turn of a worker may wait for its children in a place that another turn wants.
+  std::chrono::milliseconds wait_keep{10'000};
   // A turn fails if the agent has not said anything for it within this time; 0: no limit.
   std::chrono::milliseconds first_output{0};
   std::size_t line_max = (8u << 20) + (256u << 10);  // bytes of one line from the agent

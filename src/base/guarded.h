@@ -3,8 +3,9 @@
 // The function given to `with` runs under the lock: it must not block, do I/O, or call into another folder.
 #pragma once
 
-#include <mutex>
 #include <utility>
+
+#include "base/threads.h"
 
 namespace baton::base {
 
@@ -27,7 +28,7 @@ class Guarded {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   T value_{};
 };
 

@@ -63,4 +63,10 @@ std::string random_hex(int bytes) {
   return text;
 }
 
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  fill_random(reinterpret_cast<unsigned char*>(&number), sizeof number);
+  return number;
+}
+
 }  // namespace baton::base

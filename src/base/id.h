@@ -32,6 +32,9 @@ std::string make_uuid();
 // `bytes` random bytes from the operating system's generator, as lower-case hex. Threads: any.
 std::string random_hex(int bytes);
 
+// A number from the same generator, to seed others with. Threads: any.
+std::uint64_t random_number();
+
 }  // namespace baton::base
 
 template <class Tag>

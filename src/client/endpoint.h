@@ -61,7 +61,7 @@ using OnStreamEvent = std::function<bool(std::int64_t number, std::string_view r
 
 class Endpoint {
  public:
-  // `stop_fd`: see net::HttpRequest.
+  // `stop_fd`: see http::outbound::HttpRequest.
   explicit Endpoint(Remote remote, int stop_fd = -1);
 
   // Makes one request and returns its result.

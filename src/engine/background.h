@@ -2,6 +2,8 @@
 // thread and the event loops.
 #pragma once
 
+#include <atomic>
+
 #include "base/event_loop.h"
 #include "base/worker_pool.h"
 
@@ -13,23 +15,27 @@ class Background {
   ~Background() { stop(); }
 
   // Runs `work` on a pool thread. The queue holds more than the turns and callers that can wait at once; if
-  // it is full anyway, tries again a moment later.
-  void run(std::function<void()> work) {
-    if (pool_.try_submit(std::move(work))) return;
+  // it is full anyway, tries again a moment later. Returns false, and drops the work, after `stop`.
+  bool run(std::function<void()> work) {
+    if (pool_.try_submit(std::move(work))) return true;
+    if (stopped_) return false;
     timers_.after(std::chrono::milliseconds(20),
                   [this, work = std::move(work)]() mutable { run(std::move(work)); });
+    return true;
   }
 
   base::EventLoop& timers() { return timers_; }
 
   // Pending timers never fire; queued work still runs.
   void stop() {
+    stopped_ = true;
     timers_.stop();
     pool_.stop();
   }
 
  private:
   static constexpr std::size_t kQueueMax = 100'000;
+  std::atomic<bool> stopped_{false};
   base::EventLoop timers_;
   base::WorkerPool pool_;
 };

@@ -1,13 +1,15 @@
 #include "engine/delegation.h"
 
+#include <spdlog/spdlog.h>
+
+#include "engine/send_digest.h"
+
 namespace baton::engine {
 namespace {
 
 using Phase = task::Subagent::Phase;
 
-void deliver_error(const std::shared_ptr<TurnRun>& run, std::string id, std::string error) {
-  run->deliver(agents::DelegateResult{std::move(id), std::nullopt, std::move(error)});
-}
+constexpr int kEventsPage = 500;
 
 std::string error_in(const task::Status& status) {
   std::string text = status.message ? task::text_of(*status.message) : "";
@@ -16,28 +18,24 @@ std::string error_in(const task::Status& status) {
 
 }  // namespace
 
-// The turn that waits for a child, the request's id, and the child's subagent in the parent's log. Shared by
-// the callbacks of one delegation, which run one at a time.
+// A child, who waits for it, and the request's id. Shared by the callbacks of one delegation, which run one
+// at a time.
 struct Delegation::Delegated {
-  std::shared_ptr<TurnRun> run;
-  std::string id;
-  bool goes_on = false;  // continues a child that was there before
+  std::shared_ptr<TurnRun> run;  // null after a restart
+  task::TaskKey parent;
+  task::EventNumber message;  // that the parent's turn is about
+  bool goes_on = false;       // continues a child that was there before
+  // As it goes into the parent's log.
   task::Subagent subagent;
 
-  void show(Phase phase, std::string error = {}) {
-    subagent.phase = phase;
-    subagent.error = std::move(error);
-    run->emit(subagent);
-  }
-  // Call before the turn gets the result, so that the turn's reaction comes afterwards in the log.
-  void show_end(const task::Status& status) {
-    if (!task::is_terminal(status.state)) return;
-    if (status.state == task::State::completed) return show(Phase::finished);
-    show(Phase::failed, error_in(status));
-  }
-  void fail(std::string error) {
-    show(Phase::failed, error);
-    deliver_error(run, std::move(id), std::move(error));
+  // What the parent's log says once the child has this status.
+  task::Subagent after(const task::Status& status) const {
+    task::Subagent event{subagent.id, subagent.name, Phase::asks, {}};
+    if (!task::is_terminal(status.state)) return event;
+    const bool worked = status.state == task::State::completed;
+    event.phase = worked ? Phase::finished : Phase::failed;
+    if (!worked) event.error = error_in(status);
+    return event;
   }
 };
 
@@ -52,68 +50,107 @@ bool Delegation::too_deep(const task::TaskHead& head) const {
   return false;
 }
 
-void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
-  background_.run([this, run = std::move(run), request = std::move(request)]() mutable {
+void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request, int nth) {
+  background_.run([this, run = std::move(run), request = std::move(request), nth]() mutable {
     const task::TaskHead head = run->head();
     if (too_deep(head)) {
-      return deliver_error(
-          run, std::move(request.id),
+      return run->no_child(
+          request.agent, request.id,
           "tasks may be delegated " + std::to_string(options_.delegation_depth_max) + " deep only");
     }
     const auto delegated = std::make_shared<Delegated>();
     delegated->run = std::move(run);
-    delegated->id = std::move(request.id);
+    delegated->parent = head.key;
+    delegated->message = head.turn_message;
     delegated->goes_on = !request.task.empty();
     delegated->subagent.name = request.agent;
+    delegated->subagent.call = std::move(request.id);
     task::Submission submission;
     submission.caller = head.caller;
     submission.agent = task::AgentName{request.agent};
     submission.task = request.task;
     submission.message = std::move(request.message);
     submission.waits_for = task::WaitsFor::outcome;
-    service_.submit_child(head.key, std::move(submission),
+    const auto digest = digest_of_call(head, delegated->subagent.call, nth, submission);
+    service_.submit_child(head.key, std::move(submission), digest,
                           [this, delegated](base::Result<Accepted> accepted) {
                             if (accepted) return stored(delegated, *accepted);
-                            deliver_error(delegated->run, delegated->id, accepted.error().for_caller);
+                            const task::Subagent& none = delegated->subagent;
+                            delegated->run->no_child(none.name, none.call, accepted.error().for_caller);
                           });
   });
 }
 
 void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
   TurnRun& run = *delegated->run;
-  // The parent's turn may have ended before the child was stored.
-  if (run.is_over()) return cancel_late(child.key);
-  std::string& id = delegated->subagent.id;
-  id = child.id.value;
-  // The subagent of an earlier turn was closed with that turn: this one needs a new id.
-  if (delegated->goes_on && !run.has_subagent(id)) id += "-" + std::to_string(run.head().turn.value);
-  delegated->show(Phase::started);
-  follow(delegated, child);
+  // The parent's turn may have ended before the child was stored. If it runs again, it asks for the child
+  // again.
+  if (run.is_over()) {
+    const task::TaskHead head = run.head();
+    const bool again = head.turn_state != task::TurnState::none && head.turn_message == delegated->message;
+    return again ? void() : cancel_late(child.key);
+  }
+  task::Subagent& subagent = delegated->subagent;
+  subagent.task = child.key;
+  subagent.after = child.before;
+  subagent.id = run.open_subagent(child.key);
+  if (!subagent.id.empty()) {
+    subagent.phase = Phase::answered;
+  } else {
+    subagent.id = child.id.value;
+    // The subagent of an earlier turn was closed with that turn: this one needs a new id.
+    if (delegated->goes_on) subagent.id += "-" + std::to_string(run.head().turn.value);
+  }
+  run.begun(subagent);
+  follow(delegated);
 }
 
 void Delegation::cancel_late(task::TaskKey child) {
   background_.run([this, child] { service_.cancel(child, [](const base::Result<task::TaskKey>&) {}); });
 }
 
-void Delegation::follow(const DelegatedPtr& delegated, const Accepted& child) {
-  // A day is as good as unbounded: the deadline of the parent's turn applies.
-  service_.wait(
-      child.key, child.before, std::chrono::hours(24),
-      [this, delegated, key = child.key](std::optional<Stop> stop) {
-        background_.run([this, delegated, key, stop] {
-          if (!stop) return delegated->fail("the child task did not end");
-          auto task = service_.read(key, task::Depth{std::nullopt, true});
-          if (!task) return delegated->fail(task.error().for_caller);
-          delegated->show_end(task->status);
-          delegated->run->deliver(agents::DelegateResult{std::move(delegated->id), std::move(*task), {}});
-        });
-      });
+void Delegation::follow(const DelegatedPtr& delegated) {
+  const task::Subagent& child = delegated->subagent;
+  // A day is as good as unbounded: it only bounds how long a wait is kept whose task is gone.
+  service_.wait(child.task, child.after, std::chrono::hours(24),
+                [this, delegated](const std::optional<Stop>& stop) {
+                  background_.run([this, delegated, stop] { stop ? settle(delegated) : follow(delegated); });
+                });
 }
 
-void Delegation::parent_turn_ended(const task::TaskHead& head) {
-  // A broken-off turn makes new children when it runs again.
-  const bool broken_off = head.turn_state == task::TurnState::queued && head.state == task::State::working;
-  if (task::is_terminal(head.state) || broken_off) service_.cancel_children(head.key);
+// The child has stopped.
+void Delegation::settle(const DelegatedPtr& delegated) {
+  const task::Subagent& child = delegated->subagent;
+  TurnRun* const run = delegated->run.get();
+  auto task = service_.read(child.task, task::Depth{std::nullopt, true});
+  if (!task) {
+    spdlog::warn("a child's result cannot be read, trying again: {}", task.error().for_log);
+    background_.timers().after(options_.disk_retry, [this, delegated] { follow(delegated); });
+    return;
+  }
+  const task::Subagent event = delegated->after(task->status);
+  // First, so that the turn's reaction comes afterwards in the log.
+  const bool logged = run != nullptr && run->settle(event);
+  if (!logged) return turns_.settle(delegated->parent, delegated->message, event);
+  run->deliver(agents::DelegateResult{child.call, std::move(*task), {}});
+}
+
+base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
+  const auto log = read_turn_log(
+      waiting, [&](task::EventNumber after) { return reader_.events(waiting.key, after, kEventsPage); });
+  if (!log) return base::fail(log.error());
+  for (task::Subagent& child : log->subagents.awaited()) {
+    const auto delegated = std::make_shared<Delegated>();
+    delegated->parent = waiting.key;
+    delegated->message = waiting.turn_message;
+    delegated->subagent = std::move(child);
+    follow(delegated);
+  }
+  return {};
+}
+
+void Delegation::turn_over(const task::TaskHead& head) {
+  if (task::is_terminal(head.state)) service_.cancel_children(head.key);
 }
 
 }  // namespace baton::engine

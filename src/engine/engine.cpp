@@ -18,15 +18,10 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const 
       inbox_(store, deliveries, live_, inbox_options(options_), std::move(deliveries_written)),
       reader_(store, deliveries, live_, inbox_),
       deliveries_(deliveries, reader_, inbox_),
-      turns_(reader_, inbox_, catalogue, background_, clock, options_),
+      delegation_(reader_, tasks_, turns_, background_, options_),
+      turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
-      delegation_(reader_, tasks_, background_, options_),
-      recovery_(store, inbox_, turns_.scheduler(), catalogue, clock) {
-  turns_.set_hooks({[this](std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
-                      delegation_.start(std::move(run), std::move(request));
-                    },
-                    [this](const task::TaskHead& head) { delegation_.parent_turn_ended(head); }});
-}
+      recovery_(store, inbox_, turns_.scheduler(), catalogue, clock) {}
 
 Engine::~Engine() {
   drain();
@@ -35,13 +30,16 @@ Engine::~Engine() {
 base::Result<int> Engine::start() {
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
+  for (const task::TaskHead& head : found->waiting) {
+    if (auto resumed = delegation_.resume(head); !resumed) return base::fail(std::move(resumed.error()));
+  }
   // Clients that followed a run before the program stopped have to come back, as after any lost connection.
-  for (const task::TaskHead& head : *found) {
+  for (const task::TaskHead& head : found->unfinished) {
     if (head.origin != task::ProtocolVersion::none || head.parent) continue;
     const auto before = reader_.stop_before(head.key, head.last_event);
     if (before) tasks_.client_left(head.key, head.agent, *before);
   }
-  return static_cast<int>(found->size());
+  return static_cast<int>(found->unfinished.size());
 }
 
 void Engine::drain() {

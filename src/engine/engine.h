@@ -65,9 +65,9 @@ class Engine {
   const TaskReader reader_;
   Deliveries deliveries_;
   Background background_;
+  Delegation delegation_;  // uses the next two once they are there
   Turns turns_;
   TaskService tasks_;
-  Delegation delegation_;
   Recovery recovery_;
   bool drained_ = false;
 };

@@ -22,7 +22,7 @@ constexpr std::size_t kLoadsMax = 1'000'000;
 constexpr int kLoaders = 2;
 
 void wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t least) {
-  for (std::uint64_t now = count; now < least; now = count) count.wait(now);
+  for (std::uint64_t now = count; now < least; now = count) base::wait_for_change(count, now);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ void Inbox::settle_reads() const {
 }
 
 void Inbox::settle() {
-  for (std::int64_t left = pending_; left > 0; left = pending_) pending_.wait(left);
+  for (std::int64_t left = pending_; left > 0; left = pending_) base::wait_for_change(pending_, left);
 }
 
 void Inbox::run() {
@@ -129,7 +129,7 @@ bool Inbox::gather(Group& group) {
         const bool disk_is_free = !flushing_ && (to_flush_.empty() || holding_);
         if (before == 0 || !disk_is_free) return false;
         if (before >= options_.group_worth) return true;
-        return queue_.empty() && (group.answers || std::chrono::steady_clock::now() >= until);
+        return queue_.empty() && (group.answers || base::SteadyTime::now() >= until);
       };
       const auto is_due = [&] {
         // A callback may post more.
@@ -227,7 +227,7 @@ void Inbox::write(Group& group) {
   if (!group.writes) return;
   ++visible_;
   const auto committed = store_.commit();
-  committed_at_ = std::chrono::steady_clock::now();
+  committed_at_ = base::SteadyTime::now();
   note_outcome(committed.has_value());
   if (!committed) refuse_all(group, committed.error());
 }
@@ -259,7 +259,7 @@ void Inbox::put_back(Group& group) {
 
 void Inbox::hand_over(Group group) {
   group.number = visible_;
-  group.at = std::chrono::steady_clock::now();
+  group.at = base::SteadyTime::now();
   {
     std::unique_lock lock(mutex_);
     may_gather_.wait(lock, [this] { return to_flush_.empty() || holding_; });
@@ -355,7 +355,7 @@ void Inbox::tell(std::vector<Group>& groups) {
 
 bool Inbox::tells_many() const {
   constexpr std::size_t kMany = 8;
-  return std::this_thread::get_id() == flush_thread_.get_id() && telling_ > kMany;
+  return base::this_thread_id() == flush_thread_.get_id() && telling_ > kMany;
 }
 
 void Inbox::note(const store::Committed& committed) {

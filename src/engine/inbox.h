@@ -19,17 +19,15 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "base/lru.h"
+#include "base/threads.h"
 #include "base/worker_pool.h"
 #include "engine/live_tasks.h"
 #include "store/task_store.h"
@@ -114,7 +112,7 @@ class Inbox {
     std::uint64_t number = 0;
     bool answers = false;  // somebody outside hears of it
     bool writes = false;   // it has something to flush
-    std::chrono::steady_clock::time_point at{};
+    base::SteadyTime::time_point at{};
   };
 
   void push(WorkPtr work, std::size_t bytes);
@@ -156,14 +154,14 @@ class Inbox {
   base::Lru<task::TaskKey, store::TaskRow> rows_;
   std::unordered_map<task::TaskKey, std::vector<WorkPtr>> loading_;  // what waits for the row
   bool is_open_ = false;                                             // the store's group
-  std::chrono::steady_clock::time_point committed_at_{};
+  base::SteadyTime::time_point committed_at_{};
 
   struct Loaded {
     task::TaskKey key;
     base::Result<store::TaskRow> row;
   };
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable may_gather_, may_flush_;
+  base::Mutex mutex_;  // guards what follows
+  base::Condition may_gather_, may_flush_;
   std::deque<WorkPtr> queue_;
   std::vector<Loaded> loaded_;
   std::size_t waiting_ = 0, waiting_bytes_ = 0;  // in the queue
@@ -175,7 +173,7 @@ class Inbox {
   bool done_ = false;      // no more groups
 
   base::WorkerPool loaders_;
-  std::jthread engine_thread_, flush_thread_;
+  base::Thread engine_thread_, flush_thread_;
 };
 
 }  // namespace baton::engine

@@ -1,6 +1,7 @@
 #include "engine/open_subagents.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace baton::engine {
@@ -14,34 +15,57 @@ auto same_as(const std::string& id) {
 
 }  // namespace
 
-bool OpenSubagents::is_open(const std::string& id) const {
-  return std::any_of(open_.begin(), open_.end(), same_as(id));
+std::string OpenSubagents::open_id(task::TaskKey child) const {
+  const auto open = std::find_if(open_.begin(), open_.end(),
+                                 [child](const task::Subagent& one) { return one.task == child; });
+  return open == open_.end() ? std::string() : open->id;
 }
 
 bool OpenSubagents::follow(const task::Subagent& event) {
-  if (is_open(event.id) == (event.phase == Phase::started)) return false;
+  const auto open = std::find_if(open_.begin(), open_.end(), same_as(event.id));
+  const bool known = open != open_.end();
   if (event.phase == Phase::started) {
-    open_.push_back(event);
+    if (!known) open_.push_back(event);
+    return !known;
+  }
+  if (!known) return false;
+  if (event.phase == Phase::finished || event.phase == Phase::failed) {
+    open_.erase(open);
+    return true;
+  }
+  if ((open->phase == Phase::asks) == (event.phase == Phase::asks)) return false;
+  if (event.phase == Phase::asks) {
+    open->phase = Phase::asks;
   } else {
-    std::erase_if(open_, same_as(event.id));
+    *open = event;
   }
   return true;
 }
 
 void OpenSubagents::undo(const task::Subagent& event) {
-  if (event.phase == Phase::started) {
-    std::erase_if(open_, same_as(event.id));
-  } else {
+  const auto open = std::find_if(open_.begin(), open_.end(), same_as(event.id));
+  if (open == open_.end()) {
     open_.push_back({event.id, event.name, Phase::started, {}});
+  } else if (event.phase == Phase::started) {
+    open_.erase(open);
+  } else {
+    open->phase = event.phase == Phase::asks ? Phase::answered : Phase::asks;
   }
 }
 
+std::vector<task::Subagent> OpenSubagents::awaited() const {
+  std::vector<task::Subagent> found;
+  std::copy_if(open_.begin(), open_.end(), std::back_inserter(found),
+               [](const task::Subagent& one) { return one.phase != Phase::asks; });
+  return found;
+}
+
 std::vector<task::Subagent> OpenSubagents::close_all(const std::string& error) {
-  for (task::Subagent& event : open_) {
-    event.phase = Phase::failed;
-    event.error = error;
+  std::vector<task::Subagent> ends;
+  for (const task::Subagent& event : std::exchange(open_, {})) {
+    ends.push_back({event.id, event.name, Phase::failed, error});
   }
-  return std::exchange(open_, {});
+  return ends;
 }
 
 }  // namespace baton::engine

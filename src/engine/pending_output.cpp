@@ -55,6 +55,15 @@ std::string PendingOutput::id(char kind, int number) const {
   return task_ + "-" + kind + std::to_string(turn_) + "." + std::to_string(number);
 }
 
+void PendingOutput::go_on(OpenSubagents open, std::vector<task::Part> said) {
+  subagents_ = std::move(open);
+  if (said.empty()) return;
+  is_reply_alone_ = false;
+  if (reply_as_ == ReplyAs::artifact) return;
+  replies_bytes_ = bytes_of(said);
+  replies_whole_ = std::move(said);
+}
+
 std::vector<task::ArtifactId> PendingOutput::begun() const {
   std::vector<task::ArtifactId> all;
   for (int reply = 1; reply <= replies_; ++reply) all.push_back({id('r', reply)});

@@ -22,6 +22,9 @@ class PendingOutput {
   PendingOutput(std::string task, std::int64_t turn, std::size_t artifact_bytes_max,
                 agents::AgentSettings::ReplyAs reply_as = agents::AgentSettings::ReplyAs::artifact);
 
+  // The turn runs again or goes on: these subagents are open, and its message has had these replies so far.
+  void go_on(OpenSubagents open, std::vector<task::Part> said);
+
   // Adds an event. An event with content of its own ends the open reply or span. If the event is refused,
   // returns why, for the agent's failure. Drops the end of a subagent that is not open, and a second
   // beginning.
@@ -30,7 +33,9 @@ class PendingOutput {
   void add_text(std::string delta);
   // Appends to the open span of reasoning, or begins one. Ends an open reply.
   void add_reasoning(std::string delta);
-  // Ends the open reply or span, and the open subagents.
+  // Ends the open reply or span.
+  void close_stream();
+  // Ends the open subagents, too.
   void close_all();
 
   bool empty() const { return waiting_.empty(); }
@@ -58,7 +63,7 @@ class PendingOutput {
   // Whether replies are the only output so far that A2A shows.
   bool is_reply_alone() const { return is_reply_alone_; }
 
-  bool is_open(const std::string& subagent) const { return subagents_.is_open(subagent); }
+  std::string open_subagent(task::TaskKey child) const { return subagents_.open_id(child); }
   // The ids of all replies and artifacts so far.
   std::vector<task::ArtifactId> begun() const;
 
@@ -66,7 +71,6 @@ class PendingOutput {
   std::optional<std::string> prepare_artifact(task::ArtifactChunk& chunk);
   std::string id(char kind, int number) const;
   void put(task::EventBody body);
-  void close_stream();
   void mark(task::TextDelta& piece) const;
   void mark(task::ReasoningDelta&) const {}
   // Delta is a TextDelta or a ReasoningDelta.

@@ -3,9 +3,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <future>
 
 #include "base/loggable.h"
+#include "base/promise.h"
 #include "engine/turn_ending.h"
 
 namespace baton::engine {
@@ -14,11 +14,6 @@ namespace {
 constexpr int kPage = 500;
 constexpr int kSuspicious = 5;  // attempts, from which on the turn may be what crashes the program
 
-void note(std::vector<task::ArtifactId>& begun, const task::ArtifactId& id) {
-  if (std::find(begun.begin(), begun.end(), id) == begun.end()) begun.push_back(id);
-}
-
-// The next attempt makes its own children.
 void close_subagents(task::Change& change, OpenSubagents& open) {
   for (task::Subagent& left : open.close_all("interrupted by a restart")) {
     change.events.push_back(std::move(left));
@@ -31,25 +26,29 @@ Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, Scheduler& sched
                    const agents::Catalogue& catalogue, const base::Clock& clock)
     : store_(store), inbox_(inbox), scheduler_(scheduler), catalogue_(catalogue), clock_(clock) {}
 
-base::Result<std::vector<task::TaskHead>> Recovery::run() {
-  auto found = all_unfinished();
-  if (!found) return base::fail(std::move(found.error()));
-  std::vector<const task::TaskHead*> queued;
-  for (const task::TaskHead& head : *found) {
+base::Result<Recovery::Found> Recovery::run() {
+  auto all = all_unfinished();
+  if (!all) return base::fail(std::move(all.error()));
+  Found found{std::move(*all), {}};
+  std::vector<task::TaskHead> queued;
+  for (const task::TaskHead& head : found.unfinished) {
     // The agent's card is wrong: its tasks wait for a start with a correct one.
     if (catalogue_.is_left_out(head.agent)) {
       spdlog::warn("task={} agent={} its turn waits: the agent's card is wrong",
                    base::loggable_word(head.id.value), head.agent.value);
       continue;
     }
-    const auto stays = recover(head);
-    if (!stays) return base::fail(stays.error());
-    if (*stays) queued.push_back(&head);
+    auto now = recover(head);
+    if (!now) return base::fail(std::move(now.error()));
+    if (now->turn_state == task::TurnState::queued)
+      queued.push_back(std::move(*now));
+    else if (now->turn_state == task::TurnState::waiting)
+      found.waiting.push_back(std::move(*now));
   }
   if (auto ended = end_orphans(); !ended) return base::fail(std::move(ended.error()));
   // Only now: a turn that begins may make tasks, which must not be taken for broken ones.
-  for (const task::TaskHead* head : queued) {
-    scheduler_.enqueue_again(head->key, head->agent, std::string(task::account_of(head->caller)));
+  for (const task::TaskHead& head : queued) {
+    scheduler_.enqueue_again(head.key, head.agent, std::string(task::account_of(head.caller)));
   }
   return found;
 }
@@ -65,31 +64,24 @@ base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
   }
 }
 
-// Returns whether the task has a turn to queue.
-base::Result<bool> Recovery::recover(const task::TaskHead& found) {
-  // Read again: if it is a child, it may have been ended with its parent's broken turn.
-  const auto row = store_.row(found.key);
-  if (!row) return base::fail(row.error());
-  const task::TaskHead* head = &row->head;
-  if (head->turn_state != task::TurnState::running) return head->turn_state == task::TurnState::queued;
-  // The turn that waited for these children is gone; when it runs again, it makes new ones.
-  if (auto ended = end_children(head->key); !ended) return base::fail(std::move(ended.error()));
-  auto change = change_for(*head);
+// Returns the task as it is then.
+base::Result<task::TaskHead> Recovery::recover(const task::TaskHead& found) {
+  if (found.turn_state != task::TurnState::running) return found;
+  auto change = change_for(found);
   if (!change) return base::fail(std::move(change.error()));
-  const bool queued = change->turn->state == task::TurnState::queued;
-  if (auto done = commit(std::move(*change)); !done) return base::fail(std::move(done.error()));
-  return queued;
+  return commit(std::move(*change));
 }
 
-base::Result<void> Recovery::commit(task::Change change) {
-  std::promise<base::Result<Written>> written;
+base::Result<task::TaskHead> Recovery::commit(task::Change change) {
+  base::Promise<base::Result<Written>> written;
   Decision decision;
   decision.task = change.task;
   decision.decide = [&change](const store::TaskRow&) { return base::Result<task::Change>(change); };
   decision.done = [&](base::Result<Written> result) { written.set_value(std::move(result)); };
   inbox_.post(std::move(decision));
-  if (auto result = written.get_future().get(); !result) return base::fail(std::move(result.error()));
-  return {};
+  auto result = written.get_future().get();
+  if (!result) return base::fail(std::move(result.error()));
+  return std::move(result->head);
 }
 
 base::Result<void> Recovery::end_children(task::TaskKey parent) {
@@ -115,12 +107,15 @@ base::Result<void> Recovery::end_all(Open which, task::TaskKey key) {
 }
 
 base::Result<void> Recovery::end(const task::TaskHead& head, task::State state, const std::string& reason) {
-  auto shown = shown_by_broken_turn(head);
-  if (!shown) return base::fail(std::move(shown.error()));
-  return commit(end_of(head, std::move(*shown), state, reason));
+  auto log = log_of_turn(head);
+  if (!log) return base::fail(std::move(log.error()));
+  if (auto ended = commit(end_of(head, std::move(*log), state, reason)); !ended) {
+    return base::fail(std::move(ended.error()));
+  }
+  return {};
 }
 
-task::Change Recovery::end_of(const task::TaskHead& head, Shown shown, task::State state,
+task::Change Recovery::end_of(const task::TaskHead& head, TurnLog log, task::State state,
                               const std::string& reason) const {
   task::Change change;
   change.task = head.key;
@@ -128,20 +123,20 @@ task::Change Recovery::end_of(const task::TaskHead& head, Shown shown, task::Sta
   change.turn.emplace();
   change.turn->state = task::TurnState::none;
   change.turn->waiting_messages = 0;
-  close_subagents(change, shown.subagents);
+  close_subagents(change, log.subagents);
   change.events.push_back(status_with_text(state, reason, clock_.now()));
   return change;
 }
 
 base::Result<task::Change> Recovery::change_for(const task::TaskHead& head) const {
-  auto shown = shown_by_broken_turn(head);
-  if (!shown) return base::fail(std::move(shown.error()));
+  auto log = log_of_turn(head);
+  if (!log) return base::fail(std::move(log.error()));
   const auto ends = [&](task::State state, const std::string& reason) {
     if (state == task::State::failed) {
       spdlog::warn("task={} agent={} the task failed: {}", base::loggable_word(head.id.value),
                    head.agent.value, reason);
     }
-    return end_of(head, std::move(*shown), state, reason);
+    return end_of(head, std::move(*log), state, reason);
   };
   const agents::Agent* agent = catalogue_.find(head.agent);
   if (head.cancel_requested) return ends(task::State::canceled, {});
@@ -152,34 +147,25 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head) cons
   task::Change change;
   change.task = head.key;
   change.expected = head.version;
+  if (head.awaited > 0) {
+    spdlog::info("task={} agent={} its turn was broken off while it had children: it waits for them",
+                 base::loggable_word(head.id.value), head.agent.value);
+    run_again(change, head, std::move(log->shown));
+    return change;
+  }
   change.turn.emplace();
   change.turn->state = task::TurnState::queued;
-  close_subagents(change, shown->subagents);
-  if (!shown->artifacts.empty()) change.events.push_back(task::Withdrawn{std::move(shown->artifacts)});
+  close_subagents(change, log->subagents);
+  if (!log->shown.empty()) change.events.push_back(task::Withdrawn{std::move(log->shown)});
   spdlog::log(head.attempt < kSuspicious ? spdlog::level::info : spdlog::level::warn,
               "task={} agent={} its turn was broken off; attempt {} follows",
               base::loggable_word(head.id.value), head.agent.value, head.attempt + 1);
   return change;
 }
 
-base::Result<Recovery::Shown> Recovery::shown_by_broken_turn(const task::TaskHead& head) const {
-  Shown shown;
-  if (head.turn_state != task::TurnState::running) return shown;
-  task::EventNumber after = head.turn_message;
-  while (true) {
-    const auto events = store_.events(head.key, after, kPage);
-    if (!events) return base::fail(events.error());
-    if (events->empty()) return shown;
-    for (const task::Event& event : *events) {
-      after = event.number;
-      if (const auto* text = std::get_if<task::TextDelta>(&event.body); text && text->first)
-        note(shown.artifacts, text->reply);
-      if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body); chunk && !chunk->append) {
-        note(shown.artifacts, chunk->artifact.id);
-      }
-      if (const auto* subagent = std::get_if<task::Subagent>(&event.body)) shown.subagents.follow(*subagent);
-    }
-  }
+base::Result<TurnLog> Recovery::log_of_turn(const task::TaskHead& head) const {
+  if (head.turn_state == task::TurnState::none) return TurnLog();
+  return read_turn_log(head, [&](task::EventNumber after) { return store_.events(head.key, after, kPage); });
 }
 
 }  // namespace baton::engine

@@ -56,4 +56,20 @@ task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentNam
   return result_of(sha);
 }
 
+task::SendDigest digest_of_call(const task::TaskHead& parent, const std::string& call, int nth,
+                                const task::Submission& submission) {
+  base::Sha256 sha;
+  // As above.
+  sha.add(std::numeric_limits<std::uint64_t>::max() - 1);
+  sha.add(parent.id.value);
+  sha.add(static_cast<std::uint64_t>(parent.key.value));
+  sha.add(static_cast<std::uint64_t>(parent.turn.value));
+  sha.add(call);
+  sha.add(static_cast<std::uint64_t>(nth));
+  sha.add(submission.agent.value);
+  sha.add(submission.task.value);
+  add_message(sha, submission.message);
+  return result_of(sha);
+}
+
 }  // namespace baton::engine

@@ -16,4 +16,9 @@ task::SendDigest digest_of(const task::Submission& submission);
 task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentName& agent,
                                 const task::ContextId& context, const std::string& name);
 
+// The digest of what a turn delegates: the `nth` time that its agent uses this name for it, from 1. A turn
+// that runs again and delegates the same gets the same child.
+task::SendDigest digest_of_call(const task::TaskHead& parent, const std::string& call, int nth,
+                                const task::Submission& submission);
+
 }  // namespace baton::engine

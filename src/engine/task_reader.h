@@ -43,6 +43,10 @@ class TaskReader {
   base::Result<task::Task> read_committed(task::TaskKey key, const task::Depth& depth) const {
     return live_.is_changing(key) ? store_.read(key, depth) : read(key, depth);
   }
+  base::Result<std::vector<task::Event>> committed_events(task::TaskKey key, task::EventNumber after,
+                                                          int limit) const {
+    return live_.is_changing(key) ? store_.events(key, after, limit) : events(key, after, limit);
+  }
 
  private:
   template <class T>

@@ -108,14 +108,19 @@ base::Result<void> TaskService::check(const task::Submission& submission) const 
 }
 
 void TaskService::submit(task::Submission submission, Submitted done) {
-  submit_child({}, std::move(submission), std::move(done));
+  const auto digest = digest_for(submission);
+  submit({}, std::move(submission), digest, std::move(done));
 }
 
-void TaskService::submit_child(task::TaskKey parent, task::Submission submission, Submitted done) {
+void TaskService::submit_child(task::TaskKey parent, task::Submission submission, task::SendDigest digest,
+                               Submitted done) {
+  submit(parent, std::move(submission), digest, std::move(done));
+}
+
+void TaskService::submit(task::TaskKey parent, task::Submission submission,
+                         std::optional<task::SendDigest> digest, Submitted done) {
   if (auto checked = check(submission); !checked) return done(fail(std::move(checked.error())));
   submission.message.role = task::Role::user;
-  std::optional<task::SendDigest> digest;
-  if (!parent) digest = digest_for(submission);
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
   // A turn that waits for children must get them: the caller's share does not bound those.
   Scheduler::Claim claim{submission.agent, std::string(task::account_of(submission.caller)), !parent};
@@ -248,7 +253,7 @@ void TaskService::refuse(const PendingPtr& pending, base::Error error) {
   const bool looks_again =
       (error.code == ErrorCode::already_exists || pending->came_late) && ++pending->tries < kTriesMax;
   if (!pending->digest && !looks_again) return pending->done(fail(std::move(error)));
-  background_.run([this, pending, looks_again, error = std::move(error)]() mutable {
+  const bool runs = background_.run([this, pending, looks_again, error]() mutable {
     if (pending->digest) {
       auto accepted = earlier_send(*pending->digest);
       if (accepted || accepted.error().code != ErrorCode::not_found)
@@ -257,6 +262,7 @@ void TaskService::refuse(const PendingPtr& pending, base::Error error) {
     if (looks_again) return route(pending);
     pending->done(fail(std::move(error)));
   });
+  if (!runs) pending->done(fail(std::move(error)));  // the program is stopping
 }
 
 // The answer to the earlier send with this digest; not_found if there was none.

@@ -42,9 +42,9 @@ class TaskService {
   // no longer open), content_type_not_supported, push_not_supported, overloaded, unavailable.
   using Submitted = std::function<void(base::Result<Accepted>)>;
   void submit(task::Submission submission, Submitted done);
-  // The same for an agent: a new task becomes a child of `parent`. Never a repetition: a turn that runs again
-  // makes new children.
-  void submit_child(task::TaskKey parent, task::Submission submission, Submitted done);
+  // The same for an agent: a new task becomes a child of `parent`. It is a repetition if the digest is.
+  void submit_child(task::TaskKey parent, task::Submission submission, task::SendDigest digest,
+                    Submitted done);
 
   // Calls `done` when the task stops (ends, or waits for its caller) after event `after`, whether that has
   // happened already or not; with nothing when `bound` has passed or the program drains.
@@ -128,6 +128,8 @@ class TaskService {
   using PendingPtr = std::shared_ptr<Pending>;
 
   base::Result<void> check(const task::Submission& submission) const;
+  void submit(task::TaskKey parent, task::Submission submission, std::optional<task::SendDigest> digest,
+              Submitted done);
   void route(const PendingPtr& pending);
   base::Result<task::TaskKey> target_of(const task::Submission& submission) const;
   base::Result<task::TaskKey> waiting_in_context(const task::Submission& submission) const;

@@ -64,15 +64,26 @@ void go_on(task::Change& change, const task::TaskHead& head, StatusChanged statu
   change.turn->waiting_messages = ending.waiting_messages - 1;
 }
 
-// Queues the turn again, as if it had not begun: it runs again as the same attempt.
-void run_again(task::Change& change, const task::TaskHead& head, const TurnEnding& ending) {
-  if (!ending.shown.empty()) change.events.push_back(task::Withdrawn{ending.shown});
+// The turn's next one goes on with it.
+void wait(task::Change& change, const task::TaskHead& head) {
   change.turn.emplace();
-  change.turn->state = task::TurnState::queued;
-  change.turn->attempt = head.attempt - 1;
+  change.turn->state = task::TurnState::waiting;
+  change.turn->turn = task::TurnNumber{head.turn.value + 1};
+  change.turn->attempt = 0;
 }
 
 }  // namespace
+
+bool runs_on(const agents::Outcome& outcome) {
+  return std::holds_alternative<agents::BrokenOff>(outcome) || std::holds_alternative<agents::Waits>(outcome);
+}
+
+void run_again(task::Change& change, const task::TaskHead& head, std::vector<task::ArtifactId> shown) {
+  if (!shown.empty()) change.events.push_back(task::Withdrawn{std::move(shown)});
+  change.turn.emplace();
+  change.turn->state = task::TurnState::waiting;
+  change.turn->attempt = head.attempt - 1;
+}
 
 StatusChanged status_with_text(State state, const std::string& text, base::Timestamp now) {
   if (text.empty()) return status_of(state, std::nullopt, now);
@@ -83,8 +94,9 @@ StatusChanged status_with_text(State state, const std::string& text, base::Times
 
 void add_ending(task::Change& change, const task::TaskHead& head, const agents::Outcome& outcome,
                 const TurnEnding& ending) {
-  if (std::holds_alternative<agents::BrokenOff>(outcome) && !ending.cancel_requested) {
-    return run_again(change, head, ending);
+  if (runs_on(outcome) && !ending.cancel_requested) {
+    const bool waits = std::holds_alternative<agents::Waits>(outcome);
+    return waits ? wait(change, head) : run_again(change, head, ending.shown);
   }
   StatusChanged status = status_after(outcome, ending);
   repeat_reply(status.status, ending.reply);

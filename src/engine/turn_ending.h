@@ -23,6 +23,13 @@ struct TurnEnding {
   base::Timestamp now{};
 };
 
+// Whether the task's work goes on without a new message, and with it that of its children.
+bool runs_on(const agents::Outcome& outcome);
+
+// Has the turn run again as the same attempt, as if it had not begun, once no child is awaited. `shown` is
+// withdrawn.
+void run_again(task::Change& change, const task::TaskHead& head, std::vector<task::ArtifactId> shown);
+
 // Adds to `change` the events and the turn update that end a turn of `head`.
 void add_ending(task::Change& change, const task::TaskHead& head, const agents::Outcome& outcome,
                 const TurnEnding& ending);

@@ -9,7 +9,6 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{0};
-constexpr int kChildrenMax = 32;  // open at once, for each turn
 
 const task::Message* message_of(const agents::Outcome& outcome) {
   if (const auto* asked = std::get_if<agents::Asked>(&outcome)) return &asked->message;
@@ -41,16 +40,6 @@ std::string TurnRun::failure() const {
 
 bool TurnRun::is_over() const {
   return state_.with([](const State& state) { return state.phase == Phase::over; });
-}
-
-bool TurnRun::may_have_children() const {
-  return state_.with([](const State& state) {
-    return state.delegated || state.head.turn.value > 1 || state.head.attempt > 1;
-  });
-}
-
-bool TurnRun::has_subagent(const std::string& id) const {
-  return state_.with([&](const State& state) { return state.output.is_open(id); });
 }
 
 void TurnRun::started() {
@@ -89,59 +78,6 @@ void TurnRun::cancel(std::string reason) {
     return state.running;
   });
   if (running) running->cancel();
-}
-
-void TurnRun::deliver(agents::DelegateResult result) {
-  struct Next {
-    bool resumes = false;
-    task::AgentName agent;
-  };
-  const Next next = state_.with([](State& state) {
-    if (state.phase == Phase::over) return Next{};
-    const bool last = --state.children == 0;
-    return Next{last && std::exchange(state.slot_released, false), state.head.agent};
-  });
-  if (next.resumes) services_.resume(next.agent);
-  tell(std::move(result));
-}
-
-// Passes a result to the executor, or keeps it until one is attached.
-void TurnRun::tell(agents::DelegateResult result) {
-  const auto running = state_.with([&](State& state) {
-    const bool starts = state.phase != Phase::over && !state.outcome && !state.running;
-    if (starts) state.undelivered.push_back(std::move(result));
-    return state.running;
-  });
-  if (running) running->deliver(std::move(result));
-}
-
-void TurnRun::delegate(agents::DelegateRequest request) {
-  struct Next {
-    bool goes = false, pauses = false, too_many = false;
-    task::AgentName agent;
-  };
-  const Next next = state_.with([](State& state) {
-    if (state.phase != Phase::running || state.outcome || state.cancel_requested) return Next{};
-    if (state.children >= kChildrenMax) return Next{false, false, true, {}};
-    state.delegated = true;
-    return Next{true, ++state.children == 1, false, state.head.agent};
-  });
-  if (next.too_many) {
-    return tell({std::move(request.id), std::nullopt, "this turn has too many open child tasks"});
-  }
-  if (!next.goes) return;
-  if (next.pauses && !services_.pause(next.agent)) {
-    state_.with([](State& state) { --state.children; });
-    return tell({std::move(request.id), std::nullopt, "too many tasks wait for others; try again later"});
-  }
-  if (next.pauses) {
-    const bool late = state_.with([](State& state) {
-      state.slot_released = state.phase != Phase::over;
-      return !state.slot_released;
-    });
-    if (late) return services_.resume(next.agent);  // the turn ended meanwhile; its end returns the slot
-  }
-  services_.delegate(shared_from_this(), std::move(request));
 }
 
 // Whether the task has room for `bytes` more; if not, the turn fails.
@@ -204,6 +140,9 @@ bool TurnRun::ready(std::function<void()> when_ready) {
 void TurnRun::finish(agents::Outcome outcome) {
   state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return;
+    if (std::holds_alternative<agents::Waits>(outcome) && !state.delegated) {
+      outcome = agents::Failed{"the agent waits, but has not delegated anything"};
+    }
     const auto* said = message_of(outcome);
     if (said == nullptr || fits(state, task::weight_of(*said))) state.outcome = std::move(outcome);
   });
@@ -228,7 +167,9 @@ void TurnRun::abandon() {
 }
 
 task::Change TurnRun::ending_change(State& state, const store::TaskRow& now) {
-  state.output.close_all();
+  const bool ends = state.cancel_requested || now.head.cancel_requested || !runs_on(*state.outcome);
+  ends ? state.output.close_all() : state.output.close_stream();
+  if (std::holds_alternative<agents::Waits>(*state.outcome)) log_childless(state);
   task::Change change;
   change.events = state.output.take();
   change.expected = now.head.version;
@@ -237,18 +178,23 @@ task::Change TurnRun::ending_change(State& state, const store::TaskRow& now) {
   ending.cancel_reason = state.cancel_reason;
   if (!now.waiting.empty()) ending.next_message = now.waiting.front();
   ending.waiting_messages = now.head.waiting_messages;
-  const bool runs_again = std::holds_alternative<agents::BrokenOff>(*state.outcome);
-  if (runs_again) ending.shown = state.output.begun();
+  if (std::holds_alternative<agents::BrokenOff>(*state.outcome)) ending.shown = state.output.begun();
   ending.now = services_.clock.now();
   const auto* done = std::get_if<agents::Done>(&*state.outcome);
   const bool has_said = !state.output.reply().empty() || (done && done->message);
-  change.shows = !runs_again && !(done && has_said && state.output.is_reply_alone());
+  change.shows = ends && !(done && has_said && state.output.is_reply_alone());
   // In a task that callers see, the reply of a message agent is an artifact, and is not repeated.
   const bool is_repeated =
       reply_as_ != agents::AgentSettings::ReplyAs::message || (now.head.hidden && !change.shows);
   if (is_repeated) ending.reply = state.output.reply();
   add_ending(change, now.head, *state.outcome, ending);
   return change;
+}
+
+// A turn that waits ends when it is known which children it waits for.
+bool TurnRun::may_end(const State& state) {
+  if (!state.outcome) return false;
+  return !std::holds_alternative<agents::Waits>(*state.outcome) || state.asked_for == 0;
 }
 
 // Has the engine's thread store what there is, if it may be stored now.
@@ -260,7 +206,7 @@ void TurnRun::flush() {
   };
   const Next next = state_.with([](State& state) {
     const bool has_output = !state.output.empty() && !state.held;
-    if (state.phase != Phase::running || state.posted || (!has_output && !state.outcome)) return Next{};
+    if (state.phase != Phase::running || state.posted || (!has_output && !may_end(state))) return Next{};
     state.posted = true;
     return Next{true, state.head.key, state.output.bytes()};
   });
@@ -288,7 +234,7 @@ base::Result<task::Change> TurnRun::decide(const store::TaskRow& now) {
     if (state.lost) return base::fail(base::ErrorCode::conflict, "this turn is no longer running");
     state.head = head;
     task::Change change;
-    if (!state.outcome) {
+    if (!may_end(state)) {
       change.events = state.output.take();
       change.shows = !state.output.is_reply_alone();
     } else {
@@ -375,10 +321,10 @@ void TurnRun::end() {
   });
   services_.background.timers().cancel(last.deadline);
   services_.background.timers().cancel(last.grace);
-  services_.over(shared_from_this());
+  services_.owner.over(shared_from_this());
   services_.background.run([self = shared_from_this(), last = std::move(last)]() mutable {
     last.running.reset();
-    self->services_.released(self, last.slot_held);
+    self->services_.owner.released(self, last.slot_held);
   });
 }
 

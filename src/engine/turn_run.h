@@ -8,6 +8,7 @@
 // - The turn ends once. A cancel requested before the executor finishes ends the task as canceled, unless the
 //   executor completes its work all the same.
 // - Messages that arrive meanwhile are not lost: instead of completing, the task goes on with the next one.
+// - A turn that ends by waiting ends when each child that it asked for is in the log, or why there is none.
 //
 // Threads: any. The lock is not held during a call to the executor or to other parts.
 // Shared by: the registry of running turns, the executor, and pending decisions and timers.
@@ -16,6 +17,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "agents/executor.h"
@@ -26,26 +29,36 @@
 #include "engine/inbox.h"
 #include "engine/options.h"
 #include "engine/pending_output.h"
+#include "engine/turn_log.h"
 
 namespace baton::engine {
 
 class TurnRun final : public agents::TurnSink, public std::enable_shared_from_this<TurnRun> {
  public:
+  // Who keeps the turns.
+  class Owner {
+   public:
+    // The turn is over: its end is in the store. Called on the engine's thread.
+    virtual void over(const std::shared_ptr<TurnRun>& run) = 0;
+    // It has also released its executor. `slot_held`: its slot must be given back.
+    virtual void released(const std::shared_ptr<TurnRun>& run, bool slot_held) = 0;
+    // `nth`: how often this turn has used the request's id, with this one. Answered by `begun` or `no_child`.
+    virtual void delegate(const std::shared_ptr<TurnRun>& run, agents::DelegateRequest request, int nth) = 0;
+    // Gives up the turn's slot while it waits for children. False: too many turns do; this one may not wait.
+    virtual bool pause(const task::AgentName& agent) = 0;
+    // The turn goes on after waiting for children.
+    virtual void resume(const task::AgentName& agent) = 0;
+
+   protected:
+    ~Owner() = default;
+  };
   // What a turn uses. All outlive every turn.
   struct Services {
     Inbox& inbox;
     Background& background;
     const base::Clock& clock;
     const EngineOptions& options;
-    // The turn is over: its end is in the store. Called on the engine's thread.
-    std::function<void(const std::shared_ptr<TurnRun>&)> over;
-    // It has also released its executor. `slot_held`: its slot must be given back.
-    std::function<void(const std::shared_ptr<TurnRun>&, bool slot_held)> released;
-    std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
-    // Gives up the turn's slot while it waits for children. False: too many turns do; this one may not wait.
-    std::function<bool(const task::AgentName&)> pause;
-    // The turn goes on after waiting for children.
-    std::function<void(const task::AgentName&)> resume;
+    Owner& owner;
   };
 
   TurnRun(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
@@ -60,6 +73,14 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   void cancel(std::string reason = {});
   // Ends the turn without storing anything: the program is stopping, and a restart resumes from the log.
   void abandon();
+  // What the log says of this turn, if it runs again or goes on. Before the executor starts.
+  void go_on(TurnLog log);
+  // A child that the turn asked for is stored. Logs its subagent, unless the log has it from earlier.
+  void begun(const task::Subagent& child);
+  // There is no child, and the turn gets this error.
+  void no_child(const std::string& agent, const std::string& id, const std::string& error);
+  // Logs what has become of a child. False: the turn cannot any more, but its task may still wait for this.
+  bool settle(const task::Subagent& child);
   void deliver(agents::DelegateResult result);
 
   task::TaskHead head() const;
@@ -68,8 +89,8 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   std::string failure() const;
   // Whether the task may have children: this turn delegated, or it is not the task's first turn or attempt.
   bool may_have_children() const;
-  // Whether the task's log has an open subagent with this id.
-  bool has_subagent(const std::string& id) const;
+  // The id of the open subagent in the task's log that is this child; empty if there is none.
+  std::string open_subagent(task::TaskKey child) const;
 
   void emit(task::EventBody body) override;
   void text(std::string delta) override;
@@ -99,8 +120,12 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     bool cancel_requested = false;
     std::string cancel_reason;
     std::function<void()> when_ready;
-    int children = 0;
+    int children = 0;   // asked for, without a result
+    int asked_for = 0;  // of these, not yet in the log
     bool delegated = false;
+    std::unordered_map<std::string, int> calls;       // how often each name was used to delegate
+    std::vector<task::Subagent> earlier;              // children that the log had when the turn began
+    std::vector<task::Subagent> childless;            // requests without a child
     bool slot_released = false;                       // while it waits for children
     std::vector<agents::DelegateResult> undelivered;  // came before the executor was attached
     std::shared_ptr<agents::RunningTurn> running;     // also held by calls into it
@@ -109,10 +134,13 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   };
 
   bool fits(State& state, std::size_t bytes);
+  static bool may_end(const State& state);
+  static bool may_log_children(const State& state);
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
   void flush();
   base::Result<task::Change> decide(const store::TaskRow& now);
+  void log_childless(State& state) const;
   task::Change ending_change(State& state, const store::TaskRow& now);
   void committed(const store::Committed& committed);
   void refused(const base::Error& error);

@@ -2,9 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include <thread>
-
 #include "base/loggable.h"
+#include "base/threads.h"
 #include "engine/references.h"
 #include "engine/turn_ending.h"
 
@@ -18,6 +17,7 @@ std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& cata
 }
 
 constexpr int kReferencesMax = 10;
+constexpr int kLogPage = 500;
 // Of the conversation and the referenced tasks together, as an agent gets them.
 constexpr std::size_t kToldBytesMax = 8 << 20;
 
@@ -53,28 +53,16 @@ std::string facts_of(const task::TaskHead& head) {
 
 }  // namespace
 
-Turns::Turns(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
+Turns::Turns(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Children& children,
              Background& background, const base::Clock& clock, const EngineOptions& options)
     : reader_(reader),
       inbox_(inbox),
       catalogue_(catalogue),
+      children_(children),
       background_(background),
       clock_(clock),
       options_(options),
-      services_{inbox,
-                background,
-                clock,
-                options,
-                [this](const std::shared_ptr<TurnRun>& run) { forget(run); },
-                [this](const std::shared_ptr<TurnRun>& run, bool slot_held) { released(run, slot_held); },
-                [this](std::shared_ptr<TurnRun> run, agents::DelegateRequest request) {
-                  hooks_.delegate(std::move(run), std::move(request));
-                },
-                [this](const task::AgentName& agent) { return pause(agent); },
-                [this](const task::AgentName& agent) {
-                  --paused_;
-                  scheduler_.resumed(agent);
-                }},
+      services_{inbox, background, clock, options, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }) {}
 
@@ -168,7 +156,7 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, std::optional<store::Tu
     spdlog::debug("{} turn {} begins", facts_of(head), head.turn.value);
   }
   try {
-    auto turn = describe(head, std::move(first));
+    auto turn = describe(*run, std::move(first));
     if (!turn) {
       spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
       return run->finish(agents::Failed{"the turn could not be read from the store"});
@@ -181,8 +169,30 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, std::optional<store::Tu
   }
 }
 
-base::Result<agents::Turn> Turns::describe(const task::TaskHead& head,
-                                           std::optional<store::TurnInput> first) const {
+// The children's results, but not of one that goes on: it is asked again.
+base::Result<std::vector<agents::DelegateResult>> Turns::results(const TurnLog& log) const {
+  std::vector<agents::DelegateResult> all;
+  task::Depth depth{std::nullopt, true};
+  depth.bytes_max = kToldBytesMax;
+  for (const task::Subagent& one : last_of_each_call(log.delegated)) {
+    if (!one.task) {
+      all.push_back({one.call, std::nullopt, one.error});
+      continue;
+    }
+    auto child = reader_.read_committed(one.task, depth);
+    if (!child && child.error().code != base::ErrorCode::too_large)
+      return base::fail(std::move(child.error()));
+    if (!child) {
+      all.push_back({one.call, std::nullopt, "the child's result is too large"});
+    } else if (task::is_stopped(child->status.state)) {
+      all.push_back({one.call, std::move(*child), {}});
+    }
+  }
+  return all;
+}
+
+base::Result<agents::Turn> Turns::describe(TurnRun& run, std::optional<store::TurnInput> first) const {
+  const task::TaskHead head = run.head();
   const bool is_first = first.has_value();
   auto input = is_first ? base::Result<store::TurnInput>(std::move(*first))
                         : reader_.turn_input(head.key, head.turn_message);
@@ -206,6 +216,16 @@ base::Result<agents::Turn> Turns::describe(const task::TaskHead& head,
   if (!references) return base::fail(std::move(references.error()));
 
   agents::Turn turn;
+  // After its message and its beginning, the log of a turn that begins for the first time is empty.
+  if (head.last_event.value > head.turn_message.value + 2) {
+    auto log = read_turn_log(
+        head, [&](task::EventNumber after) { return reader_.committed_events(head.key, after, kLogPage); });
+    if (!log) return base::fail(std::move(log.error()));
+    auto told = results(*log);
+    if (!told) return base::fail(std::move(told.error()));
+    turn.results = std::move(*told);
+    run.go_on(std::move(*log));
+  }
   turn.id = id_of_turn(head);
   turn.attempt = head.attempt;
   turn.agent = head.agent;
@@ -252,7 +272,45 @@ bool Turns::cancel(task::TaskKey task, const std::string& reason) {
   return run != nullptr;
 }
 
-void Turns::forget(const std::shared_ptr<TurnRun>& run) {
+void Turns::settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
+  Decision decision;
+  decision.task = task;
+  decision.decide = [message, child](const store::TaskRow& now) -> base::Result<task::Change> {
+    const task::TaskHead& head = now.head;
+    if (head.turn_state != task::TurnState::waiting || head.turn_message != message) {
+      return base::fail(base::ErrorCode::not_found, "the task does not wait for this");
+    }
+    task::Change change;
+    change.task = head.key;
+    change.expected = head.version;
+    change.events.push_back(child);
+    change.turn.emplace();
+    return change;
+  };
+  decision.committed = [this](const store::Committed& committed) { queue_again(committed.head); };
+  decision.done = [this, task, message, child](const base::Result<Written>& written) {
+    if (written || written.error().code == base::ErrorCode::not_found ||
+        written.error().code == base::ErrorCode::task_not_found) {
+      return;
+    }
+    spdlog::warn("a child's end cannot be stored, trying again: {}", written.error().for_log);
+    background_.timers().after(options_.disk_retry,
+                               [this, task, message, child] { settle(task, message, child); });
+  };
+  inbox_.post(std::move(decision));
+}
+
+// If the task has a turn that waits for a slot.
+void Turns::queue_again(const task::TaskHead& head) {
+  if (head.turn_state != task::TurnState::queued) return;
+  scheduler_.enqueue_again(head.key, head.agent, std::string(task::account_of(head.caller)));
+}
+
+void Turns::delegate(const std::shared_ptr<TurnRun>& run, agents::DelegateRequest request, int nth) {
+  children_.start(run, std::move(request), nth);
+}
+
+void Turns::over(const std::shared_ptr<TurnRun>& run) {
   const task::TaskKey task = run->head().key;
   running_.with([&](auto& running) {
     const auto found = running.find(task);
@@ -271,10 +329,8 @@ void Turns::released(const std::shared_ptr<TurnRun>& run, bool slot_held) {
     spdlog::log(level, "{} turn {} is over, the task is {}{}{}", facts_of(head), head.turn.value,
                 task::name_of(head.state), reason.empty() ? "" : ": ", reason);
   }
-  if (run->may_have_children()) hooks_.ended(head);
-  if (head.turn_state == task::TurnState::queued) {
-    scheduler_.enqueue_again(head.key, head.agent, std::string(task::account_of(head.caller)));
-  }
+  if (run->may_have_children()) children_.turn_over(head);
+  queue_again(head);
   if (slot_held) {
     scheduler_.finished(head.agent);
   } else {
@@ -292,21 +348,31 @@ bool Turns::pause(const task::AgentName& agent) {
   return true;
 }
 
+void Turns::resume(const task::AgentName& agent) {
+  --paused_;
+  scheduler_.resumed(agent);
+}
+
 std::size_t Turns::running() const {
   return running_.with([](const auto& running) { return running.size(); });
 }
 
 void Turns::drain(std::chrono::milliseconds grace) {
   scheduler_.close();
-  const auto until = std::chrono::steady_clock::now() + grace;
-  while (running() > 0 && !hurried_ && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const auto until = base::SteadyTime::now() + grace;
+  while (running() > 0 && !hurried_ && base::SteadyTime::now() < until) {
+    base::sleep_for(std::chrono::milliseconds(10));
   }
-  std::vector<std::shared_ptr<TurnRun>> left;
-  running_.with([&](auto& running) {
-    for (const auto& [task, run] : running) left.push_back(run);
-  });
-  for (const auto& run : left) run->abandon();
+  // Again, as long as turns come to light whose beginnings were on their way: none may be left that still
+  // talks.
+  do {
+    std::vector<std::shared_ptr<TurnRun>> left;
+    running_.with([&](auto& running) {
+      for (const auto& [task, run] : running) left.push_back(run);
+    });
+    for (const auto& run : left) run->abandon();
+    inbox_.settle();
+  } while (running() > 0);
 }
 
 }  // namespace baton::engine

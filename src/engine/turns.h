@@ -18,19 +18,20 @@
 
 namespace baton::engine {
 
-class Turns {
+// What turns ask of other agents.
+class Children {
  public:
-  struct Hooks {
-    std::function<void(std::shared_ptr<TurnRun>, agents::DelegateRequest)> delegate;
-    // A turn of this task is over. If the task has ended, its open children are no longer needed.
-    std::function<void(const task::TaskHead&)> ended;
-  };
+  virtual ~Children() = default;
+  // Never fails: errors are delivered to the turn. `nth`: see digest_of_call.
+  virtual void start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request, int nth) = 0;
+  // A turn of this task is over. If the task has ended, its open children are no longer needed.
+  virtual void turn_over(const task::TaskHead& head) = 0;
+};
 
-  Turns(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Background& background,
-        const base::Clock& clock, const EngineOptions& options);
-
-  // Call before the first turn.
-  void set_hooks(Hooks hooks) { hooks_ = std::move(hooks); }
+class Turns final : private TurnRun::Owner {
+ public:
+  Turns(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Children& children,
+        Background& background, const base::Clock& clock, const EngineOptions& options);
 
   Scheduler& scheduler() { return scheduler_; }
   // Takes the agents' limits from the catalogue again, after it has changed.
@@ -46,6 +47,10 @@ class Turns {
   // Cancels the task's running turn, after the request was stored; see TurnRun::cancel. False: no turn of the
   // task runs here.
   bool cancel(task::TaskKey task, const std::string& reason);
+
+  // A child of a task that waits has stopped, or asks: stores that, and queues the turn if it was the last
+  // one. No-op unless the task still waits for what it was asked at event `message`.
+  void settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
 
   // Starts no more turns, gives running ones the grace, then abandons them: they resume after a restart.
   // Blocks.
@@ -63,20 +68,24 @@ class Turns {
   bool begins_early(const task::AgentName& agent) const;
   void run(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first);
   void execute(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first = {});
-  base::Result<agents::Turn> describe(const task::TaskHead& head,
-                                      std::optional<store::TurnInput> first) const;
+  base::Result<agents::Turn> describe(TurnRun& run, std::optional<store::TurnInput> first) const;
+  base::Result<std::vector<agents::DelegateResult>> results(const TurnLog& log) const;
   std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
-  void released(const std::shared_ptr<TurnRun>& run, bool slot_held);
-  void forget(const std::shared_ptr<TurnRun>& run);
-  bool pause(const task::AgentName& agent);
+  void queue_again(const task::TaskHead& head);
+
+  void over(const std::shared_ptr<TurnRun>& run) override;
+  void released(const std::shared_ptr<TurnRun>& run, bool slot_held) override;
+  void delegate(const std::shared_ptr<TurnRun>& run, agents::DelegateRequest request, int nth) override;
+  bool pause(const task::AgentName& agent) override;
+  void resume(const task::AgentName& agent) override;
 
   const TaskReader& reader_;
   Inbox& inbox_;
   const agents::Catalogue& catalogue_;
+  Children& children_;
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;
-  Hooks hooks_;
   const TurnRun::Services services_;
   Scheduler scheduler_;
   std::atomic<bool> hurried_{false};

@@ -13,13 +13,19 @@ struct Waits::Wait {
     bool over = false;
   };
   Done done;
+  std::uint64_t number = 0;  // in the registry
   base::Guarded<Handles> handles;
 };
 
 void Waits::begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Done done) {
   const auto wait = std::make_shared<Wait>();
   wait->done = std::move(done);
-  waits_.with([&](auto& waits) { waits[wait.get()] = wait; });
+  const bool closed = registry_.with([&](Registry& registry) {
+    wait->number = ++registry.last;
+    if (!registry.closed) registry.waits[wait->number] = wait;
+    return registry.closed;
+  });
+  if (closed) return wait->done(std::nullopt);
   // The registry owns the wait. The callbacks of the live task and the timer only point at it.
   const std::weak_ptr<Wait> weak = wait;
   const auto on_stop = [this, weak](std::optional<Stop> stop) {
@@ -51,14 +57,15 @@ void Waits::end(const WaitPtr& wait, std::optional<Stop> stop) {
   });
   if (was_over) return;
   background_.timers().cancel(timer);
-  waits_.with([&](auto& waits) { waits.erase(wait.get()); });
+  registry_.with([&](Registry& registry) { registry.waits.erase(wait->number); });
   wait->done(stop);
 }
 
 void Waits::end_all() {
   std::vector<WaitPtr> left;
-  waits_.with([&](auto& waits) {
-    for (const auto& [address, wait] : waits) left.push_back(wait);
+  registry_.with([&](Registry& registry) {
+    registry.closed = true;
+    for (const auto& [number, wait] : registry.waits) left.push_back(wait);
   });
   for (const auto& wait : left) end(wait, std::nullopt);
 }

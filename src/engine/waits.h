@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ class Waits {
   // Waits for the first stop after event `after`, whether it has come already or not. `done` gets nothing
   // once `bound` has passed.
   void begin(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Done done);
+  // Ends all waits with nothing, and every later one as soon as it begins.
   void end_all();
 
  private:
@@ -36,7 +38,12 @@ class Waits {
   LiveTasks& live_;
   const TaskReader& reader_;
   Background& background_;
-  base::Guarded<std::unordered_map<Wait*, WaitPtr>> waits_;
+  struct Registry {
+    std::unordered_map<std::uint64_t, WaitPtr> waits;
+    std::uint64_t last = 0;  // number given to a wait
+    bool closed = false;
+  };
+  base::Guarded<Registry> registry_;
 };
 
 }  // namespace baton::engine

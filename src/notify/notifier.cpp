@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <thread>
 
+#include "base/id.h"
 #include "base/log.h"
 #include "base/loggable.h"
 
@@ -17,8 +17,8 @@ namespace baton::notify {
 namespace {
 
 using Kind = store::DeliveryResult::Kind;
+using base::SteadyTime;
 using std::chrono::milliseconds;
-using SteadyClock = std::chrono::steady_clock;
 
 constexpr int kScanBatch = 256;
 constexpr int kScanMax = 16'384;
@@ -64,7 +64,7 @@ Notifier::Notifier(DeliveryQueue& queue, const base::Clock& clock, NotifierOptio
       render_(std::move(render)),
       queues_(options_.senders, options_.senders_per_host),
       scan_limit_(kScanBatch),
-      random_(std::random_device{}()),
+      random_(base::random_number()),
       abandon_fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       loop_("notify") {
   if (!abandon_fd_.valid()) std::abort();  // no descriptors at start-up: nothing can run
@@ -107,7 +107,7 @@ Notifier::Counters Notifier::counters() const {
 }
 
 void Notifier::scan_soon() {
-  const auto pause = std::chrono::ceil<milliseconds>(scan_not_before_ - SteadyClock::now());
+  const auto pause = std::chrono::ceil<milliseconds>(scan_not_before_ - SteadyTime::now());
   scan_after(std::max(pause, milliseconds(0)));
 }
 
@@ -125,7 +125,7 @@ void Notifier::scan() {
 void Notifier::take_due() {
   // Known deliveries come first among those due, so the limit must have room for them.
   const int limit = scan_limit_ + static_cast<int>(queues_.known());
-  const auto began = SteadyClock::now();
+  const auto began = SteadyTime::now();
   auto due = queue_.due_deliveries(clock_.now(), limit);
   if (!due) {
     spdlog::error("webhooks: what is due cannot be read: {}", due.error().for_log);
@@ -145,7 +145,7 @@ void Notifier::take_due() {
   const bool hidden = turned_away && count >= static_cast<std::size_t>(limit);
   scan_limit_ = hidden ? std::min(scan_limit_ * 2, kScanMax) : kScanBatch;
   milliseconds pause(count >= kScanLarge ? count / kScannedPerMillisecond : 0);
-  const auto ended = SteadyClock::now();
+  const auto ended = SteadyTime::now();
   if (count >= static_cast<std::size_t>(limit)) {
     pause = std::max(pause, std::chrono::ceil<milliseconds>(ended - began) * kScanRest);
   }
@@ -221,7 +221,7 @@ void Notifier::send(const Waiting& waiting) {
       return loop_.post([this, waiting, outcome] { on_sent(waiting, outcome); });
     } catch (const std::bad_alloc&) {
       // Otherwise the delivery would stay in flight for ever. Memory comes back, and this thread has time.
-      std::this_thread::sleep_for(kNoMemoryPause);
+      base::sleep_for(kNoMemoryPause);
     }
   }
 }

@@ -8,16 +8,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
 
 #include "base/clock.h"
 #include "base/event_loop.h"
+#include "base/threads.h"
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
 #include "http/outbound/address.h"
@@ -90,7 +89,7 @@ class Notifier {
 
   HostQueues queues_;  // loop thread only, as all down to random_
   base::EventLoop::TimerId scan_timer_ = 0;
-  std::chrono::steady_clock::time_point scan_not_before_{};
+  base::SteadyTime::time_point scan_not_before_{};
   int scan_limit_;
   std::mt19937_64 random_;
 
@@ -102,8 +101,8 @@ class Notifier {
   std::atomic<std::int64_t> given_up_{0};
   std::atomic<std::int64_t> in_flight_{0};
   base::UniqueFd abandon_fd_;  // readable once senders must give up
-  std::mutex mutex_;           // guards pending_
-  std::condition_variable idle_;
+  base::Mutex mutex_;          // guards pending_
+  base::Condition idle_;
   int pending_ = 0;
 
   std::optional<base::WorkerPool> senders_;

@@ -51,7 +51,7 @@ struct ChatOptions {
   SendMessage send_message = SendMessage::as_body_says;
   std::string response_event = "response";  // the event name of Agent Server's response objects
   int answers_max = 100;                    // answers to questions in one request
-  bool old_reasoning = false;               // as in wire::chat::RunFacts
+  bool old_reasoning = false;               // as in protocol::chat::RunFacts
 };
 
 struct ServerOptions {

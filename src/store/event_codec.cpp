@@ -126,6 +126,11 @@ void write(json::Writer& out, const task::Subagent& event) {
   out.member("i", event.id).member("n", event.name);
   if (event.phase == task::Subagent::Phase::finished) out.member("f", true);
   if (event.phase == task::Subagent::Phase::failed) out.member("err", event.error);
+  if (event.phase == task::Subagent::Phase::asks) out.member("q", 1);
+  if (event.phase == task::Subagent::Phase::answered) out.member("q", 2);
+  if (!event.call.empty()) out.member("c", event.call);
+  if (event.task) out.member("k", event.task.value);
+  if (event.after) out.member("a", event.after.value);
 }
 
 void write(json::Writer& out, const task::Usage& event) {
@@ -258,10 +263,18 @@ Result<EventBody> read_subagent(json::Value root) {
   auto id = need_string(root, "i");
   auto name = need_string(root, "n");
   if (!id || !name) return broken("subagent without id or name");
-  const Phase phase = root["f"].boolean()       ? Phase::finished
-                      : root["err"].is_string() ? Phase::failed
-                                                : Phase::started;
-  return task::Subagent{std::move(*id), std::move(*name), phase, root["err"].str()};
+  const Phase phase = root["f"].boolean()        ? Phase::finished
+                      : root["err"].is_string()  ? Phase::failed
+                      : root["q"].integer() == 1 ? Phase::asks
+                      : root["q"].integer() == 2 ? Phase::answered
+                                                 : Phase::started;
+  return task::Subagent{std::move(*id),
+                        std::move(*name),
+                        phase,
+                        root["err"].str(),
+                        root["c"].str(),
+                        {root["k"].integer().value_or(0)},
+                        {root["a"].integer().value_or(0)}};
 }
 
 Result<EventBody> read_usage(json::Value root) {

@@ -96,6 +96,18 @@ class Steps {
     return {};
   }
 
+  Result<void> step(Subagent& event) {
+    using Phase = Subagent::Phase;
+    int& awaited = applied_.head.awaited;
+    if (event.phase == Phase::started || event.phase == Phase::answered) {
+      ++awaited;
+    } else if (awaited > 0) {
+      --awaited;
+    }
+    applied_.decides = true;
+    return {};
+  }
+
   template <class Other>
   Result<void> step(Other&) {
     return {};
@@ -149,7 +161,10 @@ Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber m
   if (update.message_is_new && !message) {
     return fail(ErrorCode::invalid_argument, "a turn about a new message without a message");
   }
-  if (update.turn) head.turn = *update.turn;
+  if (update.turn) {
+    head.turn = *update.turn;
+    head.turn_begin = head.last_event;
+  }
   if (update.state) head.turn_state = *update.state;
   if (update.attempt) head.attempt = *update.attempt;
   if (update.message) head.turn_message = *update.message;
@@ -157,7 +172,14 @@ Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber m
   if (update.waiting_messages) head.waiting_messages = *update.waiting_messages;
   if (update.cancel_requested) head.cancel_requested = *update.cancel_requested;
   if (update.ask) head.ask = *update.ask;
+  if (update.turn && head.turn_state != TurnState::waiting) head.awaited = 0;
   return {};
+}
+
+// A turn that waits for nothing more is queued; one that is not wanted waits for nothing.
+void settle_turn(TaskHead& head) {
+  if (head.turn_state == TurnState::none) head.awaited = 0;
+  if (head.turn_state == TurnState::waiting && head.awaited == 0) head.turn_state = TurnState::queued;
 }
 
 // Only a completed task can be answered by a message alone.
@@ -219,6 +241,7 @@ Result<Applied> apply(const TaskHead& before, Change& change, base::Timestamp no
     if (auto turn = update_turn(applied.head, *change.turn, applied.message); !turn)
       return fail(turn.error());
   }
+  settle_turn(applied.head);
   const std::int64_t kept = change.turn ? 0 : kRoomForDecisions;
   if (applied.head.last_event.value > kLogEnd.value - kept) {
     return fail(ErrorCode::too_large, "the task's log is full");

@@ -30,7 +30,8 @@ struct NewTask {
 
 // New values for the turn fields of the head. Absent fields stay as they are.
 struct TurnUpdate {
-  std::optional<TurnNumber> turn;
+  std::optional<TurnNumber> turn;  // a turn that has shown nothing yet: sets turn_begin
+  // `waiting` becomes `queued` as soon as no child is awaited, in this change or a later one.
   std::optional<TurnState> state;
   std::optional<int> attempt;
   std::optional<EventNumber> message;

@@ -24,7 +24,9 @@ struct Weigh {
   std::size_t operator()(const Activity& event) const {
     return event.content.text.size() + event.patch.text.size();
   }
-  std::size_t operator()(const Subagent& event) const { return event.name.size() + event.error.size(); }
+  std::size_t operator()(const Subagent& event) const {
+    return event.name.size() + event.error.size() + event.call.size();
+  }
   std::size_t operator()(const Usage& event) const { return event.used.text.size(); }
 };
 

@@ -116,13 +116,19 @@ struct Activity {
   Json patch;
 };
 
-// Another agent's work for this one.
+// Another agent's work for this one: a child task. From `started` to `finished` or `failed` it is open. While
+// it is open, `asks` says that the child waits for this agent's answer, and `answered` that it has that. The
+// turn awaits the child but for the time from `asks` to `answered`. Views show the beginning and the end.
 struct Subagent {
-  enum class Phase { started, finished, failed };
+  enum class Phase { started, finished, failed, asks, answered };
   std::string id;  // of its task; unique in the context
   std::string name;
   Phase phase = Phase::started;
-  std::string error;  // of a failed one
+  std::string error = {};  // of a failed one
+  // Of `started` and `answered`; private to the agent and the engine.
+  std::string call = {};   // the agent's own name for the work
+  TaskKey task = {};       // the child; none: it could not be made
+  EventNumber after = {};  // its next stop after this event is the result
 };
 
 // The turn's use of a model: an object with provider, model (strings), inputTokens, outputTokens,

@@ -12,8 +12,9 @@
 
 namespace baton::task {
 
-// Whether a task's next turn is waiting to run, running, or not wanted.
-enum class TurnState { none, queued, running };
+// none: no turn is wanted. queued: the next turn waits for a slot. running: it has begun. waiting: it begins
+// (again) when the results are there that it waits for, and holds nothing until then.
+enum class TurnState { none, queued, running, waiting };
 
 struct TaskHead {
   TaskKey key;
@@ -34,6 +35,9 @@ struct TaskHead {
   int attempt = 0;           // of that turn
   EventNumber turn_message;  // the event with the message that turn is about
   int waiting_messages = 0;  // user messages not yet given to a turn
+  // The last event before the turn's own output. What came earlier stands if the turn is broken off.
+  EventNumber turn_begin;
+  int awaited = 0;  // children that the turn has delegated to and that have not stopped
   bool cancel_requested = false;
   std::string ask;  // the ask the task waits on, or empty
   int artifact_count = 0;

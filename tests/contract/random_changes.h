@@ -86,7 +86,7 @@ class RandomChanges {
   task::TurnUpdate turn(const task::TaskHead& head) {
     task::TurnUpdate update;
     if (one_in(2)) update.turn = task::TurnNumber{head.turn.value + 1};
-    if (one_in(2)) update.state = static_cast<task::TurnState>(up_to(2));
+    if (one_in(2)) update.state = static_cast<task::TurnState>(up_to(3));
     if (one_in(2)) update.attempt = up_to(3);
     if (one_in(3)) update.message = task::EventNumber{up_to(static_cast<int>(head.last_event.value))};
     update.message_is_new = one_in(4);
@@ -125,7 +125,10 @@ class RandomChanges {
 
   task::EventBody event() {
     const std::string id = one_of(names("r", 4));
-    switch (up_to(12)) {
+    switch (up_to(13)) {
+      case 13:
+        return task::Subagent{id,         "n", static_cast<task::Subagent::Phase>(up_to(4)), {}, "d",
+                              {up_to(3)}, {2}};
       case 0:
       case 1:
       case 2:

@@ -42,6 +42,8 @@ void check_same(const store::TaskRow& one, const store::TaskRow& other) {
   CHECK(one.head.last_event == other.head.last_event);
   CHECK(one.head.bytes == other.head.bytes);
   CHECK(one.head.waiting_messages == other.head.waiting_messages);
+  CHECK(one.head.turn_begin == other.head.turn_begin);
+  CHECK(one.head.awaited == other.head.awaited);
   CHECK(one.created == other.created);
   CHECK(one.artifacts.size() == other.artifacts.size());
   CHECK(one.configs.has_value() == other.configs.has_value());

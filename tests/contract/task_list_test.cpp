@@ -253,7 +253,8 @@ TEST_CASE_TEMPLATE("TaskStore: tasks that have a turn and tasks at rest are one 
   Bench bench;
   std::mt19937 random(5);
   const auto below = [&](int count) { return static_cast<int>(random() % static_cast<unsigned>(count)); };
-  constexpr std::array kTurns{task::TurnState::none, task::TurnState::queued, task::TurnState::running};
+  constexpr std::array kTurns{task::TurnState::none, task::TurnState::queued, task::TurnState::running,
+                              task::TurnState::waiting};
   constexpr std::array kStates{State::working, State::input_required, State::completed};
   Model model;
   const base::Timestamp begun = bench.clock.now();

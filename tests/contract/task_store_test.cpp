@@ -287,22 +287,25 @@ TEST_CASE_TEMPLATE("TaskStore: a turn's input is its message and what came with 
   CHECK(bench.commit(std::move(no_message)).error().code == ErrorCode::invalid_argument);
 }
 
-TEST_CASE_TEMPLATE("TaskStore: unfinished tasks are those whose turn is queued or running, oldest first",
-                   Bench, EACH_STORE) {
+TEST_CASE_TEMPLATE(
+    "TaskStore: unfinished tasks are those with a turn: queued, running or waiting, oldest first", Bench,
+    EACH_STORE) {
   Bench bench;
   std::vector<task::TaskHead> heads;
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 8; ++i) {
     heads.push_back(bench.create("t" + std::to_string(i)));
-    task::Change change = StoreBench::change(heads.back(), {});
+    task::Change change = StoreBench::change(heads.back(), {task::Subagent{"c", "n"}});
     change.turn.emplace();
-    change.turn->state = static_cast<task::TurnState>(i % 3);
+    change.turn->state = static_cast<task::TurnState>(i % 4);
     bench.must(std::move(change));
   }
-  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, {}, 10).value()) == Texts{"t1", "t2", "t4", "t5"});
+  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, {}, 10).value()) ==
+        Texts{"t1", "t2", "t3", "t5", "t6", "t7"});
   CHECK(ids(bench.tasks->open_tasks(Open::unfinished, {}, 2).value()) == Texts{"t1", "t2"});
-  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, heads[2].key, 2).value()) == Texts{"t4", "t5"});
+  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, heads[2].key, 2).value()) == Texts{"t3", "t5"});
   bench.reopen();
-  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, {}, 10).value()) == Texts{"t1", "t2", "t4", "t5"});
+  CHECK(ids(bench.tasks->open_tasks(Open::unfinished, {}, 10).value()) ==
+        Texts{"t1", "t2", "t3", "t5", "t6", "t7"});
 }
 
 TEST_CASE_TEMPLATE("TaskStore: open children are those of the parent that have not ended", Bench,

@@ -1,5 +1,6 @@
 """The project's own scripts: a check whose tool is missing fails, test counts name tests and checks apart, the README's
-table of figures is written between its markers, its promises name their tests, and a program that is not hardened is found out."""
+table of figures is written between its markers, its promises name their tests, a program that is not hardened is found out, and the
+simulator's planted faults can still be planted."""
 import contextlib
 import importlib.machinery
 import io
@@ -228,6 +229,16 @@ class Hardening(Case):
         self.assertEqual(done.returncode, 1, done.stdout)
         total = len(re.findall("not so:", done.stdout))
         self.assertTrue(done.stdout.endswith(f"0 passed, {total} failed\n"), done.stdout)
+
+
+class PlantedFaults(Case):
+    def test_planted_faults_each_fit_the_sources_they_change(self):
+        script = "tests/simulation/mutants.py"
+        names = self.run_script(sys.executable, script, "--list").stdout.split()
+        self.assertGreaterEqual(len(names), 6)
+        for name in names:
+            planted = self.run_script(sys.executable, script, name, "src", str(self.folder / name))
+            self.assertEqual(planted.returncode, 0, planted.stdout)
 
 
 if __name__ == "__main__":

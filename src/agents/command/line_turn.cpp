@@ -52,7 +52,7 @@ void LineTurn::cancel() {
 
 void LineTurn::deliver(const DelegateResult& result) {
   if (output_.ended()) return;
-  write(line::encode_delegate_result(id_, result.id, result.task ? &*result.task : nullptr, result.error));
+  write(line::encode_delegate_result(id_, outcome_of(result)));
 }
 
 void LineTurn::abandon() {

@@ -61,7 +61,7 @@ bool TurnOutput::take(line::AgentMessage message) {
 void TurnOutput::finish(Outcome outcome) {
   if (std::exchange(ended_, true)) return;
   const bool stopped = std::holds_alternative<Failed>(outcome) || std::holds_alternative<Rejected>(outcome) ||
-                       std::holds_alternative<BrokenOff>(outcome);
+                       std::holds_alternative<BrokenOff>(outcome) || std::holds_alternative<Waits>(outcome);
   if (canceling_ && stopped) outcome = Canceled{};
   gate_.use([&](TurnSink& sink) {
     for (task::EventBody& end : order_.close()) {
@@ -112,6 +112,10 @@ bool TurnOutput::take_one(line::Delegate delegate) {
                           std::move(delegate.task)};
   gate_.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
   return true;
+}
+
+bool TurnOutput::take_one(line::Wait) {
+  return end(Waits{});
 }
 
 bool TurnOutput::take_one(line::Ask ask) {
@@ -166,12 +170,18 @@ std::string line_too_long(const AgentSettings& settings) {
   return "the agent printed a line longer than " + mebibytes(settings.line_max);
 }
 
+line::DelegateOutcome outcome_of(const DelegateResult& result) {
+  return {result.id, result.task ? &*result.task : nullptr, result.error};
+}
+
 std::string turn_lines(const Turn& turn) {
   const CallIds call_ids(turn.used_ids);
+  std::vector<line::DelegateOutcome> results;
+  for (const DelegateResult& result : turn.results) results.push_back(outcome_of(result));
   std::string lines = line::encode_turn(
       {turn.id, turn.attempt, turn.agent, turn.task, turn.context, turn.state, turn.task_metadata,
        turn.message, turn.history, turn.artifacts, turn.references, turn.tools, turn.client_state,
-       turn.metadata, turn.extensions, call_ids.own(turn.resume_ask), turn.trace});
+       turn.metadata, turn.extensions, call_ids.own(turn.resume_ask), results, turn.trace});
   for (task::ToolResult& result : protocol::chat::tool_results_in(turn.message)) {
     result.id = call_ids.own(result.id);
     lines += line::encode_tool_result(turn.id, result);

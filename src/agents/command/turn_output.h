@@ -11,6 +11,7 @@
 #include "agents/command/turn_order.h"
 #include "agents/executor.h"
 #include "agents/line/from_agent.h"
+#include "agents/line/to_agent.h"
 #include "agents/settings.h"
 #include "agents/sink_gate.h"
 #include "base/log.h"
@@ -42,6 +43,7 @@ class TurnOutput {
   bool take_one(line::Reasoning reasoning);
   bool take_one(task::EventBody body);
   bool take_one(line::Delegate delegate);
+  bool take_one(line::Wait);
   bool take_one(line::Ask ask);
   bool take_one(line::Auth auth);
   bool take_one(line::Done done);
@@ -71,6 +73,8 @@ std::string said_nothing(const AgentSettings& settings);
 
 // "the agent printed a line longer than ...".
 std::string line_too_long(const AgentSettings& settings);
+
+line::DelegateOutcome outcome_of(const DelegateResult& result);
 
 // The line that gives an agent its turn, followed by lines with the results of client tools.
 std::string turn_lines(const Turn& turn);

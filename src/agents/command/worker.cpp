@@ -24,7 +24,8 @@ WorkerTurn::WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& tu
       id_(turn.id),
       log_members_(log_members(turn)),
       lines_(turn_lines(turn)),
-      output_(turn, group->facts()->settings, gate()) {}
+      output_(turn, group->facts()->settings, gate()),
+      begins_again_(!turn.results.empty()) {}
 
 void WorkerTurn::begin() {
   const auto group = group_.lock();
@@ -42,6 +43,7 @@ void WorkerTurn::cancel() {
 
 void WorkerTurn::deliver(const DelegateResult& result) {
   const auto worker = worker_.lock();
+  --children_;
   if (worker != nullptr && !output_.ended()) worker->deliver(*this, result);
 }
 
@@ -96,8 +98,7 @@ void Worker::cancel(WorkerTurn& turn) {
 }
 
 void Worker::deliver(WorkerTurn& turn, const DelegateResult& result) {
-  write(turn, line::encode_delegate_result(turn.id_, result.id, result.task ? &*result.task : nullptr,
-                                           result.error));
+  write(turn, line::encode_delegate_result(turn.id_, outcome_of(result)));
 }
 
 void Worker::let_go(const std::shared_ptr<WorkerTurn>& turn) {
@@ -116,6 +117,22 @@ void Worker::let_go(const std::shared_ptr<WorkerTurn>& turn) {
     const auto late = gone.lock();
     if (worker != nullptr && late != nullptr && worker->has(late->id_)) worker->retire();
   });
+}
+
+std::optional<std::chrono::steady_clock::time_point> Worker::make_room() {
+  if (!accepting()) return std::nullopt;
+  std::shared_ptr<WorkerTurn> first;
+  for (const auto& [id, turn] : turns_) {
+    const bool may_leave = turn->children_ > 0 && !turn->begins_again_ && !turn->output_.ended();
+    if (may_leave && (first == nullptr || turn->waits_since_ < first->waits_since_)) first = turn;
+  }
+  if (first == nullptr) return std::nullopt;
+  const auto leaves_at = first->waits_since_ + facts_->settings.wait_keep;
+  if (leaves_at > std::chrono::steady_clock::now()) return leaves_at;
+  base::log_info(members(), "task={} leaves its place while its children work", first->task_.value);
+  first->output_.finish(BrokenOff{});
+  let_go(first);
+  return std::nullopt;
 }
 
 // One of its turns did not stop.
@@ -198,10 +215,15 @@ bool Worker::take_line(std::string_view text) {
   const bool ends = std::holds_alternative<line::Done>(decoded->message) ||
                     std::holds_alternative<line::Fail>(decoded->message) ||
                     std::holds_alternative<line::Reject>(decoded->message) ||
+                    std::holds_alternative<line::Wait>(decoded->message) ||
                     std::holds_alternative<line::Ask>(decoded->message) ||
                     std::holds_alternative<line::Auth>(decoded->message);
   turn->lines_ = {};
   const bool was_over = turn->output_.ended();
+  if (std::holds_alternative<line::Delegate>(decoded->message) && ++turn->children_ == 1) {
+    turn->waits_since_ = std::chrono::steady_clock::now();
+    pump_soon();
+  }
   if (touched_.insert(turn).second) turn->gate().use([](TurnSink& sink) { sink.hold(); });
   const bool in_order = was_over || turn->output_.take(std::move(decoded->message));
   // A call of a client's tool ends the turn for both sides, too. After a line out of order Baton has failed
@@ -260,6 +282,10 @@ void Worker::end_turn(const std::string& id) {
   if (ended_.size() > kEndedKept) ended_.pop_front();
   proved_ = true;
   end_if_drained();
+  pump_soon();
+}
+
+void Worker::pump_soon() {
   facts_->host.post([self = group_] {
     if (const auto group = self.lock()) group->pump();
   });

@@ -4,12 +4,16 @@
 // killed once its other turns are over, or after `worker_drain`. Turns that are still there then are not to
 // blame: they are broken off and run again, or fail if the card says so.
 //
+// A turn that has delegated and not got all results makes room for another one after `wait_keep`, once: it is
+// broken off, and begins again when its children have stopped.
+//
 // Threads: the host's only.
 #pragma once
 
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -46,7 +50,10 @@ class WorkerTurn final : public TurnSession, public std::enable_shared_from_this
   TurnOutput output_;
   std::weak_ptr<Worker> worker_;  // the worker that has the turn; none while it waits or after its end
   std::uint64_t taken_at_ = 0;    // the worker has all of `lines_` when its process has taken so many bytes
-  int lost_ = 0;                  // workers that died before they had all of `lines_`
+  int children_ = 0;              // delegated, without a result
+  std::chrono::steady_clock::time_point waits_since_{};  // while there are such
+  const bool begins_again_;                              // with results of its children
+  int lost_ = 0;                                         // workers that died before they had all of `lines_`
   bool abandoned_ = false;
   std::chrono::steady_clock::time_point cancelled_at_{};
 };
@@ -73,6 +80,9 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void deliver(WorkerTurn& turn, const DelegateResult& result);
   // Nobody waits for this turn any more. If it does not end within the grace time, the worker is retired.
   void let_go(const std::shared_ptr<WorkerTurn>& turn);
+  // Sends away the turn that has waited longest for its children, if that is `wait_keep` by now. Returns when
+  // it will be; empty if no turn has to leave, or one is leaving.
+  std::optional<std::chrono::steady_clock::time_point> make_room();
   // Kills the process; its turns fail with this reason.
   void kill(std::string why);
   // Kills the process because of one turn; the others are broken off.
@@ -96,6 +106,7 @@ class Worker final : public ProcessHandler, public std::enable_shared_from_this<
   void release_touched();
   void ask_ready(const std::shared_ptr<WorkerTurn>& turn);
   void end_turn(const std::string& id);
+  void pump_soon();
   bool has_ended(const std::string& turn) const;
   base::LogMembers members() const;
 

@@ -39,7 +39,10 @@ void WorkerGroup::pump() {
       remove(*turn);
       continue;
     }
-    if (worker == nullptr) return wait_for_slot();
+    if (worker == nullptr) {
+      make_room();
+      return wait_for_slot();
+    }
     waiting_.pop_front();
     worker->give(turn);
   }
@@ -88,6 +91,23 @@ base::Result<std::shared_ptr<Worker>> WorkerGroup::start_worker() {
     return worker;
   }
   return std::shared_ptr<Worker>();
+}
+
+// A turn that leaves calls `pump` by its end.
+void WorkerGroup::make_room() {
+  if (facts_->settings.recovery == AgentSettings::Recovery::fail) return;
+  for (const Slot& slot : slots_) {
+    const auto again = slot.worker == nullptr ? std::nullopt : slot.worker->make_room();
+    if (!again || std::exchange(room_timer_set_, true)) continue;
+    const auto delay =
+        std::chrono::ceil<std::chrono::milliseconds>(*again - std::chrono::steady_clock::now());
+    facts_->host.after(std::max(delay, std::chrono::milliseconds(1)), [self = weak_from_this()] {
+      const auto group = self.lock();
+      if (group == nullptr) return;
+      group->room_timer_set_ = false;
+      group->pump();
+    });
+  }
 }
 
 void WorkerGroup::wait_for_slot() {

@@ -2,10 +2,11 @@
 //
 // Workers are started when a turn needs one. If workers keep dying before they have ended a turn, each
 // restart waits longer. A turn goes to an idle worker, else to a new one as long as there may be more, else
-// to the one with the fewest turns; a worker that has not answered a cancel comes last. The engine bounds the
-// number of turns (concurrency). A retired worker is replaced at once. Workers and retired ones together are
-// at most twice the agent's `workers`; if more than `workers` are retired, the one retired first is killed.
-// Threads: the host's only.
+// to the one with the fewest turns; a worker that has not answered a cancel comes last. Where no worker has
+// room, a turn that only waits for its children makes some, unless its work must not be done twice. The
+// engine bounds the number of turns (concurrency). A retired worker is replaced at once. Workers and retired
+// ones together are at most twice the agent's `workers`; if more than `workers` are retired, the one retired
+// first is killed. Threads: the host's only.
 #pragma once
 
 #include <chrono>
@@ -50,6 +51,7 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   base::Result<std::shared_ptr<Worker>> start_worker();
   bool may_start() const;
   void wait_for_slot();
+  void make_room();
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor
   const std::size_t turns_max_;                     // for each worker
@@ -57,6 +59,7 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   std::vector<std::shared_ptr<Worker>> retired_;  // oldest first; shared with their processes
   std::deque<std::shared_ptr<WorkerTurn>> waiting_;
   bool timer_set_ = false;
+  bool room_timer_set_ = false;
   bool ends_when_idle_ = false;
   bool shut_down_ = false;
 };

@@ -230,6 +230,10 @@ AgentMessage read_delegate(Fields& line) {
                   {line.optional_string("task")}};
 }
 
+AgentMessage read_wait(Fields&) {
+  return Wait{};
+}
+
 AgentMessage read_ask(Fields& line) {
   Ask ask{line.optional_id(), line.needed_message("message")};
   if (const json::Value schema = line["schema"]; !schema.absent()) {
@@ -261,23 +265,15 @@ struct Reader {
 };
 
 constexpr std::array kReaders{
-    Reader{"text", read_text},
-    Reader{"reasoning", read_reasoning},
-    Reader{"status", read_status},
-    Reader{"artifact", read_artifact},
-    Reader{"tool-call", read_tool_call},
-    Reader{"tool-result", read_tool_result},
-    Reader{"state", read_state},
-    Reader{"step", read_step},
-    Reader{"custom", read_custom},
-    Reader{"activity", read_activity},
-    Reader{"usage", read_usage},
-    Reader{"delegate", read_delegate},
-    Reader{"ask", read_ask},
-    Reader{"auth", read_auth},
-    Reader{"done", read_done},
-    Reader{"fail", read_fail},
-    Reader{"reject", read_reject},
+    Reader{"text", read_text},           Reader{"reasoning", read_reasoning},
+    Reader{"status", read_status},       Reader{"artifact", read_artifact},
+    Reader{"tool-call", read_tool_call}, Reader{"tool-result", read_tool_result},
+    Reader{"state", read_state},         Reader{"step", read_step},
+    Reader{"custom", read_custom},       Reader{"activity", read_activity},
+    Reader{"usage", read_usage},         Reader{"delegate", read_delegate},
+    Reader{"wait", read_wait},           Reader{"ask", read_ask},
+    Reader{"auth", read_auth},           Reader{"done", read_done},
+    Reader{"fail", read_fail},           Reader{"reject", read_reject},
 };
 
 }  // namespace

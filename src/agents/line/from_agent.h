@@ -32,6 +32,9 @@ struct Delegate {
   task::TaskId task;
 };
 
+// {"type":"wait"}: the turn is over until its children have stopped.
+struct Wait {};
+
 // {"type":"ask","message":"..." or {parts},"schema":{...}?,"id":"..."?}; the schema is the message's last
 // part: data {"schema":...}.
 struct Ask {
@@ -61,7 +64,8 @@ struct Reject {
 // tool-result, state, step, custom, activity, usage. A status has no time and a message no id yet: the caller
 // adds them when it stores them. What strict clients would fail on is refused: arguments of a call must be an
 // object, patches complete JSON Patch operations. Usage keeps only the members of task::Usage.
-using AgentMessage = std::variant<Text, Reasoning, task::EventBody, Delegate, Ask, Auth, Done, Fail, Reject>;
+using AgentMessage =
+    std::variant<Text, Reasoning, task::EventBody, Delegate, Wait, Ask, Auth, Done, Fail, Reject>;
 
 struct AgentLine {
   std::string turn;  // empty: not given

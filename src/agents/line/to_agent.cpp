@@ -60,6 +60,23 @@ void write_extensions(json::Writer& out, const std::vector<std::string>& extensi
   });
 }
 
+void write_outcome(json::Writer& out, const DelegateOutcome& outcome) {
+  out.member("id", outcome.id);
+  if (outcome.task != nullptr) protocol::v1::write_task(out.key("task"), *outcome.task);
+  out.optional("error", outcome.error);
+}
+
+void write_resume(json::Writer& out, const TurnFacts& facts) {
+  if (facts.resume_ask.empty() && facts.results.empty()) return;
+  out.key("resume").object([&] {
+    out.optional("ask", facts.resume_ask);
+    if (facts.results.empty()) return;
+    out.key("results").array([&] {
+      for (const DelegateOutcome& outcome : facts.results) out.object([&] { write_outcome(out, outcome); });
+    });
+  });
+}
+
 void write_turn(json::Writer& out, const TurnFacts& facts) {
   out.member("type", "turn").member("protocol", kProtocol).member("turn", facts.turn);
   out.member("attempt", facts.attempt).member("agent", facts.agent.value);
@@ -72,9 +89,7 @@ void write_turn(json::Writer& out, const TurnFacts& facts) {
   out.optional("state", facts.client_state);
   out.optional("metadata", facts.metadata);
   write_extensions(out, facts.extensions);
-  if (!facts.resume_ask.empty()) {
-    out.key("resume").object([&] { out.member("ask", facts.resume_ask); });
-  }
+  write_resume(out, facts);
   out.optional("trace", facts.trace);
 }
 
@@ -104,14 +119,12 @@ std::string encode_tool_result(std::string_view turn, const task::ToolResult& re
   return as_line(std::move(text));
 }
 
-std::string encode_delegate_result(std::string_view turn, std::string_view id, const task::Task* task,
-                                   std::string_view error) {
+std::string encode_delegate_result(std::string_view turn, const DelegateOutcome& outcome) {
   std::string text;
   json::Writer out(text);
   out.object([&] {
-    out.member("type", "delegate-result").member("turn", turn).member("id", id);
-    if (task != nullptr) protocol::v1::write_task(out.key("task"), *task);
-    out.optional("error", error);
+    out.member("type", "delegate-result").member("turn", turn);
+    write_outcome(out, outcome);
   });
   return as_line(std::move(text));
 }

@@ -15,6 +15,13 @@ namespace baton::agents::line {
 // The version of the line protocol that Baton speaks.
 inline constexpr int kProtocol = 1;
 
+// What came of a `delegate` line. The strings must stay valid.
+struct DelegateOutcome {
+  std::string_view id;
+  const task::Task* task = nullptr;  // null: there is no child, and `error` says why
+  std::string_view error;
+};
+
 // What an agent is told when its turn begins. The references must stay valid until encode_turn returns.
 struct TurnFacts {
   std::string_view turn;
@@ -33,14 +40,13 @@ struct TurnFacts {
   const task::Json& metadata;
   const std::vector<std::string>& extensions;  // left out when there are none
   std::string_view resume_ask;
+  const std::vector<DelegateOutcome>& results;
   std::string_view trace;
 };
 
 std::string encode_turn(const TurnFacts& facts);
 std::string encode_cancel(std::string_view turn);
 std::string encode_tool_result(std::string_view turn, const task::ToolResult& result);
-// If `task` is null there is no child, and `error` says why.
-std::string encode_delegate_result(std::string_view turn, std::string_view id, const task::Task* task,
-                                   std::string_view error);
+std::string encode_delegate_result(std::string_view turn, const DelegateOutcome& outcome);
 
 }  // namespace baton::agents::line

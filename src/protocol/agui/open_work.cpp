@@ -53,16 +53,17 @@ std::string OpenSubagents::start(const task::Subagent& subagent, Out& out) {
 }
 
 void OpenSubagents::show(const task::Subagent& subagent, Out& out) {
-  if (!newer_) return;
+  using Phase = task::Subagent::Phase;
+  if (!newer_ || subagent.phase == Phase::asks || subagent.phase == Phase::answered) return;
   const auto open = std::ranges::find_if(open_, [&](const Open& o) { return o.task == subagent.id; });
-  if (subagent.phase == task::Subagent::Phase::started) {
+  if (subagent.phase == Phase::started) {
     if (open == open_.end()) open_.push_back({subagent.id, start(subagent, out)});
     return;
   }
   // A subagent that began in an earlier run is started again in this one, so that its end can be shown.
   const std::string id = open == open_.end() ? start(subagent, out) : open->id;
   if (open != open_.end()) open_.erase(open);
-  if (subagent.phase == task::Subagent::Phase::finished) return finish_subagent(id, false, out);
+  if (subagent.phase == Phase::finished) return finish_subagent(id, false, out);
   fail_subagent(id, subagent.error.empty() ? "it failed" : subagent.error, out);
 }
 

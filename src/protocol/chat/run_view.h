@@ -26,7 +26,7 @@ class Frames {
     std::string event;
     std::string data;
   };
-  // Adds a frame and returns its data, for a wire::Writer; valid until the next frame is added.
+  // Adds a frame and returns its data, for a json::Writer; valid until the next frame is added.
   std::string& add(std::string_view event = {}) {
     frames_.push_back({std::string(event), {}});
     return frames_.back().data;

@@ -15,7 +15,7 @@ void forget_history(const task::TaskHead& before, const task::TaskHead& after,
     for (auto at = requests.lower_bound(before.turn_message); at != requests.end(); ++at) {
       at->second.history.reset();
     }
-  } else if (after.turn != before.turn) {
+  } else if (after.turn_message != before.turn_message) {
     const auto found = requests.find(before.turn_message);
     if (found != requests.end()) found->second.history.reset();
   }

@@ -66,7 +66,7 @@ void forget_history(Connection& connection, const task::TaskHead& before, const 
     connection.run(
         "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number >= ? AND history <> ''",
         before.key, before.turn_message);
-  } else if (after.turn != before.turn) {
+  } else if (after.turn_message != before.turn_message) {
     connection.run(
         "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number = ? AND history <> ''",
         before.key, before.turn_message);

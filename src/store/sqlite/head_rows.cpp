@@ -14,7 +14,7 @@
 namespace baton::store::sqlite {
 namespace {
 
-constexpr std::array<std::string_view, 3> kTurnStates{"none", "queued", "running"};
+constexpr std::array<std::string_view, 4> kTurnStates{"none", "queued", "running", "waiting"};
 
 std::string name_of(task::TurnState state) {
   return std::string(kTurnStates[static_cast<std::size_t>(state)]);
@@ -32,7 +32,7 @@ std::string select_heads(std::string_view rest, std::string_view tasks = "tasks 
          "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
          "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count, t.status_ms, "
-         "t.origin, t.indexed, t.created_ms, t.bytes, t.hidden "
+         "t.origin, t.indexed, t.created_ms, t.bytes, t.hidden, t.turn_begin, t.awaited "
          "FROM " +
          std::string(tasks) + " JOIN contexts c ON c.context_key = t.context_key " + std::string(rest);
 }
@@ -69,6 +69,8 @@ TaskRow row_of(const Query& query) {
   row.created = base::from_ms(query.integer(23));
   head.bytes = static_cast<std::size_t>(query.integer(24));
   head.hidden = query.truth(25);
+  head.turn_begin = {query.integer(26)};
+  head.awaited = query.small(27);
   return row;
 }
 
@@ -150,7 +152,8 @@ void update(Connection& connection, const char* sql, const TaskRow& row, const S
   const task::TaskHead& head = row.head;
   connection.run(sql, head.key, head.version, head.last_event, head.turn, name_of(head.turn_state),
                  head.attempt, head.turn_message, head.waiting_messages, head.cancel_requested, head.ask,
-                 head.artifact_count, head.message_count, static_cast<std::int64_t>(head.bytes), status...);
+                 head.artifact_count, head.message_count, static_cast<std::int64_t>(head.bytes),
+                 head.turn_begin, head.awaited, status...);
 }
 
 }  // namespace
@@ -245,17 +248,18 @@ task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, created_ms, version, "
       "state, status_event, last_event, turn, turn_state, attempt, turn_message, waiting_messages, "
-      "cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, hidden) "
+      "cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, hidden, turn_begin, "
+      "awaited) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-      "?19, ?20, ?21, ?22, ?23, ?24)";
+      "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
   const task::TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
                  task.parent, static_cast<int>(task.origin), base::to_ms(row.created), head.version,
                  std::string(task::name_of(head.state)), head.status_event, head.last_event, head.turn,
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
-                 base::to_ms(head.status_at), row.indexed, static_cast<std::int64_t>(head.bytes),
-                 head.hidden);
+                 base::to_ms(head.status_at), row.indexed, static_cast<std::int64_t>(head.bytes), head.hidden,
+                 head.turn_begin, head.awaited);
   const task::TaskKey key{connection.last_key()};
   if (!task.metadata.empty()) {
     connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key, task.metadata.text);
@@ -267,7 +271,7 @@ void update_head(Connection& connection, const TaskRow& row) {
   static constexpr char kSql[] =
       "UPDATE tasks SET version = ?2, last_event = ?3, turn = ?4, turn_state = ?5, attempt = ?6, "
       "turn_message = ?7, waiting_messages = ?8, cancel_requested = ?9, ask = ?10, artifact_count = ?11, "
-      "message_count = ?12, bytes = ?13 WHERE task_key = ?1";
+      "message_count = ?12, bytes = ?13, turn_begin = ?14, awaited = ?15 WHERE task_key = ?1";
   update(connection, kSql, row);
 }
 
@@ -275,8 +279,8 @@ void update_head_and_status(Connection& connection, const TaskRow& row) {
   static constexpr char kSql[] =
       "UPDATE tasks SET version = ?2, last_event = ?3, turn = ?4, turn_state = ?5, attempt = ?6, "
       "turn_message = ?7, waiting_messages = ?8, cancel_requested = ?9, ask = ?10, artifact_count = ?11, "
-      "message_count = ?12, bytes = ?13, state = ?14, status_event = ?15, status_ms = ?16 WHERE task_key = "
-      "?1";
+      "message_count = ?12, bytes = ?13, turn_begin = ?14, awaited = ?15, state = ?16, status_event = ?17, "
+      "status_ms = ?18 WHERE task_key = ?1";
   update(connection, kSql, row, std::string(task::name_of(row.head.state)), row.head.status_event,
          base::to_ms(row.head.status_at));
 }

@@ -96,7 +96,7 @@ TEST_CASE("Catalogue: what surrounds an agent is as its card says") {
   Bench bench;
   bench.folder.write("a/card.json", card(R"({"executor":"command","command":["x"],"env_from":["A","B"],
     "limits":{"memory_bytes":1073741824,"cpu_s":5,"processes":6,"open_files":70},"errors":"verbose",
-    "worker_drain_s":1.5,"first_output_s":0.5})"));
+    "worker_drain_s":1.5,"wait_keep_s":2.5,"first_output_s":0.5})"));
   bench.folder.write("b/card.json", card(R"({"executor":"command","command":["x"]})"));
   const auto catalogue = bench.load();
   REQUIRE_MESSAGE(catalogue.has_value(), catalogue.error().for_log);
@@ -108,12 +108,14 @@ TEST_CASE("Catalogue: what surrounds an agent is as its card says") {
   CHECK(said.limits.open_files == 70);
   CHECK(said.verbose_errors);
   CHECK(said.worker_drain == std::chrono::milliseconds(1500));
+  CHECK(said.wait_keep == std::chrono::milliseconds(2500));
   CHECK(said.first_output == std::chrono::milliseconds(500));
   const AgentSettings& unsaid = catalogue->find({"b"})->settings;
   CHECK(unsaid.env_from.empty());
   CHECK(unsaid.limits.memory == 0);
   CHECK_FALSE(unsaid.verbose_errors);
   CHECK(unsaid.worker_drain == std::chrono::seconds(60));
+  CHECK(unsaid.wait_keep == std::chrono::seconds(10));
   CHECK(unsaid.first_output.count() == 0);
 }
 

@@ -13,10 +13,8 @@ TEST_CASE(
   CHECK_FALSE(open.follow({"a", "x", Phase::finished, {}}));
   CHECK(open.follow({"a", "x", Phase::started, {}}));
   CHECK_FALSE(open.follow({"a", "x", Phase::started, {}}));
-  CHECK(open.is_open("a"));
   CHECK(open.follow({"a", "x", Phase::failed, "no"}));
   CHECK_FALSE(open.follow({"a", "x", Phase::finished, {}}));
-  CHECK_FALSE(open.is_open("a"));
   CHECK(open.close_all("left").empty());
 }
 
@@ -31,7 +29,7 @@ TEST_CASE("OpenSubagents: all that are open are ended in the order in which they
   CHECK(ends[1].name == "y");
   CHECK(ends[1].phase == Phase::failed);
   CHECK(ends[1].error == "left");
-  CHECK_FALSE(open.is_open("a"));
+  CHECK(open.close_all("left").empty());
 }
 
 TEST_CASE("OpenSubagents: what is undone has not been") {
@@ -39,9 +37,26 @@ TEST_CASE("OpenSubagents: what is undone has not been") {
   open.follow({"a", "x", Phase::started, {}});
   open.follow({"a", "x", Phase::failed, "no"});
   open.undo({"a", "x", Phase::failed, "no"});
-  CHECK(open.is_open("a"));
+  CHECK(open.awaited().size() == 1);
   open.undo({"a", "x", Phase::started, {}});
-  CHECK_FALSE(open.is_open("a"));
+  CHECK(open.awaited().empty());
+}
+
+TEST_CASE("OpenSubagents: one that asks is open and not awaited until it is answered") {
+  engine::OpenSubagents open;
+  CHECK_FALSE(open.follow({"a", "x", Phase::asks, {}}));
+  open.follow({"a", "x", Phase::started, {}, "d1", {7}, {1}});
+  CHECK_FALSE(open.follow({"a", "x", Phase::answered, {}}));
+  CHECK(open.follow({"a", "x", Phase::asks, {}}));
+  CHECK_FALSE(open.follow({"a", "x", Phase::asks, {}}));
+  CHECK(open.awaited().empty());
+  CHECK(open.open_id({7}) == "a");
+  CHECK(open.follow({"a", "x", Phase::answered, {}, "d2", {7}, {5}}));
+  REQUIRE(open.awaited().size() == 1);
+  CHECK(open.awaited()[0].call == "d2");
+  CHECK(open.awaited()[0].after == task::EventNumber{5});
+  CHECK(open.follow({"a", "x", Phase::finished, {}}));
+  CHECK(open.open_id({7}).empty());
 }
 
 }  // namespace open_subagents_test

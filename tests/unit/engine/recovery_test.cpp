@@ -119,24 +119,43 @@ TEST_CASE("Recovery: a task whose cancel was stored is canceled, whatever its ag
   CHECK(bench.scripted().waiting() == 0);
 }
 
-TEST_CASE("Recovery: a parent's broken turn runs again with new children, the old ones are canceled") {
+TEST_CASE("Recovery: a parent whose child is at work waits for it, and runs again as the same attempt") {
   EngineBench bench(without_grace());
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
   REQUIRE(parent);
   agents::DelegateRequest request;
+  request.id = "d1";
   request.agent = "helper";
   request.message.parts.push_back(task::Part::of_text("work"));
+  parent->sink->text("half an ans");
   parent->sink->delegate(request);
   REQUIRE(bench.helper().next());
-  const auto child = bench.store().open_tasks(store::TaskStore::Open::children, accepted->key, 100)->at(0);
+  while (bench.engine().tasks().find(accepted->key)->awaited == 0) std::this_thread::yield();
   bench.restart();
+  const auto child = bench.helper().next();
+  REQUIRE(child);
+  CHECK(child->turn.attempt == 2);
+  CHECK(bench.engine().tasks().find(accepted->key)->turn_state == task::TurnState::waiting);
+  CHECK(bench.scripted().waiting() == 0);
+  child->sink->finish(agents::Done{});
   const auto again = bench.scripted().next();
   REQUIRE(again);
-  CHECK(bench.engine().tasks().find(child.key)->state == State::canceled);
+  CHECK(again->turn.attempt == 1);
+  CHECK(again->turn.id == parent->turn.id);
+  REQUIRE(again->turn.results.size() == 1);
+  CHECK(again->turn.results[0].id == "d1");
+  again->sink->delegate(request);
+  REQUIRE(bench.scripted().wait_for([&] { return !again->delivered.empty(); }));
+  REQUIRE(again->delivered[0].task);
+  CHECK(again->delivered[0].task->id == child->turn.task);
   CHECK(bench.helper().waiting() == 0);
+  again->sink->text("whole");
   again->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
+  const auto task = bench.engine().tasks().read(accepted->key, {});
+  REQUIRE(task->artifacts.size() == 1);
+  CHECK(task->artifacts[0].parts.at(0).content == "whole");
 }
 
 }  // namespace recovery_test

@@ -41,7 +41,7 @@ TEST_CASE("Turn ending: each outcome has its state") {
 }
 
 TEST_CASE(
-    "Turn ending: a turn that was broken off is queued again as the same attempt, what it showed is "
+    "Turn ending: a turn that was broken off runs again as the same attempt, what it showed is "
     "withdrawn") {
   TurnEnding ending;
   ending.shown = {{"t-r1.1"}};
@@ -50,10 +50,25 @@ TEST_CASE(
   head.attempt = 2;
   task::Change change;
   engine::add_ending(change, head, agents::BrokenOff{}, ending);
-  CHECK(change.turn->state == task::TurnState::queued);
-  CHECK(change.turn->attempt == 1);  // counted again when it begins
+  CHECK(change.turn->state == task::TurnState::waiting);  // queued at once if it awaits no child
+  CHECK(change.turn->attempt == 1);                       // counted again when it begins
   REQUIRE(change.events.size() == 1);
   CHECK(std::get<task::Withdrawn>(change.events.back()).artifacts == ending.shown);
+}
+
+TEST_CASE("Turn ending: a turn that waits goes on in the next one, and what it showed stands") {
+  const task::Change change = ended_with(agents::Waits{});
+  CHECK(change.events.empty());
+  CHECK(change.turn->state == task::TurnState::waiting);
+  CHECK(change.turn->turn == task::TurnNumber{4});
+  CHECK(change.turn->attempt == 0);
+  CHECK_FALSE(change.turn->message);
+}
+
+TEST_CASE("Turn ending: a turn that waits after a cancel is canceled") {
+  TurnEnding ending;
+  ending.cancel_requested = true;
+  CHECK(last_state(ended_with(agents::Waits{}, ending)) == State::canceled);
 }
 
 TEST_CASE("Turn ending: a turn that was broken off after a cancel is canceled") {

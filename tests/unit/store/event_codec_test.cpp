@@ -177,12 +177,15 @@ TEST_CASE("Event codec: an activity comes back with its content or with its patc
 
 TEST_CASE("Event codec: each phase of a subagent comes back") {
   using Phase = task::Subagent::Phase;
-  for (const Phase phase : {Phase::started, Phase::finished, Phase::failed}) {
-    const task::Subagent after = through(task::Subagent{"t-1", kOddText, phase, {}});
+  for (const Phase phase : {Phase::started, Phase::finished, Phase::failed, Phase::asks, Phase::answered}) {
+    const task::Subagent after = through(task::Subagent{"t-1", kOddText, phase, {}, kOddText, {7}, {9}});
     CHECK(after.id == "t-1");
     CHECK(after.name == kOddText);
     CHECK(after.phase == phase);
     CHECK(after.error.empty());
+    CHECK(after.call == kOddText);
+    CHECK(after.task.value == 7);
+    CHECK(after.after.value == 9);
   }
   CHECK(through(task::Subagent{"t-1", "n", Phase::failed, kOddText}).error == kOddText);
 }

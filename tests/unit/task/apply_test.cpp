@@ -134,6 +134,49 @@ TEST_CASE("apply: what an agent says cannot fill a log so far that its turn coul
   CHECK(applied_at(kLast, ending).error().code == ErrorCode::too_large);
 }
 
+TEST_CASE("apply: a turn that waits is queued when no child is awaited any more") {
+  using Phase = task::Subagent::Phase;
+  Change waits = change({task::Subagent{"a", "x"}, task::Subagent{"b", "y"}});
+  waits.turn.emplace();
+  waits.turn->state = task::TurnState::waiting;
+  const auto waiting = applied_to(State::working, waits);
+  REQUIRE(waiting);
+  CHECK(waiting->head.turn_state == task::TurnState::waiting);
+  CHECK(waiting->head.awaited == 2);
+  const auto then = [](const TaskHead& before, Phase phase) {
+    Change next = change({task::Subagent{"a", "x", phase, {}}});
+    return task::apply(before, next, kNow, kPlaces)->head;
+  };
+  const TaskHead one_asks = then(waiting->head, Phase::asks);
+  CHECK(one_asks.awaited == 1);
+  CHECK(one_asks.turn_state == task::TurnState::waiting);
+  CHECK(then(one_asks, Phase::answered).awaited == 2);
+  const TaskHead none = then(one_asks, Phase::failed);
+  CHECK(none.awaited == 0);
+  CHECK(none.turn_state == task::TurnState::queued);
+  CHECK(none.version > one_asks.version);
+
+  Change waits_for_nothing = change({});
+  waits_for_nothing.turn.emplace();
+  waits_for_nothing.turn->state = task::TurnState::waiting;
+  CHECK(applied_to(State::working, waits_for_nothing)->head.turn_state == task::TurnState::queued);
+}
+
+TEST_CASE(
+    "apply: a turn's own output begins after the change that makes it, and a task without one awaits none") {
+  Change next = change({task::Subagent{"a", "x"}, delta("new")});
+  next.turn.emplace();
+  next.turn->turn = task::TurnNumber{2};
+  const auto made = applied_to(State::working, next);
+  CHECK(made->head.turn_begin == task::EventNumber{12});
+  CHECK(made->head.awaited == 0);  // the children of another turn
+
+  Change ends = change({task::Subagent{"a", "x"}, status(State::completed)});
+  ends.turn.emplace();
+  ends.turn->state = task::TurnState::none;
+  CHECK(applied_to(State::working, ends)->head.awaited == 0);
+}
+
 namespace {
 
 // Draws changes without regard to what is allowed, as many sides at once would make them.
@@ -152,7 +195,7 @@ class AnyChange {
     if (one_in(3)) {
       made.turn.emplace();
       if (one_in(2)) made.turn->turn = task::TurnNumber{head.turn.value + 1};
-      if (one_in(2)) made.turn->state = static_cast<task::TurnState>(up_to(2));
+      if (one_in(2)) made.turn->state = static_cast<task::TurnState>(up_to(3));
       made.turn->message_is_new = one_in(4);
     }
     if (one_in(8)) made.request.emplace();
@@ -162,7 +205,9 @@ class AnyChange {
  private:
   task::EventBody event() {
     const task::ArtifactId id{std::string(1, static_cast<char>('a' + up_to(3)))};
-    switch (up_to(5)) {
+    switch (up_to(6)) {
+      case 6:
+        return task::Subagent{"s", "n", static_cast<task::Subagent::Phase>(up_to(4)), {}};
       case 0:
       case 1:
         return status(static_cast<State>(up_to(7)));
@@ -213,6 +258,10 @@ struct Life {
     REQUIRE(head.version.value == before.version.value + (applied.decides ? 1 : 0));
     REQUIRE(head.last_event.value ==
             before.last_event.value + static_cast<std::int64_t>(change.events.size()));
+    REQUIRE(head.awaited >= 0);
+    if (head.turn_state == task::TurnState::none) REQUIRE(head.awaited == 0);
+    if (head.turn_state == task::TurnState::waiting) REQUIRE(head.awaited > 0);
+    REQUIRE(head.turn_begin <= head.last_event);
     if (!before.hidden) REQUIRE_FALSE(head.hidden);
     State state = before.state;
     for (const task::EventBody& body : change.events) {

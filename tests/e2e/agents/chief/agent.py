@@ -20,5 +20,5 @@ child = result.get("task")
 if not child:
     say(type="fail", error="no child: " + str(result.get("error")))
     sys.exit()
-say(type="artifact", artifact={"name": "child", "parts": [{"data": {"id": result["id"], "task": child}}]})
+say(type="artifact", artifact={"name": "child", "parts": [{"data": {"id": result["id"], "task": child, "attempt": turn["attempt"]}}]})
 say(type="done")

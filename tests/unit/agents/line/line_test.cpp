@@ -64,6 +64,7 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
                                               spread,
                                               {"https://example.org/e"},
                                               "ask-1",
+                                              {{"d1", &reference, {}}, {"d2", nullptr, "no such agent"}},
                                               "00-trace"});
   CHECK(text.find('\n') == text.size() - 1);
   CHECK(text.find('\r') == std::string::npos);
@@ -94,6 +95,11 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   CHECK(turn["state"].is_object());
   CHECK(turn["metadata"].is_object());
   CHECK(turn["resume"]["ask"].string() == "ask-1");
+  REQUIRE(turn["resume"]["results"].size() == 2);
+  const auto results = turn["resume"]["results"];
+  CHECK((*results.begin())["id"].string() == "d1");
+  CHECK((*results.begin())["task"]["status"]["state"].string() == "TASK_STATE_COMPLETED");
+  CHECK((*++results.begin())["error"].string() == "no such agent");
   CHECK(turn["trace"].string() == "00-trace");
 }
 
@@ -115,7 +121,9 @@ TEST_CASE("line: a turn without references and extensions does not name them") {
                                               {},
                                               {},
                                               {},
+                                              {},
                                               {}});
+  CHECK(text.find("resume") == std::string::npos);
   CHECK(text.find("references") == std::string::npos);
   CHECK(text.find("extensions") == std::string::npos);
 }
@@ -126,12 +134,12 @@ TEST_CASE("line: cancel, tool-result and delegate-result") {
         "{\"type\":\"tool-result\",\"turn\":\"t\",\"id\":\"c\",\"content\":[1, 2]}\n");
   CHECK(line::encode_tool_result("t", {"c", {}, "broken"}) ==
         "{\"type\":\"tool-result\",\"turn\":\"t\",\"id\":\"c\",\"error\":\"broken\"}\n");
-  CHECK(line::encode_delegate_result("t", "d", nullptr, "no such agent") ==
+  CHECK(line::encode_delegate_result("t", {"d", nullptr, "no such agent"}) ==
         "{\"type\":\"delegate-result\",\"turn\":\"t\",\"id\":\"d\",\"error\":\"no such agent\"}\n");
   task::Task child;
   child.id = {"child"};
   child.status.state = task::State::completed;
-  const auto document = json::Document::parse(line::encode_delegate_result("t", "d", &child, {}));
+  const auto document = json::Document::parse(line::encode_delegate_result("t", {"d", &child, {}}));
   REQUIRE(document.has_value());
   CHECK(document->root()["task"]["id"].string() == "child");
   CHECK(document->root()["error"].missing());

@@ -150,6 +150,7 @@ TEST_CASE("Line protocol schema: what the code writes is as it says") {
                                     nothing,
                                     {},
                                     {},
+                                    {},
                                     {}}));
   check_to_agent(line::encode_turn({"t1",
                                     2,
@@ -167,12 +168,13 @@ TEST_CASE("Line protocol schema: what the code writes is as it says") {
                                     object,
                                     {"e"},
                                     "ask",
+                                    {{"d1", &child, {}}, {"d2", nullptr, "no such agent"}},
                                     "trace"}));
   check_to_agent(line::encode_cancel("t1"));
   check_to_agent(line::encode_tool_result("t1", {"c", {"[1]"}, {}}));
   check_to_agent(line::encode_tool_result("t1", {"c", {}, "broken"}));
-  check_to_agent(line::encode_delegate_result("t1", "d", &child, {}));
-  check_to_agent(line::encode_delegate_result("t1", "d", nullptr, "no such agent"));
+  check_to_agent(line::encode_delegate_result("t1", {"d", &child, {}}));
+  check_to_agent(line::encode_delegate_result("t1", {"d", nullptr, "no such agent"}));
 }
 
 TEST_CASE("Line protocol: a turn line begins with type, protocol and turn, before anything a caller wrote") {
@@ -196,6 +198,7 @@ TEST_CASE("Line protocol: a turn line begins with type, protocol and turn, befor
                                               nothing,
                                               nothing,
                                               nothing,
+                                              {},
                                               {},
                                               {},
                                               {}});

@@ -1,0 +1,97 @@
+#include "engine/turn_log.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace baton::engine {
+namespace {
+
+using Phase = task::Subagent::Phase;
+
+class TurnLogFold {
+ public:
+  explicit TurnLogFold(task::EventNumber turn_begin) : turn_begin_(turn_begin) {}
+
+  void add(const task::Event& event) {
+    is_own_ = event.number > turn_begin_;
+    std::visit([this](const auto& body) { step(body); }, event.body);
+  }
+
+  TurnLog take() {
+    for (auto& [id, text] : said_) log_.said.push_back(task::Part::of_text(std::move(text)));
+    return std::move(log_);
+  }
+
+ private:
+  // Another message's turn begins.
+  void step(const task::StatusChanged& event) {
+    if (event.status.state != task::State::submitted) return;
+    log_ = {};
+    said_.clear();
+  }
+
+  void step(const task::TextDelta& event) {
+    if (is_own_) return event.first ? begins(event.reply) : void();
+    auto said = std::find_if(said_.begin(), said_.end(), [&](auto& one) { return one.first == event.reply; });
+    if (said == said_.end()) said = said_.insert(said_.end(), {event.reply, {}});
+    if (event.first) said->second.clear();
+    said->second += event.text;
+  }
+
+  void step(const task::ArtifactChunk& event) {
+    if (is_own_ && !event.append) begins(event.artifact.id);
+  }
+
+  void step(const task::Withdrawn& event) {
+    for (const task::ArtifactId& id : event.artifacts) {
+      std::erase(log_.shown, id);
+      std::erase_if(said_, [&](const auto& one) { return one.first == id; });
+    }
+  }
+
+  void step(const task::Subagent& event) {
+    log_.subagents.follow(event);
+    if (event.phase == Phase::started || event.phase == Phase::answered) log_.delegated.push_back(event);
+    if (event.phase != Phase::failed) return;
+    for (task::Subagent& one : log_.delegated) {
+      if (one.id == event.id && !one.task) one.error = event.error;
+    }
+  }
+
+  template <class Other>
+  void step(const Other&) {}
+
+  void begins(const task::ArtifactId& id) {
+    if (std::find(log_.shown.begin(), log_.shown.end(), id) == log_.shown.end()) log_.shown.push_back(id);
+  }
+
+  const task::EventNumber turn_begin_;
+  bool is_own_ = false;
+  TurnLog log_;
+  std::vector<std::pair<task::ArtifactId, std::string>> said_;
+};
+
+}  // namespace
+
+base::Result<TurnLog> read_turn_log(const task::TaskHead& head, const LogPage& page) {
+  TurnLogFold fold(head.turn_begin);
+  task::EventNumber after = head.turn_message;
+  while (true) {
+    const auto events = page(after);
+    if (!events) return base::fail(events.error());
+    if (events->empty()) return fold.take();
+    for (const task::Event& event : *events) fold.add(event);
+    after = events->back().number;
+  }
+}
+
+std::vector<task::Subagent> last_of_each_call(const std::vector<task::Subagent>& delegated) {
+  std::vector<task::Subagent> last;
+  for (const task::Subagent& one : delegated) {
+    std::erase_if(last, [&](const task::Subagent& earlier) { return earlier.call == one.call; });
+    last.push_back(one);
+  }
+  return last;
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,48 @@
+"""A worker that takes one turn after another. "wait TEXT" and "keep TEXT" delegate TEXT to this very agent: the first
+ends its turn until the result is there, the second goes on reading until it comes. Anything else is said back."""
+import json
+import sys
+
+
+def say(turn, **line):
+    print(json.dumps({"turn": turn["turn"], **line}, ensure_ascii=False), flush=True)
+
+
+def report(turn, result):
+    say(turn, type="text", delta="got: " + result["task"]["artifacts"][0]["parts"][0]["text"])
+    say(turn, type="done", message=str(turn["attempt"]))
+
+
+def result_of(turn):
+    """The result of d1, or None: the turn was told to stop."""
+    for line in sys.stdin:
+        order = json.loads(line)
+        assert order["turn"] == turn["turn"], "another turn in a place that is taken"
+        if order["type"] == "cancel":
+            return None
+        if order["type"] == "delegate-result":
+            return order
+
+
+for line in sys.stdin:
+    turn = json.loads(line)
+    if turn["type"] != "turn":
+        continue
+    how, _, rest = turn["message"]["parts"][0]["text"].partition(" ")
+    results = turn.get("resume", {}).get("results", [])
+    if how not in ("wait", "keep"):
+        say(turn, type="text", delta=turn["message"]["parts"][0]["text"])
+        say(turn, type="done")
+    elif how == "wait" and results:
+        report(turn, results[0])
+    else:
+        say(turn, type="text", delta="I ask. ")
+        say(turn, type="delegate", id="d1", agent=turn["agent"], message=rest)
+        if how == "wait":
+            say(turn, type="wait")
+            continue
+        result = result_of(turn)
+        if result:
+            report(turn, result)
+        else:
+            say(turn, type="fail", error="stopped")

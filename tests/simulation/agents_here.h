@@ -1,0 +1,14 @@
+// The agents of a simulation: they talk, ask, delegate, hang, ignore cancels and speak after their end.
+#pragma once
+
+#include "agents/catalogue.h"
+
+namespace baton::simulation {
+
+class World;
+
+// "plain" and "careful" take any work (the second is of those whose turns fail after a restart), "brief"
+// answers with a message, "child" gets what the others delegate.
+std::vector<agents::Agent> make_agents(World& world);
+
+}  // namespace baton::simulation

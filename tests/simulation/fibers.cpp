@@ -1,0 +1,233 @@
+#include "fibers.h"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+
+namespace baton::simulation {
+namespace {
+
+constexpr std::size_t kStack = 256 << 10, kGuard = 4096;
+
+Fibers* the_fibers = nullptr;
+
+// Stacks are used again: mapping one costs more than a step.
+std::vector<char*>& free_stacks() {
+  static std::vector<char*> stacks;
+  return stacks;
+}
+
+char* take_stack() {
+  if (!free_stacks().empty()) {
+    char* stack = free_stacks().back();
+    free_stacks().pop_back();
+    return stack;
+  }
+  void* stack = mmap(nullptr, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (stack == MAP_FAILED) std::abort();
+  mprotect(stack, kGuard, PROT_NONE);
+  return static_cast<char*>(stack);
+}
+
+}  // namespace
+
+struct Fibers::Fiber {
+  enum class State { runnable, running, waiting, over };
+  std::uint64_t id = 0;
+  int process = 0;
+  State state = State::runnable;
+  std::function<void()> body;
+  char* stack = nullptr;
+  ucontext_t context{};
+  WaitList* list = nullptr;                          // it waits in
+  std::optional<std::pair<Time, std::uint64_t>> at;  // it sleeps until
+  WaitList joined;
+};
+
+Fibers& fibers() {
+  if (the_fibers == nullptr) std::abort();
+  return *the_fibers;
+}
+
+Fibers::Fibers(Random& random) : random_(random), outside_(std::make_unique<Fiber>()) {
+  the_fibers = this;
+  const std::int64_t pace[] = {3, 10, 40, 200, 1'000'000};
+  locks_between_yields_ = static_cast<int>(pace[random_.below(5)]);
+}
+
+Fibers::~Fibers() {
+  for (const auto& fiber : all_) {
+    if (fiber->stack != nullptr) free_stacks().push_back(fiber->stack);
+    // What it was to run owns parts of a world that is gone.
+    if (fiber->body) static_cast<void>(new std::function<void()>(std::move(fiber->body)));
+  }
+  the_fibers = nullptr;
+}
+
+Fibers::Fiber* Fibers::spawn(std::function<void()> body, std::optional<int> process) {
+  auto fiber = std::make_unique<Fiber>();
+  fiber->id = ++last_id_;
+  fiber->process = process.value_or(this->process());
+  fiber->body = std::move(body);
+  fiber->stack = take_stack();
+  getcontext(&fiber->context);
+  fiber->context.uc_stack.ss_sp = fiber->stack;
+  fiber->context.uc_stack.ss_size = kStack;
+  const auto address = reinterpret_cast<std::uintptr_t>(fiber.get());
+  makecontext(&fiber->context, reinterpret_cast<void (*)()>(&Fibers::enter), 2,
+              static_cast<unsigned>(address >> 32), static_cast<unsigned>(address));
+  all_.push_back(std::move(fiber));
+  runnable_.push_back(all_.back().get());
+  return all_.back().get();
+}
+
+void Fibers::enter(unsigned high, unsigned low) {
+  auto* fiber = reinterpret_cast<Fiber*>((static_cast<std::uintptr_t>(high) << 32) | low);
+  Fibers& all = fibers();
+  try {
+    fiber->body();
+    fiber->body = nullptr;
+  } catch (const std::exception& error) {
+    all.failure_ = std::string("an exception left its thread: ") + error.what();
+  }
+  fiber->state = Fiber::State::over;
+  all.wake_all(fiber->joined);
+  swapcontext(&fiber->context, &all.outside_->context);
+  std::abort();
+}
+
+void Fibers::join(Fiber* fiber) {
+  while (fiber->state != Fiber::State::over) wait(fiber->joined);
+}
+
+int Fibers::process() const {
+  return current_ == nullptr ? 0 : current_->process;
+}
+
+// Back to `step`.
+void Fibers::leave() {
+  if (held_ != 0) fail("a lock is held over a wait");
+  Fiber* self = current_;
+  swapcontext(&self->context, &outside_->context);
+}
+
+bool Fibers::wait(WaitList& list, std::optional<Time> until) {
+  if (current_ == nullptr) std::abort();  // nobody else could ever run
+  Fiber* self = current_;
+  self->state = Fiber::State::waiting;
+  self->list = &list;
+  list.waiting.push_back(self);
+  if (until) {
+    self->at.emplace(*until, ++sleeps_);
+    sleeping_.emplace(*self->at, self);
+  }
+  leave();
+  // Whoever woke it has taken it out of the list, time has not.
+  const bool woken = self->list == nullptr;
+  if (!woken) std::erase(list.waiting, self);
+  self->list = nullptr;
+  return woken;
+}
+
+void Fibers::sleep_until(Time until) {
+  WaitList nobody;
+  while (now_ < until) wait(nobody, until);
+}
+
+void Fibers::yield() {
+  if (current_ == nullptr) return;
+  current_->state = Fiber::State::runnable;
+  runnable_.push_back(current_);
+  leave();
+}
+
+void Fibers::give_way() {
+  locks_to_yield_ = static_cast<int>(random_.between(1, 2L * locks_between_yields_));
+  yield();
+}
+
+void Fibers::make_runnable(Fiber* fiber) {
+  if (fiber->at) {
+    sleeping_.erase(*fiber->at);
+    fiber->at.reset();
+  }
+  fiber->state = Fiber::State::runnable;
+  runnable_.push_back(fiber);
+}
+
+void Fibers::wake_one(WaitList& list) {
+  if (list.waiting.empty()) return;
+  const auto which = list.waiting.begin() + random_.below(std::ssize(list.waiting));
+  Fiber* fiber = *which;
+  list.waiting.erase(which);
+  fiber->list = nullptr;
+  if (fiber->state == Fiber::State::waiting) make_runnable(fiber);
+}
+
+void Fibers::wake_all(WaitList& list) {
+  for (Fiber* fiber : std::exchange(list.waiting, {})) {
+    fiber->list = nullptr;
+    if (fiber->state == Fiber::State::waiting) make_runnable(fiber);
+  }
+}
+
+void Fibers::wake_sleepers() {
+  while (!sleeping_.empty() && sleeping_.begin()->first.first <= now_)
+    make_runnable(sleeping_.begin()->second);
+}
+
+void Fibers::kill(int process) {
+  const auto is_dead = [&](const Fiber* fiber) { return fiber->process == process; };
+  std::erase_if(runnable_, is_dead);
+  std::erase_if(sleeping_, [&](const auto& entry) { return is_dead(entry.second); });
+  for (const auto& fiber : all_) {
+    if (!is_dead(fiber.get()) || fiber->state == Fiber::State::over) continue;
+    if (fiber->list != nullptr) std::erase(fiber->list->waiting, fiber.get());
+    fiber->state = Fiber::State::over;
+    if (fiber.get() != current_) retire(fiber.get());
+  }
+  if (current_ != nullptr && is_dead(current_)) {
+    held_ = 0;
+    leave();
+  }
+}
+
+void Fibers::retire(Fiber* fiber) {
+  if (fiber->stack != nullptr) free_stacks().push_back(std::exchange(fiber->stack, nullptr));
+}
+
+void Fibers::fail(std::string what) {
+  if (!failure_) failure_ = std::move(what);
+  held_ = 0;
+  if (current_ == nullptr) throw Violation{*failure_};
+  current_->state = Fiber::State::waiting;  // for ever
+  swapcontext(&current_->context, &outside_->context);
+}
+
+bool Fibers::step() {
+  now_ += Time(random_.below(20'000));
+  wake_sleepers();
+  if (runnable_.empty()) {
+    if (sleeping_.empty()) return false;
+    now_ = sleeping_.begin()->first.first;
+    wake_sleepers();
+  }
+  const auto which = static_cast<std::size_t>(random_.below(std::ssize(runnable_)));
+  Fiber* fiber = std::exchange(runnable_[which], runnable_.back());
+  runnable_.pop_back();
+  ++steps_;
+  note(fiber->id);
+  note(static_cast<std::uint64_t>(now_.count()));
+  fiber->state = Fiber::State::running;
+  current_ = fiber;
+  swapcontext(&outside_->context, &fiber->context);
+  current_ = nullptr;
+  if (fiber->state == Fiber::State::over) retire(fiber);
+  if (failure_) throw Violation{*failure_};
+  return true;
+}
+
+}  // namespace baton::simulation

@@ -1,0 +1,123 @@
+// Fibers: the threads of a simulation. All run on one thread of the machine, one at a time; which one goes on
+// next is drawn from the seed. Time is virtual: it passes a little with every step, and jumps to the next
+// deadline when nobody can run.
+//
+// A fiber gives way where a thread would block, and by chance before it takes a lock; never while it holds
+// one, so no lock is ever contended. A fiber belongs to a process; killing that drops its fibers where they
+// are, without unwinding: what they own is leaked, as what a killed program owned is gone.
+//
+// One Fibers at a time, which `fibers()` finds. Everything is called from fibers or, where it says so, from
+// outside.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "random.h"
+
+namespace baton::simulation {
+
+using Time = std::chrono::nanoseconds;  // since the simulation began
+
+// A promise was broken, or the simulation cannot go on. Ends the run.
+struct Violation {
+  std::string what;
+};
+
+class Fibers {
+ public:
+  struct Fiber;
+  // Those who wait for one thing, in the order of their coming.
+  struct WaitList {
+    std::vector<Fiber*> waiting;
+  };
+
+  explicit Fibers(Random& random);
+  ~Fibers();
+  Fibers(const Fibers&) = delete;
+  Fibers& operator=(const Fibers&) = delete;
+
+  // Also from outside. `process`: the current fiber's by default.
+  Fiber* spawn(std::function<void()> body, std::optional<int> process = {});
+  void join(Fiber* fiber);
+  Fiber* current() const { return current_; }
+  int process() const;  // of the current fiber; 0 outside
+
+  // Returns whether it was woken; false: the deadline has passed. May return without a reason.
+  bool wait(WaitList& list, std::optional<Time> until = {});
+  void wake_one(WaitList& list);
+  void wake_all(WaitList& list);
+  void sleep_until(Time until);
+  void sleep(Time time) { sleep_until(now_ + time); }
+  void yield();
+
+  // Drops the fibers of a process. From one of them: does not return. Also from outside.
+  void kill(int process);
+
+  // From outside. Runs one fiber; false: nobody can ever run again. Throws the Violation of the fiber.
+  bool step();
+
+  // Ends the run with this violation, from wherever. The first one counts.
+  void fail(std::string what);
+  bool failed() const { return failure_.has_value(); }
+
+  Time now() const { return now_; }
+  std::int64_t steps() const { return steps_; }
+  std::uint64_t trace() const { return trace_; }
+  // Adds what has happened to the trace.
+  void note(std::uint64_t what) { trace_ = mixed(trace_, what); }
+
+  // Called before a lock is taken.
+  void before_lock() {
+    if (current_ != nullptr && held_ == 0 && --locks_to_yield_ <= 0) give_way();
+    ++held_;
+  }
+  void after_lock() { --held_; }
+
+  // While it lives, locks are no occasion to give way.
+  class Quiet {
+   public:
+    ~Quiet() { --fibers_.held_; }
+    Quiet(const Quiet&) = delete;
+    Quiet& operator=(const Quiet&) = delete;
+
+   private:
+    Fibers& fibers_;
+    friend Fibers;
+    explicit Quiet(Fibers& all) : fibers_(all) { ++fibers_.held_; }
+  };
+  Quiet quiet() { return Quiet(*this); }
+
+ private:
+  static void enter(unsigned high, unsigned low);
+  void give_way();
+  void leave();
+  void make_runnable(Fiber* fiber);
+  void wake_sleepers();
+  void retire(Fiber* fiber);
+
+  Random& random_;
+  std::deque<std::unique_ptr<Fiber>> all_;
+  std::vector<Fiber*> runnable_;
+  std::map<std::pair<Time, std::uint64_t>, Fiber*> sleeping_;
+  Fiber* current_ = nullptr;
+  std::unique_ptr<Fiber> outside_;
+  Time now_{0};
+  std::uint64_t last_id_ = 0, trace_ = 0, sleeps_ = 0;
+  std::int64_t steps_ = 0;
+  int held_ = 0, locks_to_yield_ = 0;
+  int locks_between_yields_;  // drawn: some runs interleave finely, some hardly at all
+  std::optional<std::string> failure_;
+};
+
+Fibers& fibers();
+
+}  // namespace baton::simulation

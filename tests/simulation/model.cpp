@@ -1,0 +1,203 @@
+#include "model.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "marks.h"
+
+namespace baton::simulation {
+namespace {
+
+std::uint64_t print_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  return hash;
+}
+
+// What the agent says in this event, if anything.
+const std::string* text_in(const task::EventBody& body) {
+  if (const auto* delta = std::get_if<task::TextDelta>(&body)) return &delta->text;
+  if (const auto* span = std::get_if<task::ReasoningDelta>(&body)) return &span->text;
+  if (const auto* chunk = std::get_if<task::ArtifactChunk>(&body)) {
+    return chunk->artifact.parts.empty() ? nullptr : &chunk->artifact.parts.front().content;
+  }
+  return nullptr;
+}
+
+// The log of a task, for whoever looks into a violation.
+std::string told(const Model::Task& task) {
+  std::string text;
+  for (const Model::Event& event : task.log) {
+    const std::string* said = text_in(event.body);
+    text += "\n    " + std::to_string(event.body.index()) + " " + std::string(name_of(event.state)) +
+            " turn " + std::to_string(event.head.turn.value) + "/" + std::to_string(event.head.attempt) +
+            " " + (said != nullptr ? *said : std::string());
+  }
+  return text;
+}
+
+[[noreturn]] void broken(const std::string& what) {
+  fibers().fail(what);
+  std::abort();  // not reached
+}
+
+std::string place(const task::TaskHead& head, task::EventNumber number) {
+  return "task " + std::to_string(head.key.value) + ", event " + std::to_string(number.value) + ": ";
+}
+
+}  // namespace
+
+std::string piece(const std::string& turn, int attempt, int number) {
+  return turn + "/" + std::to_string(attempt) + ":" + std::to_string(number) + " ";
+}
+
+std::uint64_t fingerprint(const task::Event& event) {
+  std::uint64_t hash = mixed(event.body.index(), static_cast<std::uint64_t>(event.number.value));
+  hash = mixed(hash, static_cast<std::uint64_t>(base::to_ms(event.at)));
+  if (const auto* status = task::status_in(event)) {
+    hash = mixed(hash, static_cast<std::uint64_t>(status->status.state));
+    if (status->status.message) hash = mixed(hash, print_of(text_of(*status->status.message)));
+  }
+  if (const auto* added = std::get_if<task::MessageAdded>(&event.body)) {
+    hash = mixed(hash, print_of(added->message.id.value));
+  }
+  if (const std::string* text = text_in(event.body)) hash = mixed(hash, print_of(*text));
+  return hash;
+}
+
+void Model::applied(const store::Committed& committed, bool reopens) {
+  group_.push_back({committed, reopens});
+}
+
+void Model::committed() {
+  for (const Applied& one : std::exchange(group_, {})) {
+    const task::TaskHead& head = one.committed.head;
+    Task& task = tasks_[head.key.value];
+    const task::TaskHead before = task.log.empty() ? task::TaskHead() : task.head();
+    for (const task::EventPtr& event : one.committed.events) {
+      if (event->number.value != std::ssize(task.log) + 1) {
+        broken(place(head, event->number) + "the log has " + std::to_string(task.log.size()) + " events");
+      }
+      check_end(task, *event, one.reopens);
+      if (!task.log.empty()) check_speaker(task, before, *event);
+      const auto* status = task::status_in(*event);
+      const task::State state =
+          status ? status->status.state : (task.log.empty() ? task::State::submitted : task.log.back().state);
+      task.log.push_back({fingerprint(*event), event->body, state, before, head});
+      fibers().note(task.log.back().print);
+      if (std::holds_alternative<task::Withdrawn>(event->body)) SOMETIMES(output_withdrawn);
+      const bool failed = status && status->status.message && state == task::State::failed;
+      if (failed && text_of(*status->status.message) == "the agent was interrupted by a restart") {
+        SOMETIMES(failed_by_restart);
+      }
+      if (status && state == task::State::canceled && head.parent) SOMETIMES(child_canceled);
+    }
+    if (task.log.empty()) broken("a task without an event");
+    keys_[head.id.value] = head.key;
+    task.log.back().head = head;
+    unflushed_.insert(head.key.value);
+  }
+}
+
+// One end, and one for each reopening.
+void Model::check_end(const Task& task, const task::Event& event, bool reopens) const {
+  if (task.log.empty() || !task::is_terminal(task.log.back().state)) return;
+  const auto* status = task::status_in(event);
+  const bool opens = status && status->status.state == task::State::submitted && reopens;
+  if (!opens) broken(place(task.head(), event.number) + "comes after the task's end");
+  SOMETIMES(task_reopened);
+}
+
+// Only the attempt that runs is heard, all it says, in the order in which it said it.
+void Model::check_speaker(const Task& task, const task::TaskHead& before, const task::Event& event) const {
+  const std::string* text = text_in(event.body);
+  if (text == nullptr || text->empty()) return;
+  const std::string where = place(before, event.number);
+  long key = 0, turn = 0, attempt = 0, number = 0, last = 0;
+  unsigned long long id = 0;
+  for (std::size_t at = 0; at < text->size(); at = text->find(' ', at) + 1) {
+    const int read =
+        std::sscanf(text->c_str() + at, "t%ld-%ld-%llu/%ld:%ld", &key, &turn, &id, &attempt, &number);
+    if (read != 5) broken(where + "unknown output " + *text);
+    if (key != before.key.value || turn != before.turn.value || attempt != before.attempt ||
+        before.turn_state != task::TurnState::running) {
+      broken(where + "output of a turn that is not running: " + *text);
+    }
+    if (last != 0 && number != last + 1) broken(where + "output is missing or out of order: " + *text);
+    last = number;
+  }
+  // The piece before: the newest output of the same attempt.
+  const long first = last - static_cast<long>(std::count(text->begin(), text->end(), ' ')) + 1;
+  long said = 0;
+  for (auto earlier = task.log.rbegin(); earlier != task.log.rend() && said == 0; ++earlier) {
+    const auto& head = earlier->before;
+    // A turn that runs again as the same attempt begins anew.
+    const bool begins = std::holds_alternative<task::StatusChanged>(earlier->body);
+    if (begins || head.turn.value != turn || head.attempt != attempt) break;
+    const std::string* spoken = text_in(earlier->body);
+    if (spoken == nullptr || spoken->empty()) continue;
+    const std::size_t colon = spoken->rfind(':');
+    said = std::stol(spoken->substr(colon + 1));
+  }
+  if (first != said + 1) {
+    broken(where + "output " + std::to_string(said + 1) + " is missing: " + *text + told(task));
+  }
+}
+
+void Model::flushed() {
+  for (const std::int64_t key : std::exchange(unflushed_, {})) {
+    tasks_[key].durable = std::ssize(tasks_[key].log);
+  }
+}
+
+void Model::lose_unflushed() {
+  group_.clear();
+  for (const std::int64_t key : std::exchange(unflushed_, {})) {
+    Task& task = tasks_[key];
+    if (std::ssize(task.log) > task.durable) SOMETIMES(power_lost_events);
+    task.log.resize(static_cast<std::size_t>(task.durable));
+    if (task.durable == 0) tasks_.erase(key);
+  }
+}
+
+const Model::Task& Model::task(task::TaskKey key) const {
+  const auto found = tasks_.find(key.value);
+  if (found == tasks_.end()) broken("task " + std::to_string(key.value) + " was shown and is not there");
+  return found->second;
+}
+
+task::TaskKey Model::key_of(const std::string& id) const {
+  const auto found = keys_.find(id);
+  if (found == keys_.end()) broken("task " + id + " was shown and is not there");
+  return found->second;
+}
+
+void Model::shown(task::TaskKey key, const task::Event& event, std::int64_t last) const {
+  const Task& known = task(key);
+  const std::string where = place(known.head(), event.number);
+  if (event.number.value != last + 1) {
+    broken(where + "shown after event " + std::to_string(last));
+  }
+  if (event.number.value > known.durable) broken(where + "shown before it was durable");
+  if (fingerprint(event) != known.log[static_cast<std::size_t>(event.number.value) - 1].print) {
+    broken(where + "shown otherwise than the log has it");
+  }
+  fibers().note(static_cast<std::uint64_t>(event.number.value));
+}
+
+void Model::acknowledged(task::TaskKey key, task::EventNumber last, const char* what) const {
+  const Task& known = task(key);
+  if (last.value > known.durable) {
+    broken(place(known.head(), last) + what + " before it was durable");
+  }
+  fibers().note(static_cast<std::uint64_t>(key.value));
+}
+
+task::State Model::state_at(task::TaskKey key, task::EventNumber event) const {
+  acknowledged(key, event, "shown");
+  return task(key).log[static_cast<std::size_t>(event.value) - 1].state;
+}
+
+}  // namespace baton::simulation

@@ -1,0 +1,73 @@
+// Model: what the store was given, in order, and the promises held against it (README, "Promises"). It learns
+// of every group when that is committed and when it is flushed, and whoever is shown something asks it
+// whether that is durable and true. The first broken promise ends the run (Fibers::fail).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fibers.h"
+#include "store/task_store.h"
+
+namespace baton::simulation {
+
+// What an agent's turn says is made of pieces "<turn's attempt>:<number> ", numbered from 1.
+std::string piece(const std::string& turn, int attempt, int number);
+
+std::uint64_t fingerprint(const task::Event& event);
+
+class Model {
+ public:
+  struct Event {
+    std::uint64_t print = 0;
+    task::EventBody body;
+    task::State state = task::State::submitted;  // after it
+    task::TaskHead before, head;                 // before and after its change
+  };
+  struct Task {
+    std::vector<Event> log;
+    std::int64_t durable = 0;  // events
+    const task::TaskHead& head() const { return log.back().head; }
+    task::State durable_state() const { return log[static_cast<std::size_t>(durable) - 1].state; }
+  };
+
+  // The store's: a change was applied to the open group; the group is gone; it is committed; what was
+  // committed is durable; power was lost.
+  void applied(const store::Committed& committed, bool reopens);
+  void rolled_back() { group_.clear(); }
+  void committed();
+  void flushed();
+  void lose_unflushed();
+
+  // An event that somebody was shown: must be durable, and what the log has. `last`: the number that this
+  // reader was shown before; the next one must follow.
+  void shown(task::TaskKey task, const task::Event& event, std::int64_t last) const;
+  // The task's events up to this one must be durable.
+  void acknowledged(task::TaskKey task, task::EventNumber last, const char* what) const;
+  // What the task's status was just after this event, which must be durable.
+  task::State state_at(task::TaskKey task, task::EventNumber event) const;
+
+  const Task& task(task::TaskKey key) const;
+  task::TaskKey key_of(const std::string& id) const;
+  const std::map<std::int64_t, Task>& tasks() const { return tasks_; }
+  bool has_open_group() const { return !group_.empty(); }
+  bool has_unflushed() const { return !unflushed_.empty(); }
+
+ private:
+  struct Applied {
+    store::Committed committed;
+    bool reopens;
+  };
+  void check_end(const Task& task, const task::Event& event, bool reopens) const;
+  void check_speaker(const Task& task, const task::TaskHead& before, const task::Event& event) const;
+
+  std::map<std::int64_t, Task> tasks_;
+  std::map<std::string, task::TaskKey> keys_;  // by id; ids of callers' own are unique here
+  std::vector<Applied> group_;
+  std::set<std::int64_t> unflushed_;  // tasks with events that are not durable
+};
+
+}  // namespace baton::simulation

@@ -1,0 +1,103 @@
+#!/usr/bin/python3
+"""The faults that are planted to see whether the simulator finds them. Writes the changed sources of one into a folder,
+which stands before src/ when its program is compiled.
+
+    mutants.py --list              names, one a line
+    mutants.py --sources NAME      the sources to compile again, relative to src/
+    mutants.py NAME SRC FOLDER     writes them
+
+Each edit names a text that stands exactly once in its file: a source that moves on without it fails the build. An empty one
+means that the source is only compiled again, for the sake of a changed header."""
+import pathlib
+import sys
+
+MUTANTS = {
+    # An executor that was ended goes on to be heard.
+    "no_fence": [
+        ("engine/turn_run.cpp", """    if (state.phase == Phase::over || state.outcome) return false;
+    const std::size_t times""", """    const std::size_t times"""),
+        ("engine/turn_run.cpp", """    if (state.phase != Phase::running || state.posted ||""",
+         """    if (state.phase == Phase::starting || state.posted ||"""),
+        ("engine/turn_run.cpp", """    state.lost = head.turn_state != task::TurnState::running || head.turn != state.head.turn ||
+                 head.attempt != state.head.attempt || state.phase != Phase::running;""",
+         """    state.lost = task::is_terminal(head.state);"""),
+        ("engine/turn_run.cpp", """    change.fence = {head.turn, head.attempt};""", ""),
+        ("engine/turn_run.cpp", """    if (!state.outcome) {
+      change.events""", """    if (!state.outcome || state.phase == Phase::over) {
+      change.events"""),
+    ],
+    # Decisions are made on the task as readers see it, which may be older, and again only where the version has told.
+    # With the check in apply.cpp in its place no seed fails.
+    "no_version_check": [
+        ("engine/inbox_work.h", """    auto change = decision_.decide(row);""",
+         """    store::TaskRow seen = row;
+    if (const auto log = decision_.task ? inbox.live_.log(decision_.task) : nullptr) seen.head = log->head;
+    auto change = decision_.decide(seen);
+    if (!change) change = decision_.decide(row);"""),
+        ("engine/inbox_work.h", """    result_ = inbox.store_.apply(*change, row);""",
+         """    result_ = inbox.store_.apply(*change, row);
+    if (!result_ && result_.error().code == base::ErrorCode::conflict) {
+      if (auto again = decision_.decide(row)) result_ = inbox.store_.apply(*(change = std::move(again)), row);
+    }"""),
+        ("engine/inbox.cpp", "", ""),
+        ("task/apply.cpp", """  if (change.expected && *change.expected != head.version) {""",
+         """  if (false) {"""),
+    ],
+    # A repeated send is a new one.
+    "no_dedup": [
+        ("store/memory/memory_store.cpp", """  if (change.send &&
+      has(""", """  if (change.send && false &&
+      has("""),
+    ],
+    # What was committed is published and told, then flushed.
+    "publish_before_flush": [
+        ("engine/inbox.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
+         """      told_ += groups.size();
+      wait_for(heard_, told_);
+      tell(groups);
+      if (const auto flushed = store_.flush(); !flushed) {"""),
+        ("engine/inbox.cpp", """    may_gather_.notify_one();
+    told_ += groups.size();
+    wait_for(heard_, told_);
+    tell(groups);
+  }""", """    may_gather_.notify_one();
+  }"""),
+    ],
+    # A row that was loaded does not wake the engine's thread.
+    "lost_wakeup": [
+        ("engine/inbox.cpp", """    loaded_.push_back({key, std::move(row)});
+  }
+  may_gather_.notify_one();""", """    loaded_.push_back({key, std::move(row)});
+  }"""),
+    ],
+    # A turn that was running when the program ended is not queued again.
+    "forgetful_recovery": [
+        ("engine/recovery.cpp", """    if (*stays) queued.push_back(&head);""",
+         """    if (*stays && head.turn_state == task::TurnState::queued) queued.push_back(&head);"""),
+    ],
+}
+
+
+def main(words):
+    if words == ["--list"]:
+        print("\n".join(MUTANTS))
+        return 0
+    if len(words) == 2 and words[0] == "--sources":
+        print("\n".join(sorted({file for file, _, _ in MUTANTS[words[1]] if file.endswith(".cpp")})))
+        return 0
+    name, source, folder = words[0], pathlib.Path(words[1]), pathlib.Path(words[2])
+    texts = {}
+    for file, old, new in MUTANTS[name]:
+        text = texts.get(file) or (source / file).read_text(encoding="utf-8")
+        if old and text.count(old) != 1:
+            sys.exit(f"mutant {name}: {file} does not have once what is to be changed:\n{old}")
+        texts[file] = text.replace(old, new) if old else text
+    for file, text in texts.items():
+        target = folder / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

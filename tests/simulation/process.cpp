@@ -1,0 +1,129 @@
+#include "process.h"
+
+#include <algorithm>
+
+#include "agents_here.h"
+#include "world.h"
+
+namespace baton::simulation {
+
+using std::chrono::milliseconds;
+
+Process::Process(World& world, int id) : world_(world), id_(id), watched_(world.store, world.model) {}
+
+store::FaultPlan Process::plan() {
+  store::FaultPlan plan;
+  const auto late = [this] { world_.fibers.sleep(milliseconds(world_.random.between(0, 300))); };
+  plan.group = [this, late](int) {
+    Random& random = world_.random;
+    const Features& features = world_.features;
+    store::GroupFaults faults;
+    if (world_.calm()) return faults;
+    const bool internal = random.chance(features.internal);
+    if (internal) {
+      faults.failure = base::ErrorCode::internal;
+      SOMETIMES(group_decided_again);
+    }
+    if (random.chance(features.refused) || internal) {
+      faults.applied_max = static_cast<int>(random.below(3));
+      SOMETIMES(change_refused);
+    }
+    faults.commit_fails = world_.disk_is_full || random.chance(features.refused);
+    if (faults.commit_fails) SOMETIMES(commit_refused);
+    if (random.chance(features.late)) faults.before_commit = late;
+    if (random.chance(features.late)) faults.after_commit = late;
+    if (features.kills_at_commit && random.chance(5)) {
+      faults.after_commit = [this] {
+        SOMETIMES(killed_between_commit_and_answer);
+        world_.kill(world_.features.power_cuts && world_.random.chance(500));
+      };
+    }
+    return faults;
+  };
+  plan.flush = [this, late](int) {
+    Random& random = world_.random;
+    store::FlushFaults faults;
+    if (world_.calm()) return faults;
+    faults.fails = world_.features.flush_failures && random.chance(4);
+    faults.happens_all_the_same = random.chance(500);
+    if (faults.fails) SOMETIMES(flush_failed);
+    if (faults.fails && faults.happens_all_the_same) SOMETIMES(flush_failed_but_happened);
+    if (world_.features.slow_disk || random.chance(world_.features.late)) faults.before = late;
+    return faults;
+  };
+  return plan;
+}
+
+void Process::build() {
+  const Features& features = world_.features;
+  store_.emplace(
+      watched_, watched_, [this] { watched_.roll_back(); }, plan());
+  catalogue_.emplace(make_agents(world_));
+  engine::EngineOptions options;
+  options.slots = features.slots;
+  options.queue_max = features.queue_max;
+  options.reply_wait = milliseconds(world_.random.between(1'000, 60'000));
+  options.drain_grace = milliseconds(world_.random.between(0, 2'000));
+  options.on_flush_failed = [this](const base::Error&) {
+    world_.kill(world_.features.power_cuts && world_.random.chance(500));
+  };
+  engine_.emplace(*store_, *store_, *catalogue_, world_.clock, options, [this] { notifier_->wake(); });
+  notify::NotifierOptions webhooks;
+  webhooks.senders = 4;
+  webhooks.retry.max = std::chrono::seconds(30);
+  notifier_.emplace(engine_->deliveries(), world_.clock, webhooks, render);
+}
+
+void Process::run() {
+  // A store that is opened makes durable what it finds, before anybody reads it.
+  static_cast<void>(watched_.flush());
+  build();
+  recovers_ = true;
+  const auto started = engine_->start();
+  recovers_ = false;
+  if (!started) {
+    if (started.error().code != base::ErrorCode::unavailable &&
+        started.error().code != base::ErrorCode::internal) {
+      world_.fibers.fail("recovery failed: " + started.error().for_caller);
+    }
+    world_.kill(false);  // the program ends; its operator starts it again
+  }
+  notifier_->start();
+  serves_ = true;
+  while (!stopping_) world_.fibers.wait(orders_);
+  serves_ = false;
+  engine_->drain();
+  notifier_->stop();
+  for (int tries = 0; !open_calls().empty(); ++tries) {
+    if (tries > 1'000) world_.fibers.fail("not answered by a process that stopped:" + open_calls());
+    world_.fibers.sleep(milliseconds(10));
+  }
+  notifier_.reset();
+  engine_.reset();
+  world_.ended();
+}
+
+void Process::stop() {
+  stopping_ = true;
+  world_.fibers.wake_all(orders_);
+}
+
+std::string Process::open_calls() {
+  std::string open;
+  for (const auto& weak : calls_) {
+    const auto call = weak.lock();
+    if (call && !call->answered) open += std::string(" ") + call->what;
+  }
+  return open;
+}
+
+void Process::lose_calls() {
+  for (const auto& weak : calls_) {
+    if (const auto call = weak.lock()) {
+      call->lost = true;
+      world_.fibers.wake_all(call->over);
+    }
+  }
+}
+
+}  // namespace baton::simulation

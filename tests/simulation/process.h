@@ -1,0 +1,72 @@
+// Process: one run of the program: an engine, a notifier and their agents on the store, from start to its
+// end.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+#include "fibers.h"
+#include "notify/notifier.h"
+#include "store/faulty_store.h"
+#include "watched_store.h"
+
+namespace baton::simulation {
+
+class World;
+
+// A client's request that waits for its answer.
+struct Call {
+  Fibers::WaitList over;
+  bool lost = false;  // the process has ended
+  bool answered = false;
+  const char* what = "";
+};
+
+class Process {
+ public:
+  Process(World& world, int id);
+
+  // Its life: builds, recovers, serves until `stop`, drains. On a fiber of its own.
+  void run();
+  void stop();
+  void lose_calls();
+
+  int id() const { return id_; }
+  bool serves() const { return serves_; }
+  bool recovers() const { return recovers_; }
+  engine::Engine& engine() { return *engine_; }
+  engine::TaskService& tasks() { return engine_->tasks(); }
+  void expect(const std::shared_ptr<Call>& call) { calls_.push_back(call); }
+  // The streams that follow a task; told to end when the process stops.
+  bool stopping() const { return stopping_; }
+
+ private:
+  store::FaultPlan plan();
+  void build();
+  std::string open_calls();
+
+  World& world_;
+  const int id_;
+  bool serves_ = false, recovers_ = false, stopping_ = false;
+  Fibers::WaitList orders_;
+  std::vector<std::weak_ptr<Call>> calls_;
+  WatchedStore watched_;
+  std::optional<store::FaultyStore> store_;
+  std::optional<agents::Catalogue> catalogue_;
+  std::optional<engine::Engine> engine_;
+  std::optional<notify::Notifier> notifier_;
+};
+
+// Has the process do `body` on a fiber of its own, with a function that takes the answer; returns that, or
+// nothing if there is no process or it ended before. From a client's fiber. An answer that does not come is a
+// violation. `leave` is called, if it is given, when the client has had enough.
+template <class T>
+std::optional<T> call(World& world, const char* what,
+                      std::function<void(Process&, std::function<void(T)>)> body,
+                      std::optional<Time> patience = {}, const std::function<void()>& leave = {});
+
+}  // namespace baton::simulation

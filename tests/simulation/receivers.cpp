@@ -1,0 +1,110 @@
+#include "receivers.h"
+
+#include "world.h"
+
+namespace baton::simulation {
+
+using std::chrono::milliseconds;
+
+base::Result<notify::Rendered> render(const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
+  const auto head = queue.head(delivery.task);
+  if (!head) return base::fail(head.error());
+  const auto task = queue.read(delivery.task, task::Depth{0, false}, delivery.event);
+  if (!task) return base::fail(task.error());
+  return notify::Rendered{head->id, {"text/plain", std::string(name_of(task->status.state))}, nullptr};
+}
+
+task::PushConfig Receivers::make_config() {
+  task::PushConfig config;
+  config.id.value = "hook" + std::to_string(++made_);
+  // On few hosts, of which each may be slow for the others.
+  config.url = "http://r" + std::to_string(made_ % 3) + ".example/" + std::to_string(made_);
+  config.version = world_.random.chance(500) ? task::ProtocolVersion::v1_0 : task::ProtocolVersion::v0_3;
+  receivers_[config.url].version = config.version;
+  return config;
+}
+
+void Receivers::expect(const std::string& url, task::TaskKey task, std::int64_t after) {
+  Receiver& receiver = receivers_[url];
+  receiver.task = task;
+  receiver.after = after;
+}
+
+void Receivers::check(Receiver& receiver, const std::string& task, std::int64_t event,
+                      const std::string& body) const {
+  Fibers& fibers = world_.fibers;
+  const std::string where = "webhook " + std::to_string(event) + " of " + task + ": ";
+  if (event < receiver.last) fibers.fail(where + "sent after " + std::to_string(receiver.last));
+  if (event > receiver.last && receiver.last_retries) {
+    fibers.fail(where + "sent before " + std::to_string(receiver.last) + " was accepted");
+  }
+  if (receiver.accepted.contains(event)) SOMETIMES(webhook_repeated);
+  const task::TaskKey key = world_.model.key_of(task);
+  if (name_of(world_.model.state_at(key, {event})) != body) fibers.fail(where + "says " + body);
+  if (receiver.process == 0) receiver.process = fibers.process();
+  if (receiver.process != fibers.process()) SOMETIMES(webhook_delivered_after_restart);
+}
+
+base::Result<http::outbound::HttpAnswer> Receivers::answer(const http::outbound::HttpRequest& request) {
+  Fibers& fibers = world_.fibers;
+  Random& random = world_.random;
+  fibers.sleep(milliseconds(random.below(50)));
+  std::string id;
+  for (const auto& [name, value] : request.headers) {
+    if (name == "X-Baton-Delivery") id = value;
+  }
+  const std::size_t slash = id.rfind('/');
+  const std::int64_t event = std::stol(id.substr(slash + 1));
+  const auto found = receivers_.find(request.url);
+  http::outbound::HttpAnswer answer;
+  answer.status = 200;
+  if (found == receivers_.end()) return answer;  // deleted meanwhile
+  check(found->second, id.substr(0, slash), event, request.body);
+  found->second.last = event;
+  found->second.last_retries = true;
+  fibers.note(static_cast<std::uint64_t>(event));
+  const bool fails = !world_.calm() && random.chance(world_.features.hook_failures);
+  const std::int64_t how = fails ? random.below(10) : -1;
+  if (how >= 0 && how < 2) {
+    SOMETIMES(webhook_hung);
+    fibers.sleep(request.total_timeout);
+    return base::fail(base::ErrorCode::deadline_exceeded, "no answer in time");
+  }
+  if (how == 2) answer.status = 410;
+  if (how > 2) answer.status = 503;
+  // Looked up again: it slept.
+  const auto receiver = receivers_.find(request.url);
+  if (receiver == receivers_.end()) return answer;
+  if (how == 2) {
+    receiver->second.gone = true;
+    SOMETIMES(webhook_gone);
+  }
+  if (answer.status != 503) receiver->second.last_retries = false;
+  if (answer.status == 200) receiver->second.accepted.insert(event);
+  if (random.chance(300)) fibers.sleep(milliseconds(random.below(100)));  // the answer is on its way
+  return answer;
+}
+
+void Receivers::check_all() const {
+  for (const auto& [url, receiver] : receivers_) {
+    if (!receiver.task || receiver.gone) continue;
+    const Model::Task& task = world_.model.task(*receiver.task);
+    for (std::int64_t number = receiver.after + 1; number <= std::ssize(task.log); ++number) {
+      const auto& body = task.log[static_cast<std::size_t>(number) - 1].body;
+      if (task::webhook_hears(receiver.version, body) && !receiver.accepted.contains(number)) {
+        world_.fibers.fail("webhook " + std::to_string(number) + " of task " +
+                           std::to_string(receiver.task->value) + " was never delivered");
+      }
+    }
+  }
+}
+
+}  // namespace baton::simulation
+
+namespace baton::http::outbound {
+
+base::Result<HttpAnswer> http_request(const HttpRequest& request) {
+  return simulation::world().receivers.answer(request);
+}
+
+}  // namespace baton::http::outbound

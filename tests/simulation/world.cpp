@@ -1,0 +1,221 @@
+#include "world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "call.h"
+#include "clients.h"
+
+namespace baton::simulation {
+namespace {
+
+using std::chrono::milliseconds;
+
+World* the_world = nullptr;
+
+// How long everything may take to end once nothing is broken any more.
+constexpr Time kBound = std::chrono::hours(4);
+constexpr std::int64_t kStepsBound = 3'000'000;
+
+store::MemoryOptions store_options() {
+  store::MemoryOptions options;
+  options.keeps_flushed = true;
+  return options;
+}
+
+}  // namespace
+
+World& world() {
+  if (the_world == nullptr) std::abort();
+  return *the_world;
+}
+
+Features::Features(Random& random) {
+  const auto flip = [&] { return random.chance(600); };
+  kills = flip(), power_cuts = flip(), drains = flip(), slow_disk = random.chance(200), full_disk = flip();
+  flush_failures = flip(), kills_at_commit = flip();
+  hangs = flip(), ignores_cancel = flip(), speaks_late = flip(), asks = flip(), delegates = flip();
+  breaks_off = flip();
+  repeats = flip(), cancels = flip(), follows = flip(), lists = flip(), webhooks = flip(), reopens = flip();
+  messages = flip();
+  refused = flip() ? 0 : static_cast<int>(random.below(60));
+  internal = flip() ? 0 : static_cast<int>(random.below(40));
+  late = flip() ? 0 : static_cast<int>(random.below(200));
+  hook_failures = flip() ? 0 : static_cast<int>(random.below(400));
+  clients = static_cast<int>(random.between(1, 6));
+  slots = static_cast<int>(random.between(1, 8));
+  concurrency = static_cast<int>(random.between(1, 4));
+  queue_max = static_cast<int>(flip() ? 100 : random.between(1, 6));
+  pause = milliseconds(flip() ? 20 : 2'000);
+}
+
+World::World(std::uint64_t seed, std::int64_t steps)
+    : random(seed),
+      fibers(random),
+      clock(fibers),
+      features(random),
+      store(clock, store_options()),
+      receivers(*this),
+      steps_(steps) {
+  the_world = this;
+}
+
+World::~World() {
+  the_world = nullptr;
+}
+
+void World::run() {
+  start();
+  for (int number = 1; number <= features.clients; ++number) {
+    ++clients_left;
+    fibers.spawn([this, number] { std::make_unique<Client>(*this, number).release()->run(); });
+  }
+  fibers.spawn([this] { harm(); });
+  while (fibers.steps() < steps_) {
+    if (!fibers.step()) fibers.fail("nobody can run");
+  }
+  calm_ = true;
+  disk_is_full = false;
+  fibers.spawn([this] { close(); });
+  const Time until = fibers.now() + kBound;
+  while (!closed_) {
+    if (!fibers.step()) fibers.fail("nobody can run: " + left_);
+    if (fibers.now() > until || fibers.steps() > kStepsBound)
+      fibers.fail("not everything has ended in time: " + left_);
+  }
+}
+
+Process* World::up() {
+  return process_ != nullptr && process_->serves() ? process_ : nullptr;
+}
+
+void World::start() {
+  process_ = new Process(*this, ++processes_);
+  fibers.spawn([process = process_] { process->run(); }, processes_);
+}
+
+void World::note_kill() const {
+  for (const auto& [key, task] : model.tasks()) {
+    if (task.head().turn_state == task::TurnState::running) SOMETIMES(killed_with_a_turn_running);
+    if (task.head().turn_state == task::TurnState::queued) SOMETIMES(killed_with_a_turn_queued);
+    if (task::is_waiting(task.head().state)) SOMETIMES(killed_with_a_task_waiting);
+  }
+  if (model.has_unflushed()) SOMETIMES(killed_with_committed_unflushed);
+  if (model.has_open_group()) SOMETIMES(killed_with_a_group_open);
+  if (process_->recovers()) SOMETIMES(killed_while_recovering);
+}
+
+void World::kill(bool power) {
+  if (process_ == nullptr) return;
+  const int id = process_->id();
+  {
+    const auto quiet = fibers.quiet();
+    note_kill();
+    store.roll_back();
+    model.rolled_back();
+    if (power) {
+      store.lose_unflushed();
+      model.lose_unflushed();
+    }
+    std::exchange(process_, nullptr)->lose_calls();
+    fibers.note(power ? 2 : 1);
+  }
+  fibers.kill(id);
+}
+
+void World::ended() {
+  const int id = process_->id();
+  process_->lose_calls();
+  delete std::exchange(process_, nullptr);
+  fibers.note(3);
+  fibers.kill(id);  // with agents that still speak
+}
+
+// The nemesis.
+void World::harm() {
+  while (!calm_) {
+    fibers.sleep(milliseconds(random.chance(500) ? random.below(200) : random.below(5'000)));
+    if (calm_) return;
+    if (process_ == nullptr) {
+      start();
+      continue;
+    }
+    const std::int64_t what = random.below(10);
+    if (what < 3 && features.kills) kill(features.power_cuts && random.chance(600));
+    if (what == 3 && features.drains && process_ != nullptr && process_->serves()) {
+      if (process_->engine().counts().turns.running > 0) SOMETIMES(drained_with_a_turn_running);
+      process_->stop();
+    }
+    if (what > 3 && what < 6 && features.full_disk) disk_is_full = !disk_is_full;
+  }
+}
+
+// Once the world is calm: everything ends, and nothing is left behind.
+void World::close() {
+  while (!is_over()) {
+    if (process_ == nullptr) start();
+    fibers.sleep(milliseconds(500));
+  }
+  receivers.check_all();
+  process_->stop();
+  while (process_ != nullptr) fibers.sleep(milliseconds(100));
+  check_store();
+  closed_ = true;
+}
+
+bool World::is_over() {
+  left_ = "no process serves";
+  if (up() == nullptr) return false;
+  left_ = "a task has not ended";
+  if (!all_tasks_end()) return false;
+  left_ = "a client is still busy";
+  if (clients_left > 0) return false;
+  left_ = "a webhook waits";
+  const auto waiting = store.delivery_counts();
+  if (!waiting || waiting->waiting > 0) return false;
+  left_ = "no process serves";
+  if (up() == nullptr) return false;
+  const auto counts = process_->engine().counts();
+  left_ = std::to_string(counts.turns.running) + " slots taken, " + std::to_string(counts.turns.queued) +
+          " turns queued, " + std::to_string(counts.live.subscriptions) + " subscriptions";
+  return counts.turns.running == 0 && counts.turns.queued == 0 && counts.live.subscriptions == 0;
+}
+
+// Cancels what waits for its caller. Returns whether all tasks have ended.
+bool World::all_tasks_end() {
+  bool all = true;
+  std::vector<task::TaskKey> waiting;
+  for (const auto& [key, task] : model.tasks()) {
+    if (task::is_terminal(task.head().state)) continue;
+    all = false;
+    if (task::is_waiting(task.head().state)) waiting.push_back({key});
+  }
+  using Canceled = base::Result<task::TaskKey>;
+  for (const task::TaskKey key : waiting) {
+    call<Canceled>(*this, "cancel", [key](Process& process, std::function<void(Canceled)> done) {
+      process.tasks().cancel(key, std::move(done));
+    });
+  }
+  return all;
+}
+
+// The store has what the model has.
+void World::check_store() {
+  std::map<std::string, std::int64_t> sends;
+  for (const auto& [key, task] : model.tasks()) {
+    const auto events = store.events({key}, {}, 1 << 20);
+    if (!events || events->size() != task.log.size())
+      fibers.fail("the store has lost events of task " + std::to_string(key));
+    for (std::size_t at = 0; at < task.log.size(); ++at) {
+      if (fingerprint((*events)[at]) != task.log[at].print) fibers.fail("the store has another event");
+      const auto* added = std::get_if<task::MessageAdded>(&task.log[at].body);
+      if (added == nullptr || added->message.role != task::Role::user || task.head().parent) continue;
+      if (!sends.try_emplace(added->message.id.value, key).second) {
+        fibers.fail("message " + added->message.id.value + " was stored twice");
+      }
+    }
+    if (task.durable != std::ssize(task.log)) fibers.fail("a task is not durable after a drain");
+  }
+}
+
+}  // namespace baton::simulation
