@@ -106,6 +106,7 @@ struct SqliteStore::Parts {
 
   void start(const SqliteOptions& options) {
     sends.refresh(writer);
+    state.start();
     readers.emplace(options.path, options.readers, kReaderPragmas);
   }
 

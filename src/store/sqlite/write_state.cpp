@@ -4,6 +4,19 @@
 #include "store/sqlite/log_rows.h"
 
 namespace baton::store::sqlite {
+namespace {
+
+std::int64_t largest_key(Connection& connection, const char* sql) {
+  Query query = connection.query(sql);
+  return query.step() ? query.integer(0) : 0;
+}
+
+}  // namespace
+
+void WriteState::start() {
+  last_config_ = largest_key(connection_, "SELECT max(config_key) FROM push_configs");
+  last_delivery_ = largest_key(connection_, "SELECT max(delivery_key) FROM deliveries");
+}
 
 const task::ArtifactPlaces& WriteState::artifacts(TaskRow& task, const task::Change& change) {
   task::for_each_artifact_named(change, [&](const task::ArtifactId& id) { find_artifact(task, id); });
@@ -33,14 +46,6 @@ std::vector<TaskRow::Config>& WriteState::configs(TaskRow& task) {
         {{query.integer(0)}, {query.text(1)}, static_cast<task::ProtocolVersion>(query.small(2))});
   }
   return *task.configs;
-}
-
-std::int64_t WriteState::new_key(std::optional<std::int64_t>& last, const char* sql) {
-  if (!last) {
-    Query query = connection_.query(sql);
-    last = query.step() ? query.integer(0) : 0;
-  }
-  return ++*last;
 }
 
 void WriteState::count(const task::TaskHead& head, std::int64_t tasks) {

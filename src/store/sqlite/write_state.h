@@ -27,6 +27,9 @@ class WriteState {
   WriteState(Connection& connection, const base::Clock& clock, SendIndex& sends, int short_events_max)
       : connection_(connection), clock_(clock), sends_(sends), short_events_max_(short_events_max) {}
 
+  // Call once the tables are there, before anything is written.
+  void start();
+
   Connection& connection() { return connection_; }
   // Never goes back, so that the order of numbers and the order of times agree.
   base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }
@@ -36,12 +39,8 @@ class WriteState {
   std::vector<TaskRow::Config>& configs(TaskRow& task);
   // Keys of configs and deliveries are not reused while the program runs, even if their rows are deleted: the
   // result of an old delivery may still arrive.
-  PushConfigKey new_config_key() {
-    return {new_key(last_config_, "SELECT max(config_key) FROM push_configs")};
-  }
-  DeliveryKey new_delivery_key() {
-    return {new_key(last_delivery_, "SELECT max(delivery_key) FROM deliveries")};
-  }
+  PushConfigKey new_config_key() { return {++last_config_}; }
+  DeliveryKey new_delivery_key() { return {++last_delivery_}; }
 
   SendIndex& sends() {
     sends_.refresh(connection_);
@@ -61,14 +60,13 @@ class WriteState {
 
  private:
   void find_artifact(TaskRow& task, const task::ArtifactId& id);
-  std::int64_t new_key(std::optional<std::int64_t>& last, const char* sql);
 
   Connection& connection_;
   const base::Clock& clock_;
   SendIndex& sends_;
   const int short_events_max_;
   base::Timestamp last_{};
-  std::optional<std::int64_t> last_config_, last_delivery_;
+  std::int64_t last_config_ = 0, last_delivery_ = 0;  // the largest keys that there were
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
 };
