@@ -51,7 +51,7 @@ Inbox::~Inbox() {
 
 void Inbox::post(Decision decision) {
   const std::size_t bytes = decision.bytes + sizeof(Decided);
-  push(std::make_unique<Decided>(std::move(decision)), bytes);
+  push(std::make_unique<Decided>(std::move(decision), live_), bytes);
 }
 
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {

@@ -39,7 +39,10 @@ class Inbox::Work {
 
 class Inbox::Decided final : public Work {
  public:
-  explicit Decided(Decision decision) : decision_(std::move(decision)) {}
+  // A stream that opens while the change waits here sends what it has together with that.
+  Decided(Decision decision, LiveTasks& live) : decision_(std::move(decision)), live_(live) {
+    if (decision_.task) changing(decision_.task);
+  }
 
   task::TaskKey task() const override { return decision_.task; }
   bool answers() const override { return decision_.answers || !result_; }
@@ -54,24 +57,23 @@ class Inbox::Decided final : public Work {
     }
     if (change->create) metadata_ = change->create->metadata;
     // Before reads can see it.
-    if (decision_.task) inbox.live_.changing(changing_ = decision_.task);
+    if (decision_.task && !changing_) changing(decision_.task);
     result_ = inbox.store_.apply(*change, row);
     if (!result_) {
-      still(inbox);
       return ends_group(result_.error()) ? base::Result<void>(base::fail(result_.error()))
                                          : base::Result<void>();
     }
     inbox.is_open_ = true;
     request_ = std::move(change->request);
     if (decision_.task) return {};
-    inbox.live_.changing(changing_ = row.head.key);
+    changing(row.head.key);
     inbox.rows_.put(row.head.key, std::move(fresh));
     return {};
   }
 
   void undo(Inbox& inbox) override {
     if (changing_) inbox.rows_.erase(changing_);
-    still(inbox);
+    still();
     result_ = store::Committed{};
     request_.reset();
   }
@@ -86,22 +88,26 @@ class Inbox::Decided final : public Work {
     if (!result_) return;
     inbox.note(*result_);
     const bool created = !decision_.task;
-    inbox.live_.publish(*result_, std::move(request_), created ? &metadata_ : nullptr);
+    changing_ = {};
+    live_.publish(*result_, std::move(request_), created ? &metadata_ : nullptr);
   }
 
   void tell() override {
+    still();  // it was refused
     if (!result_) return decision_.done(base::fail(std::move(result_.error())));
     const auto events = static_cast<std::int64_t>(result_->events.size());
     decision_.done(Written{result_->head, {result_->head.last_event.value - events}});
   }
 
  private:
-  void still(Inbox& inbox) {
-    if (changing_) inbox.live_.unchanged(std::exchange(changing_, {}));
+  void changing(task::TaskKey task) { live_.changing(changing_ = task); }
+  void still() {
+    if (changing_) live_.unchanged(std::exchange(changing_, {}));
   }
 
   Decision decision_;
-  task::TaskKey changing_;  // marked so in live_
+  LiveTasks& live_;
+  task::TaskKey changing_;  // marked so there
   task::Json metadata_;
   std::optional<task::TurnRequest> request_;
   base::Result<store::Committed> result_;

@@ -91,7 +91,8 @@ class LiveTasks {
   // Whether the task has a subscriber: a stream, or a reply that waits for it to stop.
   bool is_followed(task::TaskKey task) const;
 
-  // A change to the task, or its creation, is about to be committed. Follow with one of the next two.
+  // A change to the task waits to be decided, or its creation to be committed. Follow with one of the next
+  // two.
   void changing(task::TaskKey task);
   // It was not stored.
   void unchanged(task::TaskKey task);
@@ -121,7 +122,7 @@ class LiveTasks {
     std::size_t bytes = 0;                            // of the log's events
     std::map<std::uint64_t, Subscriber> subscribers;  // mostly one
     int readers = 0;                                  // subscribers that read the log
-    int changing = 0;                                 // changes that are committed and not durable
+    int changing = 0;                                 // changes that wait or are not durable
     std::vector<std::function<void()>> after;         // the next of them
   };
   using Entries = std::unordered_map<task::TaskKey, Live>;

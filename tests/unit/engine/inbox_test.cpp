@@ -174,6 +174,28 @@ TEST_CASE("Inbox: decisions on a task run in order, each on the row that the one
   }
 }
 
+TEST_CASE("Inbox: a change counts as under way from when it is posted until it is durable or refused") {
+  InboxBench bench;
+  const auto keys = bench.make_tasks(2);
+  Gate gate;
+  bench.start();
+  bench.hold(gate);
+  bench.inbox->post(bench.add_text("stored", keys[0]));
+  Decision refused = bench.add_text("refused", keys[1]);
+  refused.decide = [](const store::TaskRow&) -> base::Result<task::Change> {
+    return base::fail(base::ErrorCode::conflict, "no");
+  };
+  bench.inbox->post(std::move(refused));
+  std::atomic<int> over = 0;
+  for (const task::TaskKey key : keys) REQUIRE(bench.live.after_change(key, [&] { ++over; }));
+  CHECK(over == 0);
+  gate.open();
+  bench.inbox->settle();
+  CHECK(over == 2);
+  for (const task::TaskKey key : keys) CHECK_FALSE(bench.live.is_changing(key));
+  CHECK(bench.live.counts().tasks == 0);
+}
+
 TEST_CASE("Inbox: a decision on a task that is not there gets task_not_found") {
   InboxBench bench;
   bench.start();
