@@ -170,7 +170,7 @@ Result<Part> v03_file(const Reading& file, bool may_be_base64) {
   return read;
 }
 
-// Data that is no object comes wrapped (wire/a2a/README.md, 7).
+// Data that is no object comes wrapped (protocol/a2a/README.md, 7).
 Part v03_data(const Reading& part) {
   const auto& data = part.child("data").as<pb::Struct>("data");
   const auto& marks = part.as<pb::Struct>("metadata").fields();
