@@ -49,6 +49,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   bool half_closed = false;   // the client has closed its sending side
   bool broken = false;        // error or hang-up seen
   bool queued_again = false;  // in the loop's `queued_`
+  bool handling = false;      // its request's handler runs within `advance`
   RequestParser parser;
   std::unique_ptr<EventStream> stream;
 

@@ -97,8 +97,10 @@ void ConnectionLoop::dispatch(Connection& connection) {
   // From here on the exchange owns the connection's output.
   connection.turn.give_to_exchange();
   const auto& runs_on_loop = core_->hooks.runs_on_loop;
-  if (runs_on_loop && runs_on_loop(exchange->request())) return ConnectionExchange::serve(exchange);
-  ConnectionExchange::serve_later(exchange);
+  if (!runs_on_loop || !runs_on_loop(exchange->request())) return ConnectionExchange::serve_later(exchange);
+  connection.handling = true;
+  ConnectionExchange::serve(exchange);
+  connection.handling = false;
 }
 
 // Answers without a worker: requests the hook answers, and all others while the server drains.

@@ -72,7 +72,11 @@ void ConnectionExchange::give_back() {
   // Read before giving the turn back: afterwards they belong to the loop.
   const bool more_to_do = !connection.output.empty() || connection.write_failed || connection.close_after ||
                           connection.readable || connection.read_ended || !connection.unread.empty();
+  // There `advance` goes on with the connection by itself. A letter for each of many requests sent together
+  // would let them all go before other connections.
+  const bool within_advance = std::this_thread::get_id() == core_->loop_thread && connection.handling;
   const bool knocked = connection.turn.give_back();
+  if (within_advance) return;
   if (more_to_do || knocked) core_->mailbox->post({Letter::Kind::resume, connection_, nullptr, {}});
 }
 

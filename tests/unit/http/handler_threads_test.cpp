@@ -41,6 +41,35 @@ TEST_CASE("Handler on the loop: requests sent together are answered in order") {
   for (int i = 0; i < 100; ++i) CHECK(client.read_answer().body == "POST /p " + std::to_string(i));
 }
 
+TEST_CASE("Handler on the loop: many requests sent together do not hold up another client") {
+  constexpr int kMany = 1'000, kBeforePolite = 600;
+  std::latch all_sent(1);
+  int served = 0, ahead_of_polite = -1;  // the loop's
+  Client* polite = nullptr;
+  const auto handler = [&](const ExchangePtr& exchange) {
+    if (exchange->request().path == "/polite") {
+      ahead_of_polite = served - kBeforePolite;
+    } else if (++served == 1) {
+      all_sent.wait();
+    } else if (served == kBeforePolite) {
+      polite->send(post("/polite", ""));
+    }
+    exchange->reply(text(""));
+  };
+  TestServer test(handler, {}, on_the_loop());
+  Client greedy(test.port), other(test.port);
+  polite = &other;
+  REQUIRE(other.ask(post("/polite", "")).status == 200);
+  std::string requests;
+  for (int i = 0; i < kMany; ++i) requests += get("/");
+  REQUIRE(greedy.send(requests));
+  all_sent.count_down();
+  CHECK(other.read_answer().status == 200);
+  for (int i = 0; i < kMany; ++i) REQUIRE(greedy.read_answer().status == 200);
+  CHECK(ahead_of_polite >= 0);
+  CHECK(ahead_of_polite < 100);
+}
+
 TEST_CASE("Handler on the loop: what blocks runs on a worker while others are answered") {
   std::promise<void> release;
   std::thread::id loop, worker;
