@@ -1,6 +1,7 @@
 #include "engine/live_tasks.h"
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace baton::engine {
@@ -117,12 +118,12 @@ LiveTasks::Subscription LiveTasks::add(State& state, task::TaskKey task, Subscri
 }
 
 LiveTasks::Subscription LiveTasks::subscribe(task::TaskKey task, News news) {
-  Subscriber subscriber{std::make_shared<News>(std::move(news)), nullptr, {}};
+  Subscriber subscriber{std::make_shared<News>(std::move(news)), nullptr, {}, false};
   return state_.with([&](State& state) { return add(state, task, std::move(subscriber)); });
 }
 
 LiveTasks::Awaited LiveTasks::await_stop(task::TaskKey task, task::EventNumber after, OnStop on_stop) {
-  Subscriber subscriber{nullptr, std::make_shared<OnStop>(std::move(on_stop)), after};
+  Subscriber subscriber{nullptr, std::make_shared<OnStop>(std::move(on_stop)), after, false};
   const auto callback = subscriber.on_stop;
   std::optional<Stop> stop;
   Awaited awaited = state_.with([&](State& state) {
@@ -132,9 +133,10 @@ LiveTasks::Awaited LiveTasks::await_stop(task::TaskKey task, task::EventNumber a
     if (log != nullptr) stop = log->stop_after(after);
     // One that follows a gap may not be the first.
     if (!knows_past) stop.reset();
+    subscriber.knows_past = knows_past;
     return Awaited{stop ? Subscription() : add(state, task, std::move(subscriber)), knows_past};
   });
-  if (stop) (*callback)(*stop);
+  if (stop) (*callback)(*stop, true);
   return awaited;
 }
 
@@ -314,7 +316,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::T
     fresh->whole = true;
   }
   std::vector<std::shared_ptr<News>> news;
-  std::vector<std::pair<std::shared_ptr<OnStop>, Stop>> stops;
+  std::vector<std::tuple<std::shared_ptr<OnStop>, Stop, bool>> stops;
   std::vector<std::function<void()>> after;
   Dropped dropped;
   state_.with([&](State& state) {
@@ -333,7 +335,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::T
         if (!committed.events.empty()) news.push_back(subscriber.news);
       } else if (subscriber.on_stop) {
         if (const auto stop = first_stop(committed.events, subscriber.after)) {
-          stops.emplace_back(std::move(subscriber.on_stop), *stop);
+          stops.emplace_back(std::move(subscriber.on_stop), *stop, subscriber.knows_past);
         }
       }
     }
@@ -351,7 +353,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::T
     if (again != state.tasks.end()) drop_if_idle(state, again);
   });
   for (const auto& wake : news) (*wake)();
-  for (const auto& [callback, stop] : stops) (*callback)(stop);
+  for (const auto& [callback, stop, knows_past] : stops) (*callback)(stop, knows_past);
   for (const auto& then : after) then();
 }
 

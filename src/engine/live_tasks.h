@@ -51,7 +51,8 @@ using LiveLogPtr = std::shared_ptr<const LiveLog>;
 class LiveTasks {
  public:
   using News = std::function<void()>;
-  using OnStop = std::function<void(Stop)>;
+  // `knows_past`: that it is the first stop; otherwise an earlier one may be in the store.
+  using OnStop = std::function<void(Stop, bool knows_past)>;
 
   // `young_bytes_max`: of the logs of young tasks.
   explicit LiveTasks(std::size_t young_bytes_max = 8 << 20) : young_bytes_max_(young_bytes_max) {}
@@ -74,8 +75,8 @@ class LiveTasks {
   // Calls `news` whenever the task's log has grown.
   Subscription subscribe(task::TaskKey task, News news);
 
-  // Calls `on_stop` once, at the first stop after event `after`: at once if it is known, so that past and
-  // future are the same to the caller.
+  // Calls `on_stop` once, at the first stop after event `after` that is known here: at once if it has come,
+  // so that past and future are the same to the caller.
   struct Awaited {
     Subscription subscription;
     bool knows_past = false;  // false: the stop may have come already, and only the store knows
@@ -116,6 +117,7 @@ class LiveTasks {
     std::shared_ptr<News> news;  // or
     std::shared_ptr<OnStop> on_stop;
     task::EventNumber after;
+    bool knows_past = false;  // there is no stop between `after` and the subscription
   };
   struct Live {
     LiveLogPtr log;

@@ -31,7 +31,17 @@ void Waits::begin(task::TaskKey task, task::EventNumber after, std::chrono::mill
   const auto on_stop = [this, weak](std::optional<Stop> stop) {
     if (const auto alive = weak.lock()) end(alive, stop);
   };
-  auto awaited = live_.await_stop(task, after, on_stop);
+  // `otherwise`: a later stop, for when the store cannot be read.
+  const auto ask_store = [this, task, after, on_stop](std::optional<Stop> otherwise) {
+    background_.run([this, task, after, on_stop, otherwise] {
+      const auto stop = reader_.stop_after(task, after);
+      const auto first = stop && *stop ? *stop : otherwise;
+      if (first) on_stop(first);
+    });
+  };
+  auto awaited = live_.await_stop(task, after, [on_stop, ask_store](const Stop& stop, bool knows_past) {
+    knows_past ? on_stop(stop) : ask_store(stop);
+  });
   if (wait->handles.with([](const Wait::Handles& handles) { return handles.over; })) return;
   const auto timer = background_.timers().after(bound, [on_stop] { on_stop(std::nullopt); });
   const bool over = wait->handles.with([&](Wait::Handles& handles) {
@@ -40,11 +50,7 @@ void Waits::begin(task::TaskKey task, task::EventNumber after, std::chrono::mill
     return handles.over;
   });
   if (over) return background_.timers().cancel(timer);
-  if (awaited.knows_past) return;
-  background_.run([this, task, after, on_stop] {
-    const auto stop = reader_.stop_after(task, after);
-    if (stop && *stop) on_stop(*stop);
-  });
+  if (!awaited.knows_past) ask_store(std::nullopt);
 }
 
 void Waits::end(const WaitPtr& wait, std::optional<Stop> stop) {

@@ -131,7 +131,7 @@ TEST_CASE("LiveTasks: of an older task that is only waited for nothing is kept")
   LiveTasks live;
   Log log(live);
   log.skip(4);
-  const auto wait = live.await_stop(kTask, {0}, [](engine::Stop) {});
+  const auto wait = live.await_stop(kTask, {0}, [](engine::Stop, bool) {});
   log.add({text()});
   CHECK(live.log(kTask) == nullptr);
   {
@@ -199,7 +199,7 @@ TEST_CASE("LiveTasks: a stop is told once, and only one after the number asked f
   std::vector<std::int64_t> stops;
   log.create({status(State::submitted), text(), status(State::input_required)});
   const auto awaited =
-      live.await_stop(kTask, {3}, [&](engine::Stop stop) { stops.push_back(stop.number.value); });
+      live.await_stop(kTask, {3}, [&](engine::Stop stop, bool) { stops.push_back(stop.number.value); });
   CHECK(awaited.knows_past);
   log.add({status(State::working)});
   CHECK(stops.empty());
@@ -214,7 +214,7 @@ TEST_CASE("LiveTasks: a stop that has come already is told at once") {
   log.create({status(State::submitted), text(), status(State::completed)});
   std::vector<std::int64_t> stops;
   const auto awaited =
-      live.await_stop(kTask, {0}, [&](engine::Stop stop) { stops.push_back(stop.number.value); });
+      live.await_stop(kTask, {0}, [&](engine::Stop stop, bool) { stops.push_back(stop.number.value); });
   CHECK(awaited.knows_past);
   CHECK(stops == std::vector<std::int64_t>{3});
   CHECK(live.counts().subscriptions == 0);
@@ -225,7 +225,10 @@ TEST_CASE("LiveTasks: a wait for a task that is not known says that only the sto
   Log log(live);
   log.skip(3);
   int stops = 0;
-  const auto awaited = live.await_stop(kTask, {0}, [&](engine::Stop) { ++stops; });
+  const auto awaited = live.await_stop(kTask, {0}, [&](engine::Stop, bool knows_past) {
+    ++stops;
+    CHECK_FALSE(knows_past);
+  });
   CHECK_FALSE(awaited.knows_past);
   log.add({status(State::failed)});
   CHECK(stops == 1);
@@ -236,7 +239,7 @@ TEST_CASE("LiveTasks: a callback may end its own subscription") {
   Log log(live);
   LiveTasks::Awaited awaited;
   bool stopped = false;
-  awaited = live.await_stop(kTask, {0}, [&](engine::Stop) {
+  awaited = live.await_stop(kTask, {0}, [&](engine::Stop, bool) {
     stopped = true;
     awaited = {};
   });
@@ -310,7 +313,7 @@ TEST_CASE("LiveTasks: a task is followed while there is a reader or a wait, and 
   log.create({text()});
   CHECK_FALSE(live.is_followed(kTask));
   {
-    const auto wait = live.await_stop(kTask, {1}, [](engine::Stop) {});
+    const auto wait = live.await_stop(kTask, {1}, [](engine::Stop, bool) {});
     CHECK(live.is_followed(kTask));
     CHECK_FALSE(live.is_followed({8}));
     const auto reader = live.subscribe(kTask, [] {});

@@ -1,0 +1,48 @@
+#include "engine/waits.h"
+
+#include "unit/engine/inbox_bench.h"
+
+namespace waits_test {
+
+using namespace baton;
+using namespace baton::test;
+using engine::Stop;
+using task::State;
+
+TEST_CASE("Waits: a stop that comes before the store has told of an earlier one is not taken for the first") {
+  InboxBench bench;
+  const task::TaskKey key = bench.make_tasks(1)[0];
+  engine::Inbox& inbox = bench.start();
+  const engine::TaskReader reader(bench.store, bench.store, bench.live, inbox);
+  const auto change_to = [&](State state) {
+    engine::Decision decision;
+    decision.task = key;
+    decision.decide = [state](const store::TaskRow& now) {
+      return base::Result<task::Change>(StoreBench::change(now.head, {status(state)}));
+    };
+    decision.done = [](const auto& written) { succeed(written); };
+    inbox.post(std::move(decision));
+    inbox.settle();
+  };
+  change_to(State::input_required);  // event 2
+  change_to(State::working);
+
+  engine::Background background;
+  Gate threads[2];
+  for (Gate& gate : threads) {
+    background.run([&gate] { gate.enter(); });
+    REQUIRE(gate.wait_until_entered());
+  }
+  engine::Waits waits(bench.live, reader, background);
+  std::promise<std::optional<Stop>> told;
+  waits.begin(key, {1}, patience(), [&](std::optional<Stop> stop) { told.set_value(stop); });
+  change_to(State::completed);  // event 4, while the store's answer is on its way
+  for (Gate& gate : threads) gate.open();
+  const auto stop = told.get_future().get();
+  REQUIRE(stop);
+  CHECK(stop->state == State::input_required);
+  CHECK(stop->number.value == 2);
+  background.stop();
+}
+
+}  // namespace waits_test
