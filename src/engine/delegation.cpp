@@ -25,6 +25,7 @@ struct Delegation::Delegated {
   task::TaskKey parent;
   task::EventNumber message;  // that the parent's turn is about
   bool goes_on = false;       // continues a child that was there before
+  bool is_known = false;      // the log had it, and its stop, when the turn began
   // As it goes into the parent's log.
   task::Subagent subagent;
 
@@ -101,7 +102,10 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
     // The subagent of an earlier turn was closed with that turn: this one needs a new id.
     if (delegated->goes_on) subagent.id += "-" + std::to_string(run.head().turn.value);
   }
-  run.begun(subagent);
+  const TurnRun::Begun begun = run.begun(subagent);
+  // The turn ends. If it runs again, it asks for the child again: followed twice, it would count twice.
+  if (begun == TurnRun::Begun::too_late) return;
+  delegated->is_known = begun == TurnRun::Begun::known;
   follow(delegated);
 }
 
@@ -130,7 +134,7 @@ void Delegation::settle(const DelegatedPtr& delegated) {
   }
   const task::Subagent event = delegated->after(task->status);
   // First, so that the turn's reaction comes afterwards in the log.
-  const bool logged = run != nullptr && run->settle(event);
+  const bool logged = delegated->is_known || (run != nullptr && run->settle(event));
   if (!logged) return turns_.settle(delegated->parent, delegated->message, event);
   run->deliver(agents::DelegateResult{child.call, std::move(*task), {}});
 }

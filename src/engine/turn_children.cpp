@@ -35,15 +35,19 @@ bool TurnRun::may_log_children(const State& state) {
   return !state.outcome || (runs_on(*state.outcome) && !state.ending);
 }
 
-void TurnRun::begun(const task::Subagent& child) {
-  state_.with([&](State& state) {
+TurnRun::Begun TurnRun::begun(const task::Subagent& child) {
+  const Begun begun = state_.with([&](State& state) {
     --state.asked_for;
     const bool known = std::any_of(
         state.earlier.begin(), state.earlier.end(),
         [&](const task::Subagent& one) { return one.task == child.task && one.after == child.after; });
-    if (!known && may_log_children(state)) state.output.add(child, services_.clock.now());
+    if (known) return Begun::known;
+    if (!may_log_children(state)) return Begun::too_late;
+    state.output.add(child, services_.clock.now());
+    return Begun::logged;
   });
   flush();
+  return begun;
 }
 
 void TurnRun::no_child(const std::string& agent, const std::string& id, const std::string& error) {

@@ -76,7 +76,8 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
   // What the log says of this turn, if it runs again or goes on. Before the executor starts.
   void go_on(TurnLog log);
   // A child that the turn asked for is stored. Logs its subagent, unless the log has it from earlier.
-  void begun(const task::Subagent& child);
+  enum class Begun { logged, known, too_late };
+  Begun begun(const task::Subagent& child);
   // There is no child, and the turn gets this error.
   void no_child(const std::string& agent, const std::string& id, const std::string& error);
   // Logs what has become of a child. False: the turn cannot any more, but its task may still wait for this.

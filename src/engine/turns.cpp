@@ -277,6 +277,10 @@ void Turns::settle(task::TaskKey task, task::EventNumber message, const task::Su
   decision.task = task;
   decision.decide = [message, child](const store::TaskRow& now) -> base::Result<task::Change> {
     const task::TaskHead& head = now.head;
+    // The turn takes no more, but its end is not stored: it may have been refused.
+    if (head.turn_state == task::TurnState::running && head.turn_message == message) {
+      return base::fail(base::ErrorCode::conflict, "the task does not wait yet");
+    }
     if (head.turn_state != task::TurnState::waiting || head.turn_message != message) {
       return base::fail(base::ErrorCode::not_found, "the task does not wait for this");
     }
@@ -293,7 +297,9 @@ void Turns::settle(task::TaskKey task, task::EventNumber message, const task::Su
         written.error().code == base::ErrorCode::task_not_found) {
       return;
     }
-    spdlog::warn("a child's end cannot be stored, trying again: {}", written.error().for_log);
+    if (written.error().code != base::ErrorCode::conflict) {
+      spdlog::warn("a child's end cannot be stored, trying again: {}", written.error().for_log);
+    }
     background_.timers().after(options_.disk_retry,
                                [this, task, message, child] { settle(task, message, child); });
   };
