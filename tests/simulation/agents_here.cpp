@@ -78,6 +78,7 @@ class Agent final : public agents::Executor {
       world_.fibers.fail("two turns of one task run at once: " + live->turn.id);
     }
     if (live->turn.attempt > 1) SOMETIMES(attempt_after_restart);
+    check_results(live->turn);
     world_.fibers.spawn([this, live] { act(*live); });
     return std::make_unique<Running>(live);
   }
@@ -96,6 +97,29 @@ class Agent final : public agents::Executor {
     running_.erase(live.turn.task.value);
   }
 
+  // A turn that begins after others gets what the log says they delegated: every child has stopped.
+  void check_results(const agents::Turn& turn) const {
+    const task::TaskKey key = world_.model.key_of(turn.task.value);
+    const task::TaskHead& head = world_.model.task(key).head();
+    const std::string id = "t" + std::to_string(key.value) + "-" + std::to_string(head.turn.value) + "-";
+    const bool is_current = head.turn_state == task::TurnState::running && head.attempt == turn.attempt &&
+                            turn.id.starts_with(id);
+    if (!is_current) return;
+    std::map<std::string, const agents::DelegateResult*> results;
+    for (const agents::DelegateResult& one : turn.results) results[one.id] = &one;
+    for (const auto& [call, child] : world_.model.delegated(key)) {
+      const auto found = results.find(call);
+      const bool is_told = found != results.end() && found->second->task.has_value() == bool(child);
+      if (!is_told)
+        world_.fibers.fail("turn " + turn.id + " began without the result of " + call +
+                           told(world_.model.task(key)));
+      const auto& task = found->second->task;
+      if (task && (task->id != world_.model.task(child).head().id || !task::is_stopped(task->status.state))) {
+        world_.fibers.fail("turn " + turn.id + " began with a wrong result of " + call);
+      }
+    }
+  }
+
   void work(Live& live) {
     const Features& features = world_.features;
     for (std::int64_t left = random().between(0, 5); left > 0; --left) {
@@ -112,6 +136,8 @@ class Agent final : public agents::Executor {
         live.sink->release();
       } else if (what == 3 && delegates_ && features.delegates && !world_.calm()) {
         delegate(live);
+      } else if (what == 4 && delegates_ && features.waits && !world_.calm()) {
+        return delegate_and_wait(live);
       } else {
         live.sink->text(live.next_piece());
       }
@@ -138,6 +164,21 @@ class Agent final : public agents::Executor {
     while (live.delivered == before && !live.told && !live.dropped && world_.fibers.now() < until) {
       world_.fibers.wait(live.news, until);
     }
+  }
+
+  // Leaves the rest to the next turn, or to the same again.
+  void delegate_and_wait(Live& live) {
+    for (std::int64_t number = random().between(1, 3); number > 0; --number) {
+      const bool is_there = !random().chance(50);
+      live.sink->delegate({live.turn.id + "-w" + std::to_string(number),
+                           is_there ? "child" : "nobody",
+                           message_of("do this"),
+                           {}});
+    }
+    if (random().chance(500) && !live.nap(a_while())) return;
+    if (random().chance(300)) live.sink->text(live.next_piece());
+    const bool breaks_off = world_.features.breaks_off && random().chance(200);
+    finish(live, breaks_off ? agents::Outcome(agents::BrokenOff{}) : agents::Outcome(agents::Waits{}));
   }
 
   void obey(Live& live) {

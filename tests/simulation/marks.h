@@ -44,6 +44,9 @@ namespace baton::simulation {
   X(finished_after_its_end)           \
   X(child_finished)                   \
   X(child_canceled)                   \
+  X(waited_and_was_woken)             \
+  X(waited_across_a_kill)             \
+  X(child_ended_in_the_waits_group)   \
   X(stream_cut_and_resumed)           \
   X(stream_resumed_after_restart)     \
   X(webhook_repeated)                 \

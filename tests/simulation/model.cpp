@@ -26,18 +26,6 @@ const std::string* text_in(const task::EventBody& body) {
   return nullptr;
 }
 
-// The log of a task, for whoever looks into a violation.
-std::string told(const Model::Task& task) {
-  std::string text;
-  for (const Model::Event& event : task.log) {
-    const std::string* said = text_in(event.body);
-    text += "\n    " + std::to_string(event.body.index()) + " " + std::string(name_of(event.state)) +
-            " turn " + std::to_string(event.head.turn.value) + "/" + std::to_string(event.head.attempt) +
-            " " + (said != nullptr ? *said : std::string());
-  }
-  return text;
-}
-
 [[noreturn]] void broken(const std::string& what) {
   fibers().fail(what);
   std::abort();  // not reached
@@ -48,6 +36,24 @@ std::string place(const task::TaskHead& head, task::EventNumber number) {
 }
 
 }  // namespace
+
+std::string told(const Model::Task& task) {
+  std::string text;
+  for (const Model::Event& event : task.log) {
+    const std::string* said = text_in(event.body);
+    text += "\n    " + std::to_string(event.body.index()) + " " + std::string(name_of(event.state)) +
+            " message " + std::to_string(event.head.turn_message.value) + " turn " +
+            std::to_string(event.head.turn.value) + "/" + std::to_string(event.head.attempt) + " " +
+            (said != nullptr ? *said : std::string());
+    if (const auto* child = std::get_if<task::Subagent>(&event.body)) {
+      text += child->id + " phase " + std::to_string(static_cast<int>(child->phase)) + " child " +
+              std::to_string(child->task.value) + " " + child->call;
+    }
+  }
+  const task::TaskHead& head = task.head();
+  return text + "\n    its turn's state is " + std::to_string(static_cast<int>(head.turn_state)) +
+         ", it awaits " + std::to_string(head.awaited);
+}
 
 std::string piece(const std::string& turn, int attempt, int number) {
   return turn + "/" + std::to_string(attempt) + ":" + std::to_string(number) + " ";
@@ -72,7 +78,9 @@ void Model::applied(const store::Committed& committed, bool reopens) {
 }
 
 void Model::committed() {
-  for (const Applied& one : std::exchange(group_, {})) {
+  const std::vector<Applied> group = std::exchange(group_, {});
+  std::set<std::int64_t> begun_to_wait;
+  for (const Applied& one : group) {
     const task::TaskHead& head = one.committed.head;
     Task& task = tasks_[head.key.value];
     const task::TaskHead before = task.log.empty() ? task::TaskHead() : task.head();
@@ -81,6 +89,7 @@ void Model::committed() {
         broken(place(head, event->number) + "the log has " + std::to_string(task.log.size()) + " events");
       }
       check_end(task, *event, one.reopens);
+      const task::State state_before = task.log.empty() ? task::State::submitted : task.log.back().state;
       if (!task.log.empty()) check_speaker(task, before, *event);
       const auto* status = task::status_in(*event);
       const task::State state =
@@ -92,13 +101,86 @@ void Model::committed() {
       if (failed && text_of(*status->status.message) == "the agent was interrupted by a restart") {
         SOMETIMES(failed_by_restart);
       }
-      if (status && state == task::State::canceled && head.parent) SOMETIMES(child_canceled);
+      if (status && state == task::State::canceled && head.parent) check_cancel(head, state_before);
     }
     if (task.log.empty()) broken("a task without an event");
     keys_[head.id.value] = head.key;
     task.log.back().head = head;
+    if (before.key) check_attempt(before, head);
+    const bool waits = head.turn_state == task::TurnState::waiting;
+    if (waits && before.turn_state == task::TurnState::running) begun_to_wait.insert(head.key.value);
+    if (before.turn_state == task::TurnState::waiting && head.turn_state == task::TurnState::queued) {
+      SOMETIMES(waited_and_was_woken);
+      if (std::exchange(task.waited_at_kill, false)) SOMETIMES(waited_across_a_kill);
+    }
     unflushed_.insert(head.key.value);
   }
+  // Whether a child's end was stored together with the end of its parent's turn, which waits for it.
+  for (const Applied& one : group) {
+    const task::TaskHead& head = one.committed.head;
+    if (task::is_terminal(head.state) && begun_to_wait.contains(head.parent.value)) {
+      SOMETIMES(child_ended_in_the_waits_group);
+    }
+  }
+}
+
+// Only a restart makes another attempt of a turn: one that waited goes on in the next turn's first attempt,
+// one that was broken off runs again as the same.
+void Model::check_attempt(const task::TaskHead& before, const task::TaskHead& head) const {
+  using task::TurnState;
+  const bool runs = head.turn_state == TurnState::running;
+  int expected = before.attempt;
+  if (head.turn != before.turn) {
+    expected = runs ? 1 : 0;
+  } else if (before.turn_state != TurnState::running && runs) {
+    ++expected;
+  } else if (before.turn_state == TurnState::running && head.turn_state == TurnState::waiting) {
+    --expected;
+  } else if (before.turn_state == TurnState::running && head.turn_state == TurnState::queued) {
+    return;  // broken off by its agent or by a restart
+  }
+  if (head.attempt != expected) {
+    broken(place(head, head.last_event) + "is attempt " + std::to_string(head.attempt) + " and not " +
+           std::to_string(expected));
+  }
+}
+
+// Nobody ends a child that its parent's turn awaits.
+void Model::check_cancel(const task::TaskHead& child, task::State before) const {
+  SOMETIMES(child_canceled);
+  const auto found = tasks_.find(child.parent.value);
+  if (found == tasks_.end() || task::is_waiting(before)) return;  // the latter are canceled by their caller
+  const Task& parent = found->second;
+  const task::TaskHead& head = parent.head();
+  if (head.awaited == 0 || head.cancel_requested) return;
+  bool is_open = false;
+  std::string id;
+  for (const Event& event : parent.log) {
+    const auto* one = std::get_if<task::Subagent>(&event.body);
+    if (one == nullptr) continue;
+    if (one->task == child.key) {
+      id = one->id;
+      is_open = true;
+    } else if (one->id == id) {
+      is_open = false;
+    }
+  }
+  if (is_open) broken(place(child, child.last_event) + "a child was canceled that is awaited" + told(parent));
+}
+
+std::map<std::string, task::TaskKey> Model::delegated(task::TaskKey parent) const {
+  std::map<std::string, task::TaskKey> all;
+  const Task& known = task(parent);
+  for (const Event& event : known.log) {
+    const auto* one = std::get_if<task::Subagent>(&event.body);
+    const bool begins = one != nullptr && one->phase == task::Subagent::Phase::started;
+    if (begins && event.before.turn_message == known.head().turn_message) all[one->call] = one->task;
+  }
+  return all;
+}
+
+void Model::note_kill() {
+  for (auto& [key, task] : tasks_) task.waited_at_kill = task.head().turn_state == task::TurnState::waiting;
 }
 
 // One end, and one for each reopening.
@@ -148,7 +230,9 @@ void Model::check_speaker(const Task& task, const task::TaskHead& before, const 
 
 void Model::flushed() {
   for (const std::int64_t key : std::exchange(unflushed_, {})) {
-    tasks_[key].durable = std::ssize(tasks_[key].log);
+    Task& task = tasks_[key];
+    task.durable = std::ssize(task.log);
+    task.durable_head = task.head();
   }
 }
 
@@ -158,7 +242,10 @@ void Model::lose_unflushed() {
     Task& task = tasks_[key];
     if (std::ssize(task.log) > task.durable) SOMETIMES(power_lost_events);
     task.log.resize(static_cast<std::size_t>(task.durable));
-    if (task.durable == 0) tasks_.erase(key);
+    if (task.durable > 0)
+      task.log.back().head = task.durable_head;
+    else
+      tasks_.erase(key);
   }
 }
 

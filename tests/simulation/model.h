@@ -29,7 +29,9 @@ class Model {
   };
   struct Task {
     std::vector<Event> log;
-    std::int64_t durable = 0;  // events
+    std::int64_t durable = 0;     // events
+    task::TaskHead durable_head;  // changes without an event count, too
+    bool waited_at_kill = false;  // its turn, for children
     const task::TaskHead& head() const { return log.back().head; }
     task::State durable_state() const { return log[static_cast<std::size_t>(durable) - 1].state; }
   };
@@ -41,10 +43,15 @@ class Model {
   void committed();
   void flushed();
   void lose_unflushed();
+  // The program was killed.
+  void note_kill();
 
   // An event that somebody was shown: must be durable, and what the log has. `last`: the number that this
   // reader was shown before; the next one must follow.
   void shown(task::TaskKey task, const task::Event& event, std::int64_t last) const;
+  // What the log says the turn that begins now was delegated and asked for: the child, by the agent's name
+  // for it. No child: it could not be made.
+  std::map<std::string, task::TaskKey> delegated(task::TaskKey parent) const;
   // The task's events up to this one must be durable.
   void acknowledged(task::TaskKey task, task::EventNumber last, const char* what) const;
   // What the task's status was just after this event, which must be durable.
@@ -62,6 +69,8 @@ class Model {
     bool reopens;
   };
   void check_end(const Task& task, const task::Event& event, bool reopens) const;
+  void check_attempt(const task::TaskHead& before, const task::TaskHead& head) const;
+  void check_cancel(const task::TaskHead& child, task::State before) const;
   void check_speaker(const Task& task, const task::TaskHead& before, const task::Event& event) const;
 
   std::map<std::int64_t, Task> tasks_;
@@ -69,5 +78,8 @@ class Model {
   std::vector<Applied> group_;
   std::set<std::int64_t> unflushed_;  // tasks with events that are not durable
 };
+
+// The log of a task, for whoever looks into a violation.
+std::string told(const Model::Task& task);
 
 }  // namespace baton::simulation

@@ -35,6 +35,7 @@ Features::Features(Random& random) {
   kills = flip(), power_cuts = flip(), drains = flip(), slow_disk = random.chance(200), full_disk = flip();
   flush_failures = flip(), kills_at_commit = flip();
   hangs = flip(), ignores_cancel = flip(), speaks_late = flip(), asks = flip(), delegates = flip();
+  waits = flip();
   breaks_off = flip();
   repeats = flip(), cancels = flip(), follows = flip(), lists = flip(), webhooks = flip(), reopens = flip();
   messages = flip();
@@ -117,6 +118,7 @@ void World::kill(bool power) {
       store.lose_unflushed();
       model.lose_unflushed();
     }
+    model.note_kill();
     std::exchange(process_, nullptr)->lose_calls();
     fibers.note(power ? 2 : 1);
   }
@@ -187,7 +189,7 @@ bool World::all_tasks_end() {
   std::vector<task::TaskKey> waiting;
   for (const auto& [key, task] : model.tasks()) {
     if (task::is_terminal(task.head().state)) continue;
-    all = false;
+    if (std::exchange(all, false)) left_ += told(task);
     if (task::is_waiting(task.head().state)) waiting.push_back({key});
   }
   using Canceled = base::Result<task::TaskKey>;

@@ -24,7 +24,7 @@ struct Features {
   explicit Features(Random& random);
 
   bool kills, power_cuts, drains, slow_disk, full_disk, flush_failures, kills_at_commit;
-  bool hangs, ignores_cancel, speaks_late, asks, delegates, breaks_off;
+  bool hangs, ignores_cancel, speaks_late, asks, delegates, waits, breaks_off;
   bool repeats, cancels, follows, lists, webhooks, reopens, messages;
   int refused, internal, late, hook_failures;
   int clients, slots, concurrency, queue_max;
