@@ -22,8 +22,8 @@ MUTANTS = {
                  head.attempt != state.head.attempt || state.phase != Phase::running;""",
          """    state.lost = task::is_terminal(head.state);"""),
         ("engine/turn_run.cpp", """    change.fence = {head.turn, head.attempt};""", ""),
-        ("engine/turn_run.cpp", """    if (!state.outcome) {
-      change.events""", """    if (!state.outcome || state.phase == Phase::over) {
+        ("engine/turn_run.cpp", """    if (!may_end(state)) {
+      change.events""", """    if (!may_end(state) || state.phase == Phase::over) {
       change.events"""),
     ],
     # Decisions are made on the task as readers see it, which may be older, and again only where the version has told.
@@ -72,8 +72,14 @@ MUTANTS = {
     ],
     # A turn that was running when the program ended is not queued again.
     "forgetful_recovery": [
-        ("engine/recovery.cpp", """    if (*stays) queued.push_back(&head);""",
-         """    if (*stays && head.turn_state == task::TurnState::queued) queued.push_back(&head);"""),
+        ("engine/recovery.cpp", """    if (now->turn_state == task::TurnState::queued)
+      queued""", """    if (now->turn_state == task::TurnState::queued && head.turn_state != task::TurnState::running)
+      queued"""),
+    ],
+    # Nobody listens for the children of a turn that was waiting for them when the program ended.
+    "forgets_waiting": [
+        ("engine/recovery.cpp", """      found.waiting.push_back(std::move(*now));""",
+         """      static_cast<void>(found);"""),
     ],
 }
 
