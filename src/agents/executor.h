@@ -48,6 +48,7 @@ struct Turn {
   std::string resume_ask;                 // the ask this message answers, or empty
   // What children have answered that were delegated to about this message, before the turn began (again).
   std::vector<DelegateResult> results;
+  bool again = false;  // it was broken off after it had delegated, and begins again with the results
   std::shared_ptr<UsedIds> used_ids;  // of the context; null: none are taken
   std::string trace;
 };

@@ -51,7 +51,10 @@ class TurnLogFold {
 
   void step(const task::Subagent& event) {
     log_.subagents.follow(event);
-    if (event.phase == Phase::started || event.phase == Phase::answered) log_.delegated.push_back(event);
+    if (event.phase == Phase::started || event.phase == Phase::answered) {
+      log_.delegated.push_back(event);
+      log_.has_delegated |= is_own_;
+    }
     if (event.phase != Phase::failed) return;
     for (task::Subagent& one : log_.delegated) {
       if (one.id == event.id && !one.task) one.error = event.error;

@@ -18,6 +18,7 @@ struct TurnLog {
   OpenSubagents subagents;                // open ones
   std::vector<task::Subagent> delegated;  // started or answered, in order; `error` of those without a task
   std::vector<task::Part> said;           // each whole reply of the earlier turns
+  bool has_delegated = false;             // the turn itself
 };
 
 // Reads the log from the message that the turn is about. `page`: events after a number, in order; empty at

@@ -224,6 +224,7 @@ base::Result<agents::Turn> Turns::describe(TurnRun& run, std::optional<store::Tu
     auto told = results(*log);
     if (!told) return base::fail(std::move(told.error()));
     turn.results = std::move(*told);
+    turn.again = log->has_delegated;
     run.go_on(std::move(*log));
   }
   turn.id = id_of_turn(head);

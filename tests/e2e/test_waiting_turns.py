@@ -45,3 +45,7 @@ class WaitingTurns(harness.ServerCase):
         done = self.done(self.begin("keep hello", "patron"), "patron")
         self.assertEqual([client.text_of(artifact) for artifact in done["artifacts"]], ["I ask. got: hello"])
         self.assertEqual(client.text_of(done["status"]["message"]), "1", "its attempt")
+
+    def test_a_turn_that_went_on_after_waiting_makes_room_like_another(self):
+        done = self.done(self.begin("both hello", "patron"), "patron")
+        self.assertEqual(client.text_of(done["artifacts"][-1]), "I ask. got: hello")

@@ -25,7 +25,7 @@ WorkerTurn::WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& tu
       log_members_(log_members(turn)),
       lines_(turn_lines(turn)),
       output_(turn, group->facts()->settings, gate()),
-      begins_again_(!turn.results.empty()) {}
+      begins_again_(turn.again) {}
 
 void WorkerTurn::begin() {
   const auto group = group_.lock();

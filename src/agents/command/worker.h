@@ -52,7 +52,7 @@ class WorkerTurn final : public TurnSession, public std::enable_shared_from_this
   std::uint64_t taken_at_ = 0;    // the worker has all of `lines_` when its process has taken so many bytes
   int children_ = 0;              // delegated, without a result
   std::chrono::steady_clock::time_point waits_since_{};  // while there are such
-  const bool begins_again_;                              // with results of its children
+  const bool begins_again_;                              // see Turn::again
   int lost_ = 0;                                         // workers that died before they had all of `lines_`
   bool abandoned_ = false;
   std::chrono::steady_clock::time_point cancelled_at_{};

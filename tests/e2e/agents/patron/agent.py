@@ -1,5 +1,6 @@
 """A worker that takes one turn after another. "wait TEXT" and "keep TEXT" delegate TEXT to this very agent: the first
-ends its turn until the result is there, the second goes on reading until it comes. Anything else is said back."""
+ends its turn until the result is there, the second goes on reading until it comes. "both TEXT" does the first, then
+the second. Anything else is said back."""
 import json
 import sys
 
@@ -14,7 +15,7 @@ def report(turn, result):
 
 
 def result_of(turn):
-    """The result of d1, or None: the turn was told to stop."""
+    """The child's result, or None: the turn was told to stop."""
     for line in sys.stdin:
         order = json.loads(line)
         assert order["turn"] == turn["turn"], "another turn in a place that is taken"
@@ -30,15 +31,16 @@ for line in sys.stdin:
         continue
     how, _, rest = turn["message"]["parts"][0]["text"].partition(" ")
     results = turn.get("resume", {}).get("results", [])
-    if how not in ("wait", "keep"):
+    waits = how == "wait" or (how == "both" and not results)
+    if how not in ("wait", "keep", "both"):
         say(turn, type="text", delta=turn["message"]["parts"][0]["text"])
         say(turn, type="done")
     elif how == "wait" and results:
         report(turn, results[0])
     else:
         say(turn, type="text", delta="I ask. ")
-        say(turn, type="delegate", id="d1", agent=turn["agent"], message=rest)
-        if how == "wait":
+        say(turn, type="delegate", id="d1" if waits or how == "keep" else "d2", agent=turn["agent"], message=rest)
+        if waits:
             say(turn, type="wait")
             continue
         result = result_of(turn)
