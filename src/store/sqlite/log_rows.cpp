@@ -26,7 +26,7 @@ base::Result<task::Event> event_of(const Query& query) {
 }
 
 #define BATON_EVENTS "SELECT event_key, kind, at_ms, body FROM events WHERE event_key BETWEEN ?1 AND ?2 "
-// The kinds are those of wire/stored/event_codec.h that Conversation and is_landmark know.
+// The kinds are those of store/event_codec.h that Conversation and is_landmark know.
 constexpr char kAll[] = BATON_EVENTS "ORDER BY event_key";
 constexpr char kStatus[] = BATON_EVENTS "AND kind = 1 ORDER BY event_key DESC LIMIT 1";
 constexpr char kConversation[] = BATON_EVENTS "AND kind IN (1, 2, 3, 10) ORDER BY event_key DESC";
