@@ -112,8 +112,9 @@ void Inbox::run() {
   may_flush_.notify_one();
 }
 
-// Adds works to a group. The first call waits for some; later ones add more as long as the disk is busy, or
-// the group is small and more wait. False: the group is complete; if it is empty, the inbox is stopping.
+// Adds works to a group. The first call waits for some; later ones add more until the group is worth a commit
+// or nothing else waits, and the disk is free or the group begins something. False: the group is complete; if
+// it is empty, the inbox is stopping.
 bool Inbox::gather(Group& group) {
   const std::size_t before = group.works.size();
   bool is_over = false;
@@ -122,14 +123,16 @@ bool Inbox::gather(Group& group) {
     std::vector<task::TaskKey> to_load;
     {
       std::unique_lock lock(mutex_);
-      // A small group that nobody hears of may grow for a moment: a commit costs as much as several
+      // A small group may grow for a moment while nobody waits for it: a commit costs as much as several
       // decisions.
       const auto until = committed_at_ + options_.linger;
       const auto is_complete = [&] {
         const bool disk_is_free = !flushing_ && (to_flush_.empty() || holding_);
-        if (before == 0 || !disk_is_free) return false;
+        const bool may_run_ahead = group.begins && to_flush_.size() < options_.unflushed_max;
+        if (before == 0 || !(disk_is_free || may_run_ahead)) return false;
         if (before >= options_.group_worth) return true;
-        return queue_.empty() && (group.answers || base::SteadyTime::now() >= until);
+        const bool is_awaited = group.answers && disk_is_free;
+        return queue_.empty() && (is_awaited || base::SteadyTime::now() >= until);
       };
       const auto is_due = [&] {
         // A callback may post more.
@@ -137,7 +140,7 @@ bool Inbox::gather(Group& group) {
         const bool has_rows = group.works.empty() && !loaded_.empty();
         return !queue_.empty() || has_rows || is_complete() || is_over;
       };
-      if (before > 0 && !group.answers) may_gather_.wait_until(lock, until, is_due);
+      if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
       if (!is_due()) may_gather_.wait(lock, is_due);
       if (is_complete()) return false;
       take(group, to_load);
@@ -182,7 +185,9 @@ void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
       continue;
     }
     group.bytes += work->bytes;
-    group.answers |= work->refused || work->answers();
+    const bool answers = work->refused || work->answers();
+    group.answers |= answers;
+    group.begins |= !answers;
     waiting_bytes_ -= work->bytes;
     waiting_ -= work->bytes > 0 ? 1 : 0;
     group.works.push_back(std::move(work));
@@ -262,7 +267,7 @@ void Inbox::hand_over(Group group) {
   group.at = base::SteadyTime::now();
   {
     std::unique_lock lock(mutex_);
-    may_gather_.wait(lock, [this] { return to_flush_.empty() || holding_; });
+    may_gather_.wait(lock, [this] { return to_flush_.size() < options_.unflushed_max || holding_; });
     to_flush_.push_back(std::move(group));
     ++untold_;
   }

@@ -3,8 +3,9 @@
 // one process no decision loses a race, and nothing is told before it is durable (promise 1).
 //
 // Groups: while one is flushed, the next is decided, so the slower the disk, the larger the groups. A group
-// of which nobody outside hears (`Decision::answers`) is held back for a moment, as most turns that begin
-// with a message answer at once: then one flush serves both.
+// that begins something nobody outside hears of (`Decision::answers`), mostly turns, is committed even while
+// the disk is busy, so that agents work meanwhile; one flush then serves several groups. If nobody outside
+// hears of any of them, the flush is held back for a moment, as most turns answer at once.
 //
 // Rows of tasks decided on lately are kept. Other rows are read by loader threads, so the engine's thread
 // never waits for a read; decisions on a task run in the order of `post` all the same.
@@ -62,12 +63,13 @@ struct InboxOptions {
   std::size_t waiting_bytes_max = 256 << 20;  // of all that wait
   std::size_t group_max = 1'000;              // decisions in one group
   std::size_t group_bytes_max = 16 << 20;
-  // A group of this size is committed as soon as the disk is free. In smaller groups the fixed cost of a
-  // commit dominates; in much larger ones all callers are in one group, and every thread waits for that one.
-  std::size_t group_worth = 32;
+  // A group of this size is committed at once. In smaller groups the fixed cost of a commit dominates; in
+  // much larger ones all callers are in one group, and every thread waits for that one.
+  std::size_t group_worth = 16;
+  std::size_t unflushed_max = 8;          // groups that wait for a flush
   std::size_t rows_max = 4'000;           // kept; more than group_max
   std::chrono::microseconds hold{200};    // the longest that a group nobody hears of waits for the next one
-  std::chrono::microseconds linger{100};  // from one commit to the next of a small group that nobody hears of
+  std::chrono::microseconds linger{100};  // from one commit to the next of a small group that may wait
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
 };
 
@@ -111,6 +113,7 @@ class Inbox {
     std::size_t bytes = 0;
     std::uint64_t number = 0;
     bool answers = false;  // somebody outside hears of it
+    bool begins = false;   // it has a decision that nobody outside hears of
     bool writes = false;   // it has something to flush
     base::SteadyTime::time_point at{};
   };
