@@ -271,6 +271,32 @@ TEST_CASE("Inbox: what comes while the disk is busy is one group") {
   CHECK(bench.flushes == 2);
 }
 
+TEST_CASE("Inbox: what nobody hears of is committed while the disk is busy, and one flush serves all of it") {
+  Gate disk;
+  InboxOptions options;
+  options.hold = std::chrono::hours(1);
+  InboxBench bench(options, in_first_flush([&] { disk.enter(); }));
+  bench.start();
+  bench.inbox->post(bench.create("first"));
+  REQUIRE(disk.wait_until_entered());
+  for (int i = 0; i < 3; ++i) {
+    std::promise<void> committed;
+    Decision quiet = bench.create("quiet-" + std::to_string(i));
+    quiet.answers = false;
+    quiet.committed = [&](const auto&) { committed.set_value(); };
+    bench.inbox->post(std::move(quiet));
+    REQUIRE(committed.get_future().wait_for(patience()) == std::future_status::ready);
+  }
+  CHECK(bench.told.empty());
+  bench.inbox->post(bench.create("answer"));
+  disk.open();
+  bench.stop();
+  CHECK(bench.told ==
+        Texts{"first: done", "quiet-0: done", "quiet-1: done", "quiet-2: done", "answer: done"});
+  CHECK(bench.groups > 3);
+  CHECK(bench.flushes == 2);
+}
+
 TEST_CASE(
     "Inbox: a group that nobody hears of waits for one that somebody hears of, and one flush serves both") {
   InboxOptions options;
