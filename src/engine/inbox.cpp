@@ -222,6 +222,7 @@ void Inbox::write(Group& group) {
         note_outcome(false);
         return refuse_all(group, applied.error());
       }
+      work.undo(*this);
       work.refuse(applied.error());
       work.refused = true;
       return put_back(group);

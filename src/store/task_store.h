@@ -55,7 +55,10 @@ struct TaskRow {
   std::optional<std::vector<Config>> configs;  // absent: not read yet
   // Messages that wait for the running turn to end, oldest first; as many as the head's waiting_messages.
   std::vector<task::EventNumber> waiting;
-  bool indexed = false, alone = false;  // the SQLite store's: log_rows.h, context_rows.h
+  // The SQLite store's: see log_rows.h and context_rows.h.
+  bool indexed = false, alone = false;
+  std::int64_t joins_seen = 0;   // WriteState::joins when `alone` was last found true; 0: not looked
+  bool may_have_history = true;  // a client's history may be stored with one of its messages
 };
 
 // A change as stored: the head after it and its events with their numbers.
@@ -90,9 +93,10 @@ class TaskStore {
   virtual ~TaskStore() = default;
 
   // Adds a change to the open group. `row`: the task's, as the last `apply` or `row` left it; for a new task
-  // an empty one. It stays as it is unless the change is applied. Fails with: already_exists (the new task's
-  // id is taken, or the send is a repetition), conflict, task_not_found (the parent), invalid_argument (an
-  // illegal transition), too_large; unavailable and internal end the group.
+  // an empty one. It stays as it is if the change is refused; once the group has ended it is worthless. Fails
+  // with: already_exists (the new task's id is taken, or the send is a repetition), conflict, task_not_found
+  // (the parent), invalid_argument (an illegal transition), too_large; unavailable and internal end the
+  // group.
   virtual base::Result<Committed> apply(task::Change& change, TaskRow& row) = 0;
   // Ends the group; writes to the disk even if it is empty, which tells whether a failed store is writable
   // again. Fails with unavailable and internal.

@@ -25,19 +25,17 @@ constexpr std::size_t kBodyMax = 512u << 20;
 
 // An accepted change that is not written yet.
 struct Step {
-  TaskRow row;            // after the change
-  task::Applied applied;  // its head is in the row
+  task::Applied applied;
   std::vector<std::string> encoded;
 };
 
-void write_events(Connection& connection, task::EventNumber before, const Step& step,
+void write_events(Connection& connection, const TaskRow& row, task::EventNumber before, const Step& step,
                   const std::vector<task::EventBody>& bodies, base::Timestamp at) {
-  const task::TaskHead& head = step.row.head;
-  insert_events(connection, head.key, before, bodies, step.encoded, at);
+  insert_events(connection, row.head.key, before, bodies, step.encoded, at);
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
-    if (step.row.indexed) insert_landmark(connection, head.key, number, bodies[i]);
-    if (!step.row.alone) insert_in_context(connection, head, number, at, bodies[i]);
+    if (row.indexed) insert_landmark(connection, row.head.key, number, bodies[i]);
+    if (!row.alone) insert_in_context(connection, row.head, number, at, bodies[i]);
   }
 }
 
@@ -59,13 +57,15 @@ void write_request(Connection& connection, task::TaskKey key, task::EventNumber 
 
 // Deletes a client's history after its turn. Such a client sends the whole conversation with each message, so
 // keeping them all would need quadratic space.
-void forget_history(Connection& connection, const task::TaskHead& before, const task::TaskHead& after) {
-  if (before.turn_state == task::TurnState::none) return;
+void forget_history(Connection& connection, const task::TaskHead& before, TaskRow& row) {
+  const task::TaskHead& after = row.head;
+  if (!row.may_have_history || before.turn_state == task::TurnState::none) return;
   if (after.turn_state == task::TurnState::none) {
     // Also deletes those of messages that will have no turn.
     connection.run(
         "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number >= ? AND history <> ''",
         before.key, before.turn_message);
+    row.may_have_history = false;
   } else if (after.turn_message != before.turn_message) {
     connection.run(
         "UPDATE turn_requests SET history = '' WHERE task_key = ? AND number = ? AND history <> ''",
@@ -83,6 +83,7 @@ Result<void> write_down_context(WriteState& state, TaskRow& row) {
   if (!log) return fail(log.error());
   write_down_context(state.connection(), row.head, *log);
   row.alone = false;
+  state.note_join();
   return {};
 }
 
@@ -105,15 +106,18 @@ Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::
 }
 
 // Writes everything except the task's own row.
-int write_step(WriteState& state, TaskRow& task, task::EventNumber before, const Step& step,
+int write_step(WriteState& state, TaskRow& task, task::EventNumber before, Step& step,
                const task::Change& change, base::Timestamp now) {
   Connection& connection = state.connection();
-  const task::TaskKey key = step.row.head.key;
+  const task::TaskKey key = task.head.key;
   if (change.push) put_config(state, task, *change.push);
   if (change.drop_push) drop_config(state, task, *change.drop_push);
-  if (step.row.indexed) write_artifacts(connection, key, task.artifacts, step.applied.artifacts);
-  write_events(connection, before, step, change.events, now);
-  if (change.request) write_request(connection, key, step.applied.message, *change.request);
+  if (task.indexed) write_artifacts(connection, key, task.artifacts, step.applied.artifacts);
+  write_events(connection, task, before, step, change.events, now);
+  if (change.request) {
+    write_request(connection, key, step.applied.message, *change.request);
+    task.may_have_history |= change.request->history.has_value();
+  }
   if (change.send) state.sends().add(connection, *change.send, {key, before}, now);
   int deliveries = 0;
   for (std::size_t i = 0; i < change.events.size(); ++i) {
@@ -163,10 +167,8 @@ Result<Step> plan(WriteState& state, TaskRow& task, task::Change& change, base::
   auto encoded = encode(change.events);
   if (!encoded) return fail(encoded.error());
   if (auto checked = check_push(state, task, change); !checked) return fail(checked.error());
-  Step step{task, std::move(*applied), std::move(*encoded)};
-  step.row.head = std::move(step.applied.head);
-  step.row.head.bytes += bytes_of(step.encoded);
-  return step;
+  applied->head.bytes += bytes_of(*encoded);
+  return Step{std::move(*applied), std::move(*encoded)};
 }
 
 // Notes where the artifacts that the change touched are now.
@@ -194,37 +196,44 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   fresh.head = task::new_head(task);
   fresh.created = now;
   fresh.configs.emplace();
+  fresh.may_have_history = false;
   auto step = plan(state, fresh, change, now);
   if (!step) return fail(step.error());
 
-  TaskRow& after = step->row;
-  task::TaskHead& head = after.head;
-  after.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
-  after.alone = is_alone(task, after.indexed);
-  const auto new_context = after.alone ? true : enter_context(state, head, task);
+  task::TaskHead& head = fresh.head = std::move(step->applied.head);
+  fresh.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
+  fresh.alone = is_alone(task, fresh.indexed);
+  fresh.joins_seen = state.joins();
+  const auto new_context = fresh.alone ? true : enter_context(state, head, task);
   if (!new_context) return fail(new_context.error());
-  head.key = insert_task(state.connection(), after, task);
-  if (after.alone) head.context_key = own_context_key(head.key);
+  head.key = insert_task(state.connection(), fresh, task);
+  if (fresh.alone) head.context_key = own_context_key(head.key);
   state.count(head, 1);
-  const int deliveries = write_step(state, after, {}, *step, change, now);
+  const int deliveries = write_step(state, fresh, {}, *step, change, now);
   auto result = committed(head, std::move(change.events), deliveries, now);
   result.new_context = *new_context;
-  note_artifacts(after, std::move(step->applied.artifacts));
-  note_waiting(after, result.events);
-  row = std::move(after);
+  note_artifacts(fresh, std::move(step->applied.artifacts));
+  note_waiting(fresh, result.events);
+  row = std::move(fresh);
   return result;
 }
 
+// Notices whether another task has joined the context meanwhile.
+void look_for_joins(WriteState& state, TaskRow& row) {
+  if (!row.alone || row.joins_seen == state.joins()) return;
+  row.alone = !has_rows(state.connection(), row.head.context_key);
+  row.joins_seen = state.joins();
+}
+
 // Writes the index rows of the task's existing log once it is no longer short.
-Result<void> index_if_long(WriteState& state, const task::TaskHead& before, Step& step) {
-  TaskRow& row = step.row;
+Result<void> index_if_long(WriteState& state, TaskRow& row, const Step& step) {
   if (row.indexed || !outgrows(row.head.last_event, step.encoded, state.short_events_max())) return {};
-  const auto log = read_log(state.connection(), before.key);
+  const auto log = read_log(state.connection(), row.head.key);
   if (!log) return fail(log.error());
   if (row.alone) write_down_context(state.connection(), row.head, *log);
   row.alone = false;
-  index_log(state.connection(), before.key, *log);
-  set_indexed(state.connection(), before.key);
+  index_log(state.connection(), row.head.key, *log);
+  set_indexed(state.connection(), row.head.key);
   row.indexed = true;
   return {};
 }
@@ -234,27 +243,24 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
   auto step = plan(state, row, change, now);
   if (!step) return fail(step.error());
 
-  TaskRow& after = step->row;
-  const task::TaskHead& before = row.head;
-  const task::TaskHead& head = after.head;
-  // Another task may have joined its context since.
-  after.alone = after.alone && !has_rows(state.connection(), head.context_key);
-  if (auto indexed = index_if_long(state, before, *step); !indexed) return fail(indexed.error());
+  // From here on a failure ends the group, and the row with it.
+  const task::TaskHead before = std::exchange(row.head, std::move(step->applied.head));
+  look_for_joins(state, row);
+  if (auto indexed = index_if_long(state, row, *step); !indexed) return fail(indexed.error());
   state.count(before, -1);
-  const int deliveries = write_step(state, after, before.last_event, *step, change, now);
+  const int deliveries = write_step(state, row, before.last_event, *step, change, now);
   if (step->applied.decides) {
-    const bool new_status = head.status_event != before.status_event;
-    (new_status ? update_head_and_status : update_head)(state.connection(), after);
+    const bool new_status = row.head.status_event != before.status_event;
+    (new_status ? update_head_and_status : update_head)(state.connection(), row);
   } else if (!change.events.empty()) {
-    update_head_ends(state.connection(), after);
+    update_head_ends(state.connection(), row);
   }
   if (step->applied.shows) show_head(state.connection(), change.task);
-  forget_history(state.connection(), before, head);
-  state.count(head, 1);
-  auto result = committed(head, std::move(change.events), deliveries, now);
-  note_artifacts(after, std::move(step->applied.artifacts));
-  note_waiting(after, result.events);
-  row = std::move(after);
+  forget_history(state.connection(), before, row);
+  state.count(row.head, 1);
+  auto result = committed(row.head, std::move(change.events), deliveries, now);
+  note_artifacts(row, std::move(step->applied.artifacts));
+  note_waiting(row, result.events);
   return result;
 }
 

@@ -48,6 +48,11 @@ class WriteState {
   }
   int short_events_max() const { return short_events_max_; }
 
+  // How often a task has joined another one's own context since start. As long as it stays, so does what is
+  // known of a row's `alone`.
+  std::int64_t joins() const { return joins_; }
+  void note_join() { ++joins_; }
+
   // Counts a task that has come to rest (1) or goes on (-1); the totals are written with the transaction.
   void count(const task::TaskHead& head, std::int64_t tasks);
   // Call last in a transaction.
@@ -66,6 +71,7 @@ class WriteState {
   SendIndex& sends_;
   const int short_events_max_;
   base::Timestamp last_{};
+  std::int64_t joins_ = 1;
   std::int64_t last_config_ = 0, last_delivery_ = 0;  // the largest keys that there were
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
