@@ -7,6 +7,7 @@
 
 #include "base/unique_fd.h"
 #include "store/sqlite/apply_change.h"
+#include "store/sqlite/checkpoints.h"
 #include "store/sqlite/connection_pool.h"
 #include "store/sqlite/context_rows.h"
 #include "store/sqlite/errors.h"
@@ -25,11 +26,9 @@ using base::Result;
 
 namespace {
 
-// Checkpoints after 16 MiB of log, more than SQLite's default; a log that has grown is truncated to 64 MiB. A
-// small page cache is fast because it fits the processor's cache: writes mostly go where the last ones went,
-// and the system caches the rest.
-constexpr char kWriterPragmas[] =
-    "PRAGMA wal_autocheckpoint=4000; PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
+// A log that has grown is truncated to 64 MiB. A small page cache is fast because it fits the processor's
+// cache: writes mostly go where the last ones went, and the system caches the rest.
+constexpr char kWriterPragmas[] = "PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
 
 // SQLite's statistics take a lock per memory allocation. Takes effect only before the program's first
@@ -107,6 +106,7 @@ struct SqliteStore::Parts {
   void start(const SqliteOptions& options) {
     sends.refresh(writer);
     state.start();
+    checkpoints.emplace(options.path, writer);
     readers.emplace(options.path, options.readers, kReaderPragmas);
   }
 
@@ -133,6 +133,7 @@ struct SqliteStore::Parts {
   bool group_is_open = false;
   std::optional<sqlite::ConnectionPool> readers;
   std::optional<sqlite::WalFile> wal;
+  std::optional<sqlite::Checkpoints> checkpoints;
 };
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& options,
@@ -201,6 +202,7 @@ Result<void> SqliteStore::commit() {
     parts_->state.write_totals();
     parts_->writer.commit();
     parts_->group_is_open = false;
+    parts_->checkpoints->after_commit();
     return {};
   });
 }
