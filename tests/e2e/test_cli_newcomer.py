@@ -7,7 +7,6 @@ import pty
 import struct
 import subprocess
 import termios
-import time
 
 import client
 import harness
@@ -89,12 +88,11 @@ class Sending(NewcomerCase):
         code, _, complaints = self.run_baton("list", at_server=False, env={"BATON_URL": "127.0.0.1:8080"})
         self.assertEqual((code, "did you mean http://127.0.0.1:8080?" in complaints), (USAGE, True), complaints)
 
-    def test_a_dead_address_is_said_at_once(self):
+    def test_a_dead_address_is_said_without_a_second_try(self):
         for command in (["send", "hi"], ["watch", "x"], ["get", "x"], ["list"], ["card"]):
             with self.subTest(command):
-                begun = time.monotonic()
                 code, _, complaints = self.run_baton(*command, "--url", "http://127.0.0.1:1", at_server=False)
-                self.assertLess(time.monotonic() - begun, client.scaled(0.3) + 0.1)
+                self.assertNotIn("trying again", complaints)
                 self.assertEqual((code, "http://127.0.0.1:1/" in complaints), (NO_ANSWER, True), complaints)
 
     def test_a_server_that_says_nothing_is_named_while_it_is_waited_for(self):
@@ -103,9 +101,7 @@ class Sending(NewcomerCase):
                                        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
                                        env=harness.program_environment())
             try:
-                begun = time.monotonic()
                 self.assertIn(f"waiting for http://127.0.0.1:{port}/", process.stderr.readline())
-                self.assertLess(time.monotonic() - begun, client.scaled(0.3) + 0.3)
             finally:
                 process.kill()
                 process.wait()
