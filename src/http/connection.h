@@ -1,7 +1,7 @@
 // Connection: one accepted socket and its state. Plain data, used by the loop and by answers.
 //
-// Threads: the loop's members are accessed only by the loop thread; the turn's members only by the holder of
-// the turn (turn.h). The loop closes the socket, and only while it has the turn.
+// Threads: the loop's members are accessed only by the loop thread; the output's members only by its owner
+// (output_owner.h). The loop closes the socket, and only while it owns the output.
 #pragma once
 
 #include <chrono>
@@ -12,9 +12,9 @@
 
 #include "base/unique_fd.h"
 #include "http/http_server.h"
+#include "http/output_owner.h"
 #include "http/reply_writer.h"
 #include "http/request_parser.h"
-#include "http/turn.h"
 
 namespace baton::http {
 
@@ -39,7 +39,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
 
   base::UniqueFd fd;
   const std::string remote_address;
-  Turn turn;
+  OutputOwner output_owner;
 
   // The loop's.
   std::size_t index = 0;   // in the loop's table
@@ -53,7 +53,7 @@ struct Connection : std::enable_shared_from_this<Connection> {
   RequestParser parser;
   std::unique_ptr<EventStream> stream;
 
-  // The turn's.
+  // The output's.
   bool readable = true;       // there may be bytes in the socket
   bool read_ended = false;    // the end of the client's data was read
   bool close_after = false;   // close once `output` is sent

@@ -99,8 +99,8 @@ void ConnectionLoop::on_event(Connection& connection, std::uint32_t events) {
   if (!connection.open) return;
   if (events & (EPOLLERR | EPOLLHUP)) connection.broken = true;
   if (events & EPOLLRDHUP) connection.half_closed = true;
-  if (connection.broken && connection.turn.withdraw()) return close(connection);
-  if (!connection.turn.knock()) return;
+  if (connection.broken && connection.output_owner.withdraw()) return close(connection);
+  if (!connection.output_owner.knock()) return;
   if (events & ~EPOLLOUT) connection.readable = true;
   advance(connection);
 }
@@ -119,11 +119,11 @@ void ConnectionLoop::read(const Letter& letter) {
       return;
     case Letter::Kind::resume:
       // An event before this letter may already have started the next request.
-      if (!connection.turn.is_loops()) return;
+      if (!connection.output_owner.is_loop()) return;
       connection.readable = true;
       return advance(connection);
     case Letter::Kind::open_stream:
-      if (const auto knocked = connection.turn.take_from_exchange()) {
+      if (const auto knocked = connection.output_owner.take_from_exchange()) {
         connection.readable = connection.readable || *knocked;
         open_stream(connection, *letter.start);
       }
@@ -230,8 +230,8 @@ void ConnectionLoop::close(Connection& connection) {
 void ConnectionLoop::close_all() {
   while (!connections_.empty()) {
     Connection& connection = *connections_.back();
-    // A writer is about to give the turn back; do not close its socket meanwhile.
-    while (!connection.turn.is_loops() && !connection.turn.withdraw()) {
+    // A writer is about to give the output back; do not close its socket meanwhile.
+    while (!connection.output_owner.is_loop() && !connection.output_owner.withdraw()) {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     close(connection);

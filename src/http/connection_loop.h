@@ -2,7 +2,7 @@
 // limits.
 //
 // Every socket is registered once, edge-triggered. One function, `advance`, drives a connection from its
-// current state for as long as the loop has its turn (turn.h) and nothing blocks.
+// current state for as long as the loop owns its output (output_owner.h) and nothing blocks.
 // Threads: `start` and `stop` from one thread; everything private runs on the loop's thread.
 #pragma once
 
@@ -106,8 +106,8 @@ void ConnectionLoop::guarded(Connection& connection, const Work& work) {
     work();
   } catch (const std::exception& error) {
     base::report_exception("http-loop", error.what());
-    // Otherwise a writer has the turn; it answers and gives the turn back.
-    if (connection.turn.is_loops() || connection.turn.withdraw()) close(connection);
+    // Otherwise a writer owns the output; it answers and gives the output back.
+    if (connection.output_owner.is_loop() || connection.output_owner.withdraw()) close(connection);
   }
 }
 

@@ -14,7 +14,7 @@ constexpr int kStepsInARound = 16;
 
 void ConnectionLoop::advance(Connection& connection) {
   for (int i = 0; i < kStepsInARound; ++i) {
-    if (!connection.open || !connection.turn.is_loops()) return;
+    if (!connection.open || !connection.output_owner.is_loop()) return;
     if (step(connection) == Step::wait) return;
   }
   if (connection.open && !std::exchange(connection.queued_again, true)) {
@@ -95,7 +95,7 @@ void ConnectionLoop::dispatch(Connection& connection) {
   auto exchange =
       std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(parsed.request));
   // From here on the exchange owns the connection's output.
-  connection.turn.give_to_exchange();
+  connection.output_owner.give_to_exchange();
   const auto& runs_on_loop = core_->hooks.runs_on_loop;
   if (!runs_on_loop || !runs_on_loop(exchange->request())) return ConnectionExchange::serve_later(exchange);
   connection.handling = true;

@@ -61,7 +61,7 @@ void ConnectionExchange::on_loop(std::function<void()> work) {
 
 template <class MakeReply>
 void ConnectionExchange::answer(MakeReply&& make_reply) {
-  if (answered_.exchange(true) || !connection_->turn.claim()) return;
+  if (answered_.exchange(true) || !connection_->output_owner.claim()) return;
   if (core_->draining) connection_->shape.keep_alive = false;
   write_answer(*connection_, make_reply());
   give_back();
@@ -69,13 +69,13 @@ void ConnectionExchange::answer(MakeReply&& make_reply) {
 
 void ConnectionExchange::give_back() {
   Connection& connection = *connection_;
-  // Read before giving the turn back: afterwards they belong to the loop.
+  // Read before giving the output back: afterwards they belong to the loop.
   const bool more_to_do = !connection.output.empty() || connection.write_failed || connection.close_after ||
                           connection.readable || connection.read_ended || !connection.unread.empty();
   // There `advance` goes on with the connection by itself. A letter for each of many requests sent together
   // would let them all go before other connections.
   const bool within_advance = std::this_thread::get_id() == core_->loop_thread && connection.handling;
-  const bool knocked = connection.turn.give_back();
+  const bool knocked = connection.output_owner.give_back();
   if (within_advance) return;
   if (more_to_do || knocked) core_->mailbox->post({Letter::Kind::resume, connection_, nullptr, {}});
 }

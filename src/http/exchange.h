@@ -1,7 +1,7 @@
 // ConnectionExchange: the Exchange of one request on one connection.
 //
-// Answering takes the connection's turn (turn.h), writes directly on the calling thread, and gives the turn
-// back. The loop is notified only if it has something left to do.
+// Answering claims the connection's output (output_owner.h), writes directly on the calling thread, and gives
+// the output back. The loop is notified only if it has something left to do.
 #pragma once
 
 #include <atomic>

@@ -25,7 +25,7 @@ struct StreamStart {
 
 struct Letter {
   enum class Kind {
-    resume,       // the turn was given back and there is more to do
+    resume,       // the output was given back and there is more to do
     open_stream,  // `start` is set
     wake,         // the stream's source has bytes
     run,          // `work` is set

@@ -42,8 +42,8 @@ struct ServerCore {
   Reply refusal(int status, std::string_view reason);
 };
 
-// Serialises the answer into the connection's output and sends what the socket accepts. Needs the turn. Sets
-// `write_failed` on a broken connection. Does not copy a large body.
+// Serialises the answer into the connection's output and sends what the socket accepts. Call only as
+// the output's owner. Sets `write_failed` on a broken connection. Does not copy a large body.
 void write_answer(Connection& connection, Reply reply);
 
 // Sends the remaining output. False: the socket is full or broken.

@@ -47,7 +47,7 @@ std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& o
 }  // namespace
 
 void ConnectionLoop::open_stream(Connection& connection, StreamStart& start) {
-  // The client may have left while the loop did not have the turn.
+  // The client may have left while the loop did not own the output.
   if (connection.half_closed || connection.broken) return close(connection);
   connection.since = now_;
   if (core_->draining) connection.shape.keep_alive = false;
@@ -96,7 +96,7 @@ void ConnectionLoop::bound_unsent(const Connection& newest) {
   while (unsent_ > core_->limits.unsent_max) {
     Connection* slowest = nullptr;
     for (const auto& other : connections_) {
-      const bool holds = other.get() != &newest && other->unsent > 0 && other->turn.is_loops();
+      const bool holds = other.get() != &newest && other->unsent > 0 && other->output_owner.is_loop();
       if (holds && (slowest == nullptr || other->since < slowest->since)) slowest = other.get();
     }
     if (slowest == nullptr) return;

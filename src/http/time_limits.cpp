@@ -29,7 +29,7 @@ void ConnectionLoop::sweep() {
   // Backwards: closing a connection moves the last one, already checked, into its place. Advancing a stream
   // may close others.
   for (std::size_t i = connections_.size(); i-- > 0;) {
-    if (i < connections_.size() && connections_[i]->turn.is_loops()) {
+    if (i < connections_.size() && connections_[i]->output_owner.is_loop()) {
       Connection& connection = *connections_[i];
       guarded(connection, [&] { check_time(connection); });
     }
@@ -78,7 +78,7 @@ void ConnectionLoop::check_time(Connection& connection) {
 void ConnectionLoop::bound_bodies() {
   std::size_t held = 0, count = 0;
   const auto unfinished = [](const Connection& connection) {
-    return connection.turn.is_loops() && !connection.stream && connection.output.empty() &&
+    return connection.output_owner.is_loop() && !connection.stream && connection.output.empty() &&
            connection.parser.state() == RequestParser::State::body;
   };
   for (const auto& connection : connections_) {

@@ -1,4 +1,4 @@
-// Turn: which side owns a connection's output. Exactly one side may use it at a time, without a lock.
+// OutputOwner: which side owns a connection's output. Exactly one side may use it at a time, without a lock.
 //
 //   loop      -> exchange   the loop has handed a request over and waits for the answer
 //   exchange  -> writer     an answer is being written, on any thread
@@ -6,8 +6,8 @@
 //   writer    -> loop       the answer is written; unsent bytes are left in the connection
 //   exchange  -> gone       the connection broke; later answers are ignored
 //
-// A knock records that something happened on the socket while the loop did not have the turn. The side that
-// gives the turn back sees it and must notify the loop. Every step is atomic, so no knock is lost.
+// A knock records that something happened on the socket while the loop did not own the output. The side that
+// gives it back sees the knock and must notify the loop. Every step is atomic, so no knock is lost.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,11 @@
 
 namespace baton::http {
 
-class Turn {
+class OutputOwner {
  public:
   // Loop side.
-  bool is_loops() const { return (state_.load() & kHolder) == kLoop; }
-  // True if the loop has the turn; otherwise leaves a knock.
+  bool is_loop() const { return (state_.load() & kHolder) == kLoop; }
+  // True if the loop owns the output; otherwise leaves a knock.
   bool knock() {
     std::uint8_t seen = state_.load();
     while ((seen & kHolder) != kLoop) {
@@ -29,7 +29,7 @@ class Turn {
     return true;
   }
   void give_to_exchange() { state_.store(kExchange); }
-  // Whether there was a knock, which the loop must then handle; empty if the exchange does not have the turn.
+  // Whether there was a knock, which the loop must then handle; empty if the exchange does not own it.
   std::optional<bool> take_from_exchange() {
     std::uint8_t seen = state_.load();
     while ((seen & kHolder) == kExchange) {
@@ -38,8 +38,6 @@ class Turn {
     return std::nullopt;
   }
   bool withdraw() { return pass(kExchange, kGone); }
-  // True while a writer has the turn; never for long, because writing does not block.
-  bool is_writers() const { return (state_.load() & kHolder) == kWriter; }
 
   // The side that answers.
   bool claim() { return pass(kExchange, kWriter); }
