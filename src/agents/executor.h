@@ -2,8 +2,8 @@
 // to the sink and ends with `finish`.
 //
 // Threads: `start` must not block and may be called from any thread. A sink may be called from any thread,
-// one call at a time for each turn. RunningTurn's methods may be called from any thread.
-// Ownership: the engine owns the RunningTurn and drops it after `finish`, or before, to end the turn. The
+// one call at a time for each turn. Execution's methods may be called from any thread.
+// Ownership: the engine owns the Execution and drops it after `finish`, or before, to end the turn. The
 // engine and the executor share the sink. After `finish` a sink ignores further calls.
 #pragma once
 
@@ -110,17 +110,18 @@ class TurnSink {
   // agent; `when_ready` is called once, from any thread, when there is room, unless the turn ends before.
   virtual bool ready(std::function<void()> when_ready) = 0;
 
-  // The child's result comes through RunningTurn::deliver.
+  // The child's result comes through Execution::deliver.
   virtual void delegate(DelegateRequest request) = 0;
 
   // Ends the turn. Only the first call counts.
   virtual void finish(Outcome outcome) = 0;
 };
 
-class RunningTurn {
+// An executor's run of one turn.
+class Execution {
  public:
   // Leaves nothing behind: its process will be killed and reaped, and callbacks do not touch the sink again.
-  virtual ~RunningTurn() = default;
+  virtual ~Execution() = default;
 
   // Asks the agent to stop. The executor has the cancel grace (AgentSettings) to call `finish`.
   virtual void cancel() = 0;
@@ -133,7 +134,7 @@ class Executor {
   virtual ~Executor() = default;
 
   // Never fails: errors go to the sink through `finish`, before or after `start` has returned.
-  virtual std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) = 0;
+  virtual std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) = 0;
 
   // What its turns need and lacks now, a line each; for whoever reads the card.
   virtual std::vector<std::string> missing() const { return {}; }

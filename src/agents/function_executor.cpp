@@ -7,8 +7,8 @@
 
 namespace baton::agents {
 
-// One turn's state, shared by its function's thread and its RunningTurn.
-class TurnContext::Shared {
+// One turn's state, shared by its function's thread and its Execution.
+class FunctionTurn::Shared {
  public:
   explicit Shared(std::shared_ptr<TurnSink> sink) : gate(std::move(sink)) {}
 
@@ -84,12 +84,12 @@ class TurnContext::Shared {
 
 namespace {
 
-using Shared = TurnContext::Shared;
+using Shared = FunctionTurn::Shared;
 
-class FunctionTurn final : public RunningTurn {
+class FunctionExecution final : public Execution {
  public:
-  explicit FunctionTurn(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
-  ~FunctionTurn() override { shared_->drop(); }
+  explicit FunctionExecution(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  ~FunctionExecution() override { shared_->drop(); }
   void cancel() override { shared_->cancel(); }
   void deliver(DelegateResult result) override { shared_->deliver(std::move(result)); }
 
@@ -97,48 +97,48 @@ class FunctionTurn final : public RunningTurn {
   const std::shared_ptr<Shared> shared_;  // shared with the function's thread
 };
 
-void run(const FunctionExecutor::Function& function, const Turn& turn,
+void run(const FunctionExecutor::Function& function, const Turn& input,
          const std::shared_ptr<Shared>& shared) {
-  TurnContext context(turn, shared);
+  FunctionTurn turn(input, shared);
   // Foreign code: nothing it throws may end Baton.
   try {
-    function(context);
-    context.finish(context.cancelled() ? Outcome{Canceled{}} : Outcome{Done{}});
+    function(turn);
+    turn.finish(turn.cancelled() ? Outcome{Canceled{}} : Outcome{Done{}});
   } catch (const std::exception& error) {
-    base::log_error({{"agent", turn.agent.value}, {"task", turn.task.value}}, "threw: {}", error.what());
-    context.finish(Failed{"the agent failed"});
+    base::log_error({{"agent", input.agent.value}, {"task", input.task.value}}, "threw: {}", error.what());
+    turn.finish(Failed{"the agent failed"});
   } catch (...) {
-    base::log_error({{"agent", turn.agent.value}, {"task", turn.task.value}}, "threw");
-    context.finish(Failed{"the agent failed"});
+    base::log_error({{"agent", input.agent.value}, {"task", input.task.value}}, "threw");
+    turn.finish(Failed{"the agent failed"});
   }
 }
 
 }  // namespace
 
-bool TurnContext::cancelled() const {
+bool FunctionTurn::cancelled() const {
   return shared_->stopping();
 }
 
-bool TurnContext::wait_cancelled(std::chrono::milliseconds at_most) const {
+bool FunctionTurn::wait_cancelled(std::chrono::milliseconds at_most) const {
   return shared_->wait_stopping(at_most);
 }
 
-void TurnContext::text(std::string delta) {
+void FunctionTurn::text(std::string delta) {
   shared_->gate.use([&](TurnSink& sink) { sink.text(std::move(delta)); });
   Shared::wait_for_room(shared_);
 }
 
-void TurnContext::reasoning(std::string delta) {
+void FunctionTurn::reasoning(std::string delta) {
   shared_->gate.use([&](TurnSink& sink) { sink.reasoning(std::move(delta)); });
   Shared::wait_for_room(shared_);
 }
 
-void TurnContext::emit(task::EventBody body) {
+void FunctionTurn::emit(task::EventBody body) {
   shared_->gate.use([&](TurnSink& sink) { sink.emit(std::move(body)); });
   Shared::wait_for_room(shared_);
 }
 
-DelegateResult TurnContext::delegate(DelegateRequest request) {
+DelegateResult FunctionTurn::delegate(DelegateRequest request) {
   const std::string id = request.id;
   if (!shared_->gate.use([&](TurnSink& sink) { sink.delegate(std::move(request)); })) {
     return {id, std::nullopt, "the turn was cancelled"};
@@ -146,16 +146,16 @@ DelegateResult TurnContext::delegate(DelegateRequest request) {
   return shared_->wait_for(id);
 }
 
-void TurnContext::finish(Outcome outcome) {
+void FunctionTurn::finish(Outcome outcome) {
   shared_->gate.use([&](TurnSink& sink) { sink.finish(std::move(outcome)); });
 }
 
 FunctionExecutor::FunctionExecutor(base::WorkerPool& pool, Function function)
     : pool_(pool), function_(std::make_shared<const Function>(std::move(function))) {}
 
-std::unique_ptr<RunningTurn> FunctionExecutor::start(Turn turn, std::shared_ptr<TurnSink> sink) {
+std::unique_ptr<Execution> FunctionExecutor::start(Turn turn, std::shared_ptr<TurnSink> sink) {
   auto shared = std::make_shared<Shared>(std::move(sink));
-  auto running = std::make_unique<FunctionTurn>(shared);
+  auto running = std::make_unique<FunctionExecution>(shared);
   const auto kept = std::make_shared<const Turn>(std::move(turn));
   if (!pool_.try_submit([function = function_, kept, shared] { run(*function, *kept, shared); })) {
     shared->gate.use([](TurnSink& full) { full.finish(Failed{"too many turns of built-in agents"}); });

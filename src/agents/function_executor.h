@@ -1,8 +1,8 @@
 // FunctionExecutor: an agent that is a C++ function. For tests and for programs that embed Baton.
 //
 // The function runs on a WorkerPool and may block. The turn ends when it returns; an exception fails the
-// turn. It cannot be stopped from outside: after a deadline or at shutdown its calls to the context have no
-// effect, and it should check `cancelled()` and return.
+// turn. It cannot be stopped from outside: after a deadline or at shutdown its calls to the FunctionTurn have
+// no effect, and it should check `cancelled()` and return.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,14 @@
 
 namespace baton::agents {
 
-// A function's access to its turn. Only for the thread the function runs on.
-class TurnContext {
+// A turn as its function sees it. Only for the thread the function runs on.
+class FunctionTurn {
  public:
   class Shared;
-  TurnContext(const Turn& turn, std::shared_ptr<Shared> shared) : turn_(turn), shared_(std::move(shared)) {}
+  FunctionTurn(const Turn& input, std::shared_ptr<Shared> shared)
+      : input_(input), shared_(std::move(shared)) {}
 
-  const Turn& turn() const { return turn_; }
+  const Turn& input() const { return input_; }
   // Whether the agent was asked to stop, or the turn was dropped.
   bool cancelled() const;
   // Blocks until `cancelled()`, but no longer than `at_most`. Returns `cancelled()`.
@@ -38,19 +39,19 @@ class TurnContext {
   void finish(Outcome outcome);
 
  private:
-  const Turn& turn_;
-  const std::shared_ptr<Shared> shared_;  // shared with the RunningTurn
+  const Turn& input_;
+  const std::shared_ptr<Shared> shared_;  // shared with the Execution
 };
 
 class FunctionExecutor final : public Executor {
  public:
-  using Function = std::function<void(TurnContext&)>;
+  using Function = std::function<void(FunctionTurn&)>;
 
   // The pool must outlive this. Stop it before destroying what the function uses.
   FunctionExecutor(base::WorkerPool& pool, Function function);
 
   // If the pool's queue is full, the turn fails.
-  std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
+  std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
 
  private:
   base::WorkerPool& pool_;

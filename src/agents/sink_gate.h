@@ -1,4 +1,4 @@
-// SinkGate: an executor's access to its turn's sink, which the owner of the RunningTurn can close.
+// SinkGate: an executor's access to its turn's sink, which the owner of the Execution can close.
 //
 // Threads: any. Calls to the sink come one at a time, with no lock held. After `close` has returned, no call
 // is running or will start, and the sink is released. If `close` is called from within a call, that call goes

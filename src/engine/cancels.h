@@ -7,7 +7,7 @@
 
 #include "engine/inbox.h"
 #include "engine/options.h"
-#include "engine/turns.h"
+#include "engine/turn_runner.h"
 #include "engine/waits.h"
 
 namespace baton::engine {
@@ -16,8 +16,8 @@ class Cancels {
  public:
   using Done = std::function<void(base::Result<task::TaskKey>)>;
 
-  Cancels(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, Turns& turns, Waits& waits,
-          Background& background, const base::Clock& clock, const EngineOptions& options)
+  Cancels(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, TurnRunner& turns,
+          Waits& waits, Background& background, const base::Clock& clock, const EngineOptions& options)
       : store_(store),
         reader_(reader),
         inbox_(inbox),
@@ -44,7 +44,7 @@ class Cancels {
   const store::TaskStore& store_;
   const TaskReader& reader_;
   Inbox& inbox_;
-  Turns& turns_;
+  TurnRunner& turns_;
   Waits& waits_;
   Background& background_;
   const base::Clock& clock_;

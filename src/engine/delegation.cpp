@@ -21,7 +21,7 @@ std::string error_in(const task::Status& status) {
 // A child, who waits for it, and the request's id. Shared by the callbacks of one delegation, which run one
 // at a time.
 struct Delegation::Delegated {
-  std::shared_ptr<TurnRun> run;  // null after a restart
+  std::shared_ptr<RunningTurn> run;  // null after a restart
   task::TaskKey parent;
   task::EventNumber message;  // that the parent's turn is about
   bool goes_on = false;       // continues a child that was there before
@@ -51,7 +51,7 @@ bool Delegation::too_deep(const task::TaskHead& head) const {
   return false;
 }
 
-void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request, int nth) {
+void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) {
   background_.run([this, run = std::move(run), request = std::move(request), nth]() mutable {
     const task::TaskHead head = run->head();
     if (too_deep(head)) {
@@ -83,7 +83,7 @@ void Delegation::start(std::shared_ptr<TurnRun> run, agents::DelegateRequest req
 }
 
 void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
-  TurnRun& run = *delegated->run;
+  RunningTurn& run = *delegated->run;
   // The parent's turn may have ended before the child was stored. If it runs again, it asks for the child
   // again.
   if (run.is_over()) {
@@ -102,10 +102,10 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
     // The subagent of an earlier turn was closed with that turn: this one needs a new id.
     if (delegated->goes_on) subagent.id += "-" + std::to_string(run.head().turn.value);
   }
-  const TurnRun::Begun begun = run.begun(subagent);
+  const RunningTurn::Begun begun = run.begun(subagent);
   // The turn ends. If it runs again, it asks for the child again: followed twice, it would count twice.
-  if (begun == TurnRun::Begun::too_late) return;
-  delegated->is_known = begun == TurnRun::Begun::known;
+  if (begun == RunningTurn::Begun::too_late) return;
+  delegated->is_known = begun == RunningTurn::Begun::known;
   follow(delegated);
 }
 
@@ -125,7 +125,7 @@ void Delegation::follow(const DelegatedPtr& delegated) {
 // The child has stopped.
 void Delegation::settle(const DelegatedPtr& delegated) {
   const task::Subagent& child = delegated->subagent;
-  TurnRun* const run = delegated->run.get();
+  RunningTurn* const run = delegated->run.get();
   auto task = service_.read(child.task, task::Depth{std::nullopt, true});
   if (!task) {
     spdlog::warn("a child's result cannot be read, trying again: {}", task.error().for_log);

@@ -14,11 +14,11 @@ namespace baton::engine {
 
 class Delegation final : public Children {
  public:
-  Delegation(const TaskReader& reader, TaskService& service, Turns& turns, Background& background,
+  Delegation(const TaskReader& reader, TaskService& service, TurnRunner& turns, Background& background,
              const EngineOptions& options)
       : reader_(reader), service_(service), turns_(turns), background_(background), options_(options) {}
 
-  void start(std::shared_ptr<TurnRun> run, agents::DelegateRequest request, int nth) override;
+  void start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) override;
   void turn_over(const task::TaskHead& head) override;
 
   // Goes on waiting for the children of a task that waits, after a restart. Blocks on the disk.
@@ -36,7 +36,7 @@ class Delegation final : public Children {
 
   const TaskReader& reader_;
   TaskService& service_;
-  Turns& turns_;
+  TurnRunner& turns_;
   Background& background_;
   const EngineOptions& options_;
 };

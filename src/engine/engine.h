@@ -66,7 +66,7 @@ class Engine {
   Deliveries deliveries_;
   Background background_;
   Delegation delegation_;  // uses the next two once they are there
-  Turns turns_;
+  TurnRunner turns_;
   TaskService tasks_;
   Recovery recovery_;
   bool drained_ = false;

@@ -109,7 +109,7 @@ class Inbox::Decided final : public Work {
   LiveTasks& live_;
   task::TaskKey changing_;  // marked so there
   task::Json metadata_;
-  std::optional<task::TurnRequest> request_;
+  std::optional<task::RequestData> request_;
   base::Result<store::Committed> result_;
 };
 

@@ -33,7 +33,7 @@ std::size_t bytes_of(const task::EventPtr& event) {
   return task::weight_of(event->body) + sizeof *event;
 }
 
-std::size_t bytes_of(const std::optional<task::TurnRequest>& request) {
+std::size_t bytes_of(const std::optional<task::RequestData>& request) {
   if (!request) return 0;
   std::size_t bytes =
       request->metadata.text.size() + request->tools.text.size() + request->client_state.text.size();
@@ -53,13 +53,13 @@ std::optional<Stop> first_stop(const std::vector<task::EventPtr>& events, task::
   return std::nullopt;
 }
 
-void add_request(LiveLog& log, const store::Committed& committed, std::optional<task::TurnRequest> request) {
+void add_request(LiveLog& log, const store::Committed& committed, std::optional<task::RequestData> request) {
   const bool says_nothing =
       !request || (request->metadata.empty() && request->tools.empty() && request->client_state.empty() &&
                    request->extensions.empty() && !request->history);
   if (says_nothing || committed.events.empty()) return;
   log.requests.push_back({committed.events.front()->number, committed.events.back()->number,
-                          std::make_shared<const task::TurnRequest>(std::move(*request))});
+                          std::make_shared<const task::RequestData>(std::move(*request))});
 }
 
 // As in the store, a client's history is kept only until its turn has ended.
@@ -67,7 +67,7 @@ void forget_histories(LiveLog& log) {
   for (LiveLog::Request& one : log.requests) {
     const bool is_over = log.head.turn_state == task::TurnState::none || one.last < log.head.turn_message;
     if (!is_over || !one.request->history) continue;
-    auto rest = std::make_shared<task::TurnRequest>(*one.request);
+    auto rest = std::make_shared<task::RequestData>(*one.request);
     rest->history.reset();
     one.request = std::move(rest);
   }
@@ -299,7 +299,7 @@ void LiveTasks::make_room(State& state, Dropped& dropped) const {
   });
 }
 
-void LiveTasks::publish(const store::Committed& committed, std::optional<task::TurnRequest> request,
+void LiveTasks::publish(const store::Committed& committed, std::optional<task::RequestData> request,
                         const task::Json* metadata) {
   const task::TaskHead& head = committed.head;
   std::size_t more = bytes_of(request);

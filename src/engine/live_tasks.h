@@ -30,7 +30,7 @@ using Stop = store::Stop;
 struct LiveLog {
   struct Request {
     task::EventNumber first, last;  // events of the change it came with
-    std::shared_ptr<const task::TurnRequest> request;
+    std::shared_ptr<const task::RequestData> request;
   };
   task::TaskHead head;
   task::Json metadata;                 // of a whole log
@@ -98,7 +98,7 @@ class LiveTasks {
   // It was not stored.
   void unchanged(task::TaskKey task);
   // It is durable. `request`: came with the change's message. `metadata`: of a new task; null for others.
-  void publish(const store::Committed& committed, std::optional<task::TurnRequest> request,
+  void publish(const store::Committed& committed, std::optional<task::RequestData> request,
                const task::Json* metadata);
   // Whether a read of the task from the store may see what is not durable yet.
   bool is_changing(task::TaskKey task) const;

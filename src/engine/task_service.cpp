@@ -34,7 +34,7 @@ bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<
   });
 }
 
-task::TurnRequest request_of(const task::Submission& submission) {
+task::RequestData request_of(const task::Submission& submission) {
   return {submission.metadata, submission.tools, submission.state, submission.extensions, submission.history};
 }
 
@@ -69,13 +69,13 @@ struct TaskService::Pending {
   std::optional<task::SendDigest> digest;  // none: never a repetition
   Submitted done;
   Scheduler::Room room = Scheduler::Room::none;  // what it has reserved
-  std::shared_ptr<TurnRun> run;                  // its turn, if that has begun
+  std::shared_ptr<RunningTurn> run;              // its turn, if that has begun
   bool came_late = false;                        // the task that its context had waiting waits no more
   int tries = 0;
 };
 
 TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox,
-                         LiveTasks& live, Turns& turns, const agents::Catalogue& catalogue,
+                         LiveTasks& live, TurnRunner& turns, const agents::Catalogue& catalogue,
                          Background& background, const base::Clock& clock, const EngineOptions& options)
     : store_(store),
       reader_(reader),

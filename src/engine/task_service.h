@@ -32,7 +32,7 @@ struct Accepted {
 class TaskService {
  public:
   TaskService(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, LiveTasks& live,
-              Turns& turns, const agents::Catalogue& catalogue, Background& background,
+              TurnRunner& turns, const agents::Catalogue& catalogue, Background& background,
               const base::Clock& clock, const EngineOptions& options);
 
   // Stores the message and queues its turn. A repeated send (send_digest.h) stores nothing and returns the
@@ -148,7 +148,7 @@ class TaskService {
   const TaskReader& reader_;
   Inbox& inbox_;
   LiveTasks& live_;
-  Turns& turns_;
+  TurnRunner& turns_;
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;

@@ -73,7 +73,7 @@ struct Committed {
 struct TurnInput {
   task::Json task_metadata;
   task::Message message;
-  task::TurnRequest request;
+  task::RequestData request;
 };
 
 // What was said in a context, for an agent.

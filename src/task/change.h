@@ -42,8 +42,8 @@ struct TurnUpdate {
   std::optional<std::string> ask;
 };
 
-// What came with the message of one request; kept with the message's turn.
-struct TurnRequest {
+// What a request says besides its message; kept with the message's turn.
+struct RequestData {
   Json metadata;
   Json tools;
   Json client_state;
@@ -81,7 +81,7 @@ struct Change {
   bool shows = false;  // makes a hidden task visible, as does a stop other than completed
 
   std::optional<TurnUpdate> turn;      // raises the version
-  std::optional<TurnRequest> request;  // belongs to the MessageAdded of this change
+  std::optional<RequestData> request;  // belongs to the MessageAdded of this change
   // Stored with the change. Refused with `already_exists` if the store remembers an equal digest.
   std::optional<SendDigest> send;
   // Adds a config or replaces the one with the same id, before the events, so that it receives them. Refused

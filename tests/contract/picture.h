@@ -107,7 +107,7 @@ class Picture {
     reads(key, number);
     const auto input = tasks_.turn_input(key, number);
     if (!failed("input", input)) {
-      const task::TurnRequest& request = input->request;
+      const task::RequestData& request = input->request;
       put("input", input->task_metadata.text, request.metadata.text, request.tools.text,
           request.client_state.text, request.extensions.size(), request.history.has_value());
       add({input->message});

@@ -96,8 +96,8 @@ class RandomChanges {
     return update;
   }
 
-  task::TurnRequest request() {
-    task::TurnRequest made;
+  task::RequestData request() {
+    task::RequestData made;
     if (one_in(2)) made.metadata = {"[1, 2]"};
     if (one_in(2)) made.tools = {"[]"};
     if (one_in(2)) made.client_state = {"null"};

@@ -259,7 +259,7 @@ TEST_CASE_TEMPLATE("TaskStore: reopening leads from an end to submitted and nowh
 TEST_CASE_TEMPLATE("TaskStore: a turn's input is its message and what came with it", Bench, EACH_STORE) {
   Bench bench;
   task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m1", "first")});
-  change.request = task::TurnRequest{{R"({"k": 1})"}, {"[ ]"}, {"null"}, {"urn:a", "urn:\"b\""}};
+  change.request = task::RequestData{{R"({"k": 1})"}, {"[ ]"}, {"null"}, {"urn:a", "urn:\"b\""}};
   const task::TaskHead head = bench.must(std::move(change)).head;
   bench.must(head, {user("m2", "second")});
 

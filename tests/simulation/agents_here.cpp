@@ -38,7 +38,7 @@ struct Live {
   }
 };
 
-class Running final : public agents::RunningTurn {
+class Running final : public agents::Execution {
  public:
   explicit Running(std::shared_ptr<Live> live) : live_(std::move(live)) {}
   ~Running() override {
@@ -70,8 +70,8 @@ class Agent final : public agents::Executor {
  public:
   Agent(World& world, bool delegates) : world_(world), delegates_(delegates) {}
 
-  std::unique_ptr<agents::RunningTurn> start(agents::Turn turn,
-                                             std::shared_ptr<agents::TurnSink> sink) override {
+  std::unique_ptr<agents::Execution> start(agents::Turn turn,
+                                           std::shared_ptr<agents::TurnSink> sink) override {
     auto live = std::make_shared<Live>(world_, std::move(turn), std::move(sink));
     const Live* other = std::exchange(running_[live->turn.task.value], live).get();
     if (other != nullptr && !other->finished && !other->told && !other->dropped) {

@@ -14,15 +14,15 @@ import sys
 MUTANTS = {
     # An executor that was ended goes on to be heard.
     "no_fence": [
-        ("engine/turn_run.cpp", """    if (state.phase == Phase::over || state.outcome) return false;
+        ("engine/running_turn.cpp", """    if (state.phase == Phase::over || state.outcome) return false;
     const std::size_t times""", """    const std::size_t times"""),
-        ("engine/turn_run.cpp", """    if (state.phase != Phase::running || state.posted ||""",
+        ("engine/running_turn.cpp", """    if (state.phase != Phase::running || state.posted ||""",
          """    if (state.phase == Phase::starting || state.posted ||"""),
-        ("engine/turn_run.cpp", """    state.lost = head.turn_state != task::TurnState::running || head.turn != state.head.turn ||
+        ("engine/running_turn.cpp", """    state.lost = head.turn_state != task::TurnState::running || head.turn != state.head.turn ||
                  head.attempt != state.head.attempt || state.phase != Phase::running;""",
          """    state.lost = task::is_terminal(head.state);"""),
-        ("engine/turn_run.cpp", """    change.fence = {head.turn, head.attempt};""", ""),
-        ("engine/turn_run.cpp", """    if (!may_end(state)) {
+        ("engine/running_turn.cpp", """    change.fence = {head.turn, head.attempt};""", ""),
+        ("engine/running_turn.cpp", """    if (!may_end(state)) {
       change.events""", """    if (!may_end(state) || state.phase == Phase::over) {
       change.events"""),
     ],

@@ -17,7 +17,7 @@ namespace baton::test {
 
 struct RunningTest {
   std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
-  std::unique_ptr<agents::RunningTurn> turn;
+  std::unique_ptr<agents::Execution> turn;
 };
 
 class AgentBench {

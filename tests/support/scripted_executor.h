@@ -26,8 +26,8 @@ class ScriptedExecutor final : public agents::Executor {
   };
   using RunningPtr = std::shared_ptr<Running>;
 
-  std::unique_ptr<agents::RunningTurn> start(agents::Turn turn,
-                                             std::shared_ptr<agents::TurnSink> sink) override {
+  std::unique_ptr<agents::Execution> start(agents::Turn turn,
+                                           std::shared_ptr<agents::TurnSink> sink) override {
     auto running = std::make_shared<Running>();
     running->turn = std::move(turn);
     running->sink = std::move(sink);
@@ -60,7 +60,7 @@ class ScriptedExecutor final : public agents::Executor {
   }
 
  private:
-  class Handle final : public agents::RunningTurn {
+  class Handle final : public agents::Execution {
    public:
     Handle(ScriptedExecutor& owner, RunningPtr running) : owner_(owner), running_(std::move(running)) {}
     ~Handle() override {

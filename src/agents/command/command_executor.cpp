@@ -21,14 +21,14 @@ void CommandExecutor::retire() {
   if (workers_ != nullptr) facts_->host.post([workers = workers_] { workers->end_when_idle(); });
 }
 
-std::unique_ptr<RunningTurn> CommandExecutor::start(Turn turn, std::shared_ptr<TurnSink> sink) {
+std::unique_ptr<Execution> CommandExecutor::start(Turn turn, std::shared_ptr<TurnSink> sink) {
   if (workers_ != nullptr) {
-    return run_session(facts_->host, std::make_shared<WorkerTurn>(workers_, turn, std::move(sink)));
+    return run_turn(facts_->host, std::make_shared<WorkerTurn>(workers_, turn, std::move(sink)));
   }
   if (facts_->settings.io == AgentSettings::Io::text) {
-    return run_session(facts_->host, std::make_shared<TextTurn>(facts_, turn, std::move(sink)));
+    return run_turn(facts_->host, std::make_shared<TextTurn>(facts_, turn, std::move(sink)));
   }
-  return run_session(facts_->host, std::make_shared<LineTurn>(facts_, turn, std::move(sink)));
+  return run_turn(facts_->host, std::make_shared<LineTurn>(facts_, turn, std::move(sink)));
 }
 
 std::vector<std::string> CommandExecutor::missing() const {

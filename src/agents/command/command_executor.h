@@ -23,10 +23,10 @@ class CommandExecutor final : public Executor {
   // `folder` is where the program runs. The host must outlive this.
   CommandExecutor(ProcessHost& host, task::AgentName agent, AgentSettings settings,
                   const std::filesystem::path& folder);
-  // Ends the agent's workers. All RunningTurns must be gone.
+  // Ends the agent's workers. All its Executions must be gone.
   ~CommandExecutor() override;
 
-  std::unique_ptr<RunningTurn> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
+  std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
   void retire() override;
 
   // See missing_files in spawn.h.

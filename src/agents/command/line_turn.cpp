@@ -5,7 +5,7 @@
 namespace baton::agents {
 
 LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
-    : TurnSession(std::move(sink)),
+    : CommandTurn(std::move(sink)),
       facts_(std::move(facts)),
       log_members_(log_members(facts_->agent, turn)),
       task_(turn.task),
@@ -52,7 +52,7 @@ void LineTurn::cancel() {
 
 void LineTurn::deliver(const DelegateResult& result) {
   if (output_.ended()) return;
-  write(line::encode_delegate_result(id_, outcome_of(result)));
+  write(line::encode_delegate_result(id_, result));
 }
 
 void LineTurn::abandon() {

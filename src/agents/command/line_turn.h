@@ -1,15 +1,15 @@
 // LineTurn: a turn with a process of its own, which speaks the line protocol.
 #pragma once
 
+#include "agents/command/agent_output.h"
+#include "agents/command/command_turn.h"
 #include "agents/command/launch_facts.h"
 #include "agents/command/line_splitter.h"
-#include "agents/command/turn_output.h"
-#include "agents/command/turn_session.h"
 #include "base/log.h"
 
 namespace baton::agents {
 
-class LineTurn final : public TurnSession,
+class LineTurn final : public CommandTurn,
                        public ProcessHandler,
                        public std::enable_shared_from_this<LineTurn> {
  public:
@@ -37,7 +37,7 @@ class LineTurn final : public TurnSession,
   const task::TaskId task_;
   const std::string id_;
   std::string input_;  // until it is written
-  TurnOutput output_;
+  AgentOutput output_;
   LineSplitter lines_;
   std::shared_ptr<Process> process_;  // shared with the host; null before the launch and after the exit
   bool abandoned_ = false;

@@ -1,7 +1,7 @@
 // ProcessHost: the thread that drives the processes of all agents.
 //
 // Threads: `post`, `after` and `process_count` from any; `launch` on the host's own.
-// Lifetime: outlives every executor, RunningTurn and sink that uses it. Its destructor kills and reaps the
+// Lifetime: outlives every executor, Execution and sink that uses it. Its destructor kills and reaps the
 // remaining processes.
 //
 // An agent's descendants are killed with its process. If the host adopts orphans, that includes descendants

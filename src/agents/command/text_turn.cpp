@@ -3,7 +3,7 @@
 namespace baton::agents {
 
 TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, std::shared_ptr<TurnSink> sink)
-    : TurnSession(std::move(sink)),
+    : CommandTurn(std::move(sink)),
       facts_(std::move(facts)),
       log_members_(log_members(facts_->agent, turn)),
       task_(turn.task),

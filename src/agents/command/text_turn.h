@@ -8,16 +8,16 @@
 
 #include <optional>
 
+#include "agents/command/agent_output.h"
+#include "agents/command/command_turn.h"
 #include "agents/command/launch_facts.h"
 #include "agents/command/part_files.h"
 #include "agents/command/text.h"
-#include "agents/command/turn_output.h"
-#include "agents/command/turn_session.h"
 #include "base/log.h"
 
 namespace baton::agents {
 
-class TextTurn final : public TurnSession,
+class TextTurn final : public CommandTurn,
                        public ProcessHandler,
                        public std::enable_shared_from_this<TextTurn> {
  public:
@@ -41,7 +41,7 @@ class TextTurn final : public TurnSession,
   std::string input_;             // until it is written
   PartFiles files_;               // kept while the program may read them
   std::optional<Outcome> wrong_;  // a problem with the files: the program is not started
-  TurnOutput output_;
+  AgentOutput output_;
   Utf8Stream text_;
   std::shared_ptr<Process> process_;  // shared with the host; null before the launch and after the exit
   bool abandoned_ = false;

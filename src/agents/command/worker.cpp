@@ -18,7 +18,7 @@ constexpr const char* kNotStopped = "its worker was ended because another turn d
 
 WorkerTurn::WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& turn,
                        std::shared_ptr<TurnSink> sink)
-    : TurnSession(std::move(sink)),
+    : CommandTurn(std::move(sink)),
       group_(group),
       task_(turn.task),
       id_(turn.id),
@@ -98,7 +98,7 @@ void Worker::cancel(WorkerTurn& turn) {
 }
 
 void Worker::deliver(WorkerTurn& turn, const DelegateResult& result) {
-  write(turn, line::encode_delegate_result(turn.id_, outcome_of(result)));
+  write(turn, line::encode_delegate_result(turn.id_, result));
 }
 
 void Worker::let_go(const std::shared_ptr<WorkerTurn>& turn) {

@@ -18,10 +18,10 @@
 #include <string>
 #include <unordered_map>
 
+#include "agents/command/agent_output.h"
+#include "agents/command/command_turn.h"
 #include "agents/command/launch_facts.h"
 #include "agents/command/line_splitter.h"
-#include "agents/command/turn_output.h"
-#include "agents/command/turn_session.h"
 #include "base/log.h"
 
 namespace baton::agents {
@@ -29,7 +29,7 @@ namespace baton::agents {
 class Worker;
 class WorkerGroup;
 
-class WorkerTurn final : public TurnSession, public std::enable_shared_from_this<WorkerTurn> {
+class WorkerTurn final : public CommandTurn, public std::enable_shared_from_this<WorkerTurn> {
  public:
   WorkerTurn(const std::shared_ptr<WorkerGroup>& group, const Turn& turn, std::shared_ptr<TurnSink> sink);
 
@@ -47,7 +47,7 @@ class WorkerTurn final : public TurnSession, public std::enable_shared_from_this
   const std::string id_;
   const base::LogMembers log_members_;
   std::string lines_;  // the turn's input for a worker; empty once a worker has begun to answer
-  TurnOutput output_;
+  AgentOutput output_;
   std::weak_ptr<Worker> worker_;  // the worker that has the turn; none while it waits or after its end
   std::uint64_t taken_at_ = 0;    // the worker has all of `lines_` when its process has taken so many bytes
   int children_ = 0;              // delegated, without a result

@@ -18,12 +18,12 @@ std::string as_line(std::string json) {
   return json;
 }
 
-void write_task_facts(json::Writer& out, const TurnFacts& facts) {
+void write_task(json::Writer& out, const Turn& turn) {
   out.object([&] {
-    out.member("id", facts.task.value);
-    out.member("contextId", facts.context.value);
-    out.member("state", protocol::v1::state_name(facts.state));
-    out.optional("metadata", facts.task_metadata);
+    out.member("id", turn.task.value);
+    out.member("contextId", turn.context.value);
+    out.member("state", protocol::v1::state_name(turn.state));
+    out.optional("metadata", turn.task_metadata);
   });
 }
 
@@ -60,45 +60,45 @@ void write_extensions(json::Writer& out, const std::vector<std::string>& extensi
   });
 }
 
-void write_outcome(json::Writer& out, const DelegateOutcome& outcome) {
-  out.member("id", outcome.id);
-  if (outcome.task != nullptr) protocol::v1::write_task(out.key("task"), *outcome.task);
-  out.optional("error", outcome.error);
+void write_result(json::Writer& out, const DelegateResult& result) {
+  out.member("id", result.id);
+  if (result.task) protocol::v1::write_task(out.key("task"), *result.task);
+  out.optional("error", result.error);
 }
 
-void write_resume(json::Writer& out, const TurnFacts& facts) {
-  if (facts.resume_ask.empty() && facts.results.empty()) return;
+void write_resume(json::Writer& out, const Turn& turn, std::string_view resume_ask) {
+  if (resume_ask.empty() && turn.results.empty()) return;
   out.key("resume").object([&] {
-    out.optional("ask", facts.resume_ask);
-    if (facts.results.empty()) return;
+    out.optional("ask", resume_ask);
+    if (turn.results.empty()) return;
     out.key("results").array([&] {
-      for (const DelegateOutcome& outcome : facts.results) out.object([&] { write_outcome(out, outcome); });
+      for (const DelegateResult& result : turn.results) out.object([&] { write_result(out, result); });
     });
   });
 }
 
-void write_turn(json::Writer& out, const TurnFacts& facts) {
-  out.member("type", "turn").member("protocol", kProtocol).member("turn", facts.turn);
-  out.member("attempt", facts.attempt).member("agent", facts.agent.value);
-  write_task_facts(out.key("task"), facts);
-  protocol::v1::write_message(out.key("message"), facts.message, facts.task, facts.context);
-  write_history(out, facts.history);
-  write_artifacts(out, facts.artifacts);
-  write_references(out, facts.references);
-  out.optional("tools", facts.tools);
-  out.optional("state", facts.client_state);
-  out.optional("metadata", facts.metadata);
-  write_extensions(out, facts.extensions);
-  write_resume(out, facts);
-  out.optional("trace", facts.trace);
+void write_turn(json::Writer& out, const Turn& turn, std::string_view resume_ask) {
+  out.member("type", "turn").member("protocol", kProtocol).member("turn", turn.id);
+  out.member("attempt", turn.attempt).member("agent", turn.agent.value);
+  write_task(out.key("task"), turn);
+  protocol::v1::write_message(out.key("message"), turn.message, turn.task, turn.context);
+  write_history(out, turn.history);
+  write_artifacts(out, turn.artifacts);
+  write_references(out, turn.references);
+  out.optional("tools", turn.tools);
+  out.optional("state", turn.client_state);
+  out.optional("metadata", turn.metadata);
+  write_extensions(out, turn.extensions);
+  write_resume(out, turn, resume_ask);
+  out.optional("trace", turn.trace);
 }
 
 }  // namespace
 
-std::string encode_turn(const TurnFacts& facts) {
+std::string encode_turn(const Turn& turn, std::string_view resume_ask) {
   std::string text;
   json::Writer out(text);
-  out.object([&] { write_turn(out, facts); });
+  out.object([&] { write_turn(out, turn, resume_ask); });
   return as_line(std::move(text));
 }
 
@@ -119,12 +119,12 @@ std::string encode_tool_result(std::string_view turn, const task::ToolResult& re
   return as_line(std::move(text));
 }
 
-std::string encode_delegate_result(std::string_view turn, const DelegateOutcome& outcome) {
+std::string encode_delegate_result(std::string_view turn, const DelegateResult& result) {
   std::string text;
   json::Writer out(text);
   out.object([&] {
     out.member("type", "delegate-result").member("turn", turn);
-    write_outcome(out, outcome);
+    write_result(out, result);
   });
   return as_line(std::move(text));
 }

@@ -317,7 +317,7 @@ Result<TurnInput> MemoryStore::turn_input(task::TaskKey key, task::EventNumber m
     if (added == nullptr) return fail(ErrorCode::not_found, "no such message");
     const auto request = task->requests.find(message);
     return TurnInput{task->metadata, added->message,
-                     request == task->requests.end() ? task::TurnRequest() : request->second};
+                     request == task->requests.end() ? task::RequestData() : request->second};
   });
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 // Deletes a client's history after its turn, also those of messages that will have no turn.
 void forget_history(const task::TaskHead& before, const task::TaskHead& after,
-                    std::map<task::EventNumber, task::TurnRequest>& requests) {
+                    std::map<task::EventNumber, task::RequestData>& requests) {
   if (before.turn_state == task::TurnState::none) return;
   if (after.turn_state == task::TurnState::none) {
     for (auto at = requests.lower_bound(before.turn_message); at != requests.end(); ++at) {

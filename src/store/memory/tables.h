@@ -26,7 +26,7 @@ struct Step {
   base::Timestamp at{};
   std::optional<task::Json> metadata;  // of a new task
   std::vector<task::EventPtr> events;
-  std::optional<task::TurnRequest> request;
+  std::optional<task::RequestData> request;
   task::EventNumber message;  // of the request
   std::optional<task::SendDigest> send;
   std::optional<task::PushConfig> push;
@@ -45,7 +45,7 @@ struct MemoryTask {
   base::Timestamp created{};
   task::Json metadata;
   std::vector<task::EventPtr> log;  // event n is at n - 1
-  std::map<task::EventNumber, task::TurnRequest> requests;
+  std::map<task::EventNumber, task::RequestData> requests;
   std::vector<TaskRow::Config> configs;  // in the order of their creation
 };
 

@@ -40,7 +40,7 @@ void write_events(Connection& connection, const TaskRow& row, task::EventNumber 
 }
 
 void write_request(Connection& connection, task::TaskKey key, task::EventNumber message,
-                   const task::TurnRequest& request) {
+                   const task::RequestData& request) {
   const std::string extensions =
       request.extensions.empty() ? "" : store::codec::encode_strings(request.extensions);
   const std::string history = request.history ? store::codec::encode_messages(*request.history) : "";

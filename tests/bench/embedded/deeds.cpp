@@ -6,7 +6,7 @@ namespace {
 constexpr std::string_view kChunks = "chunks ";
 
 // There is nothing to stop: the turn was over when it began.
-struct Over final : agents::RunningTurn {
+struct Over final : agents::Execution {
   void cancel() override {}
   void deliver(agents::DelegateResult) override {}
 };
@@ -21,10 +21,10 @@ task::ArtifactChunk chunk_of(std::string text, bool append, bool last) {
   return chunk;
 }
 
-void say_chunks(agents::TurnContext& context) {
-  const int count = std::atoi(task::text_of(context.turn().message).substr(kChunks.size()).c_str());
+void say_chunks(agents::FunctionTurn& turn) {
+  const int count = std::atoi(task::text_of(turn.input().message).substr(kChunks.size()).c_str());
   for (int number = 1; number <= count; ++number) {
-    context.emit(chunk_of("chunk " + std::to_string(number) + " ", number > 1, number == count));
+    turn.emit(chunk_of("chunk " + std::to_string(number) + " ", number > 1, number == count));
   }
 }
 
@@ -39,7 +39,7 @@ agents::Asked question() {
 
 Deeds::Deeds(base::WorkerPool& pool) : chunks_(pool, say_chunks) {}
 
-std::unique_ptr<agents::RunningTurn> Deeds::start(agents::Turn turn, std::shared_ptr<agents::TurnSink> sink) {
+std::unique_ptr<agents::Execution> Deeds::start(agents::Turn turn, std::shared_ptr<agents::TurnSink> sink) {
   std::string text = task::text_of(turn.message);
   if (text.starts_with(kChunks)) return chunks_.start(std::move(turn), std::move(sink));
   if (text == "ask") {

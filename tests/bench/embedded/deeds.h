@@ -12,8 +12,8 @@ class Deeds final : public agents::Executor {
   // The pool must outlive this.
   explicit Deeds(base::WorkerPool& pool);
 
-  std::unique_ptr<agents::RunningTurn> start(agents::Turn turn,
-                                             std::shared_ptr<agents::TurnSink> sink) override;
+  std::unique_ptr<agents::Execution> start(agents::Turn turn,
+                                           std::shared_ptr<agents::TurnSink> sink) override;
 
  private:
   agents::FunctionExecutor chunks_;

@@ -255,7 +255,7 @@ TEST_CASE("Catalogue: built-in executors are made by name") {
   const Catalogue::Builtins builtins{
       {"hello", [&](const agents::Agent& agent) {
          return std::make_unique<agents::FunctionExecutor>(
-             pool, [name = agent.name.value](agents::TurnContext& context) { context.text("I am " + name); });
+             pool, [name = agent.name.value](agents::FunctionTurn& turn) { turn.text("I am " + name); });
        }}};
   bench.folder.write("greeter/card.json", card(R"({"executor":"builtin","builtin":"hello"})"));
   bench.folder.write("hello/card.json", card(R"({"executor":"builtin"})"));

@@ -12,7 +12,7 @@ namespace function_executor_test {
 
 using namespace baton;
 using agents::FunctionExecutor;
-using agents::TurnContext;
+using agents::FunctionTurn;
 using test::AgentBench;
 using test::RecordingSink;
 
@@ -23,14 +23,14 @@ struct Running {
       : executor(pool, std::move(function)), turn(executor.start(AgentBench::turn_of("hi"), sink)) {}
   std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
   FunctionExecutor executor;
-  std::unique_ptr<agents::RunningTurn> turn;
+  std::unique_ptr<agents::Execution> turn;
 };
 
 }  // namespace
 
 TEST_CASE("FunctionExecutor: a function that returns is done") {
   base::WorkerPool pool("functions", 2, 10);
-  Running running(pool, [](TurnContext& context) { context.text(task::text_of(context.turn().message)); });
+  Running running(pool, [](FunctionTurn& turn) { turn.text(task::text_of(turn.input().message)); });
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->all_text() == "hi");
   CHECK(running.sink->ending() == "done");
@@ -38,9 +38,9 @@ TEST_CASE("FunctionExecutor: a function that returns is done") {
 
 TEST_CASE("FunctionExecutor: what a function thinks aloud is told apart from what it says") {
   base::WorkerPool pool("functions", 1, 10);
-  Running running(pool, [](TurnContext& context) {
-    context.reasoning("so then");
-    context.text("hello");
+  Running running(pool, [](FunctionTurn& turn) {
+    turn.reasoning("so then");
+    turn.text("hello");
   });
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->all_reasoning() == "so then");
@@ -49,7 +49,7 @@ TEST_CASE("FunctionExecutor: what a function thinks aloud is told apart from wha
 
 TEST_CASE("FunctionExecutor: what a function throws fails the turn without its text") {
   base::WorkerPool pool("functions", 1, 10);
-  Running running(pool, [](TurnContext&) { throw std::runtime_error("/secret/path"); });
+  Running running(pool, [](FunctionTurn&) { throw std::runtime_error("/secret/path"); });
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->ending() == "the agent failed");
 }
@@ -57,9 +57,9 @@ TEST_CASE("FunctionExecutor: what a function throws fails the turn without its t
 TEST_CASE("FunctionExecutor: cancel is seen by the function and ends a wait for a child") {
   base::WorkerPool pool("functions", 1, 10);
   std::string error;
-  Running running(pool, [&](TurnContext& context) {
-    error = context.delegate({"d", "helper", {}, {}}).error;
-    CHECK(context.cancelled());
+  Running running(pool, [&](FunctionTurn& turn) {
+    error = turn.delegate({"d", "helper", {}, {}}).error;
+    CHECK(turn.cancelled());
   });
   REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.delegates().empty(); }));
   running.turn->cancel();
@@ -70,9 +70,9 @@ TEST_CASE("FunctionExecutor: cancel is seen by the function and ends a wait for 
 
 TEST_CASE("FunctionExecutor: delegate answers with the child") {
   base::WorkerPool pool("functions", 1, 10);
-  Running running(pool, [](TurnContext& context) {
-    const auto result = context.delegate({"d", "helper", {}, {}});
-    context.text(result.task ? result.task->id.value : "none");
+  Running running(pool, [](FunctionTurn& turn) {
+    const auto result = turn.delegate({"d", "helper", {}, {}});
+    turn.text(result.task ? result.task->id.value : "none");
   });
   REQUIRE(running.sink->wait_until([](const auto& sink) { return !sink.delegates().empty(); }));
   task::Task child;
@@ -85,10 +85,10 @@ TEST_CASE("FunctionExecutor: delegate answers with the child") {
 TEST_CASE("FunctionExecutor: a dropped turn is cancelled and its sink left alone") {
   base::WorkerPool pool("functions", 1, 10);
   std::atomic<bool> through{false};
-  Running running(pool, [&](TurnContext& context) {
-    context.text("up");
-    CHECK(context.wait_cancelled(test::patience()));
-    context.text("late");
+  Running running(pool, [&](FunctionTurn& turn) {
+    turn.text("up");
+    CHECK(turn.wait_cancelled(test::patience()));
+    turn.text("late");
     through = true;
   });
   REQUIRE(running.sink->wait_until([](const auto& sink) { return sink.text_calls() == 1; }));
@@ -101,7 +101,7 @@ TEST_CASE("FunctionExecutor: a dropped turn is cancelled and its sink left alone
 
 TEST_CASE("FunctionExecutor: a full pool fails the turn") {
   base::WorkerPool pool("functions", 1, 0);
-  Running running(pool, [](TurnContext&) {});
+  Running running(pool, [](FunctionTurn&) {});
   REQUIRE(running.sink->wait_finished());
   CHECK(running.sink->ending() == "too many turns of built-in agents");
 }
@@ -110,9 +110,9 @@ TEST_CASE("FunctionExecutor: a function waits while its sink has no room") {
   base::WorkerPool pool("functions", 1, 10);
   auto sink = std::make_shared<RecordingSink>();
   sink->fill();
-  FunctionExecutor executor(pool, [](TurnContext& context) {
-    context.text("a");
-    context.text("b");
+  FunctionExecutor executor(pool, [](FunctionTurn& turn) {
+    turn.text("a");
+    turn.text("b");
   });
   auto turn = executor.start(AgentBench::turn_of("x"), sink);
   REQUIRE(sink->wait_until([](const auto& one) { return one.refused_room(); }));

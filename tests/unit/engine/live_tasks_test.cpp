@@ -44,7 +44,7 @@ class Log {
   // As if the task were older: its first events were not seen here.
   void skip(std::int64_t events) { committed_.head.last_event.value += events; }
 
-  std::optional<task::TurnRequest> request;  // of the next change
+  std::optional<task::RequestData> request;  // of the next change
 
  private:
   void publish(std::vector<task::EventBody> bodies, const task::Json* metadata) {

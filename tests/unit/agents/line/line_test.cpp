@@ -33,14 +33,9 @@ T event_of(std::string_view text) {
 }  // namespace
 
 TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
-  const task::AgentName agent{"echo"};
-  const task::TaskId id{"t"};
-  const task::ContextId context{"c"};
   task::Message message;
   message.id = {"m"};
   message.parts = {task::Part::of_text("two\nlines"), task::Part::of_data({"{\"a\":\n1}"})};
-  const task::Json spread{"{\n  \"k\": \"v\\n\"\r\n}"};
-  const task::Json tools{R"([{"name":"x"}])"};
   const task::Artifact artifact{{"a"}, 0, "n", {}, {task::Part::of_text("p")}, {}, {}};
   task::Task reference;
   reference.id = {"earlier"};
@@ -48,24 +43,22 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   reference.status.state = task::State::completed;
   reference.artifacts = {artifact};
   reference.history = {message};
-  const std::string text = line::encode_turn({"turn-1",
-                                              2,
-                                              agent,
-                                              id,
-                                              context,
-                                              task::State::working,
-                                              spread,
-                                              message,
-                                              {message},
-                                              {artifact},
-                                              {reference},
-                                              tools,
-                                              spread,
-                                              spread,
-                                              {"https://example.org/e"},
-                                              "ask-1",
-                                              {{"d1", &reference, {}}, {"d2", nullptr, "no such agent"}},
-                                              "00-trace"});
+  agents::Turn told;
+  told.id = "turn-1";
+  told.attempt = 2;
+  told.agent = {"echo"};
+  told.task = {"t"};
+  told.context = {"c"};
+  told.message = message;
+  told.history = {message};
+  told.artifacts = {artifact};
+  told.references = {reference};
+  told.tools = {R"([{"name":"x"}])"};
+  told.task_metadata = told.client_state = told.metadata = {"{\n  \"k\": \"v\\n\"\r\n}"};
+  told.extensions = {"https://example.org/e"};
+  told.results = {{"d1", reference, {}}, {"d2", std::nullopt, "no such agent"}};
+  told.trace = "00-trace";
+  const std::string text = line::encode_turn(told, "ask-1");
   CHECK(text.find('\n') == text.size() - 1);
   CHECK(text.find('\r') == std::string::npos);
   const auto document = json::Document::parse(text);
@@ -104,25 +97,9 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
 }
 
 TEST_CASE("line: a turn without references and extensions does not name them") {
-  const task::Message message{{"m"}, task::Role::user, {task::Part::of_text("x")}, {}, {}, {}};
-  const std::string text = line::encode_turn({"t",
-                                              1,
-                                              {"echo"},
-                                              {"t"},
-                                              {"c"},
-                                              task::State::working,
-                                              {},
-                                              message,
-                                              {},
-                                              {},
-                                              {},
-                                              {},
-                                              {},
-                                              {},
-                                              {},
-                                              {},
-                                              {},
-                                              {}});
+  agents::Turn told;
+  told.message.parts = {task::Part::of_text("x")};
+  const std::string text = line::encode_turn(told, {});
   CHECK(text.find("resume") == std::string::npos);
   CHECK(text.find("references") == std::string::npos);
   CHECK(text.find("extensions") == std::string::npos);
@@ -134,12 +111,12 @@ TEST_CASE("line: cancel, tool-result and delegate-result") {
         "{\"type\":\"tool-result\",\"turn\":\"t\",\"id\":\"c\",\"content\":[1, 2]}\n");
   CHECK(line::encode_tool_result("t", {"c", {}, "broken"}) ==
         "{\"type\":\"tool-result\",\"turn\":\"t\",\"id\":\"c\",\"error\":\"broken\"}\n");
-  CHECK(line::encode_delegate_result("t", {"d", nullptr, "no such agent"}) ==
+  CHECK(line::encode_delegate_result("t", {"d", std::nullopt, "no such agent"}) ==
         "{\"type\":\"delegate-result\",\"turn\":\"t\",\"id\":\"d\",\"error\":\"no such agent\"}\n");
   task::Task child;
   child.id = {"child"};
   child.status.state = task::State::completed;
-  const auto document = json::Document::parse(line::encode_delegate_result("t", {"d", &child, {}}));
+  const auto document = json::Document::parse(line::encode_delegate_result("t", {"d", child, {}}));
   REQUIRE(document.has_value());
   CHECK(document->root()["task"]["id"].string() == "child");
   CHECK(document->root()["error"].missing());

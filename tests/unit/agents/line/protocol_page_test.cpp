@@ -118,10 +118,6 @@ TEST_CASE("Line protocol schema: incomplete patches are refused as by the code")
 }
 
 TEST_CASE("Line protocol schema: what the code writes is as it says") {
-  const task::AgentName agent{"a"};
-  const task::TaskId id{"t"};
-  const task::ContextId context{"c"};
-  const task::Json nothing, object{R"({"k": [1]})"}, tools{R"([{"name": "x"}])"};
   task::Message message;
   message.id = {"m"};
   message.parts = {task::Part::of_text("x"), task::Part::of_data({"null"})};
@@ -134,74 +130,35 @@ TEST_CASE("Line protocol schema: what the code writes is as it says") {
   child.status.state = task::State::input_required;
   child.status.message = message;
   child.artifacts = {artifact};
-  check_to_agent(line::encode_turn({"t1",
-                                    1,
-                                    agent,
-                                    id,
-                                    context,
-                                    task::State::working,
-                                    nothing,
-                                    message,
-                                    {},
-                                    {},
-                                    {},
-                                    nothing,
-                                    nothing,
-                                    nothing,
-                                    {},
-                                    {},
-                                    {},
-                                    {}}));
-  check_to_agent(line::encode_turn({"t1",
-                                    2,
-                                    agent,
-                                    id,
-                                    context,
-                                    task::State::working,
-                                    object,
-                                    message,
-                                    {message},
-                                    {artifact},
-                                    {child},
-                                    tools,
-                                    object,
-                                    object,
-                                    {"e"},
-                                    "ask",
-                                    {{"d1", &child, {}}, {"d2", nullptr, "no such agent"}},
-                                    "trace"}));
+  agents::Turn turn;
+  turn.id = "t1";
+  turn.agent = {"a"};
+  turn.task = {"t"};
+  turn.context = {"c"};
+  turn.message = message;
+  check_to_agent(line::encode_turn(turn, {}));
+  turn.attempt = 2;
+  turn.history = {message};
+  turn.artifacts = {artifact};
+  turn.references = {child};
+  turn.tools = {R"([{"name": "x"}])"};
+  turn.task_metadata = turn.client_state = turn.metadata = {R"({"k": [1]})"};
+  turn.extensions = {"e"};
+  turn.results = {{"d1", child, {}}, {"d2", std::nullopt, "no such agent"}};
+  turn.trace = "trace";
+  check_to_agent(line::encode_turn(turn, "ask"));
   check_to_agent(line::encode_cancel("t1"));
   check_to_agent(line::encode_tool_result("t1", {"c", {"[1]"}, {}}));
   check_to_agent(line::encode_tool_result("t1", {"c", {}, "broken"}));
-  check_to_agent(line::encode_delegate_result("t1", {"d", &child, {}}));
-  check_to_agent(line::encode_delegate_result("t1", {"d", nullptr, "no such agent"}));
+  check_to_agent(line::encode_delegate_result("t1", {"d", child, {}}));
+  check_to_agent(line::encode_delegate_result("t1", {"d", std::nullopt, "no such agent"}));
 }
 
 TEST_CASE("Line protocol: a turn line begins with type, protocol and turn, before anything a caller wrote") {
-  const task::AgentName agent{"a"};
-  const task::TaskId id{"t"};
-  const task::ContextId context{"c"};
-  const task::Json nothing;
-  task::Message message;
-  message.parts = {task::Part::of_text("x")};
-  const std::string text = line::encode_turn({"t17-1-99",
-                                              1,
-                                              agent,
-                                              id,
-                                              context,
-                                              task::State::working,
-                                              nothing,
-                                              message,
-                                              {},
-                                              {},
-                                              {},
-                                              nothing,
-                                              nothing,
-                                              nothing,
-                                              {},
-                                              {},
-                                              {},
-                                              {}});
+  agents::Turn turn;
+  turn.id = "t17-1-99";
+  turn.message.parts = {task::Part::of_text("x")};
+  const std::string text = line::encode_turn(turn, {});
   CHECK(text.starts_with(R"({"type":"turn","protocol":1,"turn":"t17-1-99",)"));
 }
 

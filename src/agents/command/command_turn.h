@@ -1,8 +1,8 @@
-// TurnSession: one turn of a command executor on the ProcessHost's thread, and the RunningTurn that controls
+// CommandTurn: one turn of a command executor on the ProcessHost's thread, and the Execution that controls
 // it from outside.
 //
 // Threads: all methods on the host's thread only, except the gate's.
-// Ownership: shared by the RunningTurn, callbacks posted to the host, and the turn's process.
+// Ownership: shared by the Execution, callbacks posted to the host, and the turn's process.
 #pragma once
 
 #include <memory>
@@ -15,10 +15,10 @@ namespace baton::agents {
 class Process;
 class ProcessHost;
 
-class TurnSession {
+class CommandTurn {
  public:
-  explicit TurnSession(std::shared_ptr<TurnSink> sink) : gate_(std::move(sink)) {}
-  virtual ~TurnSession() = default;
+  explicit CommandTurn(std::shared_ptr<TurnSink> sink) : gate_(std::move(sink)) {}
+  virtual ~CommandTurn() = default;
 
   virtual void begin() = 0;
   virtual void cancel() = 0;
@@ -37,6 +37,6 @@ class TurnSession {
 void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate);
 
 // Posts `begin` to the host and returns the turn's handle.
-std::unique_ptr<RunningTurn> run_session(ProcessHost& host, std::shared_ptr<TurnSession> session);
+std::unique_ptr<Execution> run_turn(ProcessHost& host, std::shared_ptr<CommandTurn> turn);
 
 }  // namespace baton::agents

@@ -1,10 +1,10 @@
-#include "agents/command/turn_output.h"
+#include "agents/command/agent_output.h"
 
 #include <doctest/doctest.h>
 
 #include "support/recording_sink.h"
 
-namespace turn_output_test {
+namespace agent_output_test {
 
 using namespace baton;
 
@@ -32,12 +32,12 @@ struct Bench {
 
   std::shared_ptr<test::RecordingSink> sink = std::make_shared<test::RecordingSink>();
   agents::SinkGate gate{sink};
-  std::optional<agents::TurnOutput> output;
+  std::optional<agents::AgentOutput> output;
 };
 
 }  // namespace
 
-TEST_CASE("TurnOutput: pieces of nothing are not told") {
+TEST_CASE("AgentOutput: pieces of nothing are not told") {
   Bench bench;
   for (const char* line : {R"({"type":"text","delta":""})", R"({"type":"reasoning","delta":""})",
                            R"({"type":"reasoning","delta":"hm"})", R"({"type":"text","delta":"so"})"}) {
@@ -48,7 +48,7 @@ TEST_CASE("TurnOutput: pieces of nothing are not told") {
   CHECK(bench.sink->all_reasoning() == "hm");
 }
 
-TEST_CASE("TurnOutput: custom events, activities and usage reach the sink") {
+TEST_CASE("AgentOutput: custom events, activities and usage reach the sink") {
   Bench bench;
   CHECK(bench.say(R"({"type":"custom","name":"n","value":1})"));
   CHECK(bench.say(R"({"type":"activity","id":"a","activity":"PLAN","content":{}})"));
@@ -58,7 +58,7 @@ TEST_CASE("TurnOutput: custom events, activities and usage reach the sink") {
   CHECK(bench.event<task::Usage>(2).used.text == R"({"inputTokens":3})");
 }
 
-TEST_CASE("TurnOutput: what was left open is closed before whatever end") {
+TEST_CASE("AgentOutput: what was left open is closed before whatever end") {
   const char* const ends[] = {R"({"type":"done"})", R"({"type":"fail","error":"e"})", R"({"type":"reject"})",
                               R"({"type":"ask","message":"?"})"};
   for (const char* end : ends) {
@@ -75,7 +75,7 @@ TEST_CASE("TurnOutput: what was left open is closed before whatever end") {
   }
 }
 
-TEST_CASE("TurnOutput: an end of Baton's finding closes what was left open too, and only once") {
+TEST_CASE("AgentOutput: an end of Baton's finding closes what was left open too, and only once") {
   Bench bench;
   CHECK(bench.say(R"({"type":"tool-call","id":"c","name":"own"})"));
   bench.output->fail("the process died");
@@ -86,7 +86,7 @@ TEST_CASE("TurnOutput: an end of Baton's finding closes what was left open too, 
   CHECK(bench.sink->outcomes().size() == 1);
 }
 
-TEST_CASE("TurnOutput: a client's call is left open, other calls get their result before the turn waits") {
+TEST_CASE("AgentOutput: a client's call is left open, other calls get their result before the turn waits") {
   Bench bench(R"([{"name":"pick"}])");
   CHECK(bench.say(R"({"type":"tool-call","id":"own","name":"find"})"));
   CHECK(bench.say(R"({"type":"tool-call","id":"theirs","name":"pick"})"));
@@ -99,7 +99,7 @@ TEST_CASE("TurnOutput: a client's call is left open, other calls get their resul
   CHECK(asked->id == "theirs");
 }
 
-TEST_CASE("TurnOutput: what comes out of order fails the turn and is not told") {
+TEST_CASE("AgentOutput: what comes out of order fails the turn and is not told") {
   const std::pair<const char*, const char*> wrong[] = {
       {R"({"type":"step","name":"s","phase":"finish"})", R"(step: "s" has not begun)"},
       {R"({"type":"tool-result","id":"x","content":1})", R"(tool-result: there is no call "x" in this turn)"},
@@ -119,4 +119,4 @@ TEST_CASE("TurnOutput: what comes out of order fails the turn and is not told") 
   }
 }
 
-}  // namespace turn_output_test
+}  // namespace agent_output_test

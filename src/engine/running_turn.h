@@ -1,5 +1,5 @@
-// TurnRun: one running turn. Stores the executor's output in order, and turns its outcome into the task's
-// next state.
+// RunningTurn: a turn that has begun. Stores the executor's output in order, and turns its outcome into the
+// task's next state.
 //
 // Guarantees, whatever races:
 // - Output is stored in the order it came. At most one change of a turn waits for the engine's thread; output
@@ -33,17 +33,18 @@
 
 namespace baton::engine {
 
-class TurnRun final : public agents::TurnSink, public std::enable_shared_from_this<TurnRun> {
+class RunningTurn final : public agents::TurnSink, public std::enable_shared_from_this<RunningTurn> {
  public:
   // Who keeps the turns.
   class Owner {
    public:
     // The turn is over: its end is in the store. Called on the engine's thread.
-    virtual void over(const std::shared_ptr<TurnRun>& run) = 0;
+    virtual void over(const std::shared_ptr<RunningTurn>& run) = 0;
     // It has also released its executor. `slot_held`: its slot must be given back.
-    virtual void released(const std::shared_ptr<TurnRun>& run, bool slot_held) = 0;
+    virtual void released(const std::shared_ptr<RunningTurn>& run, bool slot_held) = 0;
     // `nth`: how often this turn has used the request's id, with this one. Answered by `begun` or `no_child`.
-    virtual void delegate(const std::shared_ptr<TurnRun>& run, agents::DelegateRequest request, int nth) = 0;
+    virtual void delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request,
+                          int nth) = 0;
     // Gives up the turn's slot while it waits for children. False: too many turns do; this one may not wait.
     virtual bool pause(const task::AgentName& agent) = 0;
     // The turn goes on after waiting for children.
@@ -61,12 +62,12 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     Owner& owner;
   };
 
-  TurnRun(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
+  RunningTurn(const Services& services, task::TaskHead head, const agents::AgentSettings& settings);
 
   // The executor is about to start. From now on output is accepted, but held back until `attach`.
   void started();
   // The executor has started.
-  void attach(std::unique_ptr<agents::RunningTurn> running);
+  void attach(std::unique_ptr<agents::Execution> running);
 
   // Tells the executor to stop, and ends the turn after the grace. Call once the cancel request is stored.
   // `reason`: the text of the canceled status; empty: none.
@@ -129,7 +130,7 @@ class TurnRun final : public agents::TurnSink, public std::enable_shared_from_th
     std::vector<task::Subagent> childless;            // requests without a child
     bool slot_released = false;                       // while it waits for children
     std::vector<agents::DelegateResult> undelivered;  // came before the executor was attached
-    std::shared_ptr<agents::RunningTurn> running;     // also held by calls into it
+    std::shared_ptr<agents::Execution> running;       // also held by calls into it
     base::EventLoop::TimerId deadline = 0;
     base::EventLoop::TimerId grace = 0;
   };

@@ -1,4 +1,4 @@
-// TurnOutput: passes what one turn's agent says in the line protocol to the turn's sink.
+// AgentOutput: what one turn's agent says in the line protocol; checks it, and passes it to the turn's sink.
 //
 // Threads: the host's only.
 #pragma once
@@ -8,20 +8,19 @@
 #include <string>
 
 #include "agents/command/call_ids.h"
-#include "agents/command/turn_order.h"
+#include "agents/command/open_steps.h"
 #include "agents/executor.h"
 #include "agents/line/from_agent.h"
-#include "agents/line/to_agent.h"
 #include "agents/settings.h"
 #include "agents/sink_gate.h"
 #include "base/log.h"
 
 namespace baton::agents {
 
-class TurnOutput {
+class AgentOutput {
  public:
   // `gate` must outlive this.
-  TurnOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate);
+  AgentOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate);
 
   // Counts a line's bytes against what a turn may print. False: that was too much, and the turn has failed.
   bool count(std::size_t bytes);
@@ -56,7 +55,7 @@ class TurnOutput {
   SinkGate& gate_;
   const std::uint64_t output_max_;
   std::set<std::string, std::less<>> client_tools_;
-  TurnOrder order_;
+  OpenSteps open_;
   CallIds call_ids_;
   std::uint64_t printed_ = 0;
   bool canceling_ = false;
@@ -73,8 +72,6 @@ std::string said_nothing(const AgentSettings& settings);
 
 // "the agent printed a line longer than ...".
 std::string line_too_long(const AgentSettings& settings);
-
-line::DelegateOutcome outcome_of(const DelegateResult& result);
 
 // The line that gives an agent its turn, followed by lines with the results of client tools.
 std::string turn_lines(const Turn& turn);

@@ -1,4 +1,4 @@
-#include "engine/turns.h"
+#include "engine/turn_runner.h"
 
 #include <spdlog/spdlog.h>
 
@@ -53,8 +53,9 @@ std::string facts_of(const task::TaskHead& head) {
 
 }  // namespace
 
-Turns::Turns(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Children& children,
-             Background& background, const base::Clock& clock, const EngineOptions& options)
+TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
+                       Children& children, Background& background, const base::Clock& clock,
+                       const EngineOptions& options)
     : reader_(reader),
       inbox_(inbox),
       catalogue_(catalogue),
@@ -66,12 +67,12 @@ Turns::Turns(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& ca
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }) {}
 
-void Turns::take_limits() {
+void TurnRunner::take_limits() {
   scheduler_.set_limits(limits_of(catalogue_));
 }
 
-void Turns::begin(task::TaskKey task, const task::AgentName& agent) {
-  const auto enrolled = std::make_shared<std::shared_ptr<TurnRun>>();
+void TurnRunner::begin(task::TaskKey task, const task::AgentName& agent) {
+  const auto enrolled = std::make_shared<std::shared_ptr<RunningTurn>>();
   Decision decision;
   decision.task = task;
   decision.answers = false;
@@ -88,7 +89,7 @@ void Turns::begin(task::TaskKey task, const task::AgentName& agent) {
 }
 
 // The change that begins the task's queued turn, or ends its task if nobody can run it.
-base::Result<task::Change> Turns::beginning(const store::TaskRow& now) const {
+base::Result<task::Change> TurnRunner::beginning(const store::TaskRow& now) const {
   const task::TaskHead& head = now.head;
   // Cancelled or ended while it was queued.
   if (head.turn_state != task::TurnState::queued) {
@@ -112,7 +113,7 @@ base::Result<task::Change> Turns::beginning(const store::TaskRow& now) const {
 }
 
 // The turn's beginning could not be stored: tries again, unless it has no beginning any more.
-void Turns::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
+void TurnRunner::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
   using base::ErrorCode;
   if (error.code == ErrorCode::task_not_found || error.code == ErrorCode::not_found) {
     return scheduler_.finished(agent);
@@ -121,33 +122,35 @@ void Turns::refused(task::TaskKey task, const task::AgentName& agent, const base
   background_.timers().after(options_.disk_retry, [this, task, agent] { begin(task, agent); });
 }
 
-std::shared_ptr<TurnRun> Turns::enroll(const task::TaskHead& head) {
+std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
   const agents::Agent* agent = catalogue_.find(head.agent);
-  auto run = std::make_shared<TurnRun>(services_, head, agent ? agent->settings : agents::AgentSettings());
+  auto run =
+      std::make_shared<RunningTurn>(services_, head, agent ? agent->settings : agents::AgentSettings());
   running_.with([&](auto& running) { running.insert_or_assign(head.key, run); });
   return run;
 }
 
-bool Turns::begins_early(const task::AgentName& agent) const {
+bool TurnRunner::begins_early(const task::AgentName& agent) const {
   const agents::Agent* known = catalogue_.find(agent);
   return known == nullptr || known->settings.recovery != agents::AgentSettings::Recovery::fail;
 }
 
-void Turns::run_if_early(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first) {
+void TurnRunner::run_if_early(const std::shared_ptr<RunningTurn>& run,
+                              std::optional<store::TurnInput> first) {
   if (begins_early(run->head().agent)) this->run(run, std::move(first));
 }
 
-void Turns::run_if_late(const std::shared_ptr<TurnRun>& run) {
+void TurnRunner::run_if_late(const std::shared_ptr<RunningTurn>& run) {
   if (!begins_early(run->head().agent)) this->run(run, {});
 }
 
-void Turns::run(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first) {
+void TurnRunner::run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
   const bool reads_nothing = first && first->message.reference_tasks.empty();
   if (reads_nothing) return execute(run, std::move(first));
   background_.run([this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); });
 }
 
-void Turns::execute(const std::shared_ptr<TurnRun>& run, std::optional<store::TurnInput> first) {
+void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
   run->started();
   const task::TaskHead head = run->head();
   const agents::Agent* agent = catalogue_.find(head.agent);
@@ -170,7 +173,7 @@ void Turns::execute(const std::shared_ptr<TurnRun>& run, std::optional<store::Tu
 }
 
 // The children's results, but not of one that goes on: it is asked again.
-base::Result<std::vector<agents::DelegateResult>> Turns::results(const TurnLog& log) const {
+base::Result<std::vector<agents::DelegateResult>> TurnRunner::results(const TurnLog& log) const {
   std::vector<agents::DelegateResult> all;
   task::Depth depth{std::nullopt, true};
   depth.bytes_max = kToldBytesMax;
@@ -191,7 +194,8 @@ base::Result<std::vector<agents::DelegateResult>> Turns::results(const TurnLog& 
   return all;
 }
 
-base::Result<agents::Turn> Turns::describe(TurnRun& run, std::optional<store::TurnInput> first) const {
+base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run,
+                                                std::optional<store::TurnInput> first) const {
   const task::TaskHead head = run.head();
   const bool is_first = first.has_value();
   auto input = is_first ? base::Result<store::TurnInput>(std::move(*first))
@@ -247,7 +251,7 @@ base::Result<agents::Turn> Turns::describe(TurnRun& run, std::optional<store::Tu
 }
 
 // One set for all running turns of a context; deleted with the last of them.
-std::shared_ptr<agents::UsedIds> Turns::used_ids(task::ContextKey context) const {
+std::shared_ptr<agents::UsedIds> TurnRunner::used_ids(task::ContextKey context) const {
   return used_ids_->with([&](auto& all) {
     auto& shared = all[context];
     if (auto used = shared.lock()) return used;
@@ -264,7 +268,7 @@ std::shared_ptr<agents::UsedIds> Turns::used_ids(task::ContextKey context) const
   });
 }
 
-bool Turns::cancel(task::TaskKey task, const std::string& reason) {
+bool TurnRunner::cancel(task::TaskKey task, const std::string& reason) {
   const auto run = running_.with([&](auto& running) {
     const auto found = running.find(task);
     return found == running.end() ? nullptr : found->second;
@@ -273,7 +277,7 @@ bool Turns::cancel(task::TaskKey task, const std::string& reason) {
   return run != nullptr;
 }
 
-void Turns::settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
+void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
   Decision decision;
   decision.task = task;
   decision.decide = [message, child](const store::TaskRow& now) -> base::Result<task::Change> {
@@ -308,16 +312,16 @@ void Turns::settle(task::TaskKey task, task::EventNumber message, const task::Su
 }
 
 // If the task has a turn that waits for a slot.
-void Turns::queue_again(const task::TaskHead& head) {
+void TurnRunner::queue_again(const task::TaskHead& head) {
   if (head.turn_state != task::TurnState::queued) return;
   scheduler_.enqueue_again(head.key, head.agent, std::string(task::account_of(head.caller)));
 }
 
-void Turns::delegate(const std::shared_ptr<TurnRun>& run, agents::DelegateRequest request, int nth) {
+void TurnRunner::delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) {
   children_.start(run, std::move(request), nth);
 }
 
-void Turns::over(const std::shared_ptr<TurnRun>& run) {
+void TurnRunner::over(const std::shared_ptr<RunningTurn>& run) {
   const task::TaskKey task = run->head().key;
   running_.with([&](auto& running) {
     const auto found = running.find(task);
@@ -325,7 +329,7 @@ void Turns::over(const std::shared_ptr<TurnRun>& run) {
   });
 }
 
-void Turns::released(const std::shared_ptr<TurnRun>& run, bool slot_held) {
+void TurnRunner::released(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
   const task::TaskHead head = run->head();
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool went_well = head.state == task::State::completed || task::is_waiting(head.state);
@@ -346,7 +350,7 @@ void Turns::released(const std::shared_ptr<TurnRun>& run, bool slot_held) {
 }
 
 // A turn that waits for children holds no slot, but it holds the agent's process: so there is a bound.
-bool Turns::pause(const task::AgentName& agent) {
+bool TurnRunner::pause(const task::AgentName& agent) {
   if (++paused_ > options_.slots) {
     --paused_;
     return false;
@@ -355,16 +359,16 @@ bool Turns::pause(const task::AgentName& agent) {
   return true;
 }
 
-void Turns::resume(const task::AgentName& agent) {
+void TurnRunner::resume(const task::AgentName& agent) {
   --paused_;
   scheduler_.resumed(agent);
 }
 
-std::size_t Turns::running() const {
+std::size_t TurnRunner::running() const {
   return running_.with([](const auto& running) { return running.size(); });
 }
 
-void Turns::drain(std::chrono::milliseconds grace) {
+void TurnRunner::drain(std::chrono::milliseconds grace) {
   scheduler_.close();
   const auto until = base::SteadyTime::now() + grace;
   while (running() > 0 && !hurried_ && base::SteadyTime::now() < until) {
@@ -373,7 +377,7 @@ void Turns::drain(std::chrono::milliseconds grace) {
   // Again, as long as turns come to light whose beginnings were on their way: none may be left that still
   // talks.
   do {
-    std::vector<std::shared_ptr<TurnRun>> left;
+    std::vector<std::shared_ptr<RunningTurn>> left;
     running_.with([&](auto& running) {
       for (const auto& [task, run] : running) left.push_back(run);
     });

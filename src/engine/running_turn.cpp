@@ -1,4 +1,4 @@
-#include "engine/turn_run.h"
+#include "engine/running_turn.h"
 
 #include <spdlog/spdlog.h>
 
@@ -18,18 +18,18 @@ const task::Message* message_of(const agents::Outcome& outcome) {
 
 }  // namespace
 
-TurnRun::TurnRun(const Services& services, task::TaskHead head, const agents::AgentSettings& settings)
+RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const agents::AgentSettings& settings)
     : services_(services),
       reply_as_(settings.reply_as),
       time_max_(settings.turn_timeout),
       cancel_grace_(settings.cancel_grace),
       state_(std::in_place, std::move(head), services.options, settings.reply_as) {}
 
-task::TaskHead TurnRun::head() const {
+task::TaskHead RunningTurn::head() const {
   return state_.with([](const State& state) { return state.head; });
 }
 
-std::string TurnRun::failure() const {
+std::string RunningTurn::failure() const {
   return state_.with([](const State& state) -> std::string {
     if (!state.outcome) return {};
     if (const auto* failed = std::get_if<agents::Failed>(&*state.outcome)) return failed->error;
@@ -38,11 +38,11 @@ std::string TurnRun::failure() const {
   });
 }
 
-bool TurnRun::is_over() const {
+bool RunningTurn::is_over() const {
   return state_.with([](const State& state) { return state.phase == Phase::over; });
 }
 
-void TurnRun::started() {
+void RunningTurn::started() {
   const auto deadline = services_.background.timers().after(time_max_, [self = shared_from_this()] {
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
     self->force(agents::Failed{"the agent did not finish within " + std::to_string(seconds) + " seconds"});
@@ -54,8 +54,8 @@ void TurnRun::started() {
   });
 }
 
-void TurnRun::attach(std::unique_ptr<agents::RunningTurn> running) {
-  const std::shared_ptr<agents::RunningTurn> shared = std::move(running);
+void RunningTurn::attach(std::unique_ptr<agents::Execution> running) {
+  const std::shared_ptr<agents::Execution> shared = std::move(running);
   std::vector<agents::DelegateResult> undelivered;
   const bool cancel = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
@@ -68,7 +68,7 @@ void TurnRun::attach(std::unique_ptr<agents::RunningTurn> running) {
   if (cancel) shared->cancel();
 }
 
-void TurnRun::cancel(std::string reason) {
+void RunningTurn::cancel(std::string reason) {
   const auto grace = services_.background.timers().after(
       cancel_grace_, [self = shared_from_this()] { self->force(agents::Canceled{}); });
   const auto running = state_.with([&](State& state) {
@@ -81,14 +81,14 @@ void TurnRun::cancel(std::string reason) {
 }
 
 // Whether the task has room for `bytes` more; if not, the turn fails.
-bool TurnRun::fits(State& state, std::size_t bytes) {
+bool RunningTurn::fits(State& state, std::size_t bytes) {
   const std::size_t most = services_.options.task_bytes_max;
   if (state.head.bytes + state.output.unstored_bytes() + bytes <= most) return true;
   state.outcome = agents::Failed{"the task holds more than " + std::to_string(most) + " bytes"};
   return false;
 }
 
-void TurnRun::emit(task::EventBody body) {
+void RunningTurn::emit(task::EventBody body) {
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
     if (!fits(state, task::weight_of(body))) return true;
@@ -99,7 +99,7 @@ void TurnRun::emit(task::EventBody body) {
   if (taken) flush();
 }
 
-void TurnRun::text(std::string delta) {
+void RunningTurn::text(std::string delta) {
   if (delta.empty()) return;
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
@@ -110,7 +110,7 @@ void TurnRun::text(std::string delta) {
   if (taken) flush();
 }
 
-void TurnRun::reasoning(std::string delta) {
+void RunningTurn::reasoning(std::string delta) {
   if (delta.empty()) return;
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
@@ -120,16 +120,16 @@ void TurnRun::reasoning(std::string delta) {
   if (taken) flush();
 }
 
-void TurnRun::hold() {
+void RunningTurn::hold() {
   state_.with([](State& state) { state.held = true; });
 }
 
-void TurnRun::release() {
+void RunningTurn::release() {
   state_.with([](State& state) { state.held = false; });
   flush();
 }
 
-bool TurnRun::ready(std::function<void()> when_ready) {
+bool RunningTurn::ready(std::function<void()> when_ready) {
   return state_.with([&](State& state) {
     if (state.phase == Phase::over || state.output.bytes() < services_.options.turn_bytes_max) return true;
     state.when_ready = std::move(when_ready);
@@ -137,7 +137,7 @@ bool TurnRun::ready(std::function<void()> when_ready) {
   });
 }
 
-void TurnRun::finish(agents::Outcome outcome) {
+void RunningTurn::finish(agents::Outcome outcome) {
   state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return;
     if (std::holds_alternative<agents::Waits>(outcome) && !state.delegated) {
@@ -149,9 +149,9 @@ void TurnRun::finish(agents::Outcome outcome) {
   flush();
 }
 
-void TurnRun::force(agents::Outcome outcome) {
+void RunningTurn::force(agents::Outcome outcome) {
   auto running = state_.with([&](State& state) {
-    if (state.phase == Phase::over) return std::shared_ptr<agents::RunningTurn>();
+    if (state.phase == Phase::over) return std::shared_ptr<agents::Execution>();
     if (!state.outcome) state.outcome = std::move(outcome);
     return std::exchange(state.running, nullptr);
   });
@@ -160,13 +160,13 @@ void TurnRun::force(agents::Outcome outcome) {
   flush();
 }
 
-void TurnRun::abandon() {
+void RunningTurn::abandon() {
   const bool was_over =
       state_.with([](State& state) { return std::exchange(state.phase, Phase::over) == Phase::over; });
   if (!was_over) end();
 }
 
-task::Change TurnRun::ending_change(State& state, const store::TaskRow& now) {
+task::Change RunningTurn::ending_change(State& state, const store::TaskRow& now) {
   const bool ends = state.cancel_requested || now.head.cancel_requested || !runs_on(*state.outcome);
   ends ? state.output.close_all() : state.output.close_stream();
   if (std::holds_alternative<agents::Waits>(*state.outcome)) log_childless(state);
@@ -192,13 +192,13 @@ task::Change TurnRun::ending_change(State& state, const store::TaskRow& now) {
 }
 
 // A turn that waits ends when it is known which children it waits for.
-bool TurnRun::may_end(const State& state) {
+bool RunningTurn::may_end(const State& state) {
   if (!state.outcome) return false;
   return !std::holds_alternative<agents::Waits>(*state.outcome) || state.asked_for == 0;
 }
 
 // Has the engine's thread store what there is, if it may be stored now.
-void TurnRun::flush() {
+void RunningTurn::flush() {
   struct Next {
     bool posts = false;
     task::TaskKey task;
@@ -224,7 +224,7 @@ void TurnRun::flush() {
   services_.inbox.post(std::move(decision));
 }
 
-base::Result<task::Change> TurnRun::decide(const store::TaskRow& now) {
+base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
   return state_.with([&](State& state) -> base::Result<task::Change> {
     state.output.put_back();  // of a decision that could not be written
     state.ending = false;
@@ -247,7 +247,7 @@ base::Result<task::Change> TurnRun::decide(const store::TaskRow& now) {
   });
 }
 
-void TurnRun::committed(const store::Committed& committed) {
+void RunningTurn::committed(const store::Committed& committed) {
   std::function<void()> when_ready;
   const bool over = state_.with([&](State& state) {
     state.posted = false;
@@ -267,7 +267,7 @@ void TurnRun::committed(const store::Committed& committed) {
   }
 }
 
-void TurnRun::refused(const base::Error& error) {
+void RunningTurn::refused(const base::Error& error) {
   struct Lost {
     bool lost = false, was_over = false;
   };
@@ -293,7 +293,7 @@ void TurnRun::refused(const base::Error& error) {
 }
 
 // Puts back what was not stored, and tries again after `delay`.
-void TurnRun::store_again(std::chrono::milliseconds delay) {
+void RunningTurn::store_again(std::chrono::milliseconds delay) {
   auto again = [self = shared_from_this()] {
     self->state_.with([](State& state) {
       state.posted = false;
@@ -308,9 +308,9 @@ void TurnRun::store_again(std::chrono::milliseconds delay) {
   }
 }
 
-void TurnRun::end() {
+void RunningTurn::end() {
   struct Last {
-    std::shared_ptr<agents::RunningTurn> running;
+    std::shared_ptr<agents::Execution> running;
     base::EventLoop::TimerId deadline = 0, grace = 0;
     bool slot_held = true;
     std::function<void()> when_ready;

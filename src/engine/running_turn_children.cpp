@@ -1,8 +1,8 @@
-// The part of TurnRun that is about children: who is asked for, what the log says, what the executor gets.
+// RunningTurn and its children: who is asked for, what the log says, what the executor gets.
 #include <algorithm>
 
+#include "engine/running_turn.h"
 #include "engine/turn_ending.h"
-#include "engine/turn_run.h"
 
 namespace baton::engine {
 namespace {
@@ -11,17 +11,17 @@ constexpr int kChildrenMax = 32;  // open at once, for each turn
 
 }  // namespace
 
-bool TurnRun::may_have_children() const {
+bool RunningTurn::may_have_children() const {
   return state_.with([](const State& state) {
     return state.delegated || state.head.turn.value > 1 || state.head.attempt > 1;
   });
 }
 
-std::string TurnRun::open_subagent(task::TaskKey child) const {
+std::string RunningTurn::open_subagent(task::TaskKey child) const {
   return state_.with([&](const State& state) { return state.output.open_subagent(child); });
 }
 
-void TurnRun::go_on(TurnLog log) {
+void RunningTurn::go_on(TurnLog log) {
   state_.with([&](State& state) {
     state.earlier = std::move(log.delegated);
     state.output.go_on(std::move(log.subagents), std::move(log.said));
@@ -30,12 +30,12 @@ void TurnRun::go_on(TurnLog log) {
 
 // A turn that has ended by itself takes no more. One that waits must not lose what comes until its end is
 // decided; after that, the waiting task takes it.
-bool TurnRun::may_log_children(const State& state) {
+bool RunningTurn::may_log_children(const State& state) {
   if (state.phase == Phase::over) return false;
   return !state.outcome || (runs_on(*state.outcome) && !state.ending);
 }
 
-TurnRun::Begun TurnRun::begun(const task::Subagent& child) {
+RunningTurn::Begun RunningTurn::begun(const task::Subagent& child) {
   const Begun begun = state_.with([&](State& state) {
     --state.asked_for;
     const bool known = std::any_of(
@@ -50,7 +50,7 @@ TurnRun::Begun TurnRun::begun(const task::Subagent& child) {
   return begun;
 }
 
-void TurnRun::no_child(const std::string& agent, const std::string& id, const std::string& error) {
+void RunningTurn::no_child(const std::string& agent, const std::string& id, const std::string& error) {
   state_.with([&](State& state) {
     --state.asked_for;
     task::Subagent none;
@@ -65,7 +65,7 @@ void TurnRun::no_child(const std::string& agent, const std::string& id, const st
   flush();
 }
 
-bool TurnRun::settle(const task::Subagent& child) {
+bool RunningTurn::settle(const task::Subagent& child) {
   const bool taken = state_.with([&](State& state) {
     if (!may_log_children(state)) return false;
     state.output.add(child, services_.clock.now());
@@ -75,7 +75,7 @@ bool TurnRun::settle(const task::Subagent& child) {
   return taken;
 }
 
-void TurnRun::deliver(agents::DelegateResult result) {
+void RunningTurn::deliver(agents::DelegateResult result) {
   struct Next {
     bool resumes = false;
     task::AgentName agent;
@@ -90,7 +90,7 @@ void TurnRun::deliver(agents::DelegateResult result) {
 }
 
 // Passes a result to the executor, or keeps it until one is attached.
-void TurnRun::tell(agents::DelegateResult result) {
+void RunningTurn::tell(agents::DelegateResult result) {
   const auto running = state_.with([&](State& state) {
     const bool starts = state.phase != Phase::over && !state.outcome && !state.running;
     if (starts) state.undelivered.push_back(std::move(result));
@@ -99,7 +99,7 @@ void TurnRun::tell(agents::DelegateResult result) {
   if (running) running->deliver(std::move(result));
 }
 
-void TurnRun::delegate(agents::DelegateRequest request) {
+void RunningTurn::delegate(agents::DelegateRequest request) {
   struct Next {
     bool goes = false, pauses = false, too_many = false;
     task::AgentName agent;
@@ -129,7 +129,7 @@ void TurnRun::delegate(agents::DelegateRequest request) {
 }
 
 // The turn that goes on is told of them, too.
-void TurnRun::log_childless(State& state) const {
+void RunningTurn::log_childless(State& state) const {
   for (task::Subagent& none : std::exchange(state.childless, {})) {
     const task::Subagent end{none.id, none.name, task::Subagent::Phase::failed,
                              std::exchange(none.error, {})};

@@ -1,4 +1,4 @@
-#include "agents/command/turn_output.h"
+#include "agents/command/agent_output.h"
 
 #include <cstdio>
 
@@ -41,30 +41,30 @@ task::Part tool_call_part(const task::ToolCall& call) {
 
 }  // namespace
 
-TurnOutput::TurnOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate)
+AgentOutput::AgentOutput(const Turn& turn, const AgentSettings& settings, SinkGate& gate)
     : gate_(gate),
       output_max_(settings.output_max),
       client_tools_(names_of(turn.tools)),
       call_ids_(turn.used_ids) {}
 
-bool TurnOutput::count(std::size_t bytes) {
+bool AgentOutput::count(std::size_t bytes) {
   printed_ += bytes;
   if (printed_ <= output_max_) return true;
   fail("the agent printed more than " + mebibytes(output_max_));
   return false;
 }
 
-bool TurnOutput::take(line::AgentMessage message) {
+bool AgentOutput::take(line::AgentMessage message) {
   return std::visit([this](auto& one) { return take_one(std::move(one)); }, message);
 }
 
-void TurnOutput::finish(Outcome outcome) {
+void AgentOutput::finish(Outcome outcome) {
   if (std::exchange(ended_, true)) return;
   const bool stopped = std::holds_alternative<Failed>(outcome) || std::holds_alternative<Rejected>(outcome) ||
                        std::holds_alternative<BrokenOff>(outcome) || std::holds_alternative<Waits>(outcome);
   if (canceling_ && stopped) outcome = Canceled{};
   gate_.use([&](TurnSink& sink) {
-    for (task::EventBody& end : order_.close()) {
+    for (task::EventBody& end : open_.close()) {
       if (auto* result = std::get_if<task::ToolResult>(&end)) result->id = call_ids_.given(result->id);
       sink.emit(std::move(end));
     }
@@ -72,28 +72,28 @@ void TurnOutput::finish(Outcome outcome) {
   });
 }
 
-bool TurnOutput::end(Outcome outcome) {
+bool AgentOutput::end(Outcome outcome) {
   finish(std::move(outcome));
   return true;
 }
 
 // Drops empty pieces: strict clients refuse them.
-bool TurnOutput::take_one(line::Text text) {
+bool AgentOutput::take_one(line::Text text) {
   if (!text.delta.empty()) gate_.use([&](TurnSink& sink) { sink.text(std::move(text.delta)); });
   return true;
 }
 
-bool TurnOutput::take_one(line::Reasoning reasoning) {
+bool AgentOutput::take_one(line::Reasoning reasoning) {
   if (!reasoning.delta.empty()) {
     gate_.use([&](TurnSink& sink) { sink.reasoning(std::move(reasoning.delta)); });
   }
   return true;
 }
 
-bool TurnOutput::take_one(task::EventBody body) {
+bool AgentOutput::take_one(task::EventBody body) {
   auto* call = std::get_if<task::ToolCall>(&body);
   if (call != nullptr) call->by_client = client_tools_.contains(call->name);
-  if (const std::string problem = order_.take(body); !problem.empty()) {
+  if (const std::string problem = open_.take(body); !problem.empty()) {
     fail(kNotOfProtocol + problem);
     return false;
   }
@@ -107,40 +107,40 @@ bool TurnOutput::take_one(task::EventBody body) {
   return true;
 }
 
-bool TurnOutput::take_one(line::Delegate delegate) {
+bool AgentOutput::take_one(line::Delegate delegate) {
   DelegateRequest request{std::move(delegate.id), std::move(delegate.agent), std::move(delegate.message),
                           std::move(delegate.task)};
   gate_.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
   return true;
 }
 
-bool TurnOutput::take_one(line::Wait) {
+bool AgentOutput::take_one(line::Wait) {
   return end(Waits{});
 }
 
-bool TurnOutput::take_one(line::Ask ask) {
+bool AgentOutput::take_one(line::Ask ask) {
   return end(Asked{id_of_ask(ask.id), false, std::move(ask.message)});
 }
 
-bool TurnOutput::take_one(line::Auth auth) {
+bool AgentOutput::take_one(line::Auth auth) {
   return end(Asked{id_of_ask(auth.id), true, std::move(auth.message)});
 }
 
-std::string TurnOutput::id_of_ask(const std::string& own) {
+std::string AgentOutput::id_of_ask(const std::string& own) {
   return own.empty() ? base::make_uuid() : call_ids_.begin(own);
 }
 
-bool TurnOutput::take_one(line::Done done) {
+bool AgentOutput::take_one(line::Done done) {
   return end(Done{std::move(done.message)});
 }
-bool TurnOutput::take_one(line::Fail failure) {
+bool AgentOutput::take_one(line::Fail failure) {
   return end(Failed{std::move(failure.error)});
 }
-bool TurnOutput::take_one(line::Reject reject) {
+bool AgentOutput::take_one(line::Reject reject) {
   return end(Rejected{std::move(reject.reason)});
 }
 
-void TurnOutput::call_client(task::ToolCall call) {
+void AgentOutput::call_client(task::ToolCall call) {
   task::Message message;
   message.role = task::Role::agent;
   message.parts.push_back(
@@ -170,18 +170,9 @@ std::string line_too_long(const AgentSettings& settings) {
   return "the agent printed a line longer than " + mebibytes(settings.line_max);
 }
 
-line::DelegateOutcome outcome_of(const DelegateResult& result) {
-  return {result.id, result.task ? &*result.task : nullptr, result.error};
-}
-
 std::string turn_lines(const Turn& turn) {
   const CallIds call_ids(turn.used_ids);
-  std::vector<line::DelegateOutcome> results;
-  for (const DelegateResult& result : turn.results) results.push_back(outcome_of(result));
-  std::string lines = line::encode_turn(
-      {turn.id, turn.attempt, turn.agent, turn.task, turn.context, turn.state, turn.task_metadata,
-       turn.message, turn.history, turn.artifacts, turn.references, turn.tools, turn.client_state,
-       turn.metadata, turn.extensions, call_ids.own(turn.resume_ask), results, turn.trace});
+  std::string lines = line::encode_turn(turn, call_ids.own(turn.resume_ask));
   for (task::ToolResult& result : protocol::chat::tool_results_in(turn.message)) {
     result.id = call_ids.own(result.id);
     lines += line::encode_tool_result(turn.id, result);

@@ -1,0 +1,52 @@
+#include "agents/command/command_turn.h"
+
+#include "agents/command/process.h"
+#include "agents/command/process_host.h"
+
+namespace baton::agents {
+namespace {
+
+class CommandExecution final : public Execution {
+ public:
+  CommandExecution(ProcessHost& host, std::shared_ptr<CommandTurn> turn)
+      : host_(host), turn_(std::move(turn)) {}
+
+  ~CommandExecution() override {
+    turn_->gate().close();
+    host_.post([turn = turn_] { turn->abandon(); });
+  }
+
+  void cancel() override {
+    host_.post([turn = turn_] { turn->cancel(); });
+  }
+
+  void deliver(DelegateResult result) override {
+    host_.post([turn = turn_, result = std::move(result)] { turn->deliver(result); });
+  }
+
+ private:
+  ProcessHost& host_;
+  const std::shared_ptr<CommandTurn> turn_;
+};
+
+}  // namespace
+
+void pause_unless_ready(ProcessHost& host, const std::shared_ptr<Process>& process, SinkGate& gate) {
+  bool go_on = true;
+  gate.use([&](TurnSink& sink) {
+    sink.release();
+    go_on = sink.ready([&host, weak = std::weak_ptr(process)] {
+      auto alive = weak.lock();
+      if (alive != nullptr) host.post([alive = std::move(alive)] { alive->resume_output(); });
+    });
+  });
+  if (!go_on) process->pause_output();
+}
+
+std::unique_ptr<Execution> run_turn(ProcessHost& host, std::shared_ptr<CommandTurn> turn) {
+  auto handle = std::make_unique<CommandExecution>(host, turn);
+  host.post([turn = std::move(turn)] { turn->begin(); });
+  return handle;
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,85 @@
+#include "agents/command/open_steps.h"
+
+#include <doctest/doctest.h>
+
+namespace open_steps_test {
+
+using namespace baton;
+using agents::OpenSteps;
+using task::Step;
+using task::ToolCall;
+using task::ToolResult;
+
+namespace {
+
+ToolCall call(std::string id, bool by_client = false) {
+  return {std::move(id), "find", {"{}"}, by_client};
+}
+ToolResult result(std::string id) {
+  return {std::move(id), {"1"}, {}};
+}
+Step begin(std::string name) {
+  return {std::move(name), Step::Phase::start};
+}
+Step finish(std::string name) {
+  return {std::move(name), Step::Phase::finish};
+}
+
+}  // namespace
+
+TEST_CASE("OpenSteps: what is opened and closed once may come, side by side and again") {
+  OpenSteps open;
+  for (const task::EventBody& body :
+       {task::EventBody{begin("a")}, task::EventBody{begin("b")}, task::EventBody{call("1")},
+        task::EventBody{call("2")}, task::EventBody{result("2")}, task::EventBody{finish("a")},
+        task::EventBody{result("1")}, task::EventBody{begin("a")}, task::EventBody{finish("b")},
+        task::EventBody{finish("a")}, task::EventBody{task::StateSnapshot{{"1"}}}}) {
+    CHECK(open.take(body).empty());
+  }
+  CHECK(open.close().empty());
+}
+
+TEST_CASE("OpenSteps: what is opened or closed out of turn is refused by its name") {
+  OpenSteps open;
+  CHECK(open.take(finish("plan")) == "step: \"plan\" has not begun");
+  CHECK(open.take(begin("plan")).empty());
+  CHECK(open.take(begin("plan")) == "step: \"plan\" has begun already");
+  CHECK(open.take(finish("plan")).empty());
+  CHECK(open.take(finish("plan")) == "step: \"plan\" has not begun");
+
+  CHECK(open.take(result("c1")) == "tool-result: there is no call \"c1\" in this turn");
+  CHECK(open.take(call("c1")).empty());
+  CHECK(open.take(call("c1")) == "tool-call: there is a call \"c1\" in this turn already");
+  CHECK(open.take(result("c1")).empty());
+  CHECK(open.take(result("c1")) == "tool-result: the call \"c1\" has its result already");
+  CHECK(open.take(call("c1")) == "tool-call: there is a call \"c1\" in this turn already");
+}
+
+TEST_CASE("OpenSteps: a close gives results to calls without one, then ends steps from the last begun") {
+  OpenSteps open;
+  for (const task::EventBody& body :
+       {task::EventBody{begin("a")}, task::EventBody{begin("z")}, task::EventBody{begin("b")},
+        task::EventBody{call("9")}, task::EventBody{call("1")}, task::EventBody{call("5")},
+        task::EventBody{result("1")}, task::EventBody{finish("z")}}) {
+    REQUIRE(open.take(body).empty());
+  }
+  const std::vector<task::EventBody> ends = open.close();
+  REQUIRE(ends.size() == 4);
+  CHECK(std::get<ToolResult>(ends[0]).id == "9");
+  CHECK(std::get<ToolResult>(ends[0]).error == "the agent gave no result");
+  CHECK(std::get<ToolResult>(ends[0]).content.empty());
+  CHECK(std::get<ToolResult>(ends[1]).id == "5");
+  CHECK(std::get<Step>(ends[2]).name == "b");
+  CHECK(std::get<Step>(ends[2]).phase == Step::Phase::finish);
+  CHECK(std::get<Step>(ends[3]).name == "a");
+  CHECK(open.close().empty());
+}
+
+TEST_CASE("OpenSteps: a client's call stays open, and the agent has no result for it") {
+  OpenSteps open;
+  CHECK(open.take(call("c", true)).empty());
+  CHECK_FALSE(open.take(result("c")).empty());
+  CHECK(open.close().empty());
+}
+
+}  // namespace open_steps_test
