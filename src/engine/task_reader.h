@@ -40,8 +40,9 @@ class TaskReader {
   // For the engine alone: these may tell of what is not durable yet. Otherwise as in store::TaskStore.
   base::Result<store::TurnInput> turn_input(task::TaskKey key, task::EventNumber message) const;
   base::Result<store::ContextRecord> context(const task::TaskHead& head, int limit) const;
-  base::Result<task::Task> read_committed(task::TaskKey key, const task::Depth& depth) const {
-    return live_.is_changing(key) ? store_.read(key, depth) : read(key, depth);
+  base::Result<task::Task> read_committed(task::TaskKey key, const task::Depth& depth,
+                                          std::optional<task::EventNumber> as_of = {}) const {
+    return live_.is_changing(key) ? store_.read(key, depth, as_of) : read(key, depth, as_of);
   }
   base::Result<std::vector<task::Event>> committed_events(task::TaskKey key, task::EventNumber after,
                                                           int limit) const {

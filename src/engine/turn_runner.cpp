@@ -4,7 +4,7 @@
 
 #include "base/loggable.h"
 #include "base/threads.h"
-#include "engine/references.h"
+#include "engine/other_tasks.h"
 #include "engine/turn_ending.h"
 
 namespace baton::engine {
@@ -18,7 +18,8 @@ std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& cata
 
 constexpr int kReferencesMax = 10;
 constexpr int kLogPage = 500;
-// Of the conversation and the referenced tasks together, as an agent gets them.
+// Of the conversation and the referenced tasks together, as an agent gets them, and of its children's
+// results.
 constexpr std::size_t kToldBytesMax = 8 << 20;
 
 // What is left of kToldBytesMax for references.
@@ -172,28 +173,6 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
   }
 }
 
-// The children's results, but not of one that goes on: it is asked again.
-base::Result<std::vector<agents::DelegateResult>> TurnRunner::results(const TurnLog& log) const {
-  std::vector<agents::DelegateResult> all;
-  task::Depth depth{std::nullopt, true};
-  depth.bytes_max = kToldBytesMax;
-  for (const task::Subagent& one : last_of_each_call(log.delegated)) {
-    if (!one.task) {
-      all.push_back({one.call, std::nullopt, one.error});
-      continue;
-    }
-    auto child = reader_.read_committed(one.task, depth);
-    if (!child && child.error().code != base::ErrorCode::too_large)
-      return base::fail(std::move(child.error()));
-    if (!child) {
-      all.push_back({one.call, std::nullopt, "the child's result is too large"});
-    } else if (task::is_stopped(child->status.state)) {
-      all.push_back({one.call, std::move(*child), {}});
-    }
-  }
-  return all;
-}
-
 base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run,
                                                 std::optional<store::TurnInput> first) const {
   const task::TaskHead head = run.head();
@@ -225,7 +204,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run,
     auto log = read_turn_log(
         head, [&](task::EventNumber after) { return reader_.committed_events(head.key, after, kLogPage); });
     if (!log) return base::fail(std::move(log.error()));
-    auto told = results(*log);
+    auto told = child_results(reader_, log->delegated, kToldBytesMax);
     if (!told) return base::fail(std::move(told.error()));
     turn.results = std::move(*told);
     turn.again = log->has_delegated;

@@ -69,7 +69,6 @@ class TurnRunner final : private RunningTurn::Owner {
   void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
   void execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});
   base::Result<agents::Turn> describe(RunningTurn& run, std::optional<store::TurnInput> first) const;
-  base::Result<std::vector<agents::DelegateResult>> results(const TurnLog& log) const;
   std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
   void queue_again(const task::TaskHead& head);
 

@@ -1,8 +1,10 @@
-// The tasks that a message refers to (A2A: referenceTaskIds), as its agent gets them.
+// Other tasks that an agent is told of when its turn begins: those that its message refers to (A2A:
+// referenceTaskIds), and what its children have answered.
 //
 // Threads: any. Blocks on the disk.
 #pragma once
 
+#include "agents/executor.h"
 #include "engine/task_reader.h"
 
 namespace baton::engine {
@@ -19,5 +21,12 @@ struct ReferenceBounds {
 base::Result<std::vector<task::Task>> referenced_tasks(const TaskReader& reader, const task::TaskHead& head,
                                                        const task::Message& message,
                                                        const ReferenceBounds& bounds);
+
+// Returns the results of what was delegated, of each name (Subagent::call) the last: the child as it has
+// stopped or, where it works again, as it was when it stopped; or why there is none. A result that takes all
+// of them past `bytes_max` is replaced by an error. `delegated`: as in TurnLog.
+base::Result<std::vector<agents::DelegateResult>> child_results(const TaskReader& reader,
+                                                                const std::vector<task::Subagent>& delegated,
+                                                                std::size_t bytes_max);
 
 }  // namespace baton::engine

@@ -1,10 +1,10 @@
-#include "engine/references.h"
+#include "engine/other_tasks.h"
 
 #include <doctest/doctest.h>
 
 #include "support/engine_bench.h"
 
-namespace references_test {
+namespace other_tasks_test {
 
 using namespace baton;
 using test::EngineBench;
@@ -119,4 +119,4 @@ TEST_CASE("references: what is too large is left out, the history first") {
   CHECK(none[0].status.state == task::State::completed);
 }
 
-}  // namespace references_test
+}  // namespace other_tasks_test
