@@ -98,7 +98,7 @@ void Cancels::end_lost_turn(const WishPtr& wish) {
 }
 
 void Cancels::await_cancel(const WishPtr& wish, task::EventNumber after) {
-  waits_.begin(wish->task, after, options_.reply_wait, [wish](std::optional<Stop> stop) {
+  reader_.await_stop(wish->task, after, options_.reply_wait, [wish](std::optional<Stop> stop) {
     if (stop && stop->state == task::State::canceled) return wish->done(wish->task);
     if (stop) {
       return wish->done(fail(ErrorCode::not_cancelable, "the task ended before it could be canceled"));

@@ -8,7 +8,6 @@
 #include "engine/inbox.h"
 #include "engine/options.h"
 #include "engine/turn_runner.h"
-#include "engine/waits.h"
 
 namespace baton::engine {
 
@@ -17,12 +16,11 @@ class Cancels {
   using Done = std::function<void(base::Result<task::TaskKey>)>;
 
   Cancels(const store::TaskStore& store, const TaskReader& reader, Inbox& inbox, TurnRunner& turns,
-          Waits& waits, Background& background, const base::Clock& clock, const EngineOptions& options)
+          Background& background, const base::Clock& clock, const EngineOptions& options)
       : store_(store),
         reader_(reader),
         inbox_(inbox),
         turns_(turns),
-        waits_(waits),
         background_(background),
         clock_(clock),
         options_(options) {}
@@ -45,7 +43,6 @@ class Cancels {
   const TaskReader& reader_;
   Inbox& inbox_;
   TurnRunner& turns_;
-  Waits& waits_;
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;

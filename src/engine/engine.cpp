@@ -16,7 +16,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const 
                const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written)
     : options_(std::move(options)),
       inbox_(store, deliveries, live_, inbox_options(options_), std::move(deliveries_written)),
-      reader_(store, deliveries, live_, inbox_),
+      reader_(store, deliveries, live_, inbox_, background_),
       deliveries_(deliveries, reader_, inbox_),
       delegation_(reader_, tasks_, turns_, background_, options_),
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_),

@@ -62,9 +62,9 @@ class Engine {
   const EngineOptions options_;
   LiveTasks live_;
   Inbox inbox_;
+  Background background_;
   const TaskReader reader_;
   Deliveries deliveries_;
-  Background background_;
   Delegation delegation_;  // uses the next two once they are there
   TurnRunner turns_;
   TaskService tasks_;

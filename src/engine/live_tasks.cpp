@@ -1,7 +1,6 @@
 #include "engine/live_tasks.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace baton::engine {
@@ -43,54 +42,7 @@ std::size_t bytes_of(const std::optional<task::RequestData>& request) {
   return bytes;
 }
 
-std::optional<Stop> first_stop(const std::vector<task::EventPtr>& events, task::EventNumber after) {
-  for (const task::EventPtr& event : events) {
-    const task::StatusChanged* change = task::status_in(*event);
-    if (change && event->number > after && task::is_stopped(change->status.state)) {
-      return Stop{change->status.state, event->number};
-    }
-  }
-  return std::nullopt;
-}
-
-void add_request(LiveLog& log, const store::Committed& committed, std::optional<task::RequestData> request) {
-  const bool says_nothing =
-      !request || (request->metadata.empty() && request->tools.empty() && request->client_state.empty() &&
-                   request->extensions.empty() && !request->history);
-  if (says_nothing || committed.events.empty()) return;
-  log.requests.push_back({committed.events.front()->number, committed.events.back()->number,
-                          std::make_shared<const task::RequestData>(std::move(*request))});
-}
-
-// As in the store, a client's history is kept only until its turn has ended.
-void forget_histories(LiveLog& log) {
-  for (LiveLog::Request& one : log.requests) {
-    const bool is_over = log.head.turn_state == task::TurnState::none || one.last < log.head.turn_message;
-    if (!is_over || !one.request->history) continue;
-    auto rest = std::make_shared<task::RequestData>(*one.request);
-    rest->history.reset();
-    one.request = std::move(rest);
-  }
-}
-
 }  // namespace
-
-bool LiveLog::covers(task::EventNumber after) const {
-  return whole || (!events.empty() && events.front()->number.value <= after.value + 1);
-}
-
-std::vector<task::EventPtr> LiveLog::after(task::EventNumber number, std::size_t max) const {
-  if (events.empty()) return {};
-  const std::int64_t skip = std::max<std::int64_t>(number.value + 1 - events.front()->number.value, 0);
-  const auto from = std::min(static_cast<std::size_t>(skip), events.size());
-  const auto count = std::min(max, events.size() - from);
-  const auto first = events.begin() + static_cast<std::ptrdiff_t>(from);
-  return {first, first + static_cast<std::ptrdiff_t>(count)};
-}
-
-std::optional<Stop> LiveLog::stop_after(task::EventNumber number) const {
-  return first_stop(events, number);
-}
 
 LiveTasks::Subscription& LiveTasks::Subscription::operator=(Subscription&& other) noexcept {
   if (this == &other) return *this;
@@ -105,43 +57,97 @@ LiveTasks::Subscription::~Subscription() {
   if (live_) live_->remove(task_, id_);
 }
 
-LiveTasks::Subscription LiveTasks::add(State& state, task::TaskKey task, Subscriber subscriber) {
+std::uint64_t LiveTasks::add(State& state, task::TaskKey task, Subscriber subscriber) {
   Live& live = state.tasks[task];
   ++state.subscriptions;
   if (subscriber.news) ++live.readers;
-  Subscription subscription;
-  subscription.live_ = this;
-  subscription.task_ = task;
-  subscription.id_ = state.next_id++;
-  live.subscribers.emplace(subscription.id_, std::move(subscriber));
-  return subscription;
+  live.subscribers.emplace(state.next_id, std::move(subscriber));
+  return state.next_id++;
 }
 
 LiveTasks::Subscription LiveTasks::subscribe(task::TaskKey task, News news) {
-  Subscriber subscriber{std::make_shared<News>(std::move(news)), nullptr, {}, false};
-  return state_.with([&](State& state) { return add(state, task, std::move(subscriber)); });
+  Subscriber subscriber;
+  subscriber.news = std::make_shared<News>(std::move(news));
+  Subscription subscription;
+  subscription.live_ = this;
+  subscription.task_ = task;
+  subscription.id_ = state_.with([&](State& state) { return add(state, task, std::move(subscriber)); });
+  return subscription;
 }
 
-LiveTasks::Awaited LiveTasks::await_stop(task::TaskKey task, task::EventNumber after, OnStop on_stop) {
-  Subscriber subscriber{nullptr, std::make_shared<OnStop>(std::move(on_stop)), after, false};
-  const auto callback = subscriber.on_stop;
+LiveTasks::Wait LiveTasks::await_stop(task::TaskKey task, task::EventNumber after,
+                                      base::SteadyTime::time_point deadline, OnStop on_stop) {
   std::optional<Stop> stop;
-  Awaited awaited = state_.with([&](State& state) {
+  const Wait wait = state_.with([&](State& state) {
     const auto found = state.tasks.find(task);
     const LiveLog* log = found == state.tasks.end() ? nullptr : found->second.log.get();
     const bool knows_past = log != nullptr && log->covers(after);
-    if (log != nullptr) stop = log->stop_after(after);
-    // One that follows a gap may not be the first.
-    if (!knows_past) stop.reset();
+    if (knows_past) stop = log->stop_after(after);
+    if (stop || !state.takes_waits) return Wait{task, 0, true};
+    Subscriber subscriber;
+    subscriber.on_stop = std::move(on_stop);
+    subscriber.after = after;
+    subscriber.deadline = deadline;
     subscriber.knows_past = knows_past;
-    return Awaited{stop ? Subscription() : add(state, task, std::move(subscriber)), knows_past};
+    return Wait{task, add(state, task, std::move(subscriber)), knows_past};
   });
-  if (stop) (*callback)(*stop, true);
-  return awaited;
+  if (wait.id == 0) on_stop(stop);
+  return wait;
+}
+
+void LiveTasks::tell_past(const Wait& wait, std::optional<Stop> first) {
+  OnStop on_stop;
+  state_.with([&](State& state) {
+    const auto entry = state.tasks.find(wait.task);
+    if (entry == state.tasks.end()) return;
+    const auto found = entry->second.subscribers.find(wait.id);
+    if (found == entry->second.subscribers.end()) return;
+    found->second.knows_past = true;
+    if (!first) first = found->second.later;
+    if (!first) return;
+    on_stop = std::move(found->second.on_stop);
+    drop(state, entry->second, found);
+    drop_if_idle(state, entry);
+  });
+  if (on_stop) on_stop(first);
+}
+
+std::optional<base::SteadyTime::time_point> LiveTasks::expire_waits(base::SteadyTime::time_point now) {
+  std::vector<OnStop> overdue;
+  std::optional<base::SteadyTime::time_point> next;
+  state_.with([&](State& state) {
+    for (auto entry = state.tasks.begin(); entry != state.tasks.end(); drop_if_idle(state, entry++)) {
+      Live& live = entry->second;
+      for (auto one = live.subscribers.begin(); one != live.subscribers.end();) {
+        const auto at = one++;
+        if (!at->second.on_stop) continue;
+        const auto deadline = at->second.deadline;
+        if (deadline > now) {
+          next = next ? std::min(*next, deadline) : deadline;
+        } else {
+          overdue.push_back(std::move(at->second.on_stop));
+          drop(state, live, at);
+        }
+      }
+    }
+  });
+  for (const OnStop& on_stop : overdue) on_stop(std::nullopt);
+  return next;
+}
+
+void LiveTasks::end_waits() {
+  state_.with([](State& state) { state.takes_waits = false; });
+  expire_waits(base::SteadyTime::time_point::max());
+}
+
+void LiveTasks::drop(State& state, Live& live, Subscribers::iterator subscriber) {
+  if (subscriber->second.news) --live.readers;
+  live.subscribers.erase(subscriber);
+  --state.subscriptions;
 }
 
 void LiveTasks::remove(task::TaskKey task, std::uint64_t id) {
-  Subscriber dropped;  // destroyed outside the lock: it may own much
+  std::shared_ptr<News> dropped;  // destroyed outside the lock: it may own much
   LiveLogPtr log;
   state_.with([&](State& state) {
     const auto entry = state.tasks.find(task);
@@ -149,10 +155,8 @@ void LiveTasks::remove(task::TaskKey task, std::uint64_t id) {
     Live& live = entry->second;
     const auto found = live.subscribers.find(id);
     if (found == live.subscribers.end()) return;
-    dropped = std::move(found->second);
-    live.subscribers.erase(found);
-    --state.subscriptions;
-    if (dropped.news) --live.readers;
+    dropped = found->second.news;
+    drop(state, live, found);
     if (live.readers == 0 && live.log && !live.log->whole) log = drop_log(state, task, live);
     drop_if_idle(state, entry);
   });
@@ -316,7 +320,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
     fresh->whole = true;
   }
   std::vector<std::shared_ptr<News>> news;
-  std::vector<std::tuple<std::shared_ptr<OnStop>, Stop, bool>> stops;
+  std::vector<std::pair<OnStop, Stop>> stops;
   std::vector<std::function<void()>> after;
   Dropped dropped;
   state_.with([&](State& state) {
@@ -327,17 +331,17 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
     auto log = fresh ? fresh : next_log(live, committed);
     if (fresh) state.alone.erase(head.context_key);
     if (log && log->whole) {
-      add_request(*log, committed, std::move(request));
-      forget_histories(*log);
+      log->add_request(committed, std::move(request));
     }
-    for (auto& [id, subscriber] : live.subscribers) {
-      if (subscriber.news) {
-        if (!committed.events.empty()) news.push_back(subscriber.news);
-      } else if (subscriber.on_stop) {
-        if (const auto stop = first_stop(committed.events, subscriber.after)) {
-          stops.emplace_back(std::move(subscriber.on_stop), *stop, subscriber.knows_past);
-        }
-      }
+    for (auto one = live.subscribers.begin(); one != live.subscribers.end();) {
+      const auto at = one++;
+      Subscriber& subscriber = at->second;
+      if (subscriber.news && !committed.events.empty()) news.push_back(subscriber.news);
+      if (!subscriber.on_stop) continue;
+      if (!subscriber.later) subscriber.later = first_stop(committed.events, subscriber.after);
+      if (!subscriber.later || !subscriber.knows_past) continue;
+      stops.emplace_back(std::move(subscriber.on_stop), *subscriber.later);
+      drop(state, live, at);
     }
     if (log) {
       keep(state, live, std::move(log), more, dropped);
@@ -353,7 +357,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
     if (again != state.tasks.end()) drop_if_idle(state, again);
   });
   for (const auto& wake : news) (*wake)();
-  for (const auto& [callback, stop, knows_past] : stops) (*callback)(stop, knows_past);
+  for (const auto& [on_stop, stop] : stops) on_stop(stop);
   for (const auto& then : after) then();
 }
 

@@ -20,39 +20,16 @@
 #include <vector>
 
 #include "base/guarded.h"
-#include "store/task_store.h"
+#include "base/threads.h"
+#include "engine/live_log.h"
 
 namespace baton::engine {
-
-using Stop = store::Stop;
-
-// The log of a live task up to its head's last event.
-struct LiveLog {
-  struct Request {
-    task::EventNumber first, last;  // events of the change it came with
-    std::shared_ptr<const task::RequestData> request;
-  };
-  task::TaskHead head;
-  task::Json metadata;                 // of a whole log
-  base::Timestamp created{};           // of a whole log
-  std::vector<task::EventPtr> events;  // one after the other
-  std::vector<Request> requests;       // of a whole log
-  bool alone = false;                  // the only task of its context, which was made for it
-  bool whole = false;                  // from the first event on
-
-  // Whether it has every event after this one.
-  bool covers(task::EventNumber after) const;
-  // Its events after this one, if it covers them.
-  std::vector<task::EventPtr> after(task::EventNumber number, std::size_t max) const;
-  std::optional<Stop> stop_after(task::EventNumber number) const;
-};
-using LiveLogPtr = std::shared_ptr<const LiveLog>;
 
 class LiveTasks {
  public:
   using News = std::function<void()>;
-  // `knows_past`: that it is the first stop; otherwise an earlier one may be in the store.
-  using OnStop = std::function<void(Stop, bool knows_past)>;
+  // Gets nothing if the wait has ended without a stop.
+  using OnStop = std::function<void(std::optional<Stop>)>;
 
   // `young_bytes_max`: of the logs of young tasks.
   explicit LiveTasks(std::size_t young_bytes_max = 8 << 20) : young_bytes_max_(young_bytes_max) {}
@@ -75,13 +52,22 @@ class LiveTasks {
   // Calls `news` whenever the task's log has grown.
   Subscription subscribe(task::TaskKey task, News news);
 
-  // Calls `on_stop` once, at the first stop after event `after` that is known here: at once if it has come,
-  // so that past and future are the same to the caller.
-  struct Awaited {
-    Subscription subscription;
-    bool knows_past = false;  // false: the stop may have come already, and only the store knows
+  // Calls `on_stop` once, with the first stop after event `after`: at once if it has come, so that past and
+  // future are the same to the caller; or with nothing, when the wait is overdue or ended.
+  struct Wait {
+    task::TaskKey task;
+    std::uint64_t id = 0;     // 0: it is over
+    bool knows_past = false;  // false: only the store knows whether the stop has come: call tell_past
   };
-  Awaited await_stop(task::TaskKey task, task::EventNumber after, OnStop on_stop);
+  Wait await_stop(task::TaskKey task, task::EventNumber after, base::SteadyTime::time_point deadline,
+                  OnStop on_stop);
+  // `first`: the first stop after `after` that the store had once the wait had begun, or none. Until then no
+  // later one is taken for it.
+  void tell_past(const Wait& wait, std::optional<Stop> first);
+  // Ends the overdue waits. Returns when the next one is.
+  std::optional<base::SteadyTime::time_point> expire_waits(base::SteadyTime::time_point now);
+  // Ends all waits, and every later one as soon as it begins.
+  void end_waits();
 
   // Null: read the store.
   LiveLogPtr log(task::TaskKey task) const;
@@ -115,17 +101,20 @@ class LiveTasks {
  private:
   struct Subscriber {
     std::shared_ptr<News> news;  // or
-    std::shared_ptr<OnStop> on_stop;
+    OnStop on_stop;
     task::EventNumber after;
-    bool knows_past = false;  // there is no stop between `after` and the subscription
+    base::SteadyTime::time_point deadline;
+    bool knows_past = false;    // there is no stop between `after` and the beginning of the wait
+    std::optional<Stop> later;  // the first one since; told once the past is known
   };
+  using Subscribers = std::map<std::uint64_t, Subscriber>;  // mostly one
   struct Live {
     LiveLogPtr log;
-    std::size_t bytes = 0;                            // of the log's events
-    std::map<std::uint64_t, Subscriber> subscribers;  // mostly one
-    int readers = 0;                                  // subscribers that read the log
-    int changing = 0;                                 // changes that wait or are not durable
-    std::vector<std::function<void()>> after;         // the next of them
+    std::size_t bytes = 0;  // of the log's events
+    Subscribers subscribers;
+    int readers = 0;                           // subscribers that read the log
+    int changing = 0;                          // changes that wait or are not durable
+    std::vector<std::function<void()>> after;  // the next of them
   };
   using Entries = std::unordered_map<task::TaskKey, Live>;
   struct State {
@@ -138,10 +127,12 @@ class LiveTasks {
     std::size_t tail_bytes = 0;       // of the others
     std::uint64_t next_id = 1;
     std::size_t subscriptions = 0;
+    bool takes_waits = true;
   };
   using Dropped = std::vector<LiveLogPtr>;  // destroyed outside the lock
 
-  Subscription add(State& state, task::TaskKey task, Subscriber subscriber);
+  static std::uint64_t add(State& state, task::TaskKey task, Subscriber subscriber);
+  static void drop(State& state, Live& live, Subscribers::iterator subscriber);
   void remove(task::TaskKey task, std::uint64_t id);
   static LiveLogPtr drop_log(State& state, task::TaskKey task, Live& live);
   static void drop_if_idle(State& state, Entries::iterator entry);

@@ -12,6 +12,8 @@ namespace {
 using base::Result;
 
 constexpr std::size_t kAtHandMax = 64 << 10;
+// Deadlines that follow each other closely are met together, as each time all waits are looked at.
+constexpr std::chrono::milliseconds kExpiryStep{50};
 
 task::Task fold(const LiveLog& log, const task::Depth& depth, std::optional<task::EventNumber> as_of) {
   const std::int64_t last = as_of ? std::max<std::int64_t>(as_of->value, 0) : log.head.last_event.value;
@@ -106,6 +108,31 @@ Result<task::EventNumber> TaskReader::stop_before(task::TaskKey key, task::Event
     last = stop->number;
   }
   return last;
+}
+
+void TaskReader::await_stop(task::TaskKey key, task::EventNumber after, std::chrono::milliseconds bound,
+                            LiveTasks::OnStop done) const {
+  const TimePoint deadline = base::SteadyTime::now() + bound;
+  const LiveTasks::Wait wait = live_.await_stop(key, after, deadline, std::move(done));
+  if (wait.id == 0) return;
+  if (deadline < expires_at_.load()) expire_at(deadline);
+  if (wait.knows_past) return;
+  background_.run([this, wait, after] {
+    const auto stop = stop_after(wait.task, after);
+    live_.tell_past(wait, stop ? *stop : std::nullopt);
+  });
+}
+
+void TaskReader::expire_at(TimePoint when) const {
+  expires_at_ = when;
+  const auto delay = std::chrono::ceil<std::chrono::milliseconds>(when - base::SteadyTime::now());
+  background_.timers().after(delay, [this] { expire(); });
+}
+
+void TaskReader::expire() const {
+  expires_at_ = TimePoint::max();
+  const TimePoint now = base::SteadyTime::now();
+  if (const auto next = live_.expire_waits(now)) expire_at(std::max(*next, now + kExpiryStep));
 }
 
 Result<store::ListPage> TaskReader::list(const task::ListFilter& filter) const {

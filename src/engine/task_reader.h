@@ -1,12 +1,15 @@
-// TaskReader: reads of tasks, from the live log where there is one, else from the store. What it tells
-// callers is durable.
+// TaskReader: reads of tasks, from the live log where there is one, else from the store, and waits for their
+// stops. What it tells callers is durable.
 //
-// Threads: any. Every method may block on the disk.
+// Threads: any. Every method but await_stop may block on the disk.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <optional>
 #include <vector>
 
+#include "engine/background.h"
 #include "engine/inbox.h"
 #include "engine/live_tasks.h"
 #include "store/task_store.h"
@@ -15,9 +18,9 @@ namespace baton::engine {
 
 class TaskReader {
  public:
-  TaskReader(const store::TaskStore& store, const store::DeliveryStore& deliveries, const LiveTasks& live,
-             const Inbox& inbox)
-      : store_(store), deliveries_(deliveries), live_(live), inbox_(inbox) {}
+  TaskReader(const store::TaskStore& store, const store::DeliveryStore& deliveries, LiveTasks& live,
+             const Inbox& inbox, Background& background)
+      : store_(store), deliveries_(deliveries), live_(live), inbox_(inbox), background_(background) {}
 
   base::Result<task::TaskHead> head(task::TaskKey key) const;
   // task_not_found if the caller has no such task at this agent, or it is hidden.
@@ -33,6 +36,11 @@ class TaskReader {
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const;
   base::Result<std::optional<Stop>> stop_after(task::TaskKey key, task::EventNumber number) const;
   base::Result<task::EventNumber> stop_before(task::TaskKey key, task::EventNumber number) const;
+  // Calls `done` once, with the first stop after event `after`, whether it has come already or not; or with
+  // nothing, once `bound` has passed or waits are ended (LiveTasks::end_waits). On any thread: it must not
+  // block.
+  void await_stop(task::TaskKey key, task::EventNumber after, std::chrono::milliseconds bound,
+                  LiveTasks::OnStop done) const;
   base::Result<store::ListPage> list(const task::ListFilter& filter) const;
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const;
   base::Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const;
@@ -50,13 +58,20 @@ class TaskReader {
   }
 
  private:
+  using TimePoint = base::SteadyTime::time_point;
+
+  void expire_at(TimePoint when) const;
+  void expire() const;
   template <class T>
   base::Result<T> durable(task::TaskKey key, base::Result<T> read) const;
 
   const store::TaskStore& store_;
   const store::DeliveryStore& deliveries_;
-  const LiveTasks& live_;
+  LiveTasks& live_;
   const Inbox& inbox_;
+  Background& background_;
+  // No wait is overdue before then: a timer is set. One serves all waits.
+  mutable std::atomic<TimePoint> expires_at_ = TimePoint::max();
 };
 
 }  // namespace baton::engine

@@ -87,8 +87,7 @@ TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader
       clock_(clock),
       options_(options),
       push_(reader, inbox, options),
-      waits_(live, reader, background),
-      cancels_(store, reader, inbox, turns, waits_, background, clock, options) {}
+      cancels_(store, reader, inbox, turns, background, clock, options) {}
 
 base::Result<void> TaskService::check(const task::Submission& submission) const {
   const agents::Agent* agent = catalogue_.find(submission.agent);

@@ -48,8 +48,9 @@ class TaskService {
 
   // Calls `done` when the task stops (ends, or waits for its caller) after event `after`, whether that has
   // happened already or not; with nothing when `bound` has passed or the program drains.
-  void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound, Waits::Done done) {
-    waits_.begin(task, after, bound, std::move(done));
+  void wait(task::TaskKey task, task::EventNumber after, std::chrono::milliseconds bound,
+            LiveTasks::OnStop done) {
+    reader_.await_stop(task, after, bound, std::move(done));
   }
 
   base::Result<task::TaskHead> find(const task::TaskRef& ref) const { return reader_.head(ref); }
@@ -121,7 +122,7 @@ class TaskService {
   }
 
   // Ends all waits with nothing, because the program drains.
-  void release_waits() { waits_.end_all(); }
+  void release_waits() { live_.end_waits(); }
 
  private:
   struct Pending;
@@ -154,7 +155,6 @@ class TaskService {
   const base::Clock& clock_;
   const EngineOptions& options_;
   PushConfigs push_;
-  Waits waits_;
   Cancels cancels_;
 };
 

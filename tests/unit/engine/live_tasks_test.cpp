@@ -15,6 +15,7 @@ using task::State;
 namespace {
 
 constexpr task::TaskKey kTask{7};
+constexpr auto kNever = base::SteadyTime::time_point::max();
 
 task::EventBody status(State state) {
   return task::StatusChanged{{state, std::nullopt, {}}, {}};
@@ -131,7 +132,7 @@ TEST_CASE("LiveTasks: of an older task that is only waited for nothing is kept")
   LiveTasks live;
   Log log(live);
   log.skip(4);
-  const auto wait = live.await_stop(kTask, {0}, [](engine::Stop, bool) {});
+  live.await_stop(kTask, {0}, kNever, [](std::optional<engine::Stop>) {});
   log.add({text()});
   CHECK(live.log(kTask) == nullptr);
   {
@@ -198,9 +199,9 @@ TEST_CASE("LiveTasks: a stop is told once, and only one after the number asked f
   Log log(live);
   std::vector<std::int64_t> stops;
   log.create({status(State::submitted), text(), status(State::input_required)});
-  const auto awaited =
-      live.await_stop(kTask, {3}, [&](engine::Stop stop, bool) { stops.push_back(stop.number.value); });
-  CHECK(awaited.knows_past);
+  const auto wait = live.await_stop(
+      kTask, {3}, kNever, [&](std::optional<engine::Stop> stop) { stops.push_back(stop->number.value); });
+  CHECK(wait.knows_past);
   log.add({status(State::working)});
   CHECK(stops.empty());
   log.add({text(), status(State::completed)});
@@ -213,38 +214,82 @@ TEST_CASE("LiveTasks: a stop that has come already is told at once") {
   Log log(live);
   log.create({status(State::submitted), text(), status(State::completed)});
   std::vector<std::int64_t> stops;
-  const auto awaited =
-      live.await_stop(kTask, {0}, [&](engine::Stop stop, bool) { stops.push_back(stop.number.value); });
-  CHECK(awaited.knows_past);
+  const auto wait = live.await_stop(
+      kTask, {0}, kNever, [&](std::optional<engine::Stop> stop) { stops.push_back(stop->number.value); });
+  CHECK(wait.id == 0);
   CHECK(stops == std::vector<std::int64_t>{3});
   CHECK(live.counts().subscriptions == 0);
 }
 
-TEST_CASE("LiveTasks: a wait for a task that is not known says that only the store knows its past") {
+TEST_CASE(
+    "LiveTasks: a stop of a task that was not known is told once its past is, and an earlier one first") {
+  for (const bool has_earlier : {false, true}) {
+    LiveTasks live;
+    Log log(live);
+    log.skip(3);
+    std::vector<std::int64_t> stops;
+    const auto wait = live.await_stop(
+        kTask, {0}, kNever, [&](std::optional<engine::Stop> stop) { stops.push_back(stop->number.value); });
+    CHECK_FALSE(wait.knows_past);
+    log.add({status(State::failed)});
+    CHECK(stops.empty());
+    live.tell_past(wait,
+                   has_earlier ? std::optional(engine::Stop{State::input_required, {2}}) : std::nullopt);
+    CHECK(stops == std::vector<std::int64_t>{has_earlier ? 2 : 4});
+    live.tell_past(wait, std::nullopt);
+    CHECK(stops.size() == 1);
+    CHECK(live.counts().subscriptions == 0);
+  }
+}
+
+TEST_CASE("LiveTasks: a task whose past holds no stop tells the first that comes") {
   LiveTasks live;
   Log log(live);
   log.skip(3);
-  int stops = 0;
-  const auto awaited = live.await_stop(kTask, {0}, [&](engine::Stop, bool knows_past) {
-    ++stops;
-    CHECK_FALSE(knows_past);
-  });
-  CHECK_FALSE(awaited.knows_past);
-  log.add({status(State::failed)});
-  CHECK(stops == 1);
+  std::vector<std::int64_t> stops;
+  const auto wait = live.await_stop(
+      kTask, {0}, kNever, [&](std::optional<engine::Stop> stop) { stops.push_back(stop->number.value); });
+  live.tell_past(wait, std::nullopt);
+  log.add({text(), status(State::failed)});
+  CHECK(stops == std::vector<std::int64_t>{5});
 }
 
-TEST_CASE("LiveTasks: a callback may end its own subscription") {
+TEST_CASE("LiveTasks: overdue waits end with nothing, and the next deadline is told") {
   LiveTasks live;
   Log log(live);
-  LiveTasks::Awaited awaited;
-  bool stopped = false;
-  awaited = live.await_stop(kTask, {0}, [&](engine::Stop, bool) {
-    stopped = true;
-    awaited = {};
-  });
-  log.create({status(State::failed)});
-  CHECK(stopped);
+  log.create({text()});
+  const auto now = base::SteadyTime::now();
+  std::string told;
+  const auto wait = [&](const std::string& name, base::SteadyTime::time_point deadline) {
+    return live.await_stop(kTask, {0}, deadline, [&told, name](std::optional<engine::Stop> stop) {
+      told += name + (stop ? " stop " : " nothing ");
+    });
+  };
+  wait("b", now + std::chrono::seconds(2));
+  wait("a", now + std::chrono::seconds(1));
+  wait("c", now + std::chrono::seconds(3));
+  CHECK(live.expire_waits(now) == now + std::chrono::seconds(1));
+  CHECK(told.empty());
+  CHECK(live.expire_waits(now + std::chrono::seconds(2)) == now + std::chrono::seconds(3));
+  CHECK(told == "b nothing a nothing ");
+  log.add({status(State::failed)});
+  CHECK(told == "b nothing a nothing c stop ");
+  CHECK_FALSE(live.expire_waits(now + std::chrono::seconds(9)));
+}
+
+TEST_CASE("LiveTasks: once waits are ended, each ends as it begins") {
+  LiveTasks live;
+  Log log(live);
+  log.create({text()});
+  int ended = 0;
+  const auto wait = [&] {
+    live.await_stop(kTask, {0}, kNever, [&](std::optional<engine::Stop> stop) { ended += stop ? 0 : 1; });
+  };
+  wait();
+  live.end_waits();
+  CHECK(ended == 1);
+  wait();
+  CHECK(ended == 2);
   CHECK(live.counts().subscriptions == 0);
 }
 
@@ -313,10 +358,12 @@ TEST_CASE("LiveTasks: a task is followed while there is a reader or a wait, and 
   log.create({text()});
   CHECK_FALSE(live.is_followed(kTask));
   {
-    const auto wait = live.await_stop(kTask, {1}, [](engine::Stop, bool) {});
+    live.await_stop(kTask, {1}, kNever, [](std::optional<engine::Stop>) {});
     CHECK(live.is_followed(kTask));
     CHECK_FALSE(live.is_followed({8}));
     const auto reader = live.subscribe(kTask, [] {});
+    CHECK(live.is_followed(kTask));
+    live.end_waits();
     CHECK(live.is_followed(kTask));
   }
   CHECK_FALSE(live.is_followed(kTask));

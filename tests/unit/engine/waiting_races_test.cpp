@@ -119,7 +119,7 @@ class Bench {
   struct Parts {
     explicit Parts(Bench& bench)
         : inbox(*bench.inbox.inbox),
-          reader(bench.inbox.store, bench.inbox.store, bench.inbox.live, inbox),
+          reader(bench.inbox.store, bench.inbox.store, bench.inbox.live, inbox, bench.background),
           delegation(reader, tasks, turns, bench.background, bench.options),
           turns(reader, inbox, bench.catalogue, delegation, bench.background, bench.inbox.clock,
                 bench.options),

@@ -1,19 +1,21 @@
-#include "engine/waits.h"
+#include "engine/task_reader.h"
 
 #include "unit/engine/inbox_bench.h"
 
-namespace waits_test {
+namespace task_reader_test {
 
 using namespace baton;
 using namespace baton::test;
 using engine::Stop;
 using task::State;
 
-TEST_CASE("Waits: a stop that comes before the store has told of an earlier one is not taken for the first") {
+TEST_CASE(
+    "TaskReader: a stop that comes before the store has told of an earlier one is not taken for the first") {
   InboxBench bench;
   const task::TaskKey key = bench.make_tasks(1)[0];
   engine::Inbox& inbox = bench.start();
-  const engine::TaskReader reader(bench.store, bench.store, bench.live, inbox);
+  engine::Background background;
+  const engine::TaskReader reader(bench.store, bench.store, bench.live, inbox, background);
   const auto change_to = [&](State state) {
     engine::Decision decision;
     decision.task = key;
@@ -27,15 +29,13 @@ TEST_CASE("Waits: a stop that comes before the store has told of an earlier one 
   change_to(State::input_required);  // event 2
   change_to(State::working);
 
-  engine::Background background;
   Gate threads[2];
   for (Gate& gate : threads) {
     background.run([&gate] { gate.enter(); });
     REQUIRE(gate.wait_until_entered());
   }
-  engine::Waits waits(bench.live, reader, background);
   std::promise<std::optional<Stop>> told;
-  waits.begin(key, {1}, patience(), [&](std::optional<Stop> stop) { told.set_value(stop); });
+  reader.await_stop(key, {1}, patience(), [&](std::optional<Stop> stop) { told.set_value(stop); });
   change_to(State::completed);  // event 4, while the store's answer is on its way
   for (Gate& gate : threads) gate.open();
   const auto stop = told.get_future().get();
@@ -45,4 +45,19 @@ TEST_CASE("Waits: a stop that comes before the store has told of an earlier one 
   background.stop();
 }
 
-}  // namespace waits_test
+TEST_CASE("TaskReader: a wait ends with nothing at its own deadline, also beside a later one") {
+  InboxBench bench;
+  const task::TaskKey key = bench.make_tasks(1)[0];
+  engine::Background background;
+  const engine::TaskReader reader(bench.store, bench.store, bench.live, bench.start(), background);
+  bool has_ended_early = false;
+  reader.await_stop(key, {1}, patience(), [&](const auto& stop) { has_ended_early = !stop; });
+  std::promise<std::optional<Stop>> told;
+  reader.await_stop(key, {1}, std::chrono::milliseconds(1),
+                    [&](std::optional<Stop> stop) { told.set_value(stop); });
+  CHECK_FALSE(told.get_future().get().has_value());
+  CHECK_FALSE(has_ended_early);
+  background.stop();
+}
+
+}  // namespace task_reader_test
