@@ -1,25 +1,30 @@
 #include "base/event_loop.h"
 
 #include <pthread.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 
 namespace baton::base {
 
-EventLoop::EventLoop(std::string name)
-    : name_(std::move(name)),
-      epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      wakeup_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!epoll_.valid() || !wakeup_.valid()) std::abort();  // no descriptors at start-up: nothing can run
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.fd = wakeup_.get();
-  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, wakeup_.get(), &event);
+thread_local const EventLoop* EventLoop::running_ = nullptr;
+
+EventLoop::Sleeper::Sleeper() : fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!fd.valid()) std::abort();  // no descriptors at start-up: nothing can run
+}
+
+void EventLoop::Sleeper::wake() {
+  if (awake.exchange(true)) return;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(fd.get(), &one, sizeof one);
+}
+
+EventLoop::EventLoop(std::string name) : name_(std::move(name)), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+  if (!epoll_.valid()) std::abort();
+  // Each write is an event of its own, so nobody has to read.
+  epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, sleeper_->fd.get(), &event);
 }
 
 EventLoop::~EventLoop() {
@@ -33,39 +38,42 @@ void EventLoop::start() {
 
 void EventLoop::stop() {
   stopping_ = true;
-  wake();
+  sleeper_->wake();
   if (thread_.joinable()) thread_.join();
+  // Destroyed outside the lock: they may own something with a destructor of its own.
+  std::vector<Callback> dropped;
+  inbox_.with([&](Inbox& inbox) {
+    inbox.closed = true;
+    dropped.swap(inbox.posted);
+  });
 }
 
-void EventLoop::wake() {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wakeup_.get(), &one, sizeof one);
+void EventLoop::wake_if_asleep() {
+  if (!sleeper_->awake) Burst::wake(sleeper_);
 }
 
 void EventLoop::post(Callback callback) {
-  const bool must_wake = inbox_.with([&](Inbox& inbox) {
-    inbox.posted.push_back(std::move(callback));
-    return !std::exchange(inbox.awake, true);
+  const bool taken = inbox_.with([&](Inbox& inbox) {
+    if (!inbox.closed) inbox.posted.push_back(std::move(callback));
+    return !inbox.closed;
   });
-  if (must_wake) wake();
+  if (taken) wake_if_asleep();
 }
 
 EventLoop::TimerId EventLoop::after(std::chrono::milliseconds delay, Callback callback) {
   const TimePoint at = std::chrono::steady_clock::now() + delay;
-  const auto [id, must_wake] = inbox_.with([&](Inbox& inbox) {
+  const auto [id, is_first] = inbox_.with([&](Inbox& inbox) {
     const TimerId timer = inbox.next_timer++;
     inbox.deadlines[timer] = at;
-    const bool earliest = inbox.timers.empty() || at < inbox.timers.begin()->first.first;
-    inbox.timers.emplace(std::make_pair(at, timer), std::move(callback));
-    return std::make_pair(timer, earliest && !std::exchange(inbox.awake, true));
+    const auto entry = inbox.timers.emplace(std::make_pair(at, timer), std::move(callback)).first;
+    return std::make_pair(timer, entry == inbox.timers.begin());
   });
-  if (must_wake) wake();
+  if (is_first) wake_if_asleep();
   return id;
 }
 
 void EventLoop::cancel(TimerId timer) {
-  // The callback is destroyed outside the lock: it may own something with a destructor of its own.
-  Callback dropped;
+  Callback dropped;  // destroyed outside the lock
   inbox_.with([&](Inbox& inbox) {
     const auto found = inbox.deadlines.find(timer);
     if (found == inbox.deadlines.end()) return;
@@ -76,36 +84,32 @@ void EventLoop::cancel(TimerId timer) {
   });
 }
 
-void EventLoop::watch(int fd, std::uint32_t events, ReadyCallback callback) {
-  ready_[fd] = std::make_shared<ReadyCallback>(std::move(callback));
-  epoll_event event{};
-  event.events = events;
-  event.data.fd = fd;
+void EventLoop::watch(int fd, std::uint32_t events, const Ready& ready) {
+  epoll_event event{.events = events, .data = {.ptr = const_cast<Ready*>(&ready)}};
   epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-void EventLoop::change(int fd, std::uint32_t events) {
-  epoll_event event{};
-  event.events = events;
-  event.data.fd = fd;
-  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
-}
-
-void EventLoop::forget(int fd) {
+// Removed explicitly: while a child process being started still has the descriptor, closing it would leave it
+// in the set with a dangling pointer.
+void EventLoop::forget(int fd, const Ready& ready) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
-  ready_.erase(fd);
+  for (epoll_event& event : pending_) {
+    if (event.data.ptr == &ready) event.data.ptr = nullptr;
+  }
 }
 
-int EventLoop::milliseconds_to_next_timer() {
-  return inbox_.with([](Inbox& inbox) {
-    if (!inbox.posted.empty()) return 0;
-    // The loop is about to wait: from here on a poster must wake it.
-    inbox.awake = false;
-    if (inbox.timers.empty()) return -1;
-    const auto wait = inbox.timers.begin()->first.first - std::chrono::steady_clock::now();
-    const auto ms = std::chrono::ceil<std::chrono::milliseconds>(wait).count();
-    return static_cast<int>(std::clamp<std::int64_t>(ms, 0, 60'000));
+int EventLoop::milliseconds_to_wait() {
+  TimePoint until = next_round_;
+  const bool has_work = inbox_.with([&](Inbox& inbox) {
+    if (!inbox.posted.empty()) return true;
+    sleeper_->awake = false;  // from here on a poster must wake the loop
+    if (!inbox.timers.empty()) until = std::min(until, inbox.timers.begin()->first.first);
+    return false;
   });
+  if (has_work || stopping_) return 0;
+  if (until == TimePoint::max()) return -1;
+  const auto wait = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+  return static_cast<int>(std::clamp<std::int64_t>(wait.count(), 0, 60'000));
 }
 
 void EventLoop::run_posted() {
@@ -135,25 +139,21 @@ void EventLoop::run_timers() {
 }
 
 void EventLoop::run() {
-  std::array<epoll_event, 256> events;
+  running_ = this;
   while (!stopping_) {
-    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_to_next_timer());
-    inbox_.with([](Inbox& inbox) { inbox.awake = true; });
-    for (int i = 0; i < count && !stopping_; ++i) {
-      const int fd = events[static_cast<std::size_t>(i)].data.fd;
-      if (fd == wakeup_.get()) {
-        std::uint64_t drained;
-        [[maybe_unused]] const ssize_t got = ::read(fd, &drained, sizeof drained);
-        continue;
-      }
-      // The callback is held while it runs: it may forget its own descriptor.
-      const auto found = ready_.find(fd);
-      if (found == ready_.end()) continue;
-      const std::shared_ptr<ReadyCallback> callback = found->second;
-      (*callback)(events[static_cast<std::size_t>(i)].events);
+    const int count = epoll_wait(epoll_.get(), events_.data(), events_.size(), milliseconds_to_wait());
+    sleeper_->awake = true;
+    now_ = std::chrono::steady_clock::now();
+    const Burst together;
+    pending_ = std::span(events_).first(static_cast<std::size_t>(std::max(count, 0)));
+    while (!pending_.empty() && !stopping_) {
+      const epoll_event event = pending_.front();
+      pending_ = pending_.subspan(1);
+      if (event.data.ptr != nullptr) (*static_cast<const Ready*>(event.data.ptr))(event.events);
     }
     run_timers();
     run_posted();
+    if (end_round_) next_round_ = end_round_();
   }
 }
 

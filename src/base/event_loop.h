@@ -1,23 +1,28 @@
 // EventLoop: one thread that waits for file descriptors, timers and posted functions.
 //
-// Threads: `post`, `after` and `cancel` may be called from any thread; `watch`, `change` and `forget` only on
-// the loop's own thread (post a function that calls them) or before `start`. Every callback runs on the
-// loop's thread and must not block.
-// Ownership: the loop does not own descriptors or anything that callbacks refer to. `stop` waits for the
-// running callback, runs no others, and joins the thread.
+// Threads: `post`, `after` and `cancel` may be called from any thread, also once the loop has stopped;
+// `watch`, `forget` and `now` only on the loop's own thread, or before `start`. Every callback runs on the
+// loop's thread, must not block, and ends the program if it throws. What a round wakes is woken at its end
+// (base::Burst). Ownership: the loop does not own descriptors or anything that callbacks refer to. `stop`
+// waits for the running callback, runs no others, drops what was posted, and joins the thread.
 #pragma once
 
+#include <sys/epoll.h>
+
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/burst.h"
 #include "base/guarded.h"
 #include "base/unique_fd.h"
 
@@ -27,7 +32,8 @@ class EventLoop {
  public:
   using Callback = std::function<void()>;
   // Gets the epoll event bits that are ready (EPOLLIN, EPOLLOUT, EPOLLHUP, ...).
-  using ReadyCallback = std::function<void(std::uint32_t)>;
+  using Ready = std::function<void(std::uint32_t)>;
+  using TimePoint = std::chrono::steady_clock::time_point;
   using TimerId = std::uint64_t;  // 0 is never a timer
 
   // `name` is the thread's name, at most 15 characters.
@@ -47,34 +53,50 @@ class EventLoop {
   // Cancels the timer, unless it is firing right now. Unknown ids are ignored.
   void cancel(TimerId timer);
 
-  // `events` are epoll bits; level-triggered unless EPOLLET is among them.
-  void watch(int fd, std::uint32_t events, ReadyCallback callback);
-  void change(int fd, std::uint32_t events);
-  void forget(int fd);
+  // Calls `ready`, which stays where it is until `forget`. `events` are epoll bits; level-triggered unless
+  // EPOLLET is among them. Needs no memory.
+  void watch(int fd, std::uint32_t events, const Ready& ready);
+  // `ready` is not called any more and may be destroyed, even by itself.
+  void forget(int fd, const Ready& ready);
 
-  bool on_loop_thread() const { return std::this_thread::get_id() == thread_.get_id(); }
+  // Before `start`: `callback` ends each round, and returns the time of the next one if nothing happens.
+  void each_round(std::function<TimePoint()> callback) { end_round_ = std::move(callback); }
+  // When the round began.
+  TimePoint now() const { return now_; }
+
+  bool on_loop_thread() const { return running_ == this; }
 
  private:
-  using TimePoint = std::chrono::steady_clock::time_point;
   struct Inbox {
     std::vector<Callback> posted;
     std::map<std::pair<TimePoint, TimerId>, Callback> timers;
     std::unordered_map<TimerId, TimePoint> deadlines;
     TimerId next_timer = 1;
-    bool awake = false;  // the loop is awake or already being woken
+    bool closed = false;
+  };
+  struct Sleeper final : Wakeup {
+    Sleeper();
+    void wake() override;
+    UniqueFd fd;
+    std::atomic<bool> awake{false};  // or already being woken
   };
 
   void run();
-  void wake();
-  int milliseconds_to_next_timer();
+  void wake_if_asleep();
+  int milliseconds_to_wait();
   void run_posted();
   void run_timers();
 
+  static thread_local const EventLoop* running_;
   const std::string name_;
   UniqueFd epoll_;
-  UniqueFd wakeup_;
+  const std::shared_ptr<Sleeper> sleeper_ = std::make_shared<Sleeper>();  // a burst may outlive the loop
   Guarded<Inbox> inbox_;
-  std::unordered_map<int, std::shared_ptr<ReadyCallback>> ready_;  // loop thread only
+  std::function<TimePoint()> end_round_;
+  TimePoint now_{};
+  TimePoint next_round_ = TimePoint::max();
+  std::array<epoll_event, 512> events_;
+  std::span<epoll_event> pending_;  // of this round's events
   std::atomic<bool> stopping_{false};
   std::thread thread_;
 };

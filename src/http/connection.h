@@ -4,12 +4,14 @@
 // (output_owner.h). The loop closes the socket, and only while it owns the output.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "base/event_loop.h"
 #include "base/unique_fd.h"
 #include "http/http_server.h"
 #include "http/output_owner.h"
@@ -20,12 +22,13 @@ namespace baton::http {
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-class WakeSignal;
+class ConnectionLoop;
 
 // An open event stream. The loop's.
 struct EventStream {
   std::unique_ptr<StreamSource> source;
-  std::shared_ptr<WakeSignal> signal;  // shared with the wakers, which may outlive the stream
+  // Set by the wakers, which may outlive the stream: the loop has been told since it last pulled.
+  std::shared_ptr<std::atomic<bool>> woken;
   bool chunked = true;
   bool hungry = true;  // the source may have bytes: it returned `more` or called its waker
   bool ended = false;
@@ -34,14 +37,20 @@ struct EventStream {
 
 // Shared by the loop, until it closes the connection, and by the exchanges of its requests.
 struct Connection : std::enable_shared_from_this<Connection> {
-  Connection(base::UniqueFd socket, std::string address, const Limits& limits, const BodyGate& may_send_body)
-      : fd(std::move(socket)), remote_address(std::move(address)), parser(limits, &may_send_body) {}
+  Connection(ConnectionLoop& the_loop, base::UniqueFd socket, std::string address, const Limits& limits,
+             const BodyGate& may_send_body)
+      : loop(the_loop),
+        fd(std::move(socket)),
+        remote_address(std::move(address)),
+        parser(limits, &may_send_body) {}
 
+  ConnectionLoop& loop;  // lives while it runs something
   base::UniqueFd fd;
   const std::string remote_address;
   OutputOwner output_owner;
 
   // The loop's.
+  base::EventLoop::Ready ready;
   std::size_t index = 0;   // in the loop's table
   std::size_t unsent = 0;  // its stream's part of the loop's `unsent_`
   bool open = true;

@@ -1,11 +1,6 @@
 #include "http/connection_loop.h"
 
-#include <pthread.h>
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 
 #include "base/give_back.h"
 
@@ -21,82 +16,40 @@ constexpr int kSurplusMin = 16, kSurplusMax = 256;
 }  // namespace
 
 ConnectionLoop::ConnectionLoop(std::shared_ptr<ServerCore> core, Listener listener)
-    : core_(std::move(core)),
-      listener_(std::move(listener)),
-      epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      buffer_(kReceiveBuffer) {
-  if (!epoll_.valid()) std::abort();  // no descriptors at start-up: nothing can run
-}
+    : core_(std::move(core)), listener_(std::move(listener)), buffer_(kReceiveBuffer) {}
 
 void ConnectionLoop::start() {
-  watch(core_->mailbox->fd(), EPOLLIN, core_->mailbox.get());
-  watch(listener_.fd(), EPOLLIN, &listener_);
-  thread_ = std::thread([this] { run(); });
-  pthread_setname_np(thread_.native_handle(), "http-loop");
+  core_->loop.watch(listener_.fd(), EPOLLIN, accept_);
+  core_->loop.each_round([this] { return end_round(); });
+  core_->loop.start();
+  started_ = true;
 }
 
 void ConnectionLoop::stop(std::chrono::milliseconds grace) {
-  if (!thread_.joinable()) return;
-  drain_until_ = std::chrono::steady_clock::now() + grace;
+  if (!std::exchange(started_, false)) return;
   core_->draining = true;
   core_->stopping = true;
-  core_->mailbox->post({});
-  thread_.join();
-}
-
-void ConnectionLoop::watch(int fd, std::uint32_t events, void* tag) {
-  epoll_event event{};
-  event.events = events;
-  event.data.ptr = tag;
-  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
-}
-
-void ConnectionLoop::run() {
-  core_->loop_thread = std::this_thread::get_id();
-  std::array<epoll_event, 512> events;
-  next_sweep_ = now_ = std::chrono::steady_clock::now();
-  while (!finished()) {
-    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), milliseconds_to_wait());
-    now_ = std::chrono::steady_clock::now();
-    bool has_mail = false;
-    const base::Burst together;
-    for (int i = 0; i < count; ++i) {
-      const epoll_event& event = events[static_cast<std::size_t>(i)];
-      if (event.data.ptr == core_->mailbox.get()) {
-        has_mail = true;
-      } else if (event.data.ptr == &listener_) {
-        accept_some();
-      } else {
-        Connection& connection = *static_cast<Connection*>(event.data.ptr);
-        guarded(connection, [&] { on_event(connection, event.events); });
-      }
-    }
-    run_queued();
-    if (has_mail) read_mail();
-    if (now_ >= next_sweep_) sweep();
-    closed_.clear();
-  }
-  close_all();
-}
-
-bool ConnectionLoop::finished() {
-  if (!core_->stopping) return false;
-  if (listener_.fd() >= 0) {
+  core_->loop.post([this, until = std::chrono::steady_clock::now() + grace] {
+    core_->loop.forget(listener_.fd(), accept_);
     listener_.close();
-    next_sweep_ = now_;  // idle connections are closed at once
-    return false;
-  }
-  return connections_.empty() || now_ >= drain_until_.load();
+    drain_until_ = until;
+    next_sweep_ = now();  // idle connections are closed at once
+  });
+  closed_all_.get_future().wait();
+  core_->loop.stop();
 }
 
-int ConnectionLoop::milliseconds_to_wait() const {
-  if (!queued_.empty()) return 0;
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next_sweep_ - now_).count();
-  return static_cast<int>(std::max<std::int64_t>(left, 0));
+SteadyTime ConnectionLoop::end_round() {
+  if (now() >= next_sweep_) sweep();
+  if (drain_until_ && (connections_.empty() || now() >= *drain_until_)) {
+    close_all();
+    drain_until_.reset();
+    closed_all_.set_value();
+  }
+  return next_sweep_;
 }
 
 void ConnectionLoop::on_event(Connection& connection, std::uint32_t events) {
-  if (!connection.open) return;
   if (events & (EPOLLERR | EPOLLHUP)) connection.broken = true;
   if (events & EPOLLRDHUP) connection.half_closed = true;
   if (connection.broken && connection.output_owner.withdraw()) return close(connection);
@@ -105,45 +58,11 @@ void ConnectionLoop::on_event(Connection& connection, std::uint32_t events) {
   advance(connection);
 }
 
-void ConnectionLoop::read_mail() {
-  for (Letter& letter : core_->mailbox->take()) {
-    if (!letter.connection || !letter.connection->open) continue;
-    guarded(*letter.connection, [&] { read(letter); });
-  }
-}
-
-void ConnectionLoop::read(const Letter& letter) {
-  Connection& connection = *letter.connection;
-  switch (letter.kind) {
-    case Letter::Kind::look:
-      return;
-    case Letter::Kind::resume:
-      // An event before this letter may already have started the next request.
-      if (!connection.output_owner.is_loop()) return;
-      connection.readable = true;
-      return advance(connection);
-    case Letter::Kind::open_stream:
-      if (const auto knocked = connection.output_owner.take_from_exchange()) {
-        connection.readable = connection.readable || *knocked;
-        open_stream(connection, *letter.start);
-      }
-      return;
-    case Letter::Kind::run:
-      return letter.work();
-    case Letter::Kind::wake:
-      if (!connection.stream) return;
-      connection.stream->hungry = true;
-      return advance(connection);
-  }
-}
-
-void ConnectionLoop::run_queued() {
-  std::vector<std::shared_ptr<Connection>> queued;
-  queued.swap(queued_);
-  for (const auto& connection : queued) {
-    connection->queued_again = false;
-    guarded(*connection, [&] { advance(*connection); });
-  }
+void ConnectionLoop::resume(Connection& connection) {
+  // An event before this may already have started the next request.
+  if (!connection.output_owner.is_loop()) return;
+  connection.readable = true;
+  advance(connection);
 }
 
 void ConnectionLoop::accept_some() {
@@ -152,7 +71,7 @@ void ConnectionLoop::accept_some() {
     if (accepted.outcome == Accepted::Outcome::none) return;
     if (accepted.outcome == Accepted::Outcome::exhausted) {
       // Not polled until the next sweep: it would be ready at once, and fail again.
-      epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, listener_.fd(), nullptr);
+      core_->loop.forget(listener_.fd(), accept_);
       accepting_ = false;
       return;
     }
@@ -167,14 +86,10 @@ void ConnectionLoop::accept_some() {
 
 void ConnectionLoop::add(Accepted accepted) {
   const Limits& limits = core_->limits;
-  auto connection = std::make_shared<Connection>(std::move(accepted.fd), std::move(accepted.address), limits,
-                                                 core_->hooks.may_send_body);
-  if (connections_.size() == connections_.capacity()) {
-    // Closing a connection must not need memory.
-    const std::size_t room = std::max<std::size_t>(64, 2 * connections_.size());
-    closed_.reserve(room);
-    connections_.reserve(room);
-  }
+  auto connection = std::make_shared<Connection>(*this, std::move(accepted.fd), std::move(accepted.address),
+                                                 limits, core_->hooks.may_send_body);
+  // What follows counts the connection, so it must not throw.
+  if (connections_.size() == connections_.capacity()) connections_.reserve(2 * connections_.size() + 64);
   bool too_many = static_cast<int>(connections_.size()) - surplus_ >= limits.connections_max;
   if (!too_many && limits.connections_per_address_max > 0) {
     int& open = per_address_[connection->remote_address];
@@ -184,17 +99,20 @@ void ConnectionLoop::add(Accepted accepted) {
   if (too_many && surplus_ >= std::clamp(limits.connections_max / 8, kSurplusMin, kSurplusMax)) return;
   connection->index = connections_.size();
   connection->surplus = too_many;
-  connection->since = now_;
+  connection->since = now();
+  connection->ready = [this, to = connection.get()](std::uint32_t events) {
+    guarded(to->shared_from_this(), [&](Connection& open) { on_event(open, events); });
+  };
   connections_.push_back(connection);
-  watch(connection->fd.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, connection.get());
+  core_->loop.watch(connection->fd.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, connection->ready);
   if (!too_many) {
     ++core_->connections;
     return;
   }
   ++surplus_;
-  guarded(*connection, [&] {
-    refuse(*connection, {503, "too many connections"});
-    advance(*connection);
+  guarded(connection, [&](Connection& open) {
+    refuse(open, {503, "too many connections"});
+    advance(open);
   });
 }
 
@@ -204,9 +122,7 @@ void ConnectionLoop::close(Connection& connection) {
   if (connection.stream) --core_->streams;
   connection.stream.reset();
   count_unsent(connection, 0);
-  // Removed explicitly: while a child process being started still has the descriptor, closing it here would
-  // leave it in the set with a dangling pointer.
-  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, connection.fd.get(), nullptr);
+  core_->loop.forget(connection.fd.get(), connection.ready);
   connection.fd.reset();
   base::give_back(connection.output);
   base::give_back(connection.unread);
@@ -219,7 +135,7 @@ void ConnectionLoop::close(Connection& connection) {
     if (counted != per_address_.end() && --counted->second == 0) per_address_.erase(counted);
   }
   auto& place = connections_[connection.index];
-  closed_.push_back(std::move(place));
+  const auto closed = std::move(place);
   if (connection.index + 1 < connections_.size()) {
     place = std::move(connections_.back());
     place->index = connection.index;
@@ -236,9 +152,6 @@ void ConnectionLoop::close_all() {
     }
     close(connection);
   }
-  core_->mailbox->close();
-  queued_.clear();
-  closed_.clear();
 }
 
 }  // namespace baton::http

@@ -1,25 +1,25 @@
-// ConnectionLoop: the one thread that accepts connections, parses requests, drives streams and enforces time
-// limits.
+// ConnectionLoop: accepts connections, parses requests, drives streams and enforces time limits, on the one
+// event loop of the server (ServerCore::loop).
 //
 // Every socket is registered once, edge-triggered. One function, `advance`, drives a connection from its
 // current state for as long as the loop owns its output (output_owner.h) and nothing blocks.
-// Threads: `start` and `stop` from one thread; everything private runs on the loop's thread.
+// Threads: `start` and `stop` from one thread, `post` from any; everything else runs on the loop's thread.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <future>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/event_loop.h"
 #include "base/exception_report.h"
-#include "base/unique_fd.h"
-#include "base/worker_pool.h"
 #include "http/connection.h"
 #include "http/listener.h"
 #include "http/server_core.h"
@@ -35,29 +35,35 @@ class ConnectionLoop {
   // Drains for at most `grace`, closes everything, joins.
   void stop(std::chrono::milliseconds grace);
 
+  // Runs `work` with the connection's loop and the connection on the loop's thread, unless the connection is
+  // closed first.
+  template <class Work>
+  static void post(base::EventLoop& loop, std::shared_ptr<Connection> connection, Work work);
+  // The output was given back, and there is more to do.
+  void resume(Connection& connection);
+  // The exchange answers with a stream.
+  void open_stream(Connection& connection, const HeaderList& headers, const StreamOpener& opener);
+
  private:
   enum class Step { again, wait };
 
-  // connection_loop.cpp: the thread, its events, and the table of connections.
-  void run();
-  bool finished();
-  int milliseconds_to_wait() const;
+  // connection_loop.cpp: events, and the table of connections.
+  SteadyTime now() const { return core_->loop.now(); }
+  SteadyTime end_round();
   void on_event(Connection& connection, std::uint32_t events);
-  void read_mail();
-  void read(const Letter& letter);
-  void run_queued();
   void accept_some();
   void add(Accepted accepted);
   void close(Connection& connection);
   void close_all();
-  void watch(int fd, std::uint32_t events, void* tag);
 
-  // An exception in `work`, most likely out of memory, closes this connection only.
+  // An exception in `work`, most likely out of memory, closes this connection only. Closed, the connection
+  // lives until `work` has returned.
   template <class Work>
-  void guarded(Connection& connection, const Work& work);
+  void guarded(const std::shared_ptr<Connection> connection, const Work& work);
 
   // connection_steps.cpp: one connection's steps through a request.
   void advance(Connection& connection);
+  void go_on(Connection& connection);
   Step step(Connection& connection);
   Step read_request(Connection& connection);
   Step read_end(Connection& connection);
@@ -68,7 +74,7 @@ class ConnectionLoop {
   Step discard(Connection& connection);
 
   // stream_steps.cpp
-  void open_stream(Connection& connection, StreamStart& start);
+  void wake(Connection& connection);
   Step drive_stream(Connection& connection);
   Step pull_events(Connection& connection);
   void count_unsent(Connection& connection, std::size_t bytes);
@@ -84,31 +90,37 @@ class ConnectionLoop {
 
   const std::shared_ptr<ServerCore> core_;  // shared with every exchange
   Listener listener_;
-  base::UniqueFd epoll_;
+  const base::EventLoop::Ready accept_{[this](std::uint32_t) { accept_some(); }};
   std::vector<char> buffer_;  // for every receive
   std::string scratch_;       // for every pull
-  SteadyTime now_;
-  SteadyTime next_sweep_;
+  SteadyTime next_sweep_{};
   bool accepting_ = true;  // false until the next sweep after running out of descriptors
   std::vector<std::shared_ptr<Connection>> connections_;
-  std::vector<std::shared_ptr<Connection>> queued_;  // have more to do in the next round
-  std::vector<std::shared_ptr<Connection>> closed_;  // kept until the round ends: events may point to them
   int surplus_ = 0;
   std::size_t unsent_ = 0;                            // of all streams
   std::unordered_map<std::string, int> per_address_;  // empty without a limit
-  std::atomic<SteadyTime> drain_until_{SteadyTime::max()};
-  std::thread thread_;
+  std::optional<SteadyTime> drain_until_;             // set while it stops
+  std::promise<void> closed_all_;
+  bool started_ = false;
 };
 
 template <class Work>
-void ConnectionLoop::guarded(Connection& connection, const Work& work) {
+void ConnectionLoop::guarded(const std::shared_ptr<Connection> connection, const Work& work) {
   try {
-    work();
+    work(*connection);
   } catch (const std::exception& error) {
     base::report_exception("http-loop", error.what());
     // Otherwise a writer owns the output; it answers and gives the output back.
-    if (connection.output_owner.is_loop() || connection.output_owner.withdraw()) close(connection);
+    if (connection->output_owner.is_loop() || connection->output_owner.withdraw()) close(*connection);
   }
+}
+
+template <class Work>
+void ConnectionLoop::post(base::EventLoop& loop, std::shared_ptr<Connection> connection, Work work) {
+  loop.post([to = std::move(connection), work = std::move(work)] {
+    if (!to->open) return;
+    to->loop.guarded(to, [&](Connection& open) { std::invoke(work, to->loop, open); });
+  });
 }
 
 }  // namespace baton::http

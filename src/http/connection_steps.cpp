@@ -18,8 +18,13 @@ void ConnectionLoop::advance(Connection& connection) {
     if (step(connection) == Step::wait) return;
   }
   if (connection.open && !std::exchange(connection.queued_again, true)) {
-    queued_.push_back(connection.shared_from_this());
+    post(core_->loop, connection.shared_from_this(), &ConnectionLoop::go_on);
   }
+}
+
+void ConnectionLoop::go_on(Connection& connection) {
+  connection.queued_again = false;
+  advance(connection);
 }
 
 ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
@@ -40,7 +45,7 @@ ConnectionLoop::Step ConnectionLoop::step(Connection& connection) {
   connection.lingering = true;
   connection.readable = true;
   base::give_back(connection.unread);
-  connection.since = now_;
+  connection.since = now();
   return Step::again;
 }
 
@@ -80,7 +85,7 @@ void ConnectionLoop::parse(Connection& connection, std::string_view bytes) {
   const RequestParser::State before = parser.state();
   const std::size_t used = parser.feed(bytes);
   if (used < bytes.size()) connection.unread = bytes.substr(used);
-  if (parser.state() != before) connection.since = now_;
+  if (parser.state() != before) connection.since = now();
   if (parser.take_continue()) connection.output = kContinue;
   if (parser.state() == RequestParser::State::complete) dispatch(connection);
   if (parser.state() == RequestParser::State::refused) refuse(connection, parser.refusal());
@@ -90,7 +95,7 @@ void ConnectionLoop::dispatch(Connection& connection) {
   ++core_->requests;
   ParsedRequest parsed = connection.parser.take();
   connection.shape = {parsed.head_method(), parsed.http_1_0, parsed.keep_alive};
-  connection.since = now_;
+  connection.since = now();
   if (answer_at_once(connection, parsed.request)) return;
   auto exchange =
       std::make_shared<ConnectionExchange>(core_, connection.shared_from_this(), std::move(parsed.request));

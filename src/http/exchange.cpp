@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <thread>
 
+#include "http/connection_loop.h"
 #include "http/http_text.h"
 
 namespace baton::http {
@@ -48,15 +48,17 @@ void ConnectionExchange::refuse_waiting() {
 }
 
 void ConnectionExchange::block(std::function<void()> work) {
-  if (std::this_thread::get_id() != core_->loop_thread) return work();
+  if (!core_->loop.on_loop_thread()) return work();
   const auto self = shared_from_this();
   const bool taken = core_->workers->try_submit([self, work = std::move(work)] { self->answering(work); });
   if (!taken) refuse_waiting();
 }
 
 void ConnectionExchange::on_loop(std::function<void()> work) {
-  auto answering_it = [self = shared_from_this(), work = std::move(work)] { self->answering(work); };
-  core_->mailbox->post({Letter::Kind::run, connection_, nullptr, std::move(answering_it)});
+  ConnectionLoop::post(core_->loop, connection_,
+                       [self = shared_from_this(), work = std::move(work)](ConnectionLoop&, Connection&) {
+                         self->answering(work);
+                       });
 }
 
 template <class MakeReply>
@@ -72,12 +74,12 @@ void ConnectionExchange::give_back() {
   // Read before giving the output back: afterwards they belong to the loop.
   const bool more_to_do = !connection.output.empty() || connection.write_failed || connection.close_after ||
                           connection.readable || connection.read_ended || !connection.unread.empty();
-  // There `advance` goes on with the connection by itself. A letter for each of many requests sent together
+  // There `advance` goes on with the connection by itself. A `resume` for each of many requests sent together
   // would let them all go before other connections.
-  const bool within_advance = std::this_thread::get_id() == core_->loop_thread && connection.handling;
+  const bool within_advance = core_->loop.on_loop_thread() && connection.handling;
   const bool knocked = connection.output_owner.give_back();
   if (within_advance) return;
-  if (more_to_do || knocked) core_->mailbox->post({Letter::Kind::resume, connection_, nullptr, {}});
+  if (more_to_do || knocked) ConnectionLoop::post(core_->loop, connection_, &ConnectionLoop::resume);
 }
 
 void ConnectionExchange::refuse(int status, std::string_view reason) {
@@ -100,8 +102,10 @@ void ConnectionExchange::reply(Reply reply) {
 
 void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
   if (answered_.exchange(true)) return;
-  auto start = std::make_unique<StreamStart>(StreamStart{std::move(headers), std::move(opener)});
-  core_->mailbox->post({Letter::Kind::open_stream, connection_, std::move(start), {}});
+  ConnectionLoop::post(
+      core_->loop, connection_,
+      [headers = std::move(headers), opener = std::move(opener)](
+          ConnectionLoop& loop, Connection& connection) { loop.open_stream(connection, headers, opener); });
 }
 
 void ConnectionExchange::reply_stream(HeaderList headers, std::string events,

@@ -1,18 +1,17 @@
-// ServerCore: state shared by the loop, the workers and every exchange. It lives as long as the last of them,
-// so an exchange may still be answered, without effect, after the server is gone.
+// ServerCore: state shared by the loop, the workers, every exchange and waker. It lives as long as the last
+// of them, so an exchange may still be answered, without effect, after the server is gone.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <thread>
 #include <utility>
 
+#include "base/event_loop.h"
 #include "base/worker_pool.h"
 #include "http/connection.h"
 #include "http/http_server.h"
-#include "http/mailbox.h"
 
 namespace baton::http {
 
@@ -27,9 +26,8 @@ struct ServerCore {
   const Handler handler;
   const ErrorBody error_body;
   const Hooks hooks;
-  const std::shared_ptr<Mailbox> mailbox = std::make_shared<Mailbox>();  // shared with wakers
+  base::EventLoop loop{"http-loop"};    // what is posted after the server's end is dropped
   base::WorkerPool* workers = nullptr;  // set before the loop starts; outlives it
-  std::thread::id loop_thread;          // set by the loop before its first request
   std::atomic<bool> draining{false};    // new requests are refused, answers close their connection
   std::atomic<bool> stopping{false};    // also, no new connections are accepted
   std::atomic<bool> stopped{false};     // requests waiting for a worker are dropped

@@ -15,10 +15,9 @@ namespace {
 constexpr std::size_t kRoom = 16 << 10;
 constexpr std::size_t kScratchMax = 256 << 10;
 
-std::unique_ptr<StreamSource> make_source(const StreamOpener& opener,
-                                          const std::shared_ptr<WakeSignal>& signal) {
+std::unique_ptr<StreamSource> make_source(const StreamOpener& opener, Waker waker) {
   try {
-    return opener([signal] { signal->wake(); });
+    return opener(std::move(waker));
   } catch (const std::exception& error) {
     spdlog::error("a stream could not be opened: {}", error.what());
   } catch (...) {
@@ -46,10 +45,14 @@ std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& o
 
 }  // namespace
 
-void ConnectionLoop::open_stream(Connection& connection, StreamStart& start) {
+void ConnectionLoop::open_stream(Connection& connection, const HeaderList& headers,
+                                 const StreamOpener& opener) {
+  const auto knocked = connection.output_owner.take_from_exchange();
+  if (!knocked) return;
+  connection.readable = connection.readable || *knocked;
   // The client may have left while the loop did not own the output.
   if (connection.half_closed || connection.broken) return close(connection);
-  connection.since = now_;
+  connection.since = now();
   if (core_->draining) connection.shape.keep_alive = false;
   if (connection.shape.http_1_0 && !connection.shape.head_method) connection.shape.keep_alive = false;
   if (core_->streams >= core_->limits.streams_max) {
@@ -57,20 +60,29 @@ void ConnectionLoop::open_stream(Connection& connection, StreamStart& start) {
     return advance(connection);
   }
   if (!connection.shape.head_method) {
-    auto signal = std::make_shared<WakeSignal>(core_->mailbox, connection.weak_from_this());
-    auto source = make_source(start.opener, signal);
+    const auto woken = std::make_shared<std::atomic<bool>>(false);
+    auto source = make_source(opener, [core = core_, to = connection.weak_from_this(), woken] {
+      if (woken->exchange(true)) return;
+      if (auto open = to.lock()) post(core->loop, std::move(open), &ConnectionLoop::wake);
+    });
     if (!source) {
       write_answer(connection, core_->refusal(500, "internal error"));
       return advance(connection);
     }
     ++core_->streams;
     connection.stream = std::make_unique<EventStream>(
-        EventStream{std::move(source), std::move(signal), !connection.shape.http_1_0, true, false, now_});
+        EventStream{std::move(source), woken, !connection.shape.http_1_0, true, false, now()});
   }
   connection.close_after = !connection.shape.keep_alive;
-  connection.output = write_stream_head(start.headers, connection.shape);
+  connection.output = write_stream_head(headers, connection.shape);
   // The first events are sent together with the head.
   if (connection.stream) pull_events(connection);
+  advance(connection);
+}
+
+void ConnectionLoop::wake(Connection& connection) {
+  if (!connection.stream) return;
+  connection.stream->hungry = true;
   advance(connection);
 }
 
@@ -81,7 +93,7 @@ ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
   --core_->streams;
   connection.stream.reset();
   if (core_->draining) connection.close_after = true;
-  connection.since = now_;
+  connection.since = now();
   return Step::again;
 }
 
@@ -106,7 +118,7 @@ void ConnectionLoop::bound_unsent(const Connection& newest) {
 
 ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   EventStream& stream = *connection.stream;
-  stream.signal->rearm();
+  stream.woken->store(false);
   scratch_.clear();
   const auto next = pull_from(*stream.source, scratch_);
   if (!next) {
@@ -118,8 +130,8 @@ ConnectionLoop::Step ConnectionLoop::pull_events(Connection& connection) {
   stream.ended = *next == StreamSource::Next::end;
   if (!scratch_.empty()) {
     write_events(scratch_, stream.chunked, connection.output);
-    stream.last_event = now_;
-    connection.since = now_;
+    stream.last_event = now();
+    connection.since = now();
   }
   if (stream.ended && stream.chunked) connection.output.append(kLastChunk);
   if (scratch_.capacity() > kScratchMax) base::give_back(scratch_);

@@ -1,6 +1,4 @@
 // ConnectionLoop, the part that keeps time limits: one coarse sweep over all connections, no timer for any.
-#include <sys/epoll.h>
-
 #include <algorithm>
 
 #include "http/connection_loop.h"
@@ -30,21 +28,20 @@ void ConnectionLoop::sweep() {
   // may close others.
   for (std::size_t i = connections_.size(); i-- > 0;) {
     if (i < connections_.size() && connections_[i]->output_owner.is_loop()) {
-      Connection& connection = *connections_[i];
-      guarded(connection, [&] { check_time(connection); });
+      guarded(connections_[i], [&](Connection& connection) { check_time(connection); });
     }
   }
   bound_bodies();
   if (!accepting_ && listener_.fd() >= 0) {
-    watch(listener_.fd(), EPOLLIN, &listener_);
+    core_->loop.watch(listener_.fd(), EPOLLIN, accept_);
     accepting_ = true;
   }
-  next_sweep_ = now_ + sweep_period();
+  next_sweep_ = now() + sweep_period();
 }
 
 void ConnectionLoop::check_time(Connection& connection) {
   const Limits& limits = core_->limits;
-  const auto age = now_ - connection.since;
+  const auto age = now() - connection.since;
   const bool draining = core_->stopping;
   if (!connection.output.empty()) {
     if (age > limits.stall_time) close(connection);
@@ -55,7 +52,7 @@ void ConnectionLoop::check_time(Connection& connection) {
     if (age > (draining ? kLingerTimeDraining : kLingerTime)) close(connection);
     return;
   }
-  // The answer is written, and the letter that reports it is on its way.
+  // The answer is written, and `resume` is on its way.
   if (connection.close_after) return;
   const RequestParser::State state = connection.parser.state();
   if (state == RequestParser::State::idle) {
@@ -88,10 +85,10 @@ void ConnectionLoop::bound_bodies() {
   }
   const std::size_t most = core_->limits.bodies_max;
   for (std::size_t i = connections_.size(); i-- > 0 && held > most;) {
-    Connection& connection = *connections_[i];
-    if (!unfinished(connection) || connection.parser.body_bytes() <= most / count) continue;
-    held -= connection.parser.body_bytes();
-    guarded(connection, [&] {
+    const Connection& each = *connections_[i];
+    if (!unfinished(each) || each.parser.body_bytes() <= most / count) continue;
+    held -= each.parser.body_bytes();
+    guarded(connections_[i], [&](Connection& connection) {
       refuse(connection, {503, "too many large requests at once"});
       advance(connection);
     });
@@ -100,7 +97,7 @@ void ConnectionLoop::bound_bodies() {
 
 bool ConnectionLoop::is_body_too_slow(const Connection& connection) const {
   const Limits& limits = core_->limits;
-  const auto age = std::chrono::duration_cast<milliseconds>(now_ - connection.since);
+  const auto age = std::chrono::duration_cast<milliseconds>(now() - connection.since);
   if (age <= limits.body_grace) return false;
   const auto wanted = limits.body_rate_min * static_cast<std::size_t>(age.count()) / 1000;
   return connection.parser.body_bytes() < wanted;
@@ -108,10 +105,10 @@ bool ConnectionLoop::is_body_too_slow(const Connection& connection) const {
 
 void ConnectionLoop::check_stream_time(Connection& connection) {
   EventStream& stream = *connection.stream;
-  if (now_ - stream.last_event < core_->limits.keep_awake) return;
+  if (now() - stream.last_event < core_->limits.keep_awake) return;
   write_events(stream.source->has_ids() ? kKeepAwake : kKeepAwakeBlock, stream.chunked, connection.output);
-  stream.last_event = now_;
-  connection.since = now_;
+  stream.last_event = now();
+  connection.since = now();
   advance(connection);
 }
 

@@ -1,7 +1,6 @@
 #include "agents/command/process.h"
 
 #include <signal.h>
-#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,9 +39,9 @@ Process::~Process() = default;
 // Callbacks hold a plain pointer: the host owns this until finish_if_over, when no descriptor is watched.
 void Process::watch() {
   base::EventLoop& loop = host_.loop_;
-  loop.watch(child_.pidfd.get(), EPOLLIN, [this](std::uint32_t) { on_ended(); });
-  loop.watch(child_.output.get(), EPOLLIN, [this](std::uint32_t) { on_output_ready(); });
-  loop.watch(child_.errors.get(), EPOLLIN, [this](std::uint32_t) { on_errors_ready(); });
+  loop.watch(child_.pidfd.get(), EPOLLIN, ended_ready_);
+  loop.watch(child_.output.get(), EPOLLIN, output_ready_);
+  loop.watch(child_.errors.get(), EPOLLIN, errors_ready_);
 }
 
 bool Process::write(std::string bytes) {
@@ -72,7 +71,7 @@ void Process::on_input_ready() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno == EAGAIN) {
       if (!std::exchange(input_watched_, true)) {
-        host_.loop_.watch(child_.input.get(), EPOLLOUT, [this](std::uint32_t) { on_input_ready(); });
+        host_.loop_.watch(child_.input.get(), EPOLLOUT, input_ready_);
       }
       return;
     }
@@ -82,13 +81,13 @@ void Process::on_input_ready() {
   }
   waiting_.clear();
   written_ = 0;
-  if (std::exchange(input_watched_, false)) host_.loop_.forget(child_.input.get());
+  if (std::exchange(input_watched_, false)) host_.loop_.forget(child_.input.get(), input_ready_);
   if (closing_input_) drop_input();
 }
 
 void Process::drop_input() {
   if (!child_.input.valid()) return;
-  if (std::exchange(input_watched_, false)) host_.loop_.forget(child_.input.get());
+  if (std::exchange(input_watched_, false)) host_.loop_.forget(child_.input.get(), input_ready_);
   child_.input.reset();
   waiting_.clear();
   written_ = 0;
@@ -97,12 +96,12 @@ void Process::drop_input() {
 void Process::pause_output() {
   if (ignoring_ || std::exchange(paused_, true) || !child_.output.valid()) return;
   // Clearing EPOLLIN is not enough: a closed pipe would go on reporting EPOLLHUP.
-  host_.loop_.forget(child_.output.get());
+  host_.loop_.forget(child_.output.get(), output_ready_);
 }
 
 void Process::resume_output() {
   if (!std::exchange(paused_, false) || !child_.output.valid()) return;
-  host_.loop_.watch(child_.output.get(), EPOLLIN, [this](std::uint32_t) { on_output_ready(); });
+  host_.loop_.watch(child_.output.get(), EPOLLIN, output_ready_);
 }
 
 void Process::ignore_output() {
@@ -149,7 +148,7 @@ void Process::on_output_ready() {
 
 void Process::end_output() {
   if (!child_.output.valid()) return;
-  if (!paused_) host_.loop_.forget(child_.output.get());
+  if (!paused_) host_.loop_.forget(child_.output.get(), output_ready_);
   child_.output.reset();
   handler_->on_output_end();
 }
@@ -162,7 +161,7 @@ void Process::on_errors_ready() {
 
 void Process::end_errors() {
   if (!child_.errors.valid()) return;
-  host_.loop_.forget(child_.errors.get());
+  host_.loop_.forget(child_.errors.get(), errors_ready_);
   child_.errors.reset();
   errors_.finish();
 }
@@ -179,7 +178,7 @@ void Process::on_ended() {
   waitid(P_PIDFD, static_cast<id_t>(child_.pidfd.get()), &info, WEXITED | WNOHANG);
   ended_ = true;
   (info.si_code == CLD_EXITED ? exit_.code : exit_.signal) = info.si_status;
-  host_.loop_.forget(child_.pidfd.get());
+  host_.loop_.forget(child_.pidfd.get(), ended_ready_);
   child_.pidfd.reset();
   drop_input();
   for (int i = 0; i < kLastReadsMax && child_.errors.valid(); ++i) on_errors_ready();

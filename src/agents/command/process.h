@@ -12,6 +12,7 @@
 
 #include "agents/command/error_output.h"
 #include "agents/command/spawn.h"
+#include "base/event_loop.h"
 #include "base/log.h"
 
 namespace baton::agents {
@@ -84,6 +85,10 @@ class Process : public std::enable_shared_from_this<Process> {
 
   ProcessHost& host_;
   Child child_;
+  const base::EventLoop::Ready ended_ready_{[this](std::uint32_t) { on_ended(); }};
+  const base::EventLoop::Ready output_ready_{[this](std::uint32_t) { on_output_ready(); }};
+  const base::EventLoop::Ready errors_ready_{[this](std::uint32_t) { on_errors_ready(); }};
+  const base::EventLoop::Ready input_ready_{[this](std::uint32_t) { on_input_ready(); }};
   const base::LogMembers log_members_;
   std::shared_ptr<ProcessHandler> handler_;
   ErrorOutput errors_;

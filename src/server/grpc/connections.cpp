@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <spdlog/spdlog.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -61,14 +60,14 @@ Connections::Connections(http::Listener listener, const GrpcLimits& limits, int 
       listener_(std::move(listener)) {}
 
 void Connections::start() {
-  loop_.watch(listener_.fd(), EPOLLIN, [this](std::uint32_t) { accept_some(); });
+  loop_.watch(listener_.fd(), EPOLLIN, accept_);
   loop_.start();
 }
 
 void Connections::stop_listening() {
   loop_.post([this] {
     if (listener_.fd() < 0) return;
-    loop_.forget(listener_.fd());
+    loop_.forget(listener_.fd(), accept_);
     listener_.close();
   });
 }
@@ -91,9 +90,9 @@ void Connections::accept_some() {
 // Without a descriptor or memory for it, the connection would be reported again at once, and fail again.
 void Connections::pause() {
   if (!std::exchange(exhausted_, true)) spdlog::warn("grpc: no descriptors are left; connections wait");
-  loop_.forget(listener_.fd());
+  loop_.forget(listener_.fd(), accept_);
   loop_.after(kPause, [this] {
-    if (listener_.fd() >= 0) loop_.watch(listener_.fd(), EPOLLIN, [this](std::uint32_t) { accept_some(); });
+    if (listener_.fd() >= 0) loop_.watch(listener_.fd(), EPOLLIN, accept_);
   });
 }
 
@@ -119,26 +118,32 @@ bool Connections::take(Accepted accepted) {
   const int watched = second.get();
   // An earlier connection with the same key must have ended.
   drop(key, -1);
-  state_.with([&](State& state) {
+  const auto* const ended = state_.with([&](State& state) {
     ++state.of_network[network];
-    state.open[key] = {std::move(second), network, 0, 0, std::chrono::steady_clock::now()};
+    Open& open = state.open[key];
+    open = {std::move(second),
+            network,
+            [this, key, watched](std::uint32_t) { drop(key, watched); },
+            0,
+            0,
+            std::chrono::steady_clock::now()};
+    return &open.ended;
   });
-  loop_.watch(watched, EPOLLRDHUP | EPOLLET, [this, key, watched](std::uint32_t) { drop(key, watched); });
+  loop_.watch(watched, EPOLLRDHUP | EPOLLET, *ended);
   hand_over_(listener_.fd(), accepted.fd.release());
   return true;
 }
 
 void Connections::drop(const std::string& key, int second) {
-  Open ended;
+  decltype(State::open)::node_type dropped;
   state_.with([&](State& state) {
     const auto found = state.open.find(key);
     if (found == state.open.end() || (second >= 0 && found->second.second.get() != second)) return;
-    ended = std::move(found->second);
-    state.open.erase(found);
-    const auto counted = state.of_network.find(ended.network);
+    dropped = state.open.extract(found);
+    const auto counted = state.of_network.find(dropped.mapped().network);
     if (--counted->second == 0) state.of_network.erase(counted);
   });
-  if (ended.second.valid()) loop_.forget(ended.second.get());
+  if (dropped) loop_.forget(dropped.mapped().second.get(), dropped.mapped().ended);
 }
 
 bool Connections::begin_call(const std::string& key) {

@@ -55,6 +55,7 @@ class Connections {
   struct Open {
     base::UniqueFd second;
     std::string network;
+    base::EventLoop::Ready ended;
     int calls = 0;
     int resets = 0;  // in the window that began at `since`
     std::chrono::steady_clock::time_point since;
@@ -75,6 +76,7 @@ class Connections {
   const int connections_max_;
   const HandOver hand_over_;
   http::Listener listener_;
+  const base::EventLoop::Ready accept_{[this](std::uint32_t) { accept_some(); }};
   bool exhausted_ = false;  // the last connection could not be taken; logged once
   base::Guarded<State> state_;
   base::EventLoop loop_{"grpc-accept"};  // last: its callbacks use the rest

@@ -1,10 +1,11 @@
 #include "base/event_loop.h"
 
 #include <doctest/doctest.h>
-#include <sys/epoll.h>
 
+#include <array>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -13,6 +14,19 @@ namespace event_loop_test {
 using baton::base::EventLoop;
 using baton::base::UniqueFd;
 using namespace std::chrono_literals;
+
+namespace {
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    reader.reset(ends[0]), writer.reset(ends[1]);
+  }
+  UniqueFd reader, writer;
+};
+
+}  // namespace
 
 TEST_CASE("EventLoop: posted functions run in order on the loop's thread") {
   EventLoop loop("test");
@@ -48,23 +62,59 @@ TEST_CASE("EventLoop: timers fire in the order of their times and a cancelled on
 }
 
 TEST_CASE("EventLoop: a watched descriptor calls back until it is forgotten") {
-  int ends[2];
-  REQUIRE(pipe(ends) == 0);
-  UniqueFd reader(ends[0]), writer(ends[1]);
+  Pipe pipe;
   EventLoop loop("test");
   std::promise<char> got;
-  loop.watch(reader.get(), EPOLLIN, [&](std::uint32_t) {
+  const EventLoop::Ready ready = [&](std::uint32_t) {
     char c = 0;
-    REQUIRE(read(reader.get(), &c, 1) == 1);
-    loop.forget(reader.get());
+    REQUIRE(read(pipe.reader.get(), &c, 1) == 1);
+    loop.forget(pipe.reader.get(), ready);
     got.set_value(c);
-  });
+  };
+  loop.watch(pipe.reader.get(), EPOLLIN, ready);
   loop.start();
-  REQUIRE(write(writer.get(), "xy", 2) == 2);
+  REQUIRE(write(pipe.writer.get(), "xy", 2) == 2);
   CHECK(got.get_future().get() == 'x');
   std::promise<void> quiet;
   loop.post([&] { quiet.set_value(); });
   quiet.get_future().get();
+}
+
+TEST_CASE("EventLoop: a descriptor forgotten by an earlier callback of its round does not call back") {
+  std::array<Pipe, 2> pipes;
+  std::array<EventLoop::Ready, 2> ready;
+  EventLoop loop("test");
+  int called = 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    REQUIRE(write(pipes[i].writer.get(), "x", 1) == 1);
+    ready[i] = [&](std::uint32_t) {
+      ++called;
+      for (std::size_t k = 0; k < 2; ++k) loop.forget(pipes[k].reader.get(), ready[k]);
+    };
+    loop.watch(pipes[i].reader.get(), EPOLLIN, ready[i]);
+  }
+  std::promise<void> quiet;
+  loop.post([&] { loop.post([&] { quiet.set_value(); }); });
+  loop.start();
+  quiet.get_future().get();
+  CHECK(called == 1);
+}
+
+TEST_CASE("EventLoop: a round ends with its callback, and the next begins at the time that returns") {
+  EventLoop loop("test");
+  int rounds = 0;
+  bool posted = false, in_order = false;
+  std::promise<void> third;
+  loop.each_round([&] {
+    if (++rounds == 1) in_order = posted;
+    if (rounds == 3) third.set_value();
+    return rounds < 3 ? loop.now() + 1ms : EventLoop::TimePoint::max();
+  });
+  loop.post([&] { posted = true; });
+  loop.start();
+  third.get_future().get();
+  loop.stop();
+  CHECK(in_order);
 }
 
 TEST_CASE("EventLoop: posts from many threads all run") {
@@ -91,6 +141,15 @@ TEST_CASE("EventLoop: stop drops what has not run") {
   loop.after(1h, [&] { fired = true; });
   loop.stop();
   CHECK_FALSE(fired);
+}
+
+TEST_CASE("EventLoop: what is posted after stop is dropped") {
+  EventLoop loop("test");
+  loop.start();
+  loop.stop();
+  auto held = std::make_shared<int>();
+  loop.post([held] {});
+  CHECK(held.use_count() == 1);
 }
 
 }  // namespace event_loop_test
