@@ -121,6 +121,7 @@ class TurnSink {
 class Execution {
  public:
   // Leaves nothing behind: its process will be killed and reaped, and callbacks do not touch the sink again.
+  // Must not block, but for a call to the sink that is in progress.
   virtual ~Execution() = default;
 
   // Asks the agent to stop. The executor has the cancel grace (AgentSettings) to call `finish`.

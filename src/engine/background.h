@@ -1,5 +1,5 @@
 // Background: the pool for the engine's blocking store reads, and its timers. Keeps both off the engine's
-// thread and the event loops.
+// thread and the event loops: a read of a task that is not in memory may wait for the disk, or for a flush.
 #pragma once
 
 #include <atomic>

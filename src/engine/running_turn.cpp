@@ -155,8 +155,7 @@ void RunningTurn::force(agents::Outcome outcome) {
     if (!state.outcome) state.outcome = std::move(outcome);
     return std::exchange(state.running, nullptr);
   });
-  // Released on a pool thread, because its destructor may block.
-  services_.background.run([running = std::move(running)]() mutable { running.reset(); });
+  running.reset();
   flush();
 }
 
@@ -321,11 +320,8 @@ void RunningTurn::end() {
   });
   services_.background.timers().cancel(last.deadline);
   services_.background.timers().cancel(last.grace);
-  services_.owner.over(shared_from_this());
-  services_.background.run([self = shared_from_this(), last = std::move(last)]() mutable {
-    last.running.reset();
-    self->services_.owner.released(self, last.slot_held);
-  });
+  last.running.reset();
+  services_.owner.over(shared_from_this(), last.slot_held);
 }
 
 }  // namespace baton::engine

@@ -38,10 +38,9 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   // Who keeps the turns.
   class Owner {
    public:
-    // The turn is over: its end is in the store. Called on the engine's thread.
-    virtual void over(const std::shared_ptr<RunningTurn>& run) = 0;
-    // It has also released its executor. `slot_held`: its slot must be given back.
-    virtual void released(const std::shared_ptr<RunningTurn>& run, bool slot_held) = 0;
+    // The turn is over: its end is in the store, and its executor is released. `slot_held`: its slot must be
+    // given back. Must not block.
+    virtual void over(const std::shared_ptr<RunningTurn>& run, bool slot_held) = 0;
     // `nth`: how often this turn has used the request's id, with this one. Answered by `begun` or `no_child`.
     virtual void delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request,
                           int nth) = 0;

@@ -300,16 +300,12 @@ void TurnRunner::delegate(const std::shared_ptr<RunningTurn>& run, agents::Deleg
   children_.start(run, std::move(request), nth);
 }
 
-void TurnRunner::over(const std::shared_ptr<RunningTurn>& run) {
-  const task::TaskKey task = run->head().key;
+void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
+  const task::TaskHead head = run->head();
   running_.with([&](auto& running) {
-    const auto found = running.find(task);
+    const auto found = running.find(head.key);
     if (found != running.end() && found->second == run) running.erase(found);
   });
-}
-
-void TurnRunner::released(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
-  const task::TaskHead head = run->head();
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool went_well = head.state == task::State::completed || task::is_waiting(head.state);
   const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
@@ -328,7 +324,9 @@ void TurnRunner::released(const std::shared_ptr<RunningTurn>& run, bool slot_hel
   }
 }
 
-// A turn that waits for children holds no slot, but it holds the agent's process: so there is a bound.
+// A turn that waits for children holds no slot, but it holds the agent's process: so there is a bound. It is
+// not stored as waiting, since it may go on talking meanwhile, and the store takes only a running turn's
+// output.
 bool TurnRunner::pause(const task::AgentName& agent) {
   if (++paused_ > options_.slots) {
     --paused_;

@@ -72,8 +72,7 @@ class TurnRunner final : private RunningTurn::Owner {
   std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
   void queue_again(const task::TaskHead& head);
 
-  void over(const std::shared_ptr<RunningTurn>& run) override;
-  void released(const std::shared_ptr<RunningTurn>& run, bool slot_held) override;
+  void over(const std::shared_ptr<RunningTurn>& run, bool slot_held) override;
   void delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) override;
   bool pause(const task::AgentName& agent) override;
   void resume(const task::AgentName& agent) override;
