@@ -230,12 +230,16 @@ void Pipeline::serve_extended_card(const ExchangePtr& exchange, const Target& ta
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
-  const CardUrls urls = card_urls(services_.options, exchange->request(), target);
-  auto card = extended_card(services_, *target.agent, by->caller, urls, protocol::CardView::superset);
-  if (!card) return exchange->reply(refusal(card.error()));
-  http::Reply answer;
-  answer.body = std::move(*card);
-  exchange->reply(std::move(answer));
+  const auto answer = [this, exchange, target, caller = std::move(by->caller)] {
+    const CardUrls urls = card_urls(services_.options, exchange->request(), target);
+    auto card = extended_card(services_, *target.agent, caller, urls, protocol::CardView::superset);
+    if (!card) return exchange->reply(refusal(card.error()));
+    http::Reply reply;
+    reply.body = std::move(*card);
+    exchange->reply(std::move(reply));
+  };
+  if (target.agent->card_text.size() > kSmallBody) return exchange->block(answer);
+  answer();
 }
 
 void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, chat::Door door) const {
