@@ -41,9 +41,12 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
 
 void from_callback(const CallPtr& call, task::TaskKey task, std::function<void()> answer) {
   const engine::TaskService& tasks = call->services.engine.tasks();
-  if (!tasks.is_at_hand(task)) return call->read_later(std::move(answer));
-  if (tasks.tells_many()) return call->later(std::move(answer));
-  answer();
+  const auto answer_here = [call, &tasks, task, answer = std::move(answer)] {
+    tasks.is_at_hand(task) ? answer() : call->read_later(answer);
+  };
+  // By the time the other thread comes to it, the task may have left memory.
+  if (tasks.tells_many() && tasks.is_at_hand(task)) return call->later(answer_here);
+  answer_here();
 }
 
 std::optional<int> history_of(const Call& call, const protocol::a2a::TaskRequest& request,
