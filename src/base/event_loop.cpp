@@ -123,11 +123,10 @@ void EventLoop::run_posted() {
 }
 
 void EventLoop::run_timers() {
-  const TimePoint now = std::chrono::steady_clock::now();
   while (!stopping_) {
     Callback due;
     inbox_.with([&](Inbox& inbox) {
-      if (inbox.timers.empty() || inbox.timers.begin()->first.first > now) return;
+      if (inbox.timers.empty() || inbox.timers.begin()->first.first > now_) return;
       const auto first = inbox.timers.begin();
       due = std::move(first->second);
       inbox.deadlines.erase(first->first.second);

@@ -101,7 +101,7 @@ void ConnectionLoop::add(Accepted accepted) {
   connection->surplus = too_many;
   connection->since = now();
   connection->ready = [this, to = connection.get()](std::uint32_t events) {
-    guarded(to->shared_from_this(), [&](Connection& open) { on_event(open, events); });
+    guarded(connections_[to->index], [&](Connection& open) { on_event(open, events); });
   };
   connections_.push_back(connection);
   core_->loop.watch(connection->fd.get(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, connection->ready);
