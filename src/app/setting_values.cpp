@@ -1,11 +1,11 @@
 // Reads a setting's value into a Config, from text (flags, environment) or JSON (the file).
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <type_traits>
 
 #include "app/settings.h"
+#include "base/text.h"
 
 namespace baton::app {
 namespace {
@@ -22,10 +22,8 @@ constexpr std::array kUnits{Unit{"KiB", std::size_t{1} << 10}, Unit{"MiB", std::
                             Unit{"GiB", std::size_t{1} << 30}};
 
 std::optional<double> parse_number(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
-  return number;
+  const auto number = base::number_in<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::optional<double> parse_size(std::string_view text) {

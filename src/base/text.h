@@ -1,7 +1,8 @@
-// Text rules that several folders share: HTTP tokens (RFC 9110) and percent-encoding (RFC 3986). Pure
-// functions.
+// Text rules that several folders share: numbers, HTTP tokens (RFC 9110) and percent-encoding (RFC 3986).
+// Pure functions.
 #pragma once
 
+#include <charconv>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,15 @@ bool is_token(std::string_view text);
 
 // Whether the texts are equal, ignoring the case of ASCII letters.
 bool same_word(std::string_view a, std::string_view b);
+
+// The number that the whole text is, in decimal; nothing for any other text, or if it does not fit.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
 // "a, b, c".
 std::string comma_separated(const std::vector<std::string>& words);

@@ -1,11 +1,12 @@
 #include "json/document.h"
 
+#include "base/text.h"
+
 #include <rapidjson/error/en.h>
 #include <rapidjson/memorystream.h>
 #include <rapidjson/reader.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -245,6 +246,11 @@ base::Result<Document> Document::parse_view(std::string_view text, ParseOptions 
   return read(text, masked, options, number_too_big);
 }
 
+Document Document::view_of(std::string_view text, ParseOptions options) {
+  auto document = parse_view(text, options);
+  return document ? std::move(*document) : Document();
+}
+
 // Builds the document of `text` from what the reader finds in `readable`, which has values of the same types
 // in the same places.
 base::Result<Document> Document::read(std::string_view text, std::string_view readable, ParseOptions options,
@@ -316,10 +322,7 @@ bool Value::boolean() const {
 
 std::optional<std::int64_t> Value::integer() const {
   if (!is_number()) return std::nullopt;
-  const std::string_view text = raw();
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size()) return number;
+  if (const auto number = base::number_in<std::int64_t>(raw())) return number;
   // Past 2^53 a double no longer says which integer was meant.
   constexpr double kExactMax = 9007199254740992.0;
   const std::optional<double> value = real();
@@ -328,12 +331,7 @@ std::optional<std::int64_t> Value::integer() const {
 }
 
 std::optional<double> Value::real() const {
-  if (!is_number()) return std::nullopt;
-  const std::string_view text = raw();
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  return is_number() ? base::number_in<double>(raw()) : std::nullopt;
 }
 
 std::string_view Value::raw() const {

@@ -112,10 +112,13 @@ class Document {
   // Borrows: `text` must outlive the Document.
   static base::Result<Document> parse_view(std::string_view text, ParseOptions options = {});
 
+  // Borrows a text that may be empty or not JSON: then the root is missing.
+  static Document view_of(std::string_view text, ParseOptions options = {});
+
   Document(Document&&) noexcept = default;
   Document& operator=(Document&&) noexcept = default;
 
-  Value root() const { return Value(this, 0); }
+  Value root() const { return nodes_.empty() ? Value() : Value(this, 0); }
 
   // The bytes this takes besides the text.
   std::size_t memory() const { return nodes_.capacity() * sizeof(Node) + decoded_.capacity(); }

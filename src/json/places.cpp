@@ -1,8 +1,8 @@
 // Finds where values stand in a text, to report what is wrong with it.
 #include <algorithm>
-#include <charconv>
 #include <string>
 
+#include "base/text.h"
 #include "json/document.h"
 
 namespace baton::json {
@@ -20,11 +20,10 @@ std::string unescaped(std::string_view step) {
 
 Value child_of(Value value, std::string_view step) {
   if (value.is_object()) return value[unescaped(step)];
-  std::size_t index = 0;
-  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
-  if (!value.is_array() || error != std::errc() || end != step.data() + step.size()) return {};
+  auto index = base::number_in<std::size_t>(step);
+  if (!value.is_array() || !index) return {};
   for (const Value item : value) {
-    if (index-- == 0) return item;
+    if ((*index)-- == 0) return item;
   }
   return {};
 }

@@ -98,6 +98,10 @@ Writer& Writer::string(std::string_view text) {
   return *this;
 }
 
+Writer& Writer::strings(const std::vector<std::string>& texts) {
+  return each(texts, [this](const std::string& text) { string(text); });
+}
+
 Writer& Writer::integer(std::int64_t number) {
   separate();
   std::array<char, 24> digits;

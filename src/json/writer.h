@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "task/json.h"
 
@@ -31,6 +32,15 @@ class Writer {
     return close(']');
   }
 
+  // An array: calls `write` for each of the values.
+  template <class Values, class F>
+  Writer& each(const Values& values, F&& write) {
+    return array([&] {
+      for (const auto& value : values) write(value);
+    });
+  }
+  Writer& strings(const std::vector<std::string>& texts);
+
   Writer& key(std::string_view name);
   Writer& string(std::string_view text);
   Writer& integer(std::int64_t number);
@@ -52,6 +62,9 @@ class Writer {
   }
   Writer& optional(std::string_view name, const task::Json& json) {
     return json.empty() ? *this : member(name, json);
+  }
+  Writer& optional(std::string_view name, const std::vector<std::string>& texts) {
+    return texts.empty() ? *this : key(name).strings(texts);
   }
 
  private:

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "base/text.h"
 #include "http/http_text.h"
 
 namespace baton::server {
@@ -39,11 +39,9 @@ std::optional<Network> parse_network(std::string_view text) {
   if (slash == std::string_view::npos) return Network{*address, 128};
   const bool is_ipv6 = text.find(':') != std::string_view::npos;
   const std::string_view length = text.substr(slash + 1);
-  int bits = 0;
-  const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bits);
-  const bool good = error == std::errc() && end == length.data() + length.size();
-  if (!good || bits < 0 || bits > (is_ipv6 ? 128 : 32)) return std::nullopt;
-  return Network{*address, is_ipv6 ? bits : bits + 96};
+  const auto bits = base::number_in<int>(length);
+  if (!bits || *bits < 0 || *bits > (is_ipv6 ? 128 : 32)) return std::nullopt;
+  return Network{*address, is_ipv6 ? *bits : *bits + 96};
 }
 
 bool holds(const Network& network, const Address& address) {

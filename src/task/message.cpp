@@ -17,14 +17,18 @@ std::size_t content_size(const Part& part) {
   return part.content.size() / 4 * 3 - padding;
 }
 
-std::string text_of(const Message& message) {
+std::string text_of(std::span<const Part> parts) {
   std::string text;
-  for (const Part& part : message.parts) {
+  for (const Part& part : parts) {
     if (part.kind != Part::Kind::text) continue;
     if (!text.empty()) text += '\n';
     text += part.content;
   }
   return text;
+}
+
+std::string text_of(const Message& message) {
+  return text_of(message.parts);
 }
 
 std::size_t weight_of(const Message& message) {

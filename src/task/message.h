@@ -1,6 +1,7 @@
 // Message, Part and Artifact: what callers and agents say to each other (A2A 1.0, a2a.proto).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ struct Artifact {
 std::size_t content_size(const Part& part);
 
 // The texts of all text parts, separated by newlines.
+std::string text_of(std::span<const Part> parts);
 std::string text_of(const Message& message);
 
 // Their approximate memory in bytes.

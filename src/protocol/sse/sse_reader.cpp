@@ -1,6 +1,7 @@
 #include "protocol/sse/sse_reader.h"
 
-#include <charconv>
+#include "base/text.h"
+
 #include <utility>
 
 namespace baton::protocol {
@@ -9,10 +10,9 @@ namespace {
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::optional<std::chrono::milliseconds> read_retry(std::string_view value) {
-  std::int64_t ms = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), ms);
-  if (error != std::errc{} || end != value.data() + value.size() || ms < 0) return std::nullopt;
-  return std::chrono::milliseconds(ms);
+  const auto ms = base::number_in<std::int64_t>(value);
+  if (!ms || *ms < 0) return std::nullopt;
+  return std::chrono::milliseconds(*ms);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The operations that open a stream.
-#include <charconv>
 #include <utility>
 
 #include "base/guarded.h"
+#include "base/text.h"
 #include "protocol/a2a/baton_extension.h"
 #include "server/a2a/operations.h"
 #include "server/a2a/task_reads.h"
@@ -22,12 +22,9 @@ base::Result<std::optional<task::EventNumber>> last_event_of(const http::Request
   const std::string_view text = request.header("Last-Event-ID");
   if (text.empty() && params.numbers.start_at) return task::EventNumber{params.numbers.start_at->value - 1};
   if (text.empty()) return params.last_event;
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) {
-    return base::fail(ErrorCode::invalid_argument, "Last-Event-ID: must be a whole number from 0");
-  }
-  return task::EventNumber{number};
+  const auto number = base::number_in<std::int64_t>(text);
+  if (number && *number >= 0) return task::EventNumber{*number};
+  return base::fail(ErrorCode::invalid_argument, "Last-Event-ID: must be a whole number from 0");
 }
 
 // The form of stream a request asks for.

@@ -1,6 +1,5 @@
 #include "server/chat/run_stream.h"
 
-#include <charconv>
 #include <utility>
 
 #include "base/text.h"
@@ -11,9 +10,10 @@ namespace baton::server::chat {
 namespace {
 
 template <class Number>
-bool read_number(std::string_view text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && number >= 0;
+bool read_number(std::string_view text, Number& to) {
+  const auto number = base::number_in<Number>(text);
+  to = number.value_or(-1);
+  return to >= 0;
 }
 
 }  // namespace
