@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "app/load_config.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "task/ids.h"
 
 namespace baton::app {

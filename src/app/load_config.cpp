@@ -11,7 +11,7 @@
 
 #include "app/config_tokens.h"
 #include "app/settings.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "json/document.h"
 #include "server/hosts.h"
 

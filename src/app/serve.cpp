@@ -11,9 +11,9 @@
 #include "app/service.h"
 #include "app/signals.h"
 #include "app/version.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/loggable.h"
-#include "base/steady_clock.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 

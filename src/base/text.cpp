@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace baton::base {
+
 namespace {
 
 using Table = std::array<bool, 256>;
@@ -73,6 +75,67 @@ std::optional<std::string> percent_decoded(std::string_view text) {
     i += 2;
   }
   return out;
+}
+
+CodePoint first_code_point(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t bytes = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < bytes) return {};
+  std::uint32_t value = lead & (0xFFu >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {};
+    value = value << 6 | (byte(i) & 0x3F);
+  }
+  const bool overlong = (bytes == 3 && value < 0x800) || (bytes == 4 && value < 0x10000);
+  const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (overlong || surrogate || value > 0x10FFFF) return {};
+  return {value, bytes};
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const CodePoint next = first_code_point(text);
+    if (next.bytes == 0) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
+}
+
+// Optimal string alignment, three rows at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    before.swap(above);
+    above.swap(row);
+  }
+  return above[b.size()];
+}
+
+std::string nearest_name(std::string_view name, std::span<const std::string> names) {
+  // No misspelt name is longer than this, and the time is quadratic in the length.
+  if (name.size() > 64) return {};
+  std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::string found;
+  for (const std::string& known : names) {
+    const std::size_t distance = edit_distance(name, known);
+    // A short name is not near just because it is short, so fewer changes than letters are needed.
+    if (distance < best && distance < known.size()) {
+      best = distance;
+      found = known;
+    }
+  }
+  return found;
 }
 
 }  // namespace baton::base

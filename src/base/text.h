@@ -1,9 +1,12 @@
-// Text rules that several folders share: numbers, HTTP tokens (RFC 9110) and percent-encoding (RFC 3986).
-// Pure functions.
+// Text rules that several folders share: numbers, UTF-8 (RFC 3629), HTTP tokens (RFC 9110), percent-encoding
+// (RFC 3986), and misspelt names. Pure functions.
 #pragma once
 
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +35,21 @@ std::string comma_separated(const std::vector<std::string>& words);
 std::string percent_encoded(std::string_view text);
 // Returns nothing if a % is not followed by two hexadecimal digits.
 std::optional<std::string> percent_decoded(std::string_view text);
+
+// UTF-8, strictly: no overlong forms, no surrogates, nothing past U+10FFFF.
+struct CodePoint {
+  std::uint32_t value = 0;
+  std::size_t bytes = 0;  // 0: the text does not begin with UTF-8
+};
+// `text` must not be empty.
+CodePoint first_code_point(std::string_view text);
+
+bool is_utf8(std::string_view text);
+
+// The number of letters to add, leave out, change or swap with their neighbour.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// The nearest of `names`, or empty if none is near enough.
+std::string nearest_name(std::string_view name, std::span<const std::string> names);
 
 }  // namespace baton::base

@@ -1,6 +1,5 @@
 #include "cli/call_errors.h"
 
-#include "base/nearest.h"
 #include "base/text.h"
 #include "cli/printable.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/rfc3339.h"
+#include "base/clock.h"
 #include "cli/call_errors.h"
 #include "cli/commands.h"
 #include "cli/console.h"

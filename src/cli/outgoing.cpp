@@ -8,7 +8,7 @@
 
 #include "app/load_config.h"
 #include "base/base64.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "cli/printable.h"
 #include "json/document.h"
 

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <span>
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 namespace baton::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "app/serve.h"
 #include "app/settings.h"
 #include "app/version.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 

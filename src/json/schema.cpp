@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/nearest.h"
+#include "base/text.h"
 
 namespace baton::json {
 namespace {

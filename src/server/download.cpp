@@ -8,7 +8,6 @@
 
 #include "base/base64.h"
 #include "base/text.h"
-#include "base/utf8.h"
 #include "http/http_text.h"
 
 namespace baton::server {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "base/utf8.h"
+#include "base/text.h"
 #include "json/document.h"
 #include "json/json_patch.h"
 #include "json/writer.h"

@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/base64.h"
-#include "base/rfc3339.h"
+#include "base/clock.h"
 #include "protocol/a2a/members.h"
 #include "protocol/a2a/v1_objects.h"
 

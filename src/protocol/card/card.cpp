@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "base/embedded.h"
-#include "base/nearest.h"
+#include "base/text.h"
 #include "protocol/card/security.h"
 
 namespace baton::protocol {

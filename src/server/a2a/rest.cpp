@@ -5,7 +5,6 @@
 #include <charconv>
 
 #include "base/text.h"
-#include "base/utf8.h"
 #include "server/a2a/http_call.h"
 #include "server/a2a/negotiation.h"
 

@@ -1,4 +1,4 @@
-#include "base/rfc3339.h"
+#include "base/clock.h"
 
 #include <doctest/doctest.h>
 

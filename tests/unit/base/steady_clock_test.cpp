@@ -1,4 +1,4 @@
-#include "base/steady_clock.h"
+#include "base/clock.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/rfc3339.h"
+#include "base/clock.h"
 #include "protocol/a2a/client/read_parts.h"
 #include "protocol/a2a/members.h"
 #include "protocol/a2a/v0_3_rest_objects.h"

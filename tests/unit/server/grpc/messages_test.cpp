@@ -5,7 +5,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
-#include "base/rfc3339.h"
+#include "base/clock.h"
 #include "json/document.h"
 #include "server/grpc/read_requests.h"
 #include "server/grpc/write_answers.h"
