@@ -14,7 +14,7 @@
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/grpc/bytes.h"
-#include "protocol/grpc/proto_json.h"
+#include "protocol/grpc/schema.h"
 
 namespace baton::client {
 namespace {
@@ -152,7 +152,7 @@ class Channel::Impl {
     const auto what = method_call(target_.version, call.request, target_.tenant);
     if (!what) return base::fail(what.error());
     const protocol::grpc::Method& method = *what->method;
-    const auto bytes = messages_.to_bytes(method.full(method.request), what->message);
+    const auto bytes = messages_.to_bytes(method.request_message(), what->message);
     if (!bytes) return base::fail(bytes.error());
     Conversation talk(stub_, method.path_of_call(), call);
     bool going = talk.send(*bytes);
@@ -183,13 +183,13 @@ class Channel::Impl {
     }
     ChannelAnswer answer{known.http_status, {}};
     const auto details = messages_.to_json("google.rpc.Status", status.error_details());
-    const auto document = json::Document::parse_view(details ? std::string_view(*details) : "{}");
+    const auto document = json::Document::view_of(details ? std::string_view(*details) : "");
     json::Writer out(answer.body);
     out.object([&] {
       out.key("error").object([&] {
         out.member("code", known.http_status).member("status", known.name);
         out.member("message", status.error_message());
-        const json::Value list = document ? document->root()["details"] : json::Value();
+        const json::Value list = document.root()["details"];
         if (list.is_array()) out.key("details").raw(list.raw());
       });
     });

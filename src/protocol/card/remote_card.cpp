@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "protocol/card/card.h"
 
 namespace baton::protocol {
@@ -22,17 +23,11 @@ constexpr std::array<std::pair<ProtocolVersion, std::string_view>, 4> kVersions{
     {ProtocolVersion::v1_0, "1.0"},
 }};
 
-bool same_word(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [&](char x, char y) { return lower(x) == lower(y); });
-}
-
 // No name means JSON-RPC: before 0.2.4 there was nothing else.
 std::optional<Binding> read_binding(json::Value name) {
   if (name.string().empty()) return Binding::json_rpc;
   for (const auto& [binding, word] : kBindings) {
-    if (same_word(name.string(), word)) return binding;
+    if (base::same_word(name.string(), word)) return binding;
   }
   return std::nullopt;
 }
@@ -157,6 +152,11 @@ std::string_view name_of(Binding binding) {
 
 std::string_view name_of(task::ProtocolVersion version) {
   return kVersions[static_cast<std::size_t>(version)].second;
+}
+
+std::optional<task::ProtocolVersion> version_named(std::string_view name) {
+  const auto* found = std::ranges::find(kVersions, name, &decltype(kVersions)::value_type::second);
+  return found == kVersions.end() ? std::nullopt : std::optional(found->first);
 }
 
 std::vector<task::ProtocolVersion> versions_of(json::Value card) {

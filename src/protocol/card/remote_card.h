@@ -19,6 +19,7 @@ namespace baton::protocol {
 enum class Binding { json_rpc, rest, grpc };
 std::string_view name_of(Binding binding);                // "JSONRPC", "HTTP+JSON", "GRPC"
 std::string_view name_of(task::ProtocolVersion version);  // "0.1", "0.2", "0.3", "1.0"
+std::optional<task::ProtocolVersion> version_named(std::string_view name);
 
 // An endpoint of the agent, and how to speak to it.
 struct RemoteInterface {

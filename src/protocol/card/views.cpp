@@ -71,8 +71,8 @@ class CardWriter {
       write_requirements(out_, shown_.security, view_);
       // Left out when false, as the SDKs do.
       if (is_old() && offers_extended()) out_.member("supportsAuthenticatedExtendedCard", true);
-      write_strings("defaultInputModes", card_.default_input_modes);
-      write_strings("defaultOutputModes", card_.default_output_modes);
+      out_.key("defaultInputModes").strings(card_.default_input_modes);
+      out_.key("defaultOutputModes").strings(card_.default_output_modes);
       out_.key("skills").array([&] {
         for (const task::Skill* skill : shown_.skills) write_skill(*skill);
       });
@@ -82,12 +82,6 @@ class CardWriter {
  private:
   bool is_old() const { return view_ != CardView::v1_0; }
   bool is_new() const { return view_ != CardView::v0_3_rest; }
-
-  void write_strings(std::string_view name, const std::vector<std::string>& strings) {
-    out_.key(name).array([&] {
-      for (const std::string& string : strings) out_.string(string);
-    });
-  }
 
   template <class F>
   void for_each_binding(F&& write) {
@@ -165,16 +159,16 @@ class CardWriter {
       if (wanted) words.emplace_back(scheme_word(scheme));
     }
     if (words.empty()) return;
-    out_.key("authentication").object([&] { write_strings("schemes", words); });
+    out_.key("authentication").object([&] { out_.key("schemes").strings(words); });
   }
 
   void write_skill(const task::Skill& skill) {
     out_.object([&] {
       out_.member("id", skill.id).member("name", skill.name).member("description", skill.description);
-      write_strings("tags", skill.tags);
-      if (!skill.examples.empty()) write_strings("examples", skill.examples);
-      if (!skill.input_modes.empty()) write_strings("inputModes", skill.input_modes);
-      if (!skill.output_modes.empty()) write_strings("outputModes", skill.output_modes);
+      out_.key("tags").strings(skill.tags);
+      out_.optional("examples", skill.examples);
+      out_.optional("inputModes", skill.input_modes);
+      out_.optional("outputModes", skill.output_modes);
       write_requirements(out_, skill.security, view_);
     });
   }

@@ -10,75 +10,35 @@ using a2a::Operation;
 using task::ProtocolVersion;
 
 constexpr ProtocolVersion kV03 = ProtocolVersion::v0_3, kV10 = ProtocolVersion::v1_0;
-constexpr std::string_view kTask = "/tasks/{t}", kCancel = "/tasks/{t}:cancel",
-                           kSubscribe = "/tasks/{t}:subscribe";
 constexpr std::string_view kPush = "TaskPushNotificationConfig", kEmpty = "google.protobuf.Empty";
+constexpr std::string_view kItem = "StreamResponse", kSent = "SendMessageResponse";
 
 constexpr std::array kMethods{
-    Method{kV03, "SendMessage", "SendMessageRequest", "SendMessageResponse", Operation::send,
-           "/message:send"},
-    Method{kV03, "SendStreamingMessage", "SendMessageRequest", "StreamResponse", Operation::send_stream,
-           "/message:stream"},
-    Method{kV03, "GetTask", "GetTaskRequest", "Task", Operation::get, kTask},
-    Method{kV03, "CancelTask", "CancelTaskRequest", "Task", Operation::cancel, kCancel},
-    Method{kV03, "TaskSubscription", "TaskSubscriptionRequest", "StreamResponse", Operation::subscribe,
-           kSubscribe},
-    Method{kV03,
-           "CreateTaskPushNotificationConfig",
-           "CreateTaskPushNotificationConfigRequest",
-           kPush,
-           Operation::set_push,
-           {}},
-    Method{kV03,
-           "GetTaskPushNotificationConfig",
-           "GetTaskPushNotificationConfigRequest",
-           kPush,
-           Operation::get_push,
-           {}},
-    Method{kV03,
-           "ListTaskPushNotificationConfig",
-           "ListTaskPushNotificationConfigRequest",
-           "ListTaskPushNotificationConfigResponse",
-           Operation::list_push,
-           {}},
-    Method{kV03,
-           "DeleteTaskPushNotificationConfig",
-           "DeleteTaskPushNotificationConfigRequest",
-           kEmpty,
-           Operation::delete_push,
-           {}},
-    Method{kV03, "GetAgentCard", "GetAgentCardRequest", "AgentCard", Operation::extended_card, "/card"},
-
-    Method{kV10, "SendMessage", "SendMessageRequest", "SendMessageResponse", Operation::send,
-           "/message:send"},
-    Method{kV10, "SendStreamingMessage", "SendMessageRequest", "StreamResponse", Operation::send_stream,
-           "/message:stream"},
-    Method{kV10, "GetTask", "GetTaskRequest", "Task", Operation::get, kTask},
-    Method{kV10, "ListTasks", "ListTasksRequest", "ListTasksResponse", Operation::list, "/tasks"},
-    Method{kV10, "CancelTask", "CancelTaskRequest", "Task", Operation::cancel, kCancel},
-    Method{kV10, "SubscribeToTask", "SubscribeToTaskRequest", "StreamResponse", Operation::subscribe,
-           kSubscribe},
-    Method{kV10, "CreateTaskPushNotificationConfig", kPush, kPush, Operation::set_push, {}},
-    Method{kV10,
-           "GetTaskPushNotificationConfig",
-           "GetTaskPushNotificationConfigRequest",
-           kPush,
-           Operation::get_push,
-           {}},
-    Method{kV10,
-           "ListTaskPushNotificationConfigs",
-           "ListTaskPushNotificationConfigsRequest",
-           "ListTaskPushNotificationConfigsResponse",
-           Operation::list_push,
-           {}},
-    Method{kV10,
-           "DeleteTaskPushNotificationConfig",
-           "DeleteTaskPushNotificationConfigRequest",
-           kEmpty,
-           Operation::delete_push,
-           {}},
-    Method{kV10, "GetExtendedAgentCard", "GetExtendedAgentCardRequest", "AgentCard", Operation::extended_card,
-           "/extendedAgentCard"},
+    Method{kV03, "SendMessage", Operation::send, kSent, "/message:send"},
+    Method{kV03, "SendStreamingMessage", Operation::send_stream, kItem, "/message:stream",
+           "SendMessageRequest"},
+    Method{kV03, "GetTask", Operation::get, "Task", "/tasks/{t}"},
+    Method{kV03, "CancelTask", Operation::cancel, "Task", "/tasks/{t}:cancel"},
+    Method{kV03, "TaskSubscription", Operation::subscribe, kItem, "/tasks/{t}:subscribe"},
+    Method{kV03, "CreateTaskPushNotificationConfig", Operation::set_push, kPush},
+    Method{kV03, "GetTaskPushNotificationConfig", Operation::get_push, kPush},
+    Method{kV03, "ListTaskPushNotificationConfig", Operation::list_push,
+           "ListTaskPushNotificationConfigResponse"},
+    Method{kV03, "DeleteTaskPushNotificationConfig", Operation::delete_push, kEmpty},
+    Method{kV03, "GetAgentCard", Operation::extended_card, "AgentCard", "/card"},
+    Method{kV10, "SendMessage", Operation::send, kSent, "/message:send"},
+    Method{kV10, "SendStreamingMessage", Operation::send_stream, kItem, "/message:stream",
+           "SendMessageRequest"},
+    Method{kV10, "GetTask", Operation::get, "Task", "/tasks/{t}"},
+    Method{kV10, "ListTasks", Operation::list, "ListTasksResponse", "/tasks"},
+    Method{kV10, "CancelTask", Operation::cancel, "Task", "/tasks/{t}:cancel"},
+    Method{kV10, "SubscribeToTask", Operation::subscribe, kItem, "/tasks/{t}:subscribe"},
+    Method{kV10, "CreateTaskPushNotificationConfig", Operation::set_push, kPush, {}, kPush},
+    Method{kV10, "GetTaskPushNotificationConfig", Operation::get_push, kPush},
+    Method{kV10, "ListTaskPushNotificationConfigs", Operation::list_push,
+           "ListTaskPushNotificationConfigsResponse"},
+    Method{kV10, "DeleteTaskPushNotificationConfig", Operation::delete_push, kEmpty},
+    Method{kV10, "GetExtendedAgentCard", Operation::extended_card, "AgentCard", "/extendedAgentCard"},
 };
 
 std::string_view package_of(ProtocolVersion version) {
@@ -90,6 +50,10 @@ std::string_view package_of(ProtocolVersion version) {
 std::string Method::full(std::string_view message) const {
   if (message.find('.') != std::string_view::npos) return std::string(message);
   return std::string(package_of(version)).append(".").append(message);
+}
+
+std::string Method::request_message() const {
+  return full(request.empty() ? std::string(name) + "Request" : std::string(request));
 }
 
 std::string Method::path_of_call() const {

@@ -14,12 +14,13 @@ namespace baton::protocol::grpc {
 struct Method {
   task::ProtocolVersion version;  // v0_3 or v1_0
   std::string_view name;
-  std::string_view request;   // the messages' names within the version's package
-  std::string_view response;  // of a stream: of each item
   a2a::Operation operation;
-  std::string_view rest_path;  // of the REST request that a client makes of it; {t} is a task's id
+  std::string_view response;        // within the version's package; of a stream: of each item
+  std::string_view rest_path = {};  // of the REST request that a client makes of it; {t} is a task's id
+  std::string_view request = {};    // if it is not the name with "Request" behind it
 
   std::string full(std::string_view message) const;  // "a2a.v1.Task"; a name with a dot is full already
+  std::string request_message() const;               // the full name of its request
   std::string path_of_call() const;                  // "/a2a.v1.A2AService/GetTask"
 };
 

@@ -5,6 +5,7 @@
 
 #include "http/http_text.h"
 #include "protocol/a2a/baton_extension.h"
+#include "protocol/card/remote_card.h"
 
 namespace baton::server::a2a {
 namespace {
@@ -13,12 +14,6 @@ using base::ErrorCode;
 using base::fail;
 using task::ProtocolVersion;
 
-constexpr std::array<std::pair<std::string_view, ProtocolVersion>, 4> kVersions{{
-    {"0.1", ProtocolVersion::v0_1},
-    {"0.2", ProtocolVersion::v0_2},
-    {"0.3", ProtocolVersion::v0_3},
-    {"1.0", ProtocolVersion::v1_0},
-}};
 constexpr std::string_view kOldExtensions = "X-A2A-Extensions";  // until 0.3
 constexpr std::size_t kTenantMax = 256;
 
@@ -38,10 +33,7 @@ base::Result<std::optional<ProtocolVersion>> version_of(const http::Request& req
     }
   }
   if (asked.empty()) return std::nullopt;
-  const std::string_view version = without_patch(asked);
-  for (const auto& [name, spoken] : kVersions) {
-    if (name == version) return spoken;
-  }
+  if (const auto spoken = protocol::version_named(without_patch(asked))) return spoken;
   return fail(ErrorCode::version_not_supported, "A2A-Version: 0.1, 0.2, 0.3 and 1.0 are supported");
 }
 

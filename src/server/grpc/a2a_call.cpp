@@ -1,10 +1,13 @@
-#include "server/grpc/a2a_call.h"
-
 #include <google/protobuf/any.pb.h>
 #include <google/protobuf/duration.pb.h>
 #include <spdlog/spdlog.h>
+#include <atomic>
+#include <memory>
+#include <string>
 
+#include "server/a2a/call.h"
 #include "server/grpc/base64_files.h"
+#include "server/grpc/call.h"
 #include "server/grpc/call_status.h"
 #include "server/grpc/frames.h"
 #include "server/grpc/read_requests.h"
@@ -51,73 +54,95 @@ class MessageItems final : public server::a2a::ItemWriter {
   const protocol::grpc::Method& method_;
 };
 
+// A2aCall: a gRPC call as the operations see it. Answers and the items of streams are written as messages.
+//
+// Threads: as server::a2a::Call.
+class A2aCall final : public server::a2a::Call {
+ public:
+  A2aCall(std::shared_ptr<grpc::Call> way_back, server::Admitted by, http::Request head, const Shared& shared,
+          const protocol::grpc::Method& method)
+      : server::a2a::Call(std::move(by), rules_of(method), Binding::grpc),
+        way_back_(std::move(way_back)),
+        head_(std::move(head)),
+        shared_(shared),
+        method_(method) {}
+
+  ~A2aCall() override {
+    if (!answered_) way_back_->fail({ErrorCode::internal, "the request was not answered", {}});
+  }
+
+  // Reads the request from the message's bytes and calls the operation.
+  static void serve(const std::shared_ptr<A2aCall>& call, const std::string& bytes) {
+    const protocol::grpc::Method& method = call->method_;
+    const auto message = call->shared_.schema.parse(method.request_message(), bytes);
+    if (!message) return call->refuse(message.error());
+    const Reading reading(**message);
+    if (const auto good = call->check_version(); !good) return call->refuse(good.error());
+    if (const auto good = call->enter_tenant(tenant_in(method, reading)); !good) {
+      return call->refuse(good.error());
+    }
+    call->extensions = server::a2a::extensions_of(call->head_, call->agent.card);
+    call->streams = protocol::a2a::answers_with_stream(method.operation);
+    auto request = read_request(method, reading, call->files_may_be_base64());
+    if (!request) return call->refuse(request.error());
+    call->shared_.run(call, method.operation, std::move(*request));
+  }
+
+  void answer(server::a2a::Answer answer, server::AnswerBudget::SharePtr) override {
+    if (answered_.exchange(true)) return;
+    const auto bytes = bytes_of_answer(answer);
+    if (bytes) return way_back_->answer(extensions_header(), *bytes);
+    spdlog::error("grpc: {} {}", bytes.error().for_caller, bytes.error().for_log);
+    way_back_->fail(bytes.error());
+  }
+
+  void answer_stream(std::string frames) override {
+    if (!answered_.exchange(true)) way_back_->answer_frames(extensions_header(), frames);
+  }
+
+  server::a2a::ItemWriterPtr items() const override {
+    return std::make_shared<const MessageItems>(shared_, method_);
+  }
+
+  const http::Request& head() const override { return head_; }
+
+ private:
+  void do_refuse(const base::Error& error, const task::TaskId& named) override {
+    if (!answered_.exchange(true)) way_back_->fail(error, named);
+  }
+
+  void do_open(http::StreamOpener opener) override {
+    if (!answered_.exchange(true)) way_back_->open(extensions_header(), std::move(opener));
+  }
+
+  base::Result<std::string> bytes_of_answer(const server::a2a::Answer& answer) const {
+    const std::string name = method_.full(method_.response);
+    if (const auto* card = std::get_if<server::a2a::CardAnswer>(&answer)) {
+      return shared_.json.to_bytes(name, card->json);
+    }
+    const auto message = shared_.schema.make(name);
+    write_answer(method_, Writing(*message), answer);
+    return message->SerializeAsString();
+  }
+
+  bool files_may_be_base64() const {
+    return shared_.grpc_limits.decodes_base64_files && method_.version == ProtocolVersion::v0_3 &&
+           may_send_base64_text(head_.header("user-agent"));
+  }
+
+  const std::shared_ptr<grpc::Call> way_back_;
+  const http::Request head_;
+  const Shared& shared_;
+  const protocol::grpc::Method& method_;
+  std::atomic<bool> answered_{false};
+};
+
 }  // namespace
 
-A2aCall::A2aCall(std::shared_ptr<grpc::Call> way_back, server::Admitted by, http::Request head,
-                 const Shared& shared, const protocol::grpc::Method& method)
-    : server::a2a::Call(std::move(by), rules_of(method), Binding::grpc),
-      way_back_(std::move(way_back)),
-      head_(std::move(head)),
-      shared_(shared),
-      method_(method) {}
-
-A2aCall::~A2aCall() {
-  if (!answered_) way_back_->fail({ErrorCode::internal, "the request was not answered", {}});
-}
-
-void A2aCall::serve(const std::shared_ptr<A2aCall>& call, const std::string& bytes) {
-  const protocol::grpc::Method& method = call->method_;
-  const auto message = call->shared_.schema.parse(method.full(method.request), bytes);
-  if (!message) return call->refuse(message.error());
-  const Reading reading(**message);
-  if (const auto good = call->check_version(); !good) return call->refuse(good.error());
-  if (const auto good = call->enter_tenant(tenant_in(method, reading)); !good) {
-    return call->refuse(good.error());
-  }
-  call->extensions = server::a2a::extensions_of(call->head_, call->agent.card);
-  call->streams = protocol::a2a::answers_with_stream(method.operation);
-  auto request = read_request(method, reading, call->files_may_be_base64());
-  if (!request) return call->refuse(request.error());
-  call->shared_.run(call, method.operation, std::move(*request));
-}
-
-bool A2aCall::files_may_be_base64() const {
-  return shared_.grpc_limits.decodes_base64_files && method_.version == ProtocolVersion::v0_3 &&
-         may_send_base64_text(head_.header("user-agent"));
-}
-
-base::Result<std::string> A2aCall::bytes_of_answer(const server::a2a::Answer& answer) const {
-  const std::string name = method_.full(method_.response);
-  if (const auto* card = std::get_if<server::a2a::CardAnswer>(&answer)) {
-    return shared_.json.to_bytes(name, card->json);
-  }
-  const auto message = shared_.schema.make(name);
-  write_answer(method_, Writing(*message), answer);
-  return message->SerializeAsString();
-}
-
-void A2aCall::answer(server::a2a::Answer answer, server::AnswerBudget::SharePtr) {
-  if (answered_.exchange(true)) return;
-  const auto bytes = bytes_of_answer(answer);
-  if (bytes) return way_back_->answer(extensions_header(), *bytes);
-  spdlog::error("grpc: {} {}", bytes.error().for_caller, bytes.error().for_log);
-  way_back_->fail(bytes.error());
-}
-
-void A2aCall::do_refuse(const base::Error& error, const task::TaskId& named) {
-  if (!answered_.exchange(true)) way_back_->fail(error, named);
-}
-
-server::a2a::ItemWriterPtr A2aCall::items() const {
-  return std::make_shared<const MessageItems>(shared_, method_);
-}
-
-void A2aCall::answer_stream(std::string frames) {
-  if (!answered_.exchange(true)) way_back_->answer_frames(extensions_header(), frames);
-}
-
-void A2aCall::do_open(http::StreamOpener opener) {
-  if (!answered_.exchange(true)) way_back_->open(extensions_header(), std::move(opener));
+void serve(std::shared_ptr<Call> way_back, server::Admitted by, http::Request head, const Shared& shared,
+           const protocol::grpc::Method& method, const std::string& bytes) {
+  A2aCall::serve(
+      std::make_shared<A2aCall>(std::move(way_back), std::move(by), std::move(head), shared, method), bytes);
 }
 
 }  // namespace baton::server::grpc

@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "protocol/grpc/bytes.h"
-#include "server/grpc/a2a_call.h"
 #include "server/grpc/call_status.h"
 #include "server/grpc/fields.h"
 #include "server/grpc/frames.h"
@@ -134,9 +133,7 @@ void Call::run() {
   try {
     const std::string bytes = protocol::grpc::bytes_of(incoming_);
     incoming_.Clear();
-    A2aCall::serve(
-        std::make_shared<A2aCall>(shared_from_this(), std::move(by_), std::move(head_), *shared_, method_),
-        bytes);
+    serve(shared_from_this(), std::move(by_), std::move(head_), *shared_, method_, bytes);
   } catch (const std::exception& error) {
     spdlog::error("grpc: an operation threw: {}", error.what());
     fail({ErrorCode::internal, "internal error", {}});

@@ -19,7 +19,6 @@
 #include "base/worker_pool.h"
 #include "http/http_server.h"
 #include "protocol/grpc/methods.h"
-#include "protocol/grpc/proto_json.h"
 #include "protocol/grpc/schema.h"
 #include "server/endpoint.h"
 #include "server/grpc/call_head.h"
@@ -126,5 +125,9 @@ class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_s
   http::StreamOpener opener_;
   std::unique_ptr<http::StreamSource> source_;
 };
+
+// Reads the request from the message's bytes, calls the operation, and answers by `way_back` (a2a_call.cpp).
+void serve(std::shared_ptr<Call> way_back, server::Admitted by, http::Request head, const Shared& shared,
+           const protocol::grpc::Method& method, const std::string& bytes);
 
 }  // namespace baton::server::grpc

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "protocol/grpc/methods.h"
-#include "protocol/grpc/proto_json.h"
+#include "protocol/grpc/schema.h"
 #include "server/grpc/frames.h"
 #include "support/engine_bench.h"
 #include "support/patience.h"

@@ -1,4 +1,4 @@
-#include "protocol/grpc/proto_json.h"
+#include "protocol/grpc/schema.h"
 
 #include <doctest/doctest.h>
 
@@ -109,7 +109,7 @@ base::Result<server::a2a::Request> read(const std::string& path, const std::stri
                                         bool files_may_be_base64 = false) {
   const protocol::grpc::Method* method = protocol::grpc::find_method(path);
   REQUIRE(method);
-  const auto message = message_of(method->full(method->request), json);
+  const auto message = message_of(method->request_message(), json);
   return read_request(*method, Reading(*message), files_may_be_base64);
 }
 
