@@ -16,7 +16,7 @@
 
 #include "base/error.h"
 #include "json/document.h"
-#include "protocol/a2a/client/updates.h"
+#include "protocol/a2a/client/read_objects.h"
 #include "protocol/a2a/dialect.h"
 #include "protocol/card/remote_card.h"
 
@@ -46,11 +46,11 @@ struct ClientAnswer {
   std::optional<RemoteError> error;
 };
 
-class ClientDialect {
+class ClientDialect : public ObjectReader {
  public:
+  using ObjectReader::ObjectReader;
   virtual ~ClientDialect() = default;
 
-  virtual task::ProtocolVersion version() const = 0;
   // Whether the client chooses the id of a new task (0.1). Otherwise the server does, and the client chooses
   // the id of its message.
   virtual bool names_tasks() const { return false; }
@@ -69,14 +69,6 @@ class ClientDialect {
   // Reads an answer's body or an item of a stream. `good`: the HTTP status is 2xx and, in a stream, the
   // event's type is not "error".
   virtual base::Result<ClientAnswer> read_answer(json::Value body, bool good) const = 0;
-
-  // These read the results.
-  virtual base::Result<Update> read_update(
-      json::Value result) const = 0;  // of a send, or an item of a stream
-  virtual base::Result<task::Task> read_task(json::Value result) const = 0;
-  virtual base::Result<ListPage> read_list(json::Value result) const = 0;
-  virtual base::Result<PushRequest> read_push(json::Value result) const = 0;
-  virtual base::Result<std::vector<PushRequest>> read_pushes(json::Value result) const = 0;
 };
 
 using ClientDialectPtr = std::shared_ptr<const ClientDialect>;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/base64.h"
 #include "base/clock.h"
-#include "protocol/a2a/client/read_parts.h"
 #include "protocol/a2a/members.h"
 #include "protocol/a2a/v0_3_rest_objects.h"
 #include "protocol/a2a/v1_objects.h"
@@ -13,10 +13,64 @@ namespace {
 
 using base::fail;
 using base::Result;
+using task::Part;
 
 // The longest id that a server may make, in bytes.
 constexpr std::size_t kReadIdMax = 1024;
 constexpr std::int64_t kIndexMax = 1'000'000;
+
+Result<Part> read_file_before_v1(json::Value file) {
+  if (!file.is_object()) return wrong("file: must be an object");
+  Part part;
+  part.filename = file["name"].str();
+  part.media_type = first_of(file, {"mimeType", "mime_type"}).str();
+  const json::Value bytes = first_of(file, {"bytes", "data", "fileWithBytes", "file_with_bytes"});
+  const json::Value uri = first_of(file, {"uri", "fileWithUri", "file_with_uri"});
+  if (bytes.is_string()) {
+    auto base64 = base::normalize_base64(bytes.string());
+    if (!base64) return wrong("file.bytes: must be base64");
+    part.kind = Part::Kind::raw;
+    part.content = std::move(*base64);
+  } else if (uri.is_string()) {
+    part.kind = Part::Kind::url;
+    part.content = uri.str();
+  } else {
+    return wrong("file: must have bytes or uri");
+  }
+  return part;
+}
+
+// An object with other members than `data` is the data itself.
+json::Value unnested(json::Value data) {
+  const json::Value inner = data["data"];
+  return data.size() == 1 && !inner.missing() ? inner : data;
+}
+
+Result<Part> read_data_part(json::Value data, json::Value metadata, task::Json& kept) {
+  // The schemas require an object; any other JSON is shown as it is.
+  if (!data.is_object()) return Part::of_data(data.json());
+  return read_data(data, metadata, kept);
+}
+
+// Goes by content, not by tag: servers of 0.1 wrote the tag as `type`, as `kind` or not at all. `nested`:
+// data is {"data": {...}}. Errors name members within the part.
+Result<Part> read_part_before_v1(json::Value value, bool nested) {
+  if (!value.is_object()) return wrong("must be an object");
+  const json::Value metadata = value["metadata"], data = value["data"];
+  task::Json kept = metadata.is_object() ? metadata.json() : task::Json{};
+  Result<Part> part = Part{};
+  if (value["text"].is_string()) {
+    part = Part::of_text(value["text"].str());
+  } else if (!value["file"].absent()) {
+    part = read_file_before_v1(value["file"]);
+  } else if (!data.missing()) {
+    part = read_data_part(nested ? unnested(data) : data, metadata, kept);
+  } else {
+    return wrong("must have text, file or data");
+  }
+  if (part) part->metadata = std::move(kept);
+  return part;
+}
 
 task::Json object_or_absent(json::Value value) {
   return value.is_object() ? value.json() : task::Json{};
@@ -32,21 +86,18 @@ std::vector<std::string> texts_in(json::Value list) {
 }
 
 // Ids are strings, but some servers of 0.1 wrote numbers.
-Result<std::string> read_server_id(json::Value id, const char* name) {
-  std::string text(id.is_number() ? id.raw() : id.string());
-  if (text.size() > kReadIdMax) return wrong(std::string(name) + ": is too long");
-  return text;
+Result<void> read_server_id(json::Value id, const char* name, std::string& to) {
+  to = id.is_number() ? id.raw() : id.string();
+  if (to.size() > kReadIdMax) return wrong(std::string(name) + ": is too long");
+  return {};
 }
 
 Result<void> read_names(json::Value owner, std::initializer_list<std::string_view> task_names,
                         task::TaskId& task, task::ContextId& context) {
-  const json::Value context_id = first_of(owner, {"contextId", "context_id", "sessionId"});
-  std::optional<base::Error> bad;
-  if ((bad = take(read_server_id(first_of(owner, task_names), "id"), task.value)) ||
-      (bad = take(read_server_id(context_id, "contextId"), context.value))) {
-    return fail(*bad);
-  }
-  return {};
+  auto read = read_server_id(first_of(owner, task_names), "id", task.value);
+  if (!read) return read;
+  return read_server_id(first_of(owner, {"contextId", "context_id", "sessionId"}), "contextId",
+                        context.value);
 }
 
 task::State read_state(json::Value state) {
@@ -73,6 +124,11 @@ Result<void> read_each(json::Value list, const std::string& name, std::vector<T>
     to.push_back(std::move(*one));
   }
   return {};
+}
+
+Result<Update> any(auto read) {
+  if (!read) return fail(read.error());
+  return Update(std::move(*read));
 }
 
 // An event of 0.1 and a Task share `id`, `status` and `metadata`; only the event has `final`, and only a Task
@@ -114,7 +170,7 @@ Result<Reply> ObjectReader::read_message(json::Value value) const {
     message.reference_tasks.push_back({std::move(id)});
   }
   const json::Value id = first_of(value, {"messageId", "message_id"});
-  if (auto bad = take(read_server_id(id, "messageId"), message.id.value)) return fail(*bad);
+  if (auto done = read_server_id(id, "messageId", message.id.value); !done) return fail(done.error());
   auto named = read_names(value, {"taskId", "task_id"}, read.task, read.context);
   if (!named) return wrong("message." + named.error().for_caller);
   return read;
@@ -144,7 +200,9 @@ Result<ArtifactUpdate> ObjectReader::read_artifact(json::Value value) const {
   ArtifactUpdate update;
   task::Artifact& artifact = update.artifact;
   const json::Value id = first_of(value, {"artifactId", "artifact_id"});
-  if (auto bad = take(read_server_id(id, "artifact.artifactId"), artifact.id.value)) return fail(*bad);
+  if (auto done = read_server_id(id, "artifact.artifactId", artifact.id.value); !done) {
+    return fail(done.error());
+  }
   artifact.ordinal = static_cast<int>(index);
   artifact.name = value["name"].str();
   artifact.description = value["description"].str();
@@ -158,8 +216,10 @@ Result<ArtifactUpdate> ObjectReader::read_artifact(json::Value value) const {
 
 Result<task::Task> ObjectReader::read_task(json::Value value) const {
   if (!value.is_object()) return wrong("the task is not an object");
+  auto status = read_status(value["status"]);
+  if (!status) return fail(status.error());
   task::Task task;
-  if (auto bad = take(read_status(value["status"]), task.status)) return fail(*bad);
+  task.status = std::move(*status);
   if (auto named = read_names(value, {"id"}, task.id, task.context); !named) return fail(named.error());
   task.metadata = object_or_absent(value["metadata"]);
   auto done = read_each(value["artifacts"], "artifacts", task.artifacts, [&](json::Value item) {
@@ -175,8 +235,10 @@ Result<task::Task> ObjectReader::read_task(json::Value value) const {
 
 Result<Update> ObjectReader::read_status_update(json::Value event) const {
   if (!event.is_object()) return wrong("the event is not an object");
+  auto status = read_status(event["status"]);
+  if (!status) return fail(status.error());
   StatusUpdate update;
-  if (auto bad = take(read_status(event["status"]), update.status)) return fail(*bad);
+  update.status = std::move(*status);
   if (auto named = read_names(event, {"taskId", "task_id", "id"}, update.task, update.context); !named) {
     return fail(named.error());
   }
@@ -201,10 +263,6 @@ Result<Update> ObjectReader::read_artifact_update(json::Value event) const {
 // Told apart by `kind`, or by the members that each must have.
 Result<Update> ObjectReader::read_bare(json::Value item) const {
   const std::string_view kind = item["kind"].string();
-  const auto any = [](auto&& read) -> Result<Update> {
-    if (!read) return fail(read.error());
-    return Update(std::move(*read));
-  };
   if (kind == "artifact-update" || !item["artifact"].absent()) return read_artifact_update(item);
   if (kind == "task") return any(read_task(item));
   const bool is_message = item["status"].absent() && !first_of(item, {"parts", "content"}).absent();
@@ -218,10 +276,6 @@ Result<Update> ObjectReader::read_bare(json::Value item) const {
 
 Result<Update> ObjectReader::read_update(json::Value item) const {
   if (!item.is_object()) return wrong("the event is not an object");
-  const auto any = [](auto&& read) -> Result<Update> {
-    if (!read) return fail(read.error());
-    return Update(std::move(*read));
-  };
   if (item["task"].is_object()) return any(read_task(item["task"]));
   const json::Value status = first_of(item, {"statusUpdate", "status_update"});
   if (status.is_object()) return read_status_update(status);
@@ -249,12 +303,14 @@ Result<PushRequest> ObjectReader::read_push(json::Value value) const {
   if (!value.is_object()) return wrong("the push config is not an object");
   const json::Value inner = first_of(value, {"pushNotificationConfig", "push_notification_config"});
   const json::Value config = inner.is_object() ? inner : value;
+  auto read_config = read_push_config(config, "config", version_);
+  if (!read_config) return fail(read_config.error());
   PushRequest read;
-  if (auto bad = take(read_push_config(config, "config", version_), read.config)) return fail(*bad);
+  read.config = std::move(*read_config);
   const bool is_flat = !inner.is_object();
   const json::Value id =
       is_flat ? first_of(value, {"taskId", "task_id"}) : first_of(value, {"taskId", "task_id", "id"});
-  if (auto bad = take(read_server_id(id, "taskId"), read.task.value)) return fail(*bad);
+  if (auto done = read_server_id(id, "taskId", read.task.value); !done) return fail(done.error());
   if (const auto named = rest_v0_3::parse_name(value["name"].string())) {
     if (read.task.empty()) read.task = named->task;
     if (read.config.id.empty()) read.config.id = named->config;

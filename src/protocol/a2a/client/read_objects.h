@@ -22,6 +22,9 @@ class ObjectReader {
  public:
   ObjectReader(PartShape shape, task::ProtocolVersion version) : shape_(shape), version_(version) {}
 
+  task::ProtocolVersion version() const { return version_; }
+
+  // An item of a stream, or the answer to a send.
   base::Result<Update> read_update(json::Value item) const;
   base::Result<task::Task> read_task(json::Value task) const;
   base::Result<ListPage> read_list(json::Value page) const;
