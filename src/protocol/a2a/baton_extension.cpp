@@ -48,11 +48,11 @@ task::Json without_extension(json::Value metadata) {
 }
 
 task::Json with_from(const task::Json& metadata, task::EventNumber from) {
-  const auto document = json::Document::parse_view(metadata.text);
+  const auto document = json::Document::view_of(metadata.text);
   task::Json marked;
   json::Writer out(marked.text);
   out.object([&] {
-    if (document) write_others(out, document->root());
+    write_others(out, document.root());
     out.key(kBatonExtension).object([&] { out.member("from", from.value); });
   });
   return marked;

@@ -6,19 +6,122 @@
 // names the member. Only what the version's schema allows is written. Threads: any; stateless.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "json/document.h"
 #include "json/writer.h"
-#include "protocol/a2a/params.h"
 #include "protocol/a2a/requests.h"
-#include "protocol/a2a/rules.h"
+#include "task/state.h"
 #include "task/task.h"
 
 namespace baton::protocol::a2a {
+
+// Params: the members of a request, as its binding has them: those of a JSON object, before which come texts
+// from the path and the query of REST.
+//
+// Views: the JSON's Document and the texts must outlive them. Threads: any.
+// One member.
+class Param {
+ public:
+  Param() = default;
+  Param(json::Value json) : json_(json) {}  // NOLINT: a Value is a Param without a text
+  explicit Param(std::string_view text) : text_(text), is_text_(true) {}
+
+  bool absent() const { return !is_text_ && json_.absent(); }
+  bool is_string() const { return is_text_ || json_.is_string(); }
+  std::string_view string() const { return is_text_ ? text_ : json_.string(); }
+  // What only JSON can say; missing for a text.
+  json::Value json() const { return json_; }
+
+ private:
+  json::Value json_;
+  std::string_view text_;
+  bool is_text_ = false;
+};
+
+class Params {
+ public:
+  using Texts = std::vector<std::pair<std::string_view, std::string_view>>;
+
+  Params(json::Value json) : json_(json) {}  // NOLINT: JSON-RPC has nothing else
+  // Of repeated texts the last one counts.
+  Params(json::Value json, Texts texts) : json_(json), texts_(std::move(texts)) {}
+
+  json::Value json() const { return json_; }
+  // The first of these members that is neither missing nor null.
+  Param first_of(std::initializer_list<std::string_view> names) const {
+    for (const std::string_view name : names) {
+      if (const Param param = (*this)[name]; !param.absent()) return param;
+    }
+    return {};
+  }
+  Param operator[](std::string_view name) const {
+    for (auto text = texts_.rbegin(); text != texts_.rend(); ++text) {
+      if (text->first == name) return Param(text->second);
+    }
+    return json_[name];
+  }
+  // Whether it is not clear which of several members of the JSON is meant.
+  bool repeats(std::string_view name) const { return !(*this)[name].json().missing() && json_.repeats(name); }
+
+ private:
+  json::Value json_;
+  Texts texts_;
+};
+
+// Rules: what differs between the versions of A2A besides their form (README.md, 1): who names a task, what a
+// stream begins and ends with, which requests are refused. A value; threads: any.
+inline constexpr task::VersionRange kV01{task::ProtocolVersion::v0_1, task::ProtocolVersion::v0_1};
+inline constexpr task::VersionRange kV02ToV03{task::ProtocolVersion::v0_2, task::ProtocolVersion::v0_3};
+inline constexpr task::VersionRange kBeforeV1{task::ProtocolVersion::v0_1, task::ProtocolVersion::v0_3};
+inline constexpr task::VersionRange kV10{task::ProtocolVersion::v1_0, task::ProtocolVersion::v1_0};
+
+class Rules {
+ public:
+  // `spoken`: the versions that a request may be in, one of the ranges above. Several have the same rules, or
+  // cannot be told apart (README.md, 9).
+  constexpr explicit Rules(task::VersionRange spoken) : spoken_(spoken) {}
+
+  task::VersionRange versions() const { return spoken_; }
+  bool is_v1() const { return spoken_.first == task::ProtocolVersion::v1_0; }
+
+  // Whether a send may be answered by a message alone (task::Task::hidden).
+  bool has_messages() const { return !is_v0_1(); }
+  // Whether a stream opened by a send begins with the Task. A subscription's stream always does.
+  bool stream_begins_with_task() const { return !is_v0_1(); }
+  // Whether a stream opened by a send ends when the task reaches this state.
+  bool stream_ends_at(task::State state) const {
+    if (is_v0_1()) return task::is_stopped(state);
+    return task::is_terminal(state) || state == task::State::input_required;
+  }
+  // Whether a refused stream is answered with an error event over JSON-RPC if the request prefers an event
+  // stream: the clients give up on a plain error.
+  bool refuses_in_stream() const { return !is_v0_1() && !is_v1(); }
+  // Whether a request about a task that a client of `origin` made is treated as one of the tasks era (0.1):
+  // it gets history and numbers only if it asks for them.
+  bool is_of_tasks_era(task::ProtocolVersion origin) const {
+    return is_v0_1() || (spoken_.first == task::ProtocolVersion::v0_1 && origin == spoken_.first);
+  }
+  // The error for a send to a task that has ended and may not be reopened (README.md, 5 and 6).
+  base::ErrorCode refusal_when_ended() const {
+    return is_v1() ? base::ErrorCode::unsupported : base::ErrorCode::invalid_argument;
+  }
+  // Whether a subscription to a task that has ended is answered with the Task. Otherwise it fails with
+  // unsupported.
+  bool subscribes_to_ended() const { return !is_v1(); }
+  // Whether canceling a canceled task succeeds.
+  bool cancels_twice() const { return is_v1(); }
+
+ private:
+  bool is_v0_1() const { return spoken_.last == task::ProtocolVersion::v0_1; }
+
+  task::VersionRange spoken_;
+};
 
 // The ids that every item of a stream or webhook carries.
 struct TaskNames {

@@ -42,23 +42,6 @@ bool is_scheme(std::string_view scheme) {
   return base::is_token(scheme) && scheme.size() <= kSchemeMax;
 }
 
-Result<void> read_authentication(json::Value authentication, const std::string& name,
-                                 task::PushConfig& config) {
-  if (authentication.absent()) return {};
-  if (!authentication.is_object()) return wrong(name + ": must be an object");
-  const json::Value schemes = first_of(authentication, {"schemes", "scheme"});
-  if (schemes.is_string()) {
-    if (!schemes.string().empty()) config.schemes.push_back(schemes.str());
-  } else if (auto bad = take(read_strings(schemes, name + ".schemes"), config.schemes)) {
-    return fail(*bad);
-  }
-  if (auto bad =
-          take(read_string(authentication["credentials"], name + ".credentials"), config.credentials)) {
-    return fail(*bad);
-  }
-  return {};
-}
-
 std::string facts_of(const task::ToolCall& call) {
   std::string facts;
   json::Writer writer(facts);
@@ -93,82 +76,94 @@ json::Value first_of(json::Value object, std::initializer_list<std::string_view>
   return value;
 }
 
-Result<std::string> read_string(const Param& value, const std::string& name) {
-  if (value.absent()) return std::string();
-  if (!value.is_string()) return wrong(name + ": must be a string");
-  return std::string(value.string());
+void Fields::wrong(Names names, std::string_view what) {
+  if (good())
+    error_ = base::Error{base::ErrorCode::invalid_argument, path_of(names).append(": ").append(what), {}};
 }
 
-Result<std::vector<std::string>> read_strings(json::Value value, const std::string& name) {
-  std::vector<std::string> strings;
-  if (value.absent()) return strings;
-  if (!value.is_array()) return wrong(name + ": must be a list of strings");
-  for (const json::Value item : value) {
-    if (!item.is_string()) return wrong(name + ": must be a list of strings");
-    strings.push_back(item.str());
+void Fields::string(Names names, std::string& to) {
+  const Param given = value(names);
+  if (given.absent()) return;
+  if (!given.is_string()) return wrong(names, "must be a string");
+  to = given.string();
+}
+
+void Fields::needed_string(Names names, std::string& to) {
+  string(names, to);
+  if (value(names).absent()) wrong(names, "must be a string");
+}
+
+void Fields::id(Names names, std::string& to) {
+  string(names, to);
+  if (to.size() > kIdMax) wrong(names, "must not be longer than 256 bytes");
+}
+
+void Fields::needed_id(Names names, std::string& to) {
+  id(names, to);
+  if (to.empty()) wrong(names, "must not be empty");
+}
+
+void Fields::task_id(std::string_view name, task::TaskId& to) {
+  const json::Value id = params_.json()[name];
+  if (params_.json().repeats(name)) return wrong({name}, "given more than once");
+  if (const auto number = id.integer()) {
+    to.value = std::to_string(*number);
+  } else if (!id.is_string()) {
+    wrong({name}, "must be a string");
+  } else {
+    needed_id({name}, to.value);
   }
-  return strings;
 }
 
-Result<std::vector<task::TaskId>> read_task_ids(json::Value value, const std::string& name) {
-  auto strings = read_strings(value, name);
-  if (!strings) return fail(strings.error());
-  std::vector<task::TaskId> ids;
-  for (std::string& id : *strings) ids.push_back({std::move(id)});
-  return ids;
-}
-
-Result<task::Json> read_object(const Param& value, const std::string& name) {
-  if (value.absent()) return task::Json{};
-  if (!value.json().is_object()) return wrong(name + ": must be an object");
-  return value.json().json();
-}
-
-Result<std::optional<bool>> read_truth(const Param& value, const std::string& name, Source source) {
-  if (value.absent()) return std::optional<bool>();
-  if (value.json().is_bool()) return std::optional(value.json().boolean());
-  const std::string_view text = source == Source::query ? value.string() : "";
-  if (text == "true") return std::optional(true);
-  if (text == "false") return std::optional(false);
-  return wrong(name + ": must be true or false");
-}
-
-Result<std::optional<std::int64_t>> read_count(const Param& value, const std::string& name, Source source) {
-  if (value.absent()) return std::optional<std::int64_t>();
-  std::optional<std::int64_t> number = value.json().integer();
-  if (value.is_string() && source == Source::query) {
-    const std::string_view text = value.string();
-    std::int64_t parsed = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-    if (error == std::errc() && end == text.data() + text.size()) number = parsed;
+void Fields::strings(Names names, std::vector<std::string>& to) {
+  const json::Value list = value(names).json();
+  if (list.absent()) return;
+  if (!list.is_array()) return wrong(names, "must be a list of strings");
+  for (const json::Value item : list) {
+    if (!item.is_string()) return wrong(names, "must be a list of strings");
+    to.push_back(item.str());
   }
-  if (!number || *number < 0) return wrong(name + ": must be a whole number from 0");
-  return number;
 }
 
-Result<std::optional<int>> read_history(const Param& value, const std::string& name,
-                                        std::optional<int> absent, Source source) {
-  const auto length = read_count(value, name, source);
-  if (!length) return fail(length.error());
-  if (!*length) return absent;
-  return std::optional(static_cast<int>(std::min(**length, kHistoryMax)));
+void Fields::task_ids(Names names, std::vector<task::TaskId>& to) {
+  std::vector<std::string> ids;
+  strings(names, ids);
+  for (std::string& id : ids) to.push_back({std::move(id)});
 }
 
-Result<std::string> read_id(const Param& value, const std::string& name) {
-  auto id = read_string(value, name);
-  if (id && id->size() > kIdMax) return wrong(name + ": must not be longer than 256 bytes");
-  return id;
+void Fields::object(Names names, task::Json& to) {
+  const Param given = value(names);
+  if (given.absent()) return;
+  if (!given.json().is_object()) return wrong(names, "must be an object");
+  to = given.json().json();
 }
 
-Result<task::TaskId> read_task_id(json::Value owner, std::string_view member, const std::string& name) {
-  const json::Value id = owner[member];
-  if (owner.repeats(member)) return wrong(name + ": given more than once");
-  if (id.is_number() && id.integer()) return task::TaskId{std::to_string(*id.integer())};
-  if (!id.is_string()) return wrong(name + ": must be a string");
-  if (id.string().empty()) return wrong(name + ": must not be empty");
-  task::TaskId read;
-  if (auto bad = take(read_id(id, name), read.value)) return fail(*bad);
-  return read;
+void Fields::truth(Names names, std::optional<bool>& to) {
+  const Param given = value(names);
+  if (given.absent()) return;
+  const std::string_view text = source_ == Source::query ? given.string() : "";
+  if (given.json().is_bool()) {
+    to = given.json().boolean();
+  } else if (text == "true" || text == "false") {
+    to = text == "true";
+  } else {
+    wrong(names, "must be true or false");
+  }
+}
+
+void Fields::count(Names names, std::optional<std::int64_t>& to) {
+  const Param given = value(names);
+  if (given.absent()) return;
+  auto number = given.json().integer();
+  if (given.is_string() && source_ == Source::query) number = base::number_in<std::int64_t>(given.string());
+  if (!number || *number < 0) return wrong(names, "must be a whole number from 0");
+  to = number;
+}
+
+void Fields::history(Names names, std::optional<int>& to) {
+  std::optional<std::int64_t> length;
+  count(names, length);
+  if (length) to = static_cast<int>(std::min(*length, kHistoryMax));
 }
 
 Result<task::PushConfig> read_push_config(json::Value config, const std::string& name,
@@ -176,17 +171,26 @@ Result<task::PushConfig> read_push_config(json::Value config, const std::string&
   if (!config.is_object()) return wrong(name + ": must be an object");
   task::PushConfig read;
   read.version = version;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_id(config["id"], name + ".id"), read.id.value)) ||
-      (bad = take(read_string(config["url"], name + ".url"), read.url)) ||
-      (bad = take(read_string(config["token"], name + ".token"), read.token))) {
-    return fail(*bad);
+  Fields in(config, name + ".");
+  in.id({"id"}, read.id.value);
+  in.string({"url"}, read.url);
+  in.string({"token"}, read.token);
+  if (const json::Value authentication = config["authentication"]; authentication.is_object()) {
+    Fields how(authentication, name + ".authentication.");
+    // The one scheme of 1.0 is in the same place.
+    const json::Value scheme = first_of(authentication, {"schemes", "scheme"});
+    if (!scheme.is_string()) {
+      how.strings({"schemes", "scheme"}, read.schemes);
+    } else if (!scheme.string().empty()) {
+      read.schemes.push_back(scheme.str());
+    }
+    how.string({"credentials"}, read.credentials);
+    in.take(how.result());
+  } else if (!authentication.absent()) {
+    in.wrong({"authentication"}, "must be an object");
   }
-  if (auto done = read_authentication(config["authentication"], name + ".authentication", read); !done) {
-    return fail(done.error());
-  }
-  if (auto done = check_push_config(read, name); !done) return fail(done.error());
-  return read;
+  if (in.good()) in.take(check_push_config(read, name));
+  return in.result(std::move(read));
 }
 
 Result<void> check_push_config(const task::PushConfig& config, const std::string& name) {
@@ -200,18 +204,32 @@ Result<void> check_push_config(const task::PushConfig& config, const std::string
   return check_header_text(config.credentials, name + ".authentication.credentials");
 }
 
-Result<std::optional<task::EventNumber>> read_last_event(const Param& metadata) {
-  if (!metadata.absent() && !metadata.json().is_object()) return wrong("params.metadata: must be an object");
-  const auto number = read_count(metadata.json()["lastEventId"], "params.metadata.lastEventId");
-  if (!number) return fail(number.error());
-  if (!*number) return std::optional<task::EventNumber>();
-  return std::optional(task::EventNumber{**number});
+namespace {
+
+// The wish in `metadata`, and its JSON.
+json::Value read_wish(Fields& in, NumbersWish& numbers) {
+  const json::Value metadata = in.value({"metadata"}).json();
+  if (!metadata.absent() && !metadata.is_object()) in.wrong({"metadata"}, "must be an object");
+  in.read({"metadata"}, read_numbers_wish, numbers);
+  return metadata;
 }
 
-Result<task::Json> read_metadata(json::Value metadata, const std::string& name, NumbersWish& numbers) {
-  if (!metadata.absent() && !metadata.is_object()) return wrong(name + ": must be an object");
-  if (auto bad = take(read_numbers_wish(metadata, name), numbers)) return fail(*bad);
-  return without_extension(metadata);
+}  // namespace
+
+void read_metadata(Fields& in, SendRequest& read) {
+  read.submission.metadata = without_extension(read_wish(in, read.numbers));
+}
+
+void read_position(Fields& in, TaskRequest& read) {
+  const Param given = in.value({"metadata"});
+  if (!given.absent() && !given.json().is_object())
+    in.take(Result<void>(wrong("params.metadata: must be an object")));
+  Fields metadata(given.json(), "params.metadata.");
+  std::optional<std::int64_t> last;
+  metadata.count({"lastEventId"}, last);
+  in.take(metadata.result());
+  if (last) read.last_event = task::EventNumber{*last};
+  read_wish(in, read.numbers);
 }
 
 std::string quoted(std::string_view text) {
@@ -233,13 +251,6 @@ task::Json with_member(const task::Json& object, std::string_view name, std::str
   if (document->root().size() > 0) extended.text += ',';
   extended.text.append(object.text, object.text.find('{') + 1);
   return extended;
-}
-
-void write_strings(json::Writer& out, std::string_view name, const std::vector<std::string>& strings) {
-  if (strings.empty()) return;
-  out.key(name).array([&] {
-    for (const std::string& text : strings) out.string(text);
-  });
 }
 
 std::optional<task::Status> tool_status(const task::TaskId& task, const task::Event& event) {

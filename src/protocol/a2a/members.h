@@ -25,36 +25,90 @@ inline tl::unexpected<base::Error> wrong(std::string text) {
   return base::fail(base::ErrorCode::invalid_argument, std::move(text));
 }
 
-// Stores a Result's value or returns its error: `if (auto bad = take(read..., to)) return fail(*bad);`
-template <class From, class To>
-std::optional<base::Error> take(base::Result<From> from, To& to) {
-  if (!from) return std::move(from.error());
-  to = std::move(*from);
-  return std::nullopt;
-}
-
 // The first of these members that is neither missing nor null.
 json::Value first_of(json::Value object, std::initializer_list<std::string_view> names);
 
-// Absent values read as empty: an empty string, list or Json.
-base::Result<std::string> read_string(const Param& value, const std::string& name);
-base::Result<std::vector<std::string>> read_strings(json::Value value, const std::string& name);
-base::Result<std::vector<task::TaskId>> read_task_ids(json::Value value, const std::string& name);
-base::Result<task::Json> read_object(const Param& value, const std::string& name);
-// Where a value comes from: in a query, booleans and numbers are text.
+// "messages[3]".
+inline std::string item_name(std::string_view list, std::size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
+}
+
+// Where the values of members come from: in a query, booleans and numbers are text.
 enum class Source { json, query };
-base::Result<std::optional<bool>> read_truth(const Param& value, const std::string& name,
-                                             Source source = Source::json);
-// A whole number from 0.
-base::Result<std::optional<std::int64_t>> read_count(const Param& value, const std::string& name,
-                                                     Source source = Source::json);
-// A history length, or `absent` if none is given.
-base::Result<std::optional<int>> read_history(const Param& value, const std::string& name,
-                                              std::optional<int> absent, Source source = Source::json);
-// An id that a client made or repeats: at most kIdMax bytes, empty if absent.
-base::Result<std::string> read_id(const Param& value, const std::string& name);
-// A required task id. Whole numbers are accepted too: documents of 0.1 have them.
-base::Result<task::TaskId> read_task_id(json::Value owner, std::string_view member, const std::string& name);
+
+// Fields: reads the members of one object, which may have path and query before it.
+//
+// Keeps the first error; what is read after it does not count. A member that is absent leaves its target as
+// it was. It may have several names: the first that is given counts, and errors use the first of all.
+class Fields {
+ public:
+  using Names = std::initializer_list<std::string_view>;
+
+  // `path`: stands before the names of members in errors, such as "params.message.".
+  explicit Fields(Params params = json::Value(), std::string_view path = {}, Source source = Source::json)
+      : params_(std::move(params)), path_(path), source_(source) {}
+
+  void string(Names names, std::string& to);
+  void needed_string(Names names, std::string& to);
+  // An id that a client made or repeats: at most kIdMax bytes.
+  void id(Names names, std::string& to);
+  void needed_id(Names names, std::string& to);
+  // The required id of a task, before 1.0. Whole numbers are accepted too: documents of 0.1 have them.
+  void task_id(std::string_view name, task::TaskId& to);
+  void task_ids(Names names, std::vector<task::TaskId>& to);
+  void strings(Names names, std::vector<std::string>& to);
+  void object(Names names, task::Json& to);
+  void truth(Names names, std::optional<bool>& to);
+  // A whole number from 0.
+  void count(Names names, std::optional<std::int64_t>& to);
+  void history(Names names, std::optional<int>& to);
+
+  // Calls `read(value, path of the member)`, which returns a Result.
+  template <class Read, class To>
+  void read(Names names, Read&& read, To& to) {
+    take(read(value(names).json(), path_of(names)), to);
+  }
+  // The same unless the member is absent.
+  template <class Read, class To>
+  void read_if_given(Names names, Read&& read, To& to) {
+    if (!value(names).absent()) this->read(names, std::forward<Read>(read), to);
+  }
+  template <class From, class To>
+  void take(base::Result<From> from, To& to) {
+    if (!from) return fail(std::move(from.error()));
+    to = std::move(*from);
+  }
+  void take(base::Result<void> done) {
+    if (!done) fail(std::move(done.error()));
+  }
+
+  Param value(Names names) const { return params_.first_of(names); }
+  // `what`: "must be a list".
+  void wrong(Names names, std::string_view what);
+  void fail(base::Error error) {
+    if (!error_) error_ = std::move(error);
+  }
+
+  bool good() const { return !error_; }
+  // What was read, or the first error.
+  template <class T>
+  base::Result<T> result(T read) {
+    if (error_) return base::fail(std::move(*error_));
+    return read;
+  }
+  base::Result<void> result() {
+    if (error_) return base::fail(std::move(*error_));
+    return {};
+  }
+
+ private:
+  std::string path_of(Names names) const { return path_ + std::string(*names.begin()); }
+
+  const Params params_;
+  const std::string path_;
+  const Source source_;
+  std::optional<base::Error> error_;
+};
 
 // Reads the parts of a message or an artifact before 1.0, at least one. They may be tagged by type, by kind
 // or not at all, and a file's payload may be under bytes or data. Wrapped data is unwrapped.
@@ -63,6 +117,10 @@ base::Result<std::vector<task::Part>> read_parts(json::Value parts, const std::s
 using PartReader = base::Result<task::Part> (*)(json::Value part);
 base::Result<std::vector<task::Part>> read_parts(json::Value parts, const std::string& name,
                                                  PartReader read_one);
+
+// Reads a file of a part before 1.0, with the names that its media type, its bytes and its link may have.
+base::Result<task::Part> read_file(json::Value file, Fields::Names type, Fields::Names bytes,
+                                   Fields::Names uri);
 
 // Before 1.0, data is an object. Any other JSON is wrapped as {"value": ...}, with a mark in the part's
 // metadata as the SDKs have it. Reading also accepts lists that are not wrapped. If data was wrapped, `kept`
@@ -81,18 +139,15 @@ base::Result<task::PushConfig> read_push_config(json::Value config, const std::s
 // The same checks for a config that is a value already. `name` is its path.
 base::Result<void> check_push_config(const task::PushConfig& config, const std::string& name);
 
-// The lastEventId in a request's metadata.
-base::Result<std::optional<task::EventNumber>> read_last_event(const Param& metadata);
-// Returns a send's metadata for its task, and puts Baton's extension into `numbers`. `name`: the metadata's
-// path.
-base::Result<task::Json> read_metadata(json::Value metadata, const std::string& name, NumbersWish& numbers);
+// Reads what a send's `metadata` says of its task, and Baton's extension in it.
+void read_metadata(Fields& in, SendRequest& read);
+// Reads lastEventId and Baton's extension from the `metadata` of a request about a task.
+void read_position(Fields& in, TaskRequest& read);
 
 // The text as a JSON string.
 std::string quoted(std::string_view text);
 // The object with one more member, or unchanged if it has that member.
 task::Json with_member(const task::Json& object, std::string_view name, std::string_view json);
-// Left out when empty.
-void write_strings(json::Writer& out, std::string_view name, const std::vector<std::string>& strings);
 
 // A2A has no event for tool use: it is shown as a working status whose message has the facts as data. Returns
 // nothing for other events.

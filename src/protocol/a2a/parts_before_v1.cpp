@@ -4,35 +4,8 @@
 namespace baton::protocol::a2a {
 namespace {
 
-using base::fail;
 using base::Result;
 using task::Part;
-
-// Errors name members within the part: the caller puts the name of the part before them.
-Result<Part> read_file(json::Value file) {
-  if (!file.is_object()) return wrong("file: must be an object");
-  Part part;
-  std::string bytes, uri;
-  const json::Value payload = first_of(file, {"bytes", "data"});
-  std::optional<base::Error> bad;
-  if ((bad = take(read_string(file["name"], "file.name"), part.filename)) ||
-      (bad = take(read_string(file["mimeType"], "file.mimeType"), part.media_type)) ||
-      (bad = take(read_string(payload, "file.bytes"), bytes)) ||
-      (bad = take(read_string(file["uri"], "file.uri"), uri))) {
-    return fail(*bad);
-  }
-  if (payload.absent() == uri.empty()) return wrong("file: exactly one of bytes and uri is needed");
-  if (payload.absent()) {
-    part.kind = Part::Kind::url;
-    part.content = std::move(uri);
-    return part;
-  }
-  auto normal = base::normalize_base64(bytes);
-  if (!normal) return wrong("file.bytes: is not base64");
-  part.kind = Part::Kind::raw;
-  part.content = std::move(*normal);
-  return part;
-}
 
 task::Json without_mark(json::Value metadata) {
   if (metadata.size() == 1) return {};
@@ -55,7 +28,7 @@ Result<Part> read_content(json::Value part, task::Json& metadata) {
     if (!part["text"].is_string()) return wrong("text: must be a string");
     return Part::of_text(part["text"].str());
   }
-  if (type == "file") return read_file(part["file"]);
+  if (type == "file") return read_file(part["file"], {"mimeType"}, {"bytes", "data"}, {"uri"});
   if (type != "data") return wrong("type: must be text, file or data");
   return read_data(part["data"], part["metadata"], metadata);
 }
@@ -63,7 +36,9 @@ Result<Part> read_content(json::Value part, task::Json& metadata) {
 Result<Part> read_part(json::Value part) {
   if (!part.is_object()) return wrong("must be an object");
   task::Json metadata;
-  if (auto bad = take(read_object(part["metadata"], "metadata"), metadata)) return fail(*bad);
+  Fields in(part);
+  in.object({"metadata"}, metadata);
+  if (!in.good()) return in.result(Part());
   auto read = read_content(part, metadata);
   if (read) read->metadata = std::move(metadata);
   return read;
@@ -75,6 +50,29 @@ bool is_object(const Part& data) {
 }
 
 }  // namespace
+
+Result<Part> read_file(json::Value file, Fields::Names type, Fields::Names bytes, Fields::Names uri) {
+  if (!file.is_object()) return wrong("file: must be an object");
+  Part part;
+  std::string payload, link;
+  Fields in(file, "file.");
+  in.string({"name"}, part.filename);
+  in.string(type, part.media_type);
+  in.string(bytes, payload);
+  in.string(uri, link);
+  if (!in.good()) return in.result(Part());
+  const std::string bytes_name(*bytes.begin());
+  if (in.value(bytes).absent() == link.empty()) {
+    return wrong("file: exactly one of " + bytes_name + " and " + std::string(*uri.begin()) + " is needed");
+  }
+  part.kind = link.empty() ? Part::Kind::raw : Part::Kind::url;
+  part.content = std::move(link);
+  if (part.kind == Part::Kind::url) return part;
+  auto normal = base::normalize_base64(payload);
+  if (!normal) return wrong("file." + bytes_name + ": is not base64");
+  part.content = std::move(*normal);
+  return part;
+}
 
 // An object that looks wrapped but has no mark is taken as it is.
 Result<Part> read_data(json::Value data, json::Value metadata, task::Json& kept) {
@@ -100,8 +98,8 @@ task::Json metadata_before_v1(const Part& part, bool marks_wrapped) {
   if (part.kind == Part::Kind::data && marks_wrapped) {
     // The mark is Baton's: one that came with the part would be mistaken for it.
     if (metadata.text.find(kWrapped) != std::string::npos) {
-      const auto document = json::Document::parse_view(metadata.text);
-      if (document && !document->root()[kWrapped].missing()) metadata = without_mark(document->root());
+      const auto document = json::Document::view_of(metadata.text);
+      if (!document.root()[kWrapped].missing()) metadata = without_mark(document.root());
     }
     if (!is_object(part)) metadata = with_member(metadata, kWrapped, "true");
   }

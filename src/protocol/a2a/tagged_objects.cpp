@@ -67,9 +67,7 @@ void TaggedObjects::write_part(const Part& part) {
 }
 
 void TaggedObjects::write_parts(const std::vector<Part>& parts) {
-  out_.key("parts").array([&] {
-    for (const Part& part : parts) write_part(part);
-  });
+  out_.key("parts").each(parts, [&](const Part& part) { write_part(part); });
 }
 
 void TaggedObjects::write_message(const task::Message& message) {
@@ -81,10 +79,10 @@ void TaggedObjects::write_message(const task::Message& message) {
     write_parts(message.parts);
     out_.optional("metadata", message.metadata);
     if (!has_v0_3()) return;
-    write_strings(out_, "extensions", message.extensions);
+    out_.optional("extensions", message.extensions);
     if (message.reference_tasks.empty()) return;
-    out_.key("referenceTaskIds").array([&] {
-      for (const task::TaskId& id : message.reference_tasks) out_.string(id.value);
+    out_.key("referenceTaskIds").each(message.reference_tasks, [&](const task::TaskId& id) {
+      out_.string(id.value);
     });
   });
 }
@@ -114,7 +112,7 @@ void TaggedObjects::write_artifact(const task::Artifact& artifact, const task::A
       if (chunk) out_.member("append", chunk->append).member("lastChunk", chunk->last_chunk);
     }
     out_.optional("metadata", artifact.metadata);
-    if (has_v0_3()) write_strings(out_, "extensions", artifact.extensions);
+    if (has_v0_3()) out_.optional("extensions", artifact.extensions);
   });
 }
 
@@ -126,14 +124,12 @@ void TaggedObjects::write_task(const task::Task& task, std::optional<bool> final
     out_.key("status");
     write_status(task.status);
     if (!task.artifacts.empty()) {
-      out_.key("artifacts").array([&] {
-        for (const task::Artifact& artifact : task.artifacts) write_artifact(artifact, nullptr);
+      out_.key("artifacts").each(task.artifacts, [&](const task::Artifact& artifact) {
+        write_artifact(artifact, nullptr);
       });
     }
     if (!task.history.empty()) {
-      out_.key("history").array([&] {
-        for (const task::Message& message : task.history) write_message(message);
-      });
+      out_.key("history").each(task.history, [&](const task::Message& message) { write_message(message); });
     }
     out_.optional("metadata", task.metadata);
     if (final) out_.member("final", *final);
@@ -162,8 +158,9 @@ void TaggedObjects::write_artifact_event(const task::ArtifactChunk& chunk, const
 void TaggedObjects::write_push(const task::PushConfig& config) {
   // Members other than the two known ones are returned as they were given; later schemas have none.
   const auto extra =
-      json::Document::parse_view(has_v0_1() ? std::string_view(config.authentication_extra.text) : "");
-  const bool authenticates = !config.schemes.empty() || !config.credentials.empty() || extra;
+      json::Document::view_of(has_v0_1() ? std::string_view(config.authentication_extra.text) : "");
+  const bool authenticates =
+      !config.schemes.empty() || !config.credentials.empty() || !extra.root().missing();
   out_.object([&] {
     if (has_v0_1()) out_.member("id", task_.value);
     if (has_v0_3()) out_.member("taskId", task_.value);
@@ -172,12 +169,9 @@ void TaggedObjects::write_push(const task::PushConfig& config) {
       out_.member("url", config.url).optional("token", config.token).optional("lastError", config.last_error);
       if (!authenticates) return;
       out_.key("authentication").object([&] {
-        out_.key("schemes").array([&] {
-          for (const std::string& scheme : config.schemes) out_.string(scheme);
-        });
+        out_.key("schemes").strings(config.schemes);
         out_.optional("credentials", config.credentials);
-        if (!extra) return;
-        for (const json::Value member : extra->root()) {
+        for (const json::Value member : extra.root()) {
           if (member.key() != "schemes" && member.key() != "credentials")
             out_.key(member.key()).raw(member.raw());
         }

@@ -5,65 +5,94 @@
 namespace baton::protocol::a2a {
 namespace {
 
-using base::fail;
 using base::Result;
 
 // In the proto this is a plain number, where 0 is "not given" and means all.
-Result<std::optional<int>> read_length(const Params& owner, const std::string& name) {
-  auto length =
-      read_history(owner.first_of({"historyLength", "history_length"}), name, std::nullopt, Source::query);
-  if (length && *length == 0) return std::optional<int>();
-  return length;
+void read_length(Fields& in, std::optional<int>& to) {
+  to.reset();
+  in.history({"historyLength", "history_length"}, to);
+  if (to == 0) to.reset();
 }
 
 // The task and the config that a request names, by resource names or, as in JSON-RPC, by ids. Empty if it
 // names none: then the path does.
-Result<PushRef> read_ref(const Params& params, std::initializer_list<std::string_view> names,
-                         std::initializer_list<std::string_view> ids) {
+Result<PushRef> read_ref(const Params& params, Fields::Names names, Fields::Names ids) {
   PushRef ref;
-  const Param name = params.first_of(names), id = params.first_of(ids);
-  const std::string member(name.absent() ? *ids.begin() : *names.begin());
-  if (!id.absent()) {
-    if (auto bad = take(read_id(id, std::string(*ids.begin())), ref.task.value)) return fail(*bad);
-  } else if (!name.absent()) {
-    const auto parsed = rest_v0_3::parse_name(name.string());
-    if (!parsed) return wrong(member + ": must be a name such as tasks/1");
-    ref = *parsed;
-  }
-  return ref;
+  Fields in(params);
+  const Param name = params.first_of(names);
+  in.id(ids, ref.task.value);
+  if (!in.value(ids).absent() || name.absent()) return in.result(std::move(ref));
+  const auto parsed = rest_v0_3::parse_name(name.string());
+  if (!parsed) return wrong(std::string(*names.begin()) + ": must be a name such as tasks/1");
+  return *parsed;
 }
 
-Result<void> read_configuration(json::Value configuration, SendRequest& read) {
-  const std::string name = "configuration";
+Result<task::PushConfig> v0_3_config(json::Value config, const std::string& name) {
+  return read_push_config(config, name, task::ProtocolVersion::v0_3);
+}
+
+Result<void> read_rest_configuration(json::Value configuration, SendRequest& read) {
   // Without a configuration nothing is said about waiting. In one, an absent `blocking` means false.
   if (configuration.absent()) return {};
-  if (!configuration.is_object()) return wrong(name + ": must be an object");
+  if (!configuration.is_object()) return wrong("configuration: must be an object");
+  Fields in(configuration, "configuration.", Source::query);
   std::optional<bool> blocking;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_strings(first_of(configuration, {"acceptedOutputModes", "accepted_output_modes"}),
-                               name + ".acceptedOutputModes"),
-                  read.submission.accepted_output_modes)) ||
-      (bad = take(read_length(configuration, name + ".historyLength"), read.history_length)) ||
-      (bad = take(read_truth(configuration["blocking"], name + ".blocking", Source::query), blocking))) {
-    return fail(*bad);
-  }
+  in.strings({"acceptedOutputModes", "accepted_output_modes"}, read.submission.accepted_output_modes);
+  read_length(in, read.history_length);
+  in.truth({"blocking"}, blocking);
   read.waits = blocking.value_or(false);
-  const json::Value push =
-      first_of(configuration, {"pushNotification", "push_notification", "pushNotificationConfig"});
-  if (push.absent()) return {};
-  bad = take(read_push_config(push, name + ".pushNotification", task::ProtocolVersion::v0_3),
-             read.submission.push);
-  if (bad) return fail(*bad);
-  return {};
+  in.read_if_given({"pushNotification", "push_notification", "pushNotificationConfig"}, v0_3_config,
+                   read.submission.push);
+  return in.result();
 }
 
 class V03Rest final : public Dialect {
  public:
   V03Rest() : Dialect(kV02ToV03) {}
 
-  Result<SendRequest> read_send(json::Value params) const override;
-  Result<TaskRequest> read_task_request(const Params& params) const override;
-  Result<PushRequest> read_push(json::Value params) const override;
+  Result<SendRequest> read_send(json::Value params) const override {
+    if (!params.is_object()) return wrong("params: must be an object");
+    SendRequest read;
+    read.submission.origin = task::ProtocolVersion::v0_3;
+    read.history_length = std::nullopt;
+    Fields in(params);
+    // 0.2.6 uses the proto's own name for the message.
+    in.take(rest_v0_3::read_message(first_of(params, {"message", "request"}), read.submission));
+    in.take(read_rest_configuration(params["configuration"], read));
+    read_metadata(in, read);
+    return in.result(std::move(read));
+  }
+
+  // Old clients send null as the body.
+  Result<TaskRequest> read_task_request(const Params& params) const override {
+    if (!params.json().absent() && !params.json().is_object()) return wrong("params: must be an object");
+    TaskRequest read;
+    PushRef ref;
+    Fields in(params, {}, Source::query);
+    in.take(read_ref(params, {"name"}, {"id"}), ref);
+    read_length(in, read.history_length);
+    read_position(in, read);
+    read.id = std::move(ref.task);
+    return in.result(std::move(read));
+  }
+
+  // {parent, configId, config: {pushNotificationConfig}}, {config: ...}, or the config alone (README.md, 5).
+  Result<PushRequest> read_push(json::Value params) const override {
+    if (!params.is_object()) return wrong("params: must be an object");
+    const json::Value outer = params["config"].is_object() ? params["config"] : params;
+    const json::Value inner = first_of(outer, {"pushNotificationConfig", "push_notification_config"});
+    PushRequest read;
+    PushRef ref;
+    std::string id;
+    Fields in(params);
+    in.take(read_ref(params["parent"].absent() ? outer : params, {"parent", "name"}, {"taskId"}), ref);
+    in.id({"configId", "config_id"}, id);
+    in.take(v0_3_config(inner.absent() ? outer : inner, "pushNotificationConfig"), read.config);
+    read.task = std::move(ref.task);
+    if (read.config.id.empty()) read.config.id.value = id.empty() ? ref.config.value : id;
+    return in.result(std::move(read));
+  }
+
   Result<PushRef> read_push_ref(json::Value params) const override {
     return read_ref(params, {"name", "parent"}, {"id", "taskId"});
   }
@@ -83,94 +112,35 @@ class V03Rest final : public Dialect {
                   const task::PushConfig& config) const override {
     rest_v0_3::write_push(out, task, config);
   }
+
   void write_pushes(json::Writer& out, const task::TaskId& task,
-                    const std::vector<task::PushConfig>& configs) const override;
+                    const std::vector<task::PushConfig>& configs) const override {
+    out.object([&] {
+      out.key("configs").each(configs,
+                              [&](const task::PushConfig& config) { write_push(out, task, config); });
+      out.member("nextPageToken", "");
+    });
+  }
 
   void write_first(json::Writer& out, const task::Task& task, bool) const override { write_sent(out, task); }
+
   bool write_event(json::Writer& out, const TaskNames& names, const task::Event& event,
-                   const InStream& place) const override;
+                   const InStream& place) const override {
+    return show_event(
+        names.task, event, place,
+        [&](const task::Status& status, const task::Json& metadata, bool final) {
+          out.object([&] { rest_v0_3::write_status_update(out, names, status, metadata, final); });
+        },
+        [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
+          out.object([&] { rest_v0_3::write_artifact_update(out, names, chunk, metadata); });
+        });
+  }
+
   // Webhooks of 0.3 have the same body in every binding.
   void write_webhook(json::Writer& out, const task::Task& task, const task::Event& event) const override {
     v0_3().write_webhook(out, task, event);
   }
 };
-
-Result<SendRequest> V03Rest::read_send(json::Value params) const {
-  if (!params.is_object()) return wrong("params: must be an object");
-  SendRequest read;
-  read.submission.origin = task::ProtocolVersion::v0_3;
-  read.history_length = std::nullopt;
-  // 0.2.6 uses the proto's own name for the message.
-  auto message = rest_v0_3::read_message(first_of(params, {"message", "request"}));
-  if (!message) return fail(message.error());
-  read.submission.message = std::move(message->message);
-  read.submission.task = std::move(message->task);
-  read.submission.context = std::move(message->context);
-  if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());
-  auto bad = take(read_metadata(params["metadata"], "metadata", read.numbers), read.submission.metadata);
-  if (bad) return fail(*bad);
-  return read;
-}
-
-// Old clients send null as the body.
-Result<TaskRequest> V03Rest::read_task_request(const Params& params) const {
-  if (!params.json().absent() && !params.json().is_object()) return wrong("params: must be an object");
-  TaskRequest read;
-  PushRef ref;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_ref(params, {"name"}, {"id"}), ref)) ||
-      (bad = take(read_length(params, "historyLength"), read.history_length)) ||
-      (bad = take(read_last_event(params["metadata"]), read.last_event)) ||
-      (bad = take(read_numbers_wish(params["metadata"].json(), "metadata"), read.numbers))) {
-    return fail(*bad);
-  }
-  read.id = std::move(ref.task);
-  return read;
-}
-
-// {parent, configId, config: {pushNotificationConfig}}, {config: ...}, or the config alone (README.md, 5).
-Result<PushRequest> V03Rest::read_push(json::Value params) const {
-  if (!params.is_object()) return wrong("params: must be an object");
-  const json::Value outer = params["config"].is_object() ? params["config"] : params;
-  const json::Value inner = first_of(outer, {"pushNotificationConfig", "push_notification_config"});
-  PushRequest read;
-  PushRef ref;
-  std::string id;
-  std::optional<base::Error> bad;
-  if ((bad =
-           take(read_ref(params["parent"].absent() ? outer : params, {"parent", "name"}, {"taskId"}), ref)) ||
-      (bad = take(read_id(first_of(params, {"configId", "config_id"}), "configId"), id)) ||
-      (bad = take(read_push_config(inner.absent() ? outer : inner, "pushNotificationConfig",
-                                   task::ProtocolVersion::v0_3),
-                  read.config))) {
-    return fail(*bad);
-  }
-  read.task = std::move(ref.task);
-  if (read.config.id.empty()) read.config.id.value = id.empty() ? ref.config.value : id;
-  return read;
-}
-
-void V03Rest::write_pushes(json::Writer& out, const task::TaskId& task,
-                           const std::vector<task::PushConfig>& configs) const {
-  out.object([&] {
-    out.key("configs").array([&] {
-      for (const task::PushConfig& config : configs) write_push(out, task, config);
-    });
-    out.member("nextPageToken", "");
-  });
-}
-
-bool V03Rest::write_event(json::Writer& out, const TaskNames& names, const task::Event& event,
-                          const InStream& place) const {
-  return show_event(
-      names.task, event, place,
-      [&](const task::Status& status, const task::Json& metadata, bool final) {
-        out.object([&] { rest_v0_3::write_status_update(out, names, status, metadata, final); });
-      },
-      [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
-        out.object([&] { rest_v0_3::write_artifact_update(out, names, chunk, metadata); });
-      });
-}
 
 }  // namespace
 

@@ -1,13 +1,11 @@
 #include "protocol/a2a/v0_3_rest_objects.h"
 
-#include "base/base64.h"
 #include "protocol/a2a/members.h"
 #include "protocol/a2a/v1_objects.h"
 
 namespace baton::protocol::a2a::rest_v0_3 {
 namespace {
 
-using base::fail;
 using base::Result;
 using task::Part;
 
@@ -41,9 +39,7 @@ void write_part(json::Writer& out, const Part& part) {
 }
 
 void write_parts(json::Writer& out, const std::vector<Part>& parts) {
-  out.array([&] {
-    for (const Part& part : parts) write_part(out, part);
-  });
+  out.each(parts, [&](const Part& part) { write_part(out, part); });
 }
 
 }  // namespace
@@ -55,7 +51,7 @@ void write_message(json::Writer& out, const task::Message& message, const TaskNa
     out.member("role", message.role == task::Role::user ? "ROLE_USER" : "ROLE_AGENT");
     if (!message.parts.empty()) write_parts(out.key("content"), message.parts);
     out.optional("metadata", message.metadata);
-    write_strings(out, "extensions", message.extensions);
+    out.optional("extensions", message.extensions);
   });
 }
 
@@ -67,7 +63,7 @@ void write_artifact(json::Writer& out, const task::Artifact& artifact) {
     out.optional("description", artifact.description);
     if (!artifact.parts.empty()) write_parts(out.key("parts"), artifact.parts);
     out.optional("metadata", artifact.metadata);
-    write_strings(out, "extensions", artifact.extensions);
+    out.optional("extensions", artifact.extensions);
   });
 }
 
@@ -81,33 +77,6 @@ void write_status(json::Writer& out, const task::Status& status, const TaskNames
 
 void write_names(json::Writer& out, const TaskNames& names) {
   out.member("taskId", names.task.value).optional("contextId", names.context.value);
-}
-
-// Errors name members within the part: the caller puts the name of the part before them.
-Result<Part> read_file(json::Value file) {
-  if (!file.is_object()) return wrong("file: must be an object");
-  Part part;
-  std::string bytes, uri;
-  const json::Value payload = first_of(file, {"fileWithBytes", "file_with_bytes", "bytes", "data"});
-  std::optional<base::Error> bad;
-  if ((bad = take(read_string(file["name"], "file.name"), part.filename)) ||
-      (bad =
-           take(read_string(first_of(file, {"mimeType", "mime_type"}), "file.mimeType"), part.media_type)) ||
-      (bad = take(read_string(payload, "file.fileWithBytes"), bytes)) ||
-      (bad = take(read_string(first_of(file, {"fileWithUri", "file_with_uri", "uri"}), "file.fileWithUri"),
-                  uri))) {
-    return fail(*bad);
-  }
-  if (payload.absent() == uri.empty()) {
-    return wrong("file: exactly one of fileWithBytes and fileWithUri is needed");
-  }
-  part.kind = payload.absent() ? Part::Kind::url : Part::Kind::raw;
-  part.content = std::move(uri);
-  if (payload.absent()) return part;
-  auto normal = base::normalize_base64(bytes);
-  if (!normal) return wrong("file.fileWithBytes: is not base64");
-  part.content = std::move(*normal);
-  return part;
 }
 
 // Data of a part without a tag is nested twice, data of JSON-RPC is not. Some clients forget the tag: then an
@@ -126,9 +95,13 @@ Result<Part> read_part(json::Value part) {
   if (given != 1) return wrong("text: exactly one of text, file and data is needed");
   if (!text.absent() && !text.is_string()) return wrong("text: must be a string");
   task::Json metadata;
-  if (auto bad = take(read_object(part["metadata"], "metadata"), metadata)) return fail(*bad);
+  Fields in(part);
+  in.object({"metadata"}, metadata);
+  if (!in.good()) return in.result(Part());
   auto read = !text.absent()   ? Result<Part>(Part::of_text(text.str()))
-              : !file.absent() ? read_file(file)
+              : !file.absent() ? read_file(file, {"mimeType", "mime_type"},
+                                           {"fileWithBytes", "file_with_bytes", "bytes", "data"},
+                                           {"fileWithUri", "file_with_uri", "uri"})
                                : read_data(data_in(part), part["metadata"], metadata);
   if (read) read->metadata = std::move(metadata);
   return read;
@@ -150,14 +123,13 @@ void write_task(json::Writer& out, const task::Task& task) {
     out.member("id", task.id.value).optional("contextId", task.context.value);
     write_status(out.key("status"), task.status, names);
     if (!task.artifacts.empty()) {
-      out.key("artifacts").array([&] {
-        for (const task::Artifact& artifact : task.artifacts) write_artifact(out, artifact);
+      out.key("artifacts").each(task.artifacts, [&](const task::Artifact& artifact) {
+        write_artifact(out, artifact);
       });
     }
     if (!task.history.empty()) {
-      out.key("history").array([&] {
-        for (const task::Message& message : task.history) write_message(out, message, names);
-      });
+      out.key("history").each(task.history,
+                              [&](const task::Message& message) { write_message(out, message, names); });
     }
     out.optional("metadata", task.metadata);
   });
@@ -193,35 +165,26 @@ void write_push(json::Writer& out, const task::TaskId& task, const task::PushCon
       out.optional("lastError", config.last_error);
       if (config.schemes.empty() && config.credentials.empty()) return;
       out.key("authentication").object([&] {
-        write_strings(out, "schemes", config.schemes);
+        out.optional("schemes", config.schemes);
         out.optional("credentials", config.credentials);
       });
     });
   });
 }
 
-Result<Addressed> read_message(json::Value message) {
+Result<void> read_message(json::Value message, task::Submission& submission) {
   if (!message.is_object()) return wrong("message: must be an object");
-  Addressed read;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_id(first_of(message, {"messageId", "message_id"}), "message.messageId"),
-                  read.message.id.value))) {
-    return fail(*bad);
-  }
-  if (read.message.id.empty()) return wrong("message.messageId: must not be empty");
-  if ((bad = take(read_role(message["role"]), read.message.role)) ||
-      (bad = take(read_id(first_of(message, {"taskId", "task_id"}), "message.taskId"), read.task.value)) ||
-      (bad = take(read_id(first_of(message, {"contextId", "context_id"}), "message.contextId"),
-                  read.context.value)) ||
-      (bad = take(read_parts(first_of(message, {"content", "parts"}), "message.content", read_part),
-                  read.message.parts)) ||
-      (bad = take(read_object(message["metadata"], "message.metadata"), read.message.metadata)) ||
-      (bad = take(read_strings(message["extensions"], "message.extensions"), read.message.extensions)) ||
-      (bad = take(read_task_ids(message["referenceTaskIds"], "message.referenceTaskIds"),
-                  read.message.reference_tasks))) {
-    return fail(*bad);
-  }
-  return read;
+  task::Message& read = submission.message;
+  Fields in(message, "message.");
+  in.needed_id({"messageId", "message_id"}, read.id.value);
+  in.take(read_role(message["role"]), read.role);
+  in.id({"taskId", "task_id"}, submission.task.value);
+  in.id({"contextId", "context_id"}, submission.context.value);
+  in.take(read_parts(first_of(message, {"content", "parts"}), "message.content", read_part), read.parts);
+  in.object({"metadata"}, read.metadata);
+  in.strings({"extensions"}, read.extensions);
+  in.task_ids({"referenceTaskIds"}, read.reference_tasks);
+  return in.result();
 }
 
 std::optional<PushRef> parse_name(std::string_view name) {

@@ -24,13 +24,8 @@ void write_artifact_update(json::Writer& out, const TaskNames& names, const task
                            const task::Json& metadata);
 void write_push(json::Writer& out, const task::TaskId& task, const task::PushConfig& config);
 
-// A message, and the task and context it is for.
-struct Addressed {
-  task::Message message;
-  task::TaskId task;
-  task::ContextId context;
-};
-base::Result<Addressed> read_message(json::Value message);
+// Reads the message, and the ids of the task and the context it is for.
+base::Result<void> read_message(json::Value message, task::Submission& submission);
 
 // Parses "tasks/{task}" and "tasks/{task}/pushNotificationConfigs/{config}"; the JavaScript SDK sends an
 // empty config if it has none. Returns nothing for anything else. Task ids of 0.1 may contain slashes.

@@ -15,43 +15,33 @@ Result<void> check_params(const Params& params) {
   return {};
 }
 
-Result<std::string> read_task_name(const Params& params, std::string_view camel, std::string_view snake) {
-  if (params.repeats(camel)) return wrong(std::string(camel) + ": given more than once");
-  return read_id(params.first_of({camel, snake}), std::string(camel));
+// The name of a task: given once.
+void read_task_name(const Params& params, Fields::Names names, Fields& in, std::string& to) {
+  if (params.repeats(*names.begin())) in.wrong(names, "given more than once");
+  in.id(names, to);
 }
 
-Result<std::string> read_required_id(const Params& params, std::string_view camel, std::string_view snake) {
-  auto id = read_task_name(params, camel, snake);
-  if (id && id->empty()) return wrong(std::string(camel) + ": must not be empty");
-  return id;
-}
-
-// Errors name members by a path that begins with the message.
-base::Error within_message(base::Error error) {
-  if (!error.for_caller.starts_with("message")) error.for_caller.insert(0, "message.");
-  return error;
-}
-
-Result<void> read_message(json::Value message, task::Submission& submission) {
+Result<void> read_v1_message(json::Value message, task::Submission& submission) {
   if (message.absent()) return wrong("message: must not be missing");
-  task::Message& read = submission.message;
-  auto bad = take(v1::read_message(message, &submission.task, &submission.context), read);
-  if (bad) return fail(within_message(std::move(*bad)));
-  if (read.id.empty()) return wrong("message.messageId: must not be empty");
-  if (message["role"].absent()) return wrong("message.role: must be ROLE_USER or ROLE_AGENT");
-  // Reads the ids again to check their length.
-  if ((bad = take(read_id(first_of(message, {"messageId", "message_id"}), "message.messageId"),
-                  read.id.value)) ||
-      (bad = take(read_id(first_of(message, {"taskId", "task_id"}), "message.taskId"),
-                  submission.task.value)) ||
-      (bad = take(read_id(first_of(message, {"contextId", "context_id"}), "message.contextId"),
-                  submission.context.value))) {
-    return fail(*bad);
+  auto read = v1::read_message(message, &submission.task, &submission.context);
+  if (!read) {
+    // Errors name members by a path that begins with the message.
+    std::string& text = read.error().for_caller;
+    if (!text.starts_with("message")) text.insert(0, "message.");
+    return fail(std::move(read.error()));
   }
-  return {};
+  submission.message = std::move(*read);
+  // Reads the ids again to check their length.
+  Fields in(message, "message.");
+  if (submission.message.id.empty()) in.wrong({"messageId"}, "must not be empty");
+  if (message["role"].absent()) in.wrong({"role"}, "must be ROLE_USER or ROLE_AGENT");
+  in.id({"messageId", "message_id"}, submission.message.id.value);
+  in.id({"taskId", "task_id"}, submission.task.value);
+  in.id({"contextId", "context_id"}, submission.context.value);
+  return in.result();
 }
 
-Result<task::PushConfig> read_config(json::Value config, const std::string& name) {
+Result<task::PushConfig> read_v1_config(json::Value config, const std::string& name) {
   auto read = read_push_config(config, name, task::ProtocolVersion::v1_0);
   if (read && !config["authentication"].absent() && read->schemes.empty()) {
     return wrong(name + ".authentication.scheme: must not be empty");
@@ -59,30 +49,18 @@ Result<task::PushConfig> read_config(json::Value config, const std::string& name
   return read;
 }
 
-Result<void> read_configuration(json::Value configuration, SendRequest& read) {
-  const std::string name = "configuration";
+Result<void> read_v1_configuration(json::Value configuration, SendRequest& read) {
   if (configuration.absent()) return {};
-  if (!configuration.is_object()) return wrong(name + ": must be an object");
+  if (!configuration.is_object()) return wrong("configuration: must be an object");
+  Fields in(configuration, "configuration.", Source::query);
   std::optional<bool> immediately;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_strings(first_of(configuration, {"acceptedOutputModes", "accepted_output_modes"}),
-                               name + ".acceptedOutputModes"),
-                  read.submission.accepted_output_modes)) ||
-      (bad = take(read_history(first_of(configuration, {"historyLength", "history_length"}),
-                               name + ".historyLength", std::nullopt, Source::query),
-                  read.history_length)) ||
-      (bad = take(read_truth(first_of(configuration, {"returnImmediately", "return_immediately"}),
-                             name + ".returnImmediately", Source::query),
-                  immediately))) {
-    return fail(*bad);
-  }
+  in.strings({"acceptedOutputModes", "accepted_output_modes"}, read.submission.accepted_output_modes);
+  in.history({"historyLength", "history_length"}, read.history_length);
+  in.truth({"returnImmediately", "return_immediately"}, immediately);
   if (immediately) read.waits = !*immediately;
-  const json::Value push =
-      first_of(configuration, {"taskPushNotificationConfig", "task_push_notification_config"});
-  if (push.absent()) return {};
-  bad = take(read_config(push, name + ".taskPushNotificationConfig"), read.submission.push);
-  if (bad) return fail(*bad);
-  return {};
+  in.read_if_given({"taskPushNotificationConfig", "task_push_notification_config"}, read_v1_config,
+                   read.submission.push);
+  return in.result();
 }
 
 void write_config(json::Writer& out, const task::TaskId& task, const task::PushConfig& config) {
@@ -127,11 +105,49 @@ class V10 final : public Dialect {
  public:
   V10() : Dialect(kV10) {}
 
-  Result<SendRequest> read_send(json::Value params) const override;
-  Result<TaskRequest> read_task_request(const Params& params) const override;
+  Result<SendRequest> read_send(json::Value params) const override {
+    if (auto done = check_params(params); !done) return fail(done.error());
+    SendRequest read;
+    read.history_length = std::nullopt;
+    Fields in(params);
+    in.take(read_v1_message(params["message"], read.submission));
+    in.take(read_v1_configuration(params["configuration"], read));
+    read_metadata(in, read);
+    return in.result(std::move(read));
+  }
+
+  Result<TaskRequest> read_task_request(const Params& params) const override {
+    if (auto done = check_params(params); !done) return fail(done.error());
+    TaskRequest read;
+    read.history_length = std::nullopt;
+    Fields in(params, {}, Source::query);
+    read_task_name(params, {"id"}, in, read.id.value);
+    in.needed_id({"id"}, read.id.value);
+    in.history({"historyLength", "history_length"}, read.history_length);
+    read_position(in, read);
+    return in.result(std::move(read));
+  }
+
   Result<ListRequest> read_list(const Params& params) const override { return read_list_request(params); }
-  Result<PushRequest> read_push(json::Value params) const override;
-  Result<PushRef> read_push_ref(json::Value params) const override;
+  // `id` is the config's; Baton makes one if it is absent. In REST the path has taskId.
+  Result<PushRequest> read_push(json::Value params) const override {
+    if (!params.is_object()) return wrong("params: must be an object");
+    PushRequest read;
+    Fields in(params);
+    read_task_name(params, {"taskId", "task_id"}, in, read.task.value);
+    in.take(read_v1_config(params, "params"), read.config);
+    return in.result(std::move(read));
+  }
+
+  Result<PushRef> read_push_ref(json::Value params) const override {
+    if (auto done = check_params(params); !done) return fail(done.error());
+    PushRef read;
+    Fields in(params);
+    read_task_name(params, {"taskId", "task_id"}, in, read.task.value);
+    in.needed_id({"taskId", "task_id"}, read.task.value);
+    in.id({"id"}, read.config.value);
+    return in.result(std::move(read));
+  }
 
   void write_sent(json::Writer& out, const task::Task& task) const override {
     out.object([&] { v1::write_task(out.key("task"), task); });
@@ -148,12 +164,29 @@ class V10 final : public Dialect {
                   const task::PushConfig& config) const override {
     write_config(out, task, config);
   }
+  // One page holds all configs of a task, so there is never a next page token. The list is written even if
+  // empty, for clients that do not know that ProtoJSON leaves out empty lists.
   void write_pushes(json::Writer& out, const task::TaskId& task,
-                    const std::vector<task::PushConfig>& configs) const override;
+                    const std::vector<task::PushConfig>& configs) const override {
+    out.object([&] {
+      out.key("configs").each(configs,
+                              [&](const task::PushConfig& config) { write_config(out, task, config); });
+    });
+  }
 
   void write_first(json::Writer& out, const task::Task& task, bool) const override { write_sent(out, task); }
+
   bool write_event(json::Writer& out, const TaskNames& names, const task::Event& event,
-                   const InStream& place) const override;
+                   const InStream& place) const override {
+    return show_event(
+        names.task, event, place,
+        [&](const task::Status& status, const task::Json& metadata, bool) {
+          out.object([&] { write_status_update(out, names, status, metadata); });
+        },
+        [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
+          out.object([&] { write_artifact_update(out, names, chunk, metadata); });
+        });
+  }
 
   void write_webhook(json::Writer& out, const task::Task& task, const task::Event& event) const override {
     if (!write_event(out, {task.id, task.context}, event, {})) write_sent(out, task);
@@ -161,78 +194,6 @@ class V10 final : public Dialect {
   bool webhook_shows_task() const override { return false; }
   std::string_view webhook_content_type() const override { return "application/a2a+json"; }
 };
-
-Result<SendRequest> V10::read_send(json::Value params) const {
-  if (auto done = check_params(params); !done) return fail(done.error());
-  SendRequest read;
-  read.history_length = std::nullopt;
-  if (auto done = read_message(params["message"], read.submission); !done) return fail(done.error());
-  if (auto done = read_configuration(params["configuration"], read); !done) return fail(done.error());
-  auto bad = take(read_metadata(params["metadata"], "metadata", read.numbers), read.submission.metadata);
-  if (bad) return fail(*bad);
-  return read;
-}
-
-Result<TaskRequest> V10::read_task_request(const Params& params) const {
-  if (auto done = check_params(params); !done) return fail(done.error());
-  TaskRequest read;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_required_id(params, "id", "id"), read.id.value)) ||
-      (bad = take(read_history(params.first_of({"historyLength", "history_length"}), "historyLength",
-                               std::nullopt, Source::query),
-                  read.history_length)) ||
-      (bad = take(read_last_event(params["metadata"]), read.last_event)) ||
-      (bad = take(read_numbers_wish(params["metadata"].json(), "metadata"), read.numbers))) {
-    return fail(*bad);
-  }
-  return read;
-}
-
-// `id` is the config's; Baton makes one if it is absent. In REST the path has taskId.
-Result<PushRequest> V10::read_push(json::Value params) const {
-  if (!params.is_object()) return wrong("params: must be an object");
-  PushRequest read;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_task_name(params, "taskId", "task_id"), read.task.value)) ||
-      (bad = take(read_config(params, "params"), read.config))) {
-    return fail(*bad);
-  }
-  return read;
-}
-
-Result<PushRef> V10::read_push_ref(json::Value params) const {
-  if (auto done = check_params(params); !done) return fail(done.error());
-  PushRef read;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_required_id(params, "taskId", "task_id"), read.task.value)) ||
-      (bad = take(read_id(params["id"], "id"), read.config.value))) {
-    return fail(*bad);
-  }
-  return read;
-}
-
-// One page holds all configs of a task, so there is never a next page token. The list is written even if
-// empty, for clients that do not know that ProtoJSON leaves out empty lists.
-void V10::write_pushes(json::Writer& out, const task::TaskId& task,
-                       const std::vector<task::PushConfig>& configs) const {
-  out.object([&] {
-    out.key("configs").array([&] {
-      for (const task::PushConfig& config : configs) write_config(out, task, config);
-    });
-  });
-}
-
-bool V10::write_event(json::Writer& out, const TaskNames& names, const task::Event& event,
-                      const InStream& place) const {
-  return show_event(
-      names.task, event, place,
-      [&](const task::Status& status, const task::Json& metadata, bool) {
-        out.object([&] { write_status_update(out, names, status, metadata); });
-      },
-      [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
-        out.object([&] { write_artifact_update(out, names, chunk, metadata); });
-      });
-}
 
 }  // namespace
 

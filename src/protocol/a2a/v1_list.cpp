@@ -1,16 +1,14 @@
 #include "protocol/a2a/v1_list.h"
 
-#include <charconv>
-
 #include "base/base64.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "protocol/a2a/members.h"
 #include "protocol/a2a/v1_objects.h"
 
 namespace baton::protocol::a2a {
 namespace {
 
-using base::fail;
 using base::Result;
 
 // The 16 hex digits of FNV-1a. It need not be secret: a token only says where to continue in the caller's own
@@ -46,10 +44,9 @@ std::optional<task::ListPosition> position_in(std::string_view token) {
   const std::string_view place = std::string_view(*bytes).substr(head);
   const std::size_t colon = place.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
-  std::int64_t ms = 0;
-  const auto [end, error] = std::from_chars(place.data(), place.data() + colon, ms);
-  if (error != std::errc() || end != place.data() + colon) return std::nullopt;
-  const task::ListPosition position{base::from_ms(ms), {std::string(place.substr(colon + 1))}};
+  const auto ms = base::number_in<std::int64_t>(place.substr(0, colon));
+  if (!ms) return std::nullopt;
+  const task::ListPosition position{base::from_ms(*ms), {std::string(place.substr(colon + 1))}};
   // Base64 can spell the same bytes in several ways. Only the spelling that was handed out is accepted.
   if (page_token(position) != token) return std::nullopt;
   return position;
@@ -57,11 +54,9 @@ std::optional<task::ListPosition> position_in(std::string_view token) {
 
 }  // namespace
 
-Result<std::optional<task::ListPosition>> read_page_token(const Param& value) {
-  const auto token = read_string(value, "pageToken");
-  if (!token) return fail(token.error());
-  if (token->empty()) return std::optional<task::ListPosition>();
-  const auto position = position_in(*token);
+Result<std::optional<task::ListPosition>> read_page_token(std::string_view token) {
+  if (token.empty()) return std::optional<task::ListPosition>();
+  const auto position = position_in(token);
   if (!position) return wrong("pageToken: is not one that this server gave");
   return position;
 }
@@ -81,21 +76,21 @@ Result<std::optional<task::State>> read_state_filter(const Param& value) {
   return wrong("status: must be a task state, such as TASK_STATE_COMPLETED");
 }
 
-Result<std::optional<base::Timestamp>> read_since(const Param& value) {
-  const auto text = read_string(value, "statusTimestampAfter");
-  if (!text) return fail(text.error());
-  if (text->empty()) return std::optional<base::Timestamp>();
-  const auto since = base::parse_rfc3339(*text);
-  if (!since) return wrong("statusTimestampAfter: must be a time such as 2026-01-31T10:00:00Z");
-  return since;
+void read_since(Fields& in, std::optional<base::Timestamp>& to) {
+  const Fields::Names names{"statusTimestampAfter", "status_timestamp_after"};
+  std::string text;
+  in.string(names, text);
+  to = base::parse_rfc3339(text);
+  if (!text.empty() && !to) in.wrong(names, "must be a time such as 2026-01-31T10:00:00Z");
 }
 
-Result<int> read_page_size(const Param& value) {
-  const auto size = read_count(value, "pageSize", Source::query);
-  if (size && !*size) return task::ListFilter{}.limit;
-  if (!size || **size < 1 || **size > kPageMax)
-    return wrong("pageSize: must be a whole number from 1 to 100");
-  return static_cast<int>(**size);
+void read_page_size(Fields& in, int& to) {
+  const Fields::Names names{"pageSize", "page_size"};
+  const auto size = in.value(names).is_string() ? base::number_in<std::int64_t>(in.value(names).string())
+                                                : in.value(names).json().integer();
+  if (in.value(names).absent()) return;
+  if (!size || *size < 1 || *size > kPageMax) return in.wrong(names, "must be a whole number from 1 to 100");
+  to = static_cast<int>(*size);
 }
 
 }  // namespace
@@ -104,26 +99,19 @@ Result<ListRequest> read_list_request(const Params& params) {
   if (!params.json().absent() && !params.json().is_object()) return wrong("params: must be an object");
   ListRequest read;
   std::optional<bool> artifacts;
-  std::optional<base::Error> bad;
-  const auto member = [&](std::string_view camel, std::string_view snake) {
-    return params.first_of({camel, snake});
-  };
-  if ((bad = take(read_id(member("contextId", "context_id"), "contextId"), read.filter.context.value)) ||
-      (bad = take(read_state_filter(params["status"]), read.filter.state)) ||
-      (bad = take(read_page_size(member("pageSize", "page_size")), read.filter.limit)) ||
-      (bad = take(read_page_token(member("pageToken", "page_token")), read.filter.after)) ||
-      (bad = take(read_history(member("historyLength", "history_length"), "historyLength", std::nullopt,
-                               Source::query),
-                  read.depth.history)) ||
-      (bad = take(read_since(member("statusTimestampAfter", "status_timestamp_after")),
-                  read.filter.status_since)) ||
-      (bad = take(
-           read_truth(member("includeArtifacts", "include_artifacts"), "includeArtifacts", Source::query),
-           artifacts))) {
-    return fail(*bad);
-  }
+  std::string token;
+  Fields in(params, {}, Source::query);
+  in.id({"contextId", "context_id"}, read.filter.context.value);
+  in.take(read_state_filter(params["status"]), read.filter.state);
+  read_page_size(in, read.filter.limit);
+  in.string({"pageToken", "page_token"}, token);
+  in.take(read_page_token(token), read.filter.after);
+  read.depth.history.reset();
+  in.history({"historyLength", "history_length"}, read.depth.history);
+  read_since(in, read.filter.status_since);
+  in.truth({"includeArtifacts", "include_artifacts"}, artifacts);
   read.depth.artifacts = artifacts.value_or(false);
-  return read;
+  return in.result(std::move(read));
 }
 
 // All four members are on every page, even with default values: the specification requires it for this

@@ -8,7 +8,7 @@ namespace baton::protocol::a2a {
 inline constexpr std::int64_t kPageMax = 100;
 // Opaque to clients.
 std::string page_token(const task::ListPosition& position);
-base::Result<std::optional<task::ListPosition>> read_page_token(const Param& value);
+base::Result<std::optional<task::ListPosition>> read_page_token(std::string_view token);
 
 base::Result<ListRequest> read_list_request(const Params& params);
 void write_list_answer(json::Writer& out, const ListRequest& list, const std::vector<task::Task>& tasks,

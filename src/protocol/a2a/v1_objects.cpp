@@ -9,13 +9,8 @@
 namespace baton::protocol::v1 {
 namespace {
 
-using a2a::read_object;
-using a2a::read_string;
-using a2a::read_strings;
-using a2a::take;
-using a2a::write_strings;
+using a2a::Fields;
 using a2a::wrong;
-using base::fail;
 using base::Result;
 
 constexpr std::array<std::string_view, 8> kStateNames{
@@ -38,12 +33,6 @@ constexpr std::array kContentNames{
     ContentName{"url", task::Part::Kind::url},
     ContentName{"data", task::Part::Kind::data},
 };
-
-// A member under its camelCase or its snake_case name.
-json::Value either(json::Value object, std::string_view camel, std::string_view snake) {
-  const json::Value value = object[camel];
-  return value.missing() ? object[snake] : value;
-}
 
 Result<task::Part> read_content(json::Value part) {
   task::Part read;
@@ -107,9 +96,7 @@ void write_part(json::Writer& out, const task::Part& part) {
 }
 
 void write_parts(json::Writer& out, const std::vector<task::Part>& parts) {
-  out.array([&] {
-    for (const task::Part& part : parts) write_part(out, part);
-  });
+  out.each(parts, [&](const task::Part& part) { write_part(out, part); });
 }
 
 void write_message(json::Writer& out, const task::Message& message, const task::TaskId& task,
@@ -122,10 +109,10 @@ void write_message(json::Writer& out, const task::Message& message, const task::
     out.key("parts");
     write_parts(out, message.parts);
     out.optional("metadata", message.metadata);
-    write_strings(out, "extensions", message.extensions);
+    out.optional("extensions", message.extensions);
     if (message.reference_tasks.empty()) return;
-    out.key("referenceTaskIds").array([&] {
-      for (const task::TaskId& id : message.reference_tasks) out.string(id.value);
+    out.key("referenceTaskIds").each(message.reference_tasks, [&](const task::TaskId& id) {
+      out.string(id.value);
     });
   });
 }
@@ -138,7 +125,7 @@ void write_artifact(json::Writer& out, const task::Artifact& artifact) {
     out.key("parts");
     write_parts(out, artifact.parts);
     out.optional("metadata", artifact.metadata);
-    write_strings(out, "extensions", artifact.extensions);
+    out.optional("extensions", artifact.extensions);
   });
 }
 
@@ -162,13 +149,13 @@ void write_task(json::Writer& out, const task::Task& task, Artifacts artifacts) 
     write_status(out, task.status, task.id, task.context);
     const bool some = artifacts == Artifacts::where_any && !task.artifacts.empty();
     if (some || artifacts == Artifacts::always) {
-      out.key("artifacts").array([&] {
-        for (const task::Artifact& artifact : task.artifacts) write_artifact(out, artifact);
+      out.key("artifacts").each(task.artifacts, [&](const task::Artifact& artifact) {
+        write_artifact(out, artifact);
       });
     }
     if (!task.history.empty()) {
-      out.key("history").array([&] {
-        for (const task::Message& message : task.history) write_message(out, message, task.id, task.context);
+      out.key("history").each(task.history, [&](const task::Message& message) {
+        write_message(out, message, task.id, task.context);
       });
     }
     out.optional("metadata", task.metadata);
@@ -179,12 +166,11 @@ Result<task::Part> read_part(json::Value part) {
   if (!part.is_object()) return wrong("must be an object");
   auto read = read_content(part);
   if (!read) return read;
-  if (auto bad = take(read_string(part["filename"], "filename"), read->filename)) return fail(*bad);
-  if (auto bad = take(read_string(either(part, "mediaType", "media_type"), "mediaType"), read->media_type)) {
-    return fail(*bad);
-  }
-  if (auto bad = take(read_object(part["metadata"], "metadata"), read->metadata)) return fail(*bad);
-  return read;
+  Fields in(part);
+  in.string({"filename"}, read->filename);
+  in.string({"mediaType", "media_type"}, read->media_type);
+  in.object({"metadata"}, read->metadata);
+  return in.result(std::move(*read));
 }
 
 Result<std::vector<task::Part>> read_parts(json::Value parts) {
@@ -210,39 +196,32 @@ Result<task::Message> read_message(json::Value message, task::TaskId* task, task
   } else if (!role.absent()) {
     return wrong("message.role: must be ROLE_USER or ROLE_AGENT");
   }
-  if (auto bad = take(read_parts(message["parts"]), read.parts)) return fail(*bad);
-  if (read.parts.empty()) return wrong("parts: at least one part is needed");
+  auto parts = read_parts(message["parts"]);
+  if (!parts) return base::fail(std::move(parts.error()));
+  if (parts->empty()) return wrong("parts: at least one part is needed");
+  read.parts = std::move(*parts);
   std::string own_task, own_context;
-  std::vector<std::string> references;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_string(either(message, "messageId", "message_id"), "messageId"), read.id.value)) ||
-      (bad = take(read_object(message["metadata"], "metadata"), read.metadata)) ||
-      (bad = take(read_strings(message["extensions"], "extensions"), read.extensions)) ||
-      (bad = take(read_strings(either(message, "referenceTaskIds", "reference_task_ids"), "referenceTaskIds"),
-                  references)) ||
-      (bad = take(read_string(either(message, "taskId", "task_id"), "taskId"), own_task)) ||
-      (bad = take(read_string(either(message, "contextId", "context_id"), "contextId"), own_context))) {
-    return fail(*bad);
-  }
-  for (std::string& id : references) read.reference_tasks.push_back({std::move(id)});
-  if (task) task->value = std::move(own_task);
-  if (context) context->value = std::move(own_context);
-  return read;
+  Fields in(message);
+  in.string({"messageId", "message_id"}, read.id.value);
+  in.object({"metadata"}, read.metadata);
+  in.strings({"extensions"}, read.extensions);
+  in.task_ids({"referenceTaskIds", "reference_task_ids"}, read.reference_tasks);
+  in.string({"taskId", "task_id"}, task ? task->value : own_task);
+  in.string({"contextId", "context_id"}, context ? context->value : own_context);
+  return in.result(std::move(read));
 }
 
 Result<task::Artifact> read_artifact(json::Value artifact) {
   if (!artifact.is_object()) return wrong("artifact: must be an object");
   task::Artifact read;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_string(either(artifact, "artifactId", "artifact_id"), "artifactId"), read.id.value)) ||
-      (bad = take(read_string(artifact["name"], "name"), read.name)) ||
-      (bad = take(read_string(artifact["description"], "description"), read.description)) ||
-      (bad = take(read_parts(artifact["parts"]), read.parts)) ||
-      (bad = take(read_object(artifact["metadata"], "metadata"), read.metadata)) ||
-      (bad = take(read_strings(artifact["extensions"], "extensions"), read.extensions))) {
-    return fail(*bad);
-  }
-  return read;
+  Fields in(artifact);
+  in.string({"artifactId", "artifact_id"}, read.id.value);
+  in.string({"name"}, read.name);
+  in.string({"description"}, read.description);
+  in.take(read_parts(artifact["parts"]), read.parts);
+  in.object({"metadata"}, read.metadata);
+  in.strings({"extensions"}, read.extensions);
+  return in.result(std::move(read));
 }
 
 }  // namespace baton::protocol::v1

@@ -5,12 +5,15 @@
 // Several may be open at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "json/writer.h"
+#include "protocol/agent_api/content.h"
 #include "protocol/chat/run_view.h"
 #include "task/event.h"
 
@@ -29,29 +32,97 @@ class Messages {
   explicit Messages(std::string task) : task_(std::move(task)) {}
 
   // Messages begun from now on show this event and go to these frames.
-  void begin_event(task::EventNumber event, chat::Frames& out);
+  void begin_event(task::EventNumber event, chat::Frames& out) {
+    event_ = event;
+    out_ = &out;
+    begun_ = 0;
+  }
 
   // A reference stays valid until a message is begun, completed or given up.
-  class Open;
-  Open& begin(MessageKind kind);
-  Open* find(std::string_view source);
+  class Open {
+    friend class Messages;
+    Open(std::string id, MessageKind kind) : id_(std::move(id)), kind_(std::move(kind)) {}
+
+    std::string id_;
+    MessageKind kind_;
+    std::vector<std::string> contents_;  // finished contents, as in their frames
+    std::string text_;                   // of the open content
+    bool text_open_ = false;
+  };
+  // The id names the event that the message began with. So it is unique in the task, and the same when the
+  // message is shown again.
+  Open& begin(MessageKind kind) {
+    std::string id = "msg_" + task_ + "-" + std::to_string(event_.value);
+    if (++begun_ > 1) id += "." + std::to_string(begun_);
+    open_.push_back(Open(std::move(id), std::move(kind)));
+    Open& message = open_.back();
+    // The documentation's example begins with `created`, the reference server with `in_progress`; for tools
+    // only the latter is known.
+    const bool speaks = message.kind_.type == "message" || message.kind_.type == "reasoning";
+    if (speaks) show_message(message, "created");
+    show_message(message, "in_progress");
+    return message;
+  }
+
+  Open* find(std::string_view source) {
+    for (Open& message : open_) {
+      if (message.kind_.source == source) return &message;
+    }
+    return nullptr;
+  }
 
   // Adds a piece of text. The next content, or the end of the message, completes the text.
-  void add_text(Open& message, std::string_view piece);
-  void end_text(Open& message) { close_text(message, "completed"); }
-  void add_part(Open& message, const task::Part& part);
-  void add_parts(Open& message, const std::vector<task::Part>& parts);
+  void add_text(Open& message, std::string_view piece) {
+    if (piece.empty()) return;
+    message.text_open_ = true;
+    message.text_ += piece;
+    show_content(message, "in_progress", true,
+                 [&](json::Writer& out) { out.member("type", "text").member("text", piece); });
+  }
 
-  void complete(Open& message);
-  void complete_all();
+  void end_text(Open& message) { close_text(message, "completed"); }
+
+  void add_part(Open& message, const task::Part& part) {
+    if (is_plain_text(part)) {
+      add_text(message, part.content);
+      end_text(message);
+      return;
+    }
+    end_text(message);
+    message.contents_.push_back(
+        show_content(message, "completed", false, [&](json::Writer& out) { write_content(out, part); }));
+  }
+
+  void add_parts(Open& message, const std::vector<task::Part>& parts) {
+    for (const task::Part& part : parts) add_part(message, part);
+  }
+
+  void complete(Open& message) { end(message, "completed"); }
+
+  void complete_all() {
+    while (!open_.empty()) complete(open_.front());
+  }
+
   // Ends the message as incomplete; it is not part of the output.
-  void give_up(Open& message);
-  void give_up_all();
+  void give_up(Open& message) { end(message, "incomplete"); }
+
+  void give_up_all() {
+    while (!open_.empty()) give_up(open_.front());
+  }
+
   // Gives the message up if it is open, and removes it from the output.
-  void forget(std::string_view source);
+  void forget(std::string_view source) {
+    if (Open* message = find(source)) give_up(*message);
+    completed_.erase(std::remove_if(completed_.begin(), completed_.end(),
+                                    [&](const Completed& done) { return done.source == source; }),
+                     completed_.end());
+  }
 
   std::int64_t next_number() { return next_number_++; }
-  void write_output(json::Writer& out) const;
+
+  void write_output(json::Writer& out) const {
+    out.key("output").each(completed_, [&](const Completed& message) { out.raw(message.json); });
+  }
 
  private:
   struct Completed {
@@ -59,11 +130,47 @@ class Messages {
     std::string json;
   };
 
-  void show_message(Open& message, std::string_view status);
+  void show_message(Open& message, std::string_view status) {
+    std::string& frame = out_->add();
+    json::Writer out(frame);
+    out.object([&] {
+      out.member("sequence_number", next_number()).member("object", "message").member("status", status);
+      out.member("id", message.id_).member("type", message.kind_.type).member("role", message.kind_.role);
+      if (!message.contents_.empty()) {
+        out.key("content").each(message.contents_, [&](const std::string& content) { out.raw(content); });
+      }
+      out.optional("metadata", message.kind_.metadata);
+    });
+    if (status == "completed") completed_.push_back({message.kind_.source, frame});
+  }
+
   template <class F>
-  const std::string& show_content(const Open& message, std::string_view status, bool delta, F&& members);
-  void close_text(Open& message, std::string_view status);
-  void end(Open& message, std::string_view status);
+  const std::string& show_content(const Open& message, std::string_view status, bool delta, F&& members) {
+    std::string& frame = out_->add();
+    json::Writer out(frame);
+    out.object([&] {
+      out.member("sequence_number", next_number()).member("object", "content").member("status", status);
+      out.member("index", static_cast<std::int64_t>(message.contents_.size())).member("delta", delta);
+      out.member("msg_id", message.id_);
+      members(out);
+    });
+    return frame;
+  }
+
+  void close_text(Open& message, std::string_view status) {
+    if (!message.text_open_) return;
+    message.contents_.push_back(show_content(message, status, false, [&](json::Writer& out) {
+      out.member("type", "text").member("text", message.text_);
+    }));
+    message.text_.clear();
+    message.text_open_ = false;
+  }
+
+  void end(Open& message, std::string_view status) {
+    close_text(message, status);
+    show_message(message, status);
+    open_.erase(open_.begin() + (&message - open_.data()));
+  }
 
   const std::string task_;
   task::EventNumber event_;
@@ -72,17 +179,6 @@ class Messages {
   std::int64_t next_number_ = 0;
   std::vector<Open> open_;
   std::vector<Completed> completed_;
-};
-
-class Messages::Open {
-  friend class Messages;
-  Open(std::string id, MessageKind kind) : id_(std::move(id)), kind_(std::move(kind)) {}
-
-  std::string id_;
-  MessageKind kind_;
-  std::vector<std::string> contents_;  // finished contents, as in their frames
-  std::string text_;                   // of the open content
-  bool text_open_ = false;
 };
 
 }  // namespace baton::protocol::agent_api

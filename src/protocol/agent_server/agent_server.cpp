@@ -1,16 +1,380 @@
-#include "protocol/agent_server/agent_server.h"
+// The Agent Server stream API.
+#include <algorithm>
 
-#include "protocol/agent_server/request.h"
-#include "protocol/agent_server/view.h"
+#include "json/document.h"
+#include "protocol/a2a/members.h"
+#include "protocol/agent_api/content.h"
+#include "protocol/chat/names.h"
+#include "protocol/chat/protocol.h"
+#include "protocol/chat/tools.h"
 
 namespace baton::protocol::agent_server {
 namespace {
+
+using a2a::wrong;
+using base::fail;
+using base::Result;
+using task::Part;
+
+Result<void> read_input(json::Value input, const std::string& user, chat::RunRequest& request) {
+  if (!input.is_array() || input.size() == 0) {
+    return wrong("input: must be a list of messages that is not empty");
+  }
+  std::string others;
+  std::size_t index = 0;
+  for (const json::Value item : input) {
+    const std::string name = "input[" + std::to_string(index++) + "]";
+    if (!item.is_object()) return wrong(name + ": must be an object");
+    if (!item["role"].is_string()) return wrong(name + ".role: must be a string");
+    if (item["role"].string() != "user") {
+      others.append(others.empty() ? "" : ",").append(item.raw());
+      continue;
+    }
+    auto parts = agent_api::read_contents(item["content"], name + ".content");
+    if (!parts) return fail(parts.error());
+    for (task::Part& part : *parts) request.message.parts.push_back(std::move(part));
+  }
+  if (request.message.parts.empty()) return wrong("input: must have a message of the user");
+  json::Writer out(request.metadata.text);
+  out.object([&] {
+    out.key("agent_server").object([&] {
+      out.member("user_id", user);
+      if (!others.empty()) out.key("input").raw("[" + others + "]");
+    });
+  });
+  return {};
+}
+
+// The contents of several user items become parts of one message. Items of other roles have no place in a
+// RunRequest and go unchanged into its metadata: {"agent_server":{"input":[...]}}.
+Result<chat::RunRequest> read_request(json::Value body) {
+  if (!body.is_object()) return wrong("body: must be an object");
+  chat::RunRequest request;
+  std::string user;
+  a2a::Fields in(body);
+  in.needed_string({"user_id"}, user);
+  in.needed_id({"user_id"}, user);
+  in.needed_string({"session_id"}, request.conversation.value);
+  in.needed_id({"session_id"}, request.conversation.value);
+  if (in.good()) in.take(read_input(body["input"], user, request));
+  return in.result(std::move(request));
+}
+
+constexpr std::string_view kCompleted = "completed";
+constexpr std::string_view kIncomplete = "incomplete";
+
+// A content as in a finished message: one of the Agent API, with the name of its object.
+std::string content_of(const Part& part) {
+  std::string json;
+  json::Writer out(json);
+  out.object([&] {
+    out.member("object", "content");
+    agent_api::write_content(out, part);
+  });
+  return json;
+}
+
+// The arguments of a tool as an object, whatever they were.
+std::string as_input(const task::Json& arguments) {
+  if (arguments.empty()) return "{}";
+  if (json::Document::view_of(arguments.text).root().is_object()) return arguments.text;
+  return R"({"value":)" + arguments.text + "}";
+}
+
+// No client of this protocol runs tools, so a call for one is shown in words.
+std::string request_for(const task::ToolCall& call) {
+  const std::string arguments = call.arguments.empty() ? "{}" : call.arguments.text;
+  return "The agent waits for the result of the tool \"" + call.name + "\" with " + arguments + ".";
+}
+
+// View: a run as the Agent Server's events.
+//
+// A response's id is made from the task's, plus the number of the run's first event unless that is the task's
+// first. A message's id is made from its reply's or artifact's, plus the number of its first event if the run
+// has used that id before (a reply that began again). Threads: one at a time.
+class View final : public chat::RunView {
+ public:
+  View(chat::RunFacts facts, std::string response_event)
+      : facts_(std::move(facts)), response_event_(std::move(response_event)) {}
+
+  void show(const task::Event& event, chat::Frames& out) override {
+    if (over_) return;
+    now_ = event.number;
+    if (response_id_.empty()) begin(event, out);
+    if (const auto* changed = task::status_in(event)) {
+      show_status(*changed, out);
+    } else if (const auto* delta = std::get_if<task::TextDelta>(&event.body)) {
+      show_delta(*delta, out);
+    } else if (const auto* chunk = std::get_if<task::ArtifactChunk>(&event.body)) {
+      show_chunk(*chunk, out);
+    } else if (const auto* call = std::get_if<task::ToolCall>(&event.body)) {
+      show_call(*call, out);
+    } else if (const auto* result = std::get_if<task::ToolResult>(&event.body)) {
+      show_result(*result, out);
+    } else if (const auto* added = std::get_if<task::MessageAdded>(&event.body)) {
+      if (added->message.role == task::Role::agent) say(added->message.parts, out);
+    } else if (const auto* withdrawn = std::get_if<task::Withdrawn>(&event.body)) {
+      show_withdrawn(*withdrawn, out);
+    }
+  }
+
+ private:
+  struct Content {
+    bool is_text = true;
+    std::string text;  // the text so far, or the content's JSON
+  };
+  struct Message {
+    std::string source;  // the reply or artifact it shows; empty for a message said as a whole
+    std::string id;
+    std::vector<Content> contents;
+  };
+  struct Completed {
+    std::string source;
+    std::string json;
+  };
+  struct Failure {
+    std::string_view code;
+    std::string message;
+  };
+
+  void show_status(const task::StatusChanged& changed, chat::Frames& out) {
+    const task::State state = changed.status.state;
+    if (state == task::State::working) go_to_work(out);
+    if (!task::is_stopped(state)) return;
+    const bool well = state == task::State::completed || task::is_waiting(state);
+    end_all(well ? kCompleted : kIncomplete, out);
+    if (task::is_waiting(state)) {
+      ask(chat::question_in(changed), out);
+    } else if (state == task::State::completed && changed.status.message) {
+      say(changed.status.message->parts, out);
+    }
+    over_ = true;
+    if (well) return respond(kCompleted, out);
+    if (state == task::State::canceled && !changed.status.message) return respond("canceled", out);
+    const std::string_view name = task::name_of(state);
+    const Failure failure{name, chat::reason_of(changed)};
+    respond(name, out, &failure);
+  }
+
+  void show_delta(const task::TextDelta& delta, chat::Frames& out) {
+    const std::string& id = delta.reply.value;
+    add_text(message_for(id, id, delta.first, out), delta.text, out);
+    if (delta.last) end(id, kCompleted, out);
+  }
+
+  void show_chunk(const task::ArtifactChunk& chunk, chat::Frames& out) {
+    const std::string& id = chunk.artifact.id.value;
+    const std::string wish = chat::is_unique(id, facts_.task) ? id : own_id();
+    Message& message = message_for(id, wish, !chunk.append, out);
+    bool continues = chunk.append;
+    for (const Part& part : chunk.artifact.parts) {
+      if (continues && agent_api::is_plain_text(part)) {
+        add_text(message, part.content, out);
+      } else {
+        add_part(message, part, out);
+      }
+      continues = false;
+    }
+    if (chunk.last_chunk) end(id, kCompleted, out);
+  }
+
+  void show_call(const task::ToolCall& call, chat::Frames& out) {
+    if (call.by_client) return say({Part::of_text(request_for(call))}, out);
+    calls_.emplace_back(call.id, call.name);
+    std::string data;
+    json::Writer writer(data);
+    writer.object([&] {
+      writer.member("type", "tool_use").member("id", call.id).member("name", call.name);
+      writer.key("input").raw(as_input(call.arguments));
+    });
+    add_tool_use("plugin_call", data, out);
+  }
+
+  void show_result(const task::ToolResult& result, chat::Frames& out) {
+    const auto call = std::find_if(calls_.rbegin(), calls_.rend(),
+                                   [&](const auto& earlier) { return earlier.first == result.id; });
+    std::string data;
+    json::Writer writer(data);
+    writer.object([&] {
+      writer.member("type", "tool_result").member("id", result.id);
+      writer.member("name", call == calls_.rend() ? std::string() : call->second);
+      writer.key("output").array([&] {
+        writer.object([&] { writer.member("type", "text").member("text", chat::text_of(result)); });
+      });
+    });
+    add_tool_use("plugin_call_output", data, out);
+  }
+
+  void show_withdrawn(const task::Withdrawn& withdrawn, chat::Frames& out) {
+    end_all(kIncomplete, out);
+    for (const task::ArtifactId& id : withdrawn.artifacts) forget(id.value);
+  }
+
+  void ask(const chat::Question& question, chat::Frames& out) {
+    if (question.for_tool) return;
+    std::string prompt = chat::prompt_of(question);
+    if (!question.url.empty()) prompt += "\n" + question.url;
+    std::vector<Part> parts{Part::of_text(std::move(prompt))};
+    const auto details = json::Document::view_of(question.details.text);
+    for (const json::Value detail : details.root()) parts.push_back(Part::of_data(detail.json()));
+    say(parts, out);
+  }
+
+  // Shows what was said as a whole, as a message of its own.
+  void say(const std::vector<Part>& parts, chat::Frames& out) {
+    if (parts.empty()) return;
+    Message& message = begin_message({}, own_id(), out);
+    for (const Part& part : parts) add_part(message, part, out);
+    end({}, kCompleted, out);
+  }
+
+  // Returns the open message for `source`. Begins one, with the id `wish` if free, if there is none or if
+  // `anew`.
+  Message& message_for(const std::string& source, const std::string& wish, bool anew, chat::Frames& out) {
+    if (anew) {
+      end(source, kIncomplete, out);
+      forget(source);
+    }
+    for (Message& message : open_) {
+      if (message.source == source) return message;
+    }
+    return begin_message(source, wish, out);
+  }
+
+  Message& begin_message(std::string source, std::string id, chat::Frames& out) {
+    go_to_work(out);
+    open_.push_back({std::move(source), new_id("msg_" + std::move(id)), {}});
+    json::Writer writer(out.add("message"));
+    writer.object([&] {
+      head(writer, "message", "in_progress").member("id", open_.back().id);
+      writer.member("type", "message").member("role", "assistant");
+    });
+    return open_.back();
+  }
+
+  void add_text(Message& message, std::string_view text, chat::Frames& out) {
+    if (message.contents.empty() || !message.contents.back().is_text) message.contents.push_back({});
+    if (text.empty()) return;
+    message.contents.back().text += text;
+    json::Writer writer(out.add("text"));
+    writer.object([&] {
+      head(writer, "content", "in_progress").member("type", "text");
+      writer.member("index", static_cast<std::int64_t>(message.contents.size()) - 1).member("delta", true);
+      writer.member("msg_id", message.id).member("text", text);
+    });
+  }
+
+  void add_part(Message& message, const Part& part, chat::Frames& out) {
+    if (!agent_api::is_plain_text(part)) return message.contents.push_back({false, content_of(part)});
+    message.contents.push_back({});
+    add_text(message, part.content, out);
+  }
+
+  // Ends an open message as completed or incomplete.
+  void end(const std::string& source, std::string_view status, chat::Frames& out) {
+    const auto message =
+        std::find_if(open_.begin(), open_.end(), [&](const Message& open) { return open.source == source; });
+    if (message == open_.end()) return;
+    std::string& data = out.add("message");
+    json::Writer writer(data);
+    writer.object([&] {
+      head(writer, "message", status).member("id", message->id);
+      writer.member("type", "message").member("role", "assistant").key("content").array([&] {
+        for (const Content& content : message->contents) {
+          writer.raw(content.is_text ? content_of(Part::of_text(content.text)) : content.text);
+        }
+      });
+    });
+    if (status == kCompleted) completed_.push_back({message->source, data});
+    open_.erase(message);
+  }
+
+  void end_all(std::string_view status, chat::Frames& out) {
+    while (!open_.empty()) end(std::string(open_.front().source), status, out);
+  }
+
+  // Removes the completed messages of `source` from the output.
+  void forget(const std::string& source) {
+    std::erase_if(completed_, [&](const Completed& object) { return object.source == source; });
+  }
+
+  void add_tool_use(std::string_view kind, std::string_view data, chat::Frames& out) {
+    go_to_work(out);
+    std::string& frame = out.add(kind);
+    json::Writer writer(frame);
+    writer.object([&] {
+      head(writer, kind, kCompleted);
+      writer.member("id", new_id("msg_" + own_id()));
+      writer.member("type", kind).member("role", "assistant");
+      writer.key("content").array([&] {
+        writer.object([&] {
+          writer.member("object", "content").member("type", "data").member("delta", false);
+          writer.key("data").raw(data);
+        });
+      });
+    });
+    completed_.push_back({{}, frame});
+  }
+
+  void begin(const task::Event& event, chat::Frames& out) {
+    response_id_ = "response_" + facts_.task.value;
+    if (event.number.value > 1) response_id_ += "-" + std::to_string(event.number.value);
+    created_at_ = base::to_ms(event.at) / 1000;
+    respond("created", out);
+  }
+
+  void go_to_work(chat::Frames& out) {
+    if (!works_) respond("in_progress", out);
+    works_ = true;
+  }
+
+  void respond(std::string_view status, chat::Frames& out, const Failure* failure = nullptr) {
+    json::Writer writer(out.add(response_event_));
+    writer.object([&] {
+      head(writer, "response", status).member("id", response_id_).member("created_at", created_at_);
+      if (failure) {
+        writer.key("error").object(
+            [&] { writer.member("code", failure->code).member("message", failure->message); });
+      }
+      if (!over_) return;
+      writer.key("output").each(completed_, [&](const Completed& object) { writer.raw(object.json); });
+    });
+  }
+
+  // The id for the event being shown.
+  std::string own_id() const { return facts_.task.value + "-" + std::to_string(now_.value); }
+
+  // Returns an id that is new in this run: `wish`, or `wish` with the event's number.
+  std::string new_id(std::string wish) {
+    while (std::find(ids_.begin(), ids_.end(), wish) != ids_.end()) wish += "-" + std::to_string(now_.value);
+    ids_.push_back(wish);
+    return wish;
+  }
+
+  // Writes the members that each object begins with.
+  json::Writer& head(json::Writer& out, std::string_view object, std::string_view status) {
+    return out.member("sequence_number", sequence_++).member("object", object).member("status", status);
+  }
+
+  const chat::RunFacts facts_;
+  const std::string response_event_;
+  std::string response_id_;
+  std::int64_t created_at_ = 0;
+  std::int64_t sequence_ = 0;
+  task::EventNumber now_;  // the event being shown
+  bool works_ = false;     // in_progress was shown
+  bool over_ = false;
+  std::vector<Message> open_;
+  std::vector<Completed> completed_;  // the final response's output
+  std::vector<std::string> ids_;
+  std::vector<std::pair<std::string, std::string>> calls_;  // tool names by call id
+};
 
 class AgentServer final : public chat::Protocol {
  public:
   explicit AgentServer(std::string response_event) : response_event_(std::move(response_event)) {}
 
-  base::Result<chat::RunRequest> read(json::Value body) const override { return read_request(body); }
+  Result<chat::RunRequest> read(json::Value body) const override { return read_request(body); }
   std::unique_ptr<chat::RunView> view(const chat::RunFacts& facts) const override {
     return std::make_unique<View>(facts, response_event_);
   }
@@ -20,9 +384,12 @@ class AgentServer final : public chat::Protocol {
 };
 
 }  // namespace
+}  // namespace baton::protocol::agent_server
 
-std::unique_ptr<chat::Protocol> make_protocol(std::string response_event) {
-  return std::make_unique<AgentServer>(std::move(response_event));
+namespace baton::protocol {
+
+std::unique_ptr<chat::Protocol> chat::make_agent_server_protocol(std::string response_event) {
+  return std::make_unique<agent_server::AgentServer>(std::move(response_event));
 }
 
-}  // namespace baton::protocol::agent_server
+}  // namespace baton::protocol

@@ -1,13 +1,270 @@
-#include "protocol/agui/agui.h"
+// AG-UI: RunAgentInput and its events.
+#include <algorithm>
+#include <ranges>
 
+#include "json/document.h"
+#include "json/json_patch.h"
+#include "protocol/a2a/v1_objects.h"
+#include "protocol/agui/open_items.h"
 #include "protocol/agui/read_input.h"
 #include "protocol/agui/run_frames.h"
 #include "protocol/agui/snapshot.h"
-#include "protocol/agui/view.h"
+#include "protocol/agui/usage_sum.h"
+#include "protocol/chat/protocol.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::protocol::agui {
 namespace {
+
+using task::Part;
+
+// The parts that are not text; data only if `with_data`.
+std::vector<Part> others_in(const std::vector<Part>& parts, bool with_data) {
+  std::vector<Part> others;
+  for (const Part& part : parts) {
+    const bool shown_elsewhere = part.kind == Part::Kind::data && !with_data;
+    if (part.kind != Part::Kind::text && !shown_elsewhere) others.push_back(part);
+  }
+  return others;
+}
+
+bool has_text(const std::vector<Part>& parts) {
+  return std::ranges::any_of(parts, [](const Part& part) { return part.kind == Part::Kind::text; });
+}
+
+OpenSubagents::Ending ending_for(task::State state) {
+  if (state == task::State::completed) return OpenSubagents::Ending::finished;
+  return task::is_waiting(state) ? OpenSubagents::Ending::suspended : OpenSubagents::Ending::broken_off;
+}
+
+// View: a run's log as AG-UI events, in an order that the clients' verifiers accept whatever the log holds.
+//
+// A verifier fails the whole run for one event out of place. So everything open is closed before the last
+// frame, ids are used only once, and what a client's generation does not know is left out or shown in an
+// older form. Threads: one at a time.
+class View final : public chat::RunView {
+ public:
+  explicit View(const chat::RunFacts& facts)
+      : facts_(facts), reasoning_(names_, facts.newer || !facts.old_reasoning), subagents_(facts.newer) {}
+
+  View(const View&) = delete;
+  View& operator=(const View&) = delete;
+
+  void show(const task::Event& event, chat::Frames& frames) override {
+    if (over_) return;
+    Out out(frames, event.at);
+    number_ = event.number;
+    if (!std::exchange(started_, true)) show_start(facts_, out);
+    std::visit([&](const auto& body) { show_one(body, out); }, event.body);
+  }
+
+ private:
+  void show_one(const task::StatusChanged& event, Out& out) {
+    if (task::is_stopped(event.status.state)) return stop(event, out);
+    if (event.status.state == task::State::working) show_note(event, out);
+  }
+
+  void show_one(const task::MessageAdded& event, Out& out) {
+    if (event.message.role == task::Role::agent) return show_message(event.message, true, out);
+    // The client knows what it said, and has shown the results of its own tools.
+    for (const task::ToolResult& result : chat::tool_results_in(event.message)) answered_.insert(result.id);
+  }
+
+  void show_one(const task::TextDelta& event, Out& out) {
+    texts_.show({event.reply.value, event.reply.value, event.text, event.first, event.last}, out);
+  }
+
+  void show_one(const task::ArtifactChunk& event, Out& out) {
+    const task::Artifact& artifact = event.artifact;
+    const std::string& id = artifact.id.value;
+    const std::string wanted = chat::is_unique(id, facts_.task) ? id : id + "~" + own_id();
+    if (has_text(artifact.parts)) {
+      texts_.show({"artifact " + id, wanted, task::text_of(artifact.parts), !event.append, event.last_chunk},
+                  out);
+    } else if (event.last_chunk) {
+      texts_.show({"artifact " + id, wanted, {}, false, true}, out);
+    }
+    task::Artifact rest = artifact;
+    rest.parts = others_in(artifact.parts, true);
+    if (rest.parts.empty()) return;
+    out.event("CUSTOM", [&](json::Writer& w) {
+      w.member("name", "artifact").key("value").object([&] {
+        w.member("taskId", facts_.task.value).member("contextId", facts_.conversation.value);
+        v1::write_artifact(w.key("artifact"), rest);
+        w.member("append", event.append).member("lastChunk", event.last_chunk);
+      });
+    });
+  }
+
+  void show_one(const task::ToolCall& event, Out& out) {
+    std::string id = event.id;
+    answered_.erase(event.id);
+    if (event.by_client) {
+      client_calls_.push_back(id);  // the result comes under this very id
+      // An attempt that was withdrawn may have made the call already; shown twice, its arguments would
+      // double.
+      if (!shown_client_calls_.insert(id).second) return;
+      (void)names_.fresh(id);
+    } else {
+      id = calls_[event.id] = names_.fresh(event.id);
+    }
+    show_call(id, event.name, event.arguments.empty() ? "{}" : event.arguments.text, out);
+  }
+
+  void show_one(const task::ToolResult& event, Out& out) {
+    if (shown_client_calls_.contains(event.id) || !answered_.insert(event.id).second) return;
+    // A result without a call in this run belongs to a call of an earlier run, whose id is taken too.
+    const auto [call, unknown] = calls_.try_emplace(event.id, event.id);
+    if (unknown) (void)names_.fresh(event.id);
+    const std::string& id = call->second;
+    texts_.another_followed();
+    out.event("TOOL_CALL_RESULT", [&](json::Writer& w) {
+      w.member("messageId", names_.fresh(own_id())).member("toolCallId", id);
+      w.member("content", chat::text_of(event));
+    });
+  }
+
+  void show_one(const task::StateSnapshot& event, Out& out) {
+    if (event.snapshot.empty()) return;
+    out.event("STATE_SNAPSHOT", [&](json::Writer& w) { w.member("snapshot", event.snapshot); });
+  }
+
+  void show_one(const task::StateDelta& event, Out& out) {
+    if (!json::is_patch(event.patch)) return;
+    out.event("STATE_DELTA", [&](json::Writer& w) { w.member("delta", event.patch); });
+  }
+
+  void show_one(const task::Step& event, Out& out) { steps_.show(event, out); }
+
+  void show_one(const task::Withdrawn&, Out& out) {
+    client_calls_.clear();
+    close_all(OpenSubagents::Ending::broken_off, out);
+  }
+
+  void show_one(const task::Custom& event, Out& out) {
+    out.event("CUSTOM", [&](json::Writer& w) {
+      w.member("name", event.name).key("value").raw(event.value.empty() ? "null" : event.value.text);
+    });
+  }
+
+  void show_one(const task::ReasoningDelta& event, Out& out) {
+    texts_.another_followed();
+    reasoning_.show(event, out);
+  }
+
+  void show_one(const task::Activity& event, Out& out) {
+    const auto head = [&](json::Writer& w) {
+      w.member("messageId", event.id).member("activityType", event.type);
+    };
+    if (json::Document::view_of(event.content.text).root().is_object()) {
+      texts_.another_followed();
+      out.event("ACTIVITY_SNAPSHOT", [&](json::Writer& w) {
+        head(w);
+        w.member("content", event.content);
+      });
+    } else if (json::is_patch(event.patch)) {
+      out.event("ACTIVITY_DELTA", [&](json::Writer& w) {
+        head(w);
+        w.member("patch", event.patch);
+      });
+    }
+  }
+
+  void show_one(const task::Subagent& event, Out& out) { subagents_.show(event, out); }
+  void show_one(const task::Usage& event, Out&) { usage_.add(event.used); }
+
+  // An agent's progress note: {message?, parts?, and the members of its metadata (progress?)}.
+  void show_note(const task::StatusChanged& note, Out& out) {
+    const auto metadata = json::Document::view_of(note.metadata.text);
+    const bool has_metadata = metadata.root().is_object() && metadata.root().size() > 0;
+    const bool has_message = note.status.message && !note.status.message->parts.empty();
+    if (!has_metadata && !has_message) return;
+    out.event("CUSTOM", [&](json::Writer& w) {
+      w.member("name", "status").key("value").object([&] {
+        if (has_message) {
+          w.optional("message", task::text_of(*note.status.message));
+          const auto others = others_in(note.status.message->parts, true);
+          if (!others.empty()) v1::write_parts(w.key("parts"), others);
+        }
+        if (!has_metadata) return;
+        for (const json::Value member : metadata.root()) {
+          if (member.key() != "message" && member.key() != "parts") w.key(member.key()).raw(member.raw());
+        }
+      });
+    });
+  }
+
+  void show_message(const task::Message& message, bool with_data, Out& out) {
+    const std::string id = message.id.empty() ? own_id() : message.id.value;
+    if (const std::string text = task::text_of(message); !text.empty()) texts_.show_whole(id, text, out);
+    const std::vector<Part> others = others_in(message.parts, with_data);
+    if (others.empty()) return;
+    task::Message rest = message;
+    rest.parts = others;
+    out.event("CUSTOM", [&](json::Writer& w) {
+      v1::write_message(w.member("name", "message").key("value"), rest, facts_.task, facts_.conversation);
+    });
+  }
+
+  void show_call(const std::string& id, const std::string& name, const std::string& arguments, Out& out) {
+    const std::string parent = texts_.last_message();
+    out.event("TOOL_CALL_START", [&](json::Writer& w) {
+      w.member("toolCallId", id).member("toolCallName", name).optional("parentMessageId", parent);
+    });
+    out.event("TOOL_CALL_ARGS",
+              [&](json::Writer& w) { w.member("toolCallId", id).member("delta", arguments); });
+    out.event("TOOL_CALL_END", "toolCallId", id);
+    if (parent.empty()) texts_.another_followed();
+  }
+
+  void stop(const task::StatusChanged& change, Out& out) {
+    over_ = true;
+    const task::State state = change.status.state;
+    close_all(ending_for(state), out);
+    if (task::is_waiting(state)) return ask(change, out);
+    const bool shows_message = state == task::State::completed && change.status.message;
+    if (shows_message) show_message(*change.status.message, false, out);
+    show_end(facts_, change, usage_, out);
+  }
+
+  void ask(const task::StatusChanged& waiting, Out& out) {
+    chat::Question question = chat::question_in(waiting);
+    if (question.for_tool) return show_pending(facts_, client_calls_, usage_, out);
+    if (question.id.empty()) question.id = own_id();
+    if (waiting.status.message) show_message(*waiting.status.message, false, out);
+    if (!chat::asks_by_tool(facts_, question)) return show_interrupts(facts_, {question}, usage_, out);
+    show_call(question.id, facts_.confirm_tool, chat::arguments_of(question), out);
+    client_calls_.push_back(question.id);
+    show_pending(facts_, client_calls_, usage_, out);
+  }
+
+  void close_all(OpenSubagents::Ending subagents, Out& out) {
+    reasoning_.close(out);
+    texts_.close_all(out);
+    subagents_.close_all(subagents, out);
+    steps_.close_all(out);
+  }
+
+  // Unique in the conversation, and the same each time the run is shown.
+  std::string own_id() const { return chat::name_of(facts_.task, number_); }
+
+  const chat::RunFacts facts_;
+  bool started_ = false;
+  bool over_ = false;
+  task::EventNumber number_;  // of the event being shown
+
+  Names names_;
+  OpenTexts texts_{names_};
+  OpenReasoning reasoning_;
+  OpenSteps steps_;
+  OpenSubagents subagents_;
+  UsageSum usage_;
+  // Calls of server tools: the log's id to the client's.
+  std::unordered_map<std::string, std::string> calls_;
+  std::vector<std::string> client_calls_;               // calls whose results the client gives
+  std::unordered_set<std::string> shown_client_calls_;  // the same, plus those of withdrawn attempts
+  std::unordered_set<std::string> answered_;            // calls, as the log names them
+};
 
 // The open questions to the client, by the form in which they are asked.
 struct Asked {
@@ -85,10 +342,13 @@ class AgUi final : public chat::Protocol {
 };
 
 }  // namespace
+}  // namespace baton::protocol::agui
 
-const chat::Protocol& protocol() {
-  static const AgUi kProtocol;
+namespace baton::protocol {
+
+const chat::Protocol& chat::agui_protocol() {
+  static const agui::AgUi kProtocol;
   return kProtocol;
 }
 
-}  // namespace baton::protocol::agui
+}  // namespace baton::protocol

@@ -9,8 +9,7 @@
 namespace baton::protocol::agui {
 namespace {
 
-using a2a::read_string;
-using a2a::take;
+using a2a::Fields;
 using a2a::wrong;
 using base::fail;
 using base::Result;
@@ -64,43 +63,42 @@ Part file_part(std::string_view id, std::string_view provider, std::string media
 // {"type":"binary","mimeType", "data"?|"url"?|"id"?, "filename"?}
 Result<MaybePart> read_binary(json::Value value, const std::string& name) {
   std::string media_type, data, url, id, filename;
-  if (auto bad = take(read_string(value["mimeType"], name + ".mimeType"), media_type)) return fail(*bad);
-  if (auto bad = take(read_string(value["data"], name + ".data"), data)) return fail(*bad);
-  if (auto bad = take(read_string(value["url"], name + ".url"), url)) return fail(*bad);
-  if (auto bad = take(read_string(value["id"], name + ".id"), id)) return fail(*bad);
-  if (auto bad = take(read_string(value["filename"], name + ".filename"), filename)) return fail(*bad);
-  if (data.empty() && url.empty() && id.empty()) return wrong(name + ": one of id, url and data is needed");
+  Fields in(value, name + ".");
+  in.string({"mimeType"}, media_type);
+  in.string({"data"}, data);
+  in.string({"url"}, url);
+  in.string({"id"}, id);
+  in.string({"filename"}, filename);
   MaybePart part;
+  if (!in.good()) return in.result(std::move(part));
   if (!data.empty()) {
-    if (auto bad = take(bytes_part(data, media_type, name + ".data"), part)) return fail(*bad);
+    in.take(bytes_part(data, media_type, name + ".data"), part);
   } else if (!url.empty()) {
-    if (auto bad = take(url_part(url, media_type, name + ".url"), part)) return fail(*bad);
-  } else {
+    in.take(url_part(url, media_type, name + ".url"), part);
+  } else if (!id.empty()) {
     part = file_part(id, {}, media_type);
+  } else {
+    return wrong(name + ": one of id, url and data is needed");
   }
-  part->filename = std::move(filename);
-  return part;
+  if (part) part->filename = std::move(filename);
+  return in.result(std::move(part));
 }
 
 // {"type":"image"|..., "source":{"type":"data"|"url"|"file", "value", "mimeType"?, "provider"?}}
 Result<MaybePart> read_media(json::Value value, const std::string& name) {
   const json::Value source = value["source"];
   if (!source.is_object()) return wrong(name + ".source: must be an object");
-  std::string media_type, provider;
-  if (auto bad = take(read_string(source["mimeType"], name + ".source.mimeType"), media_type)) {
-    return fail(*bad);
-  }
-  if (auto bad = take(read_string(source["provider"], name + ".source.provider"), provider)) {
-    return fail(*bad);
-  }
-  const std::string where = name + ".source.value";
+  std::string media_type, provider, content;
+  const std::string where = name + ".source.";
+  Fields in(source, where);
+  in.string({"mimeType"}, media_type);
+  in.string({"provider"}, provider);
   const std::string_view type = source["type"].string();
   const bool known = type == "data" || type == "url" || type == "file";
-  if (!known) return MaybePart{};
-  if (!source["value"].is_string()) return wrong(where + ": must be a string");
-  const std::string_view content = source["value"].string();
-  if (type == "data") return bytes_part(content, std::move(media_type), where);
-  if (type == "url") return url_part(content, std::move(media_type), where);
+  if (known) in.needed_string({"value"}, content);
+  if (!in.good() || !known) return in.result(MaybePart{});
+  if (type == "data") return bytes_part(content, std::move(media_type), where + "value");
+  if (type == "url") return url_part(content, std::move(media_type), where + "value");
   return MaybePart{file_part(content, provider, std::move(media_type))};
 }
 
@@ -136,9 +134,8 @@ struct KeptFile {
 };
 KeptFile file_in(const Part& part) {
   if (part.kind != Part::Kind::data) return {};
-  const auto document = json::Document::parse_view(part.content);
-  if (!document) return {};
-  const json::Value file = document->root()["file"];
+  const auto document = json::Document::view_of(part.content);
+  const json::Value file = document.root()["file"];
   return {file["id"].str(), file["provider"].str()};
 }
 
@@ -174,9 +171,9 @@ Result<std::vector<Part>> read_content(json::Value content, const std::string& n
     return parts;
   }
   if (!content.is_array()) return wrong(name + ": must be a string or a list of parts");
-  int index = 0;
+  std::size_t index = 0;
   for (const json::Value value : content) {
-    auto part = read_one(value, name + "[" + std::to_string(index++) + "]");
+    auto part = read_one(value, a2a::item_name(name, index++));
     if (!part) return fail(std::move(part.error()));
     if (*part) parts.push_back(std::move(**part));
   }
@@ -190,9 +187,7 @@ Result<task::Json> read_result_content(json::Value content, const std::string& n
   if (!parts) return fail(std::move(parts.error()));
   const bool texts = std::ranges::all_of(*parts, [](const Part& p) { return p.kind == Part::Kind::text; });
   if (!texts || parts->size() != content.size()) return content.json();
-  task::Message message;
-  message.parts = std::move(*parts);
-  return task::Json{a2a::quoted(task::text_of(message))};
+  return task::Json{a2a::quoted(task::text_of(*parts))};
 }
 
 bool shows_in_content(const Part& part) {
@@ -202,9 +197,7 @@ bool shows_in_content(const Part& part) {
 void write_content(json::Writer& out, const std::vector<Part>& parts, bool newer) {
   const auto is_file = [](const Part& p) { return p.kind != Part::Kind::text && shows_in_content(p); };
   if (std::ranges::none_of(parts, is_file)) {
-    task::Message texts;
-    texts.parts = parts;
-    out.string(task::text_of(texts));
+    out.string(task::text_of(parts));
     return;
   }
   out.array([&] {

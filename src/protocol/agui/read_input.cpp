@@ -1,73 +1,185 @@
 #include "protocol/agui/read_input.h"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <unordered_set>
 #include <utility>
 
+#include "base/text.h"
 #include "json/writer.h"
 #include "protocol/a2a/members.h"
-#include "protocol/agui/messages.h"
+#include "protocol/agui/content.h"
+#include "protocol/chat/tools.h"
 
 namespace baton::protocol::agui {
 namespace {
 
-using a2a::read_id;
-using a2a::take;
+using a2a::Fields;
+using a2a::item_name;
 using a2a::wrong;
 using base::fail;
 using base::Result;
 using chat::RunRequest;
-using MaybeError = std::optional<base::Error>;
 
-std::string at(std::string_view list, std::size_t index) {
-  return std::string(list) + "[" + std::to_string(index) + "]";
+// ---- Messages. What a Message has no member for goes into data parts and metadata, as in
+// protocol/chat/run_request.h.
+
+enum class Speaker { system, developer, user, assistant, tool, reasoning, activity };
+
+struct ReadMessage {
+  Speaker speaker = Speaker::user;
+  task::Message message;                     // without parts for an activity
+  std::optional<chat::ClientResult> result;  // of a tool message
+};
+
+constexpr std::array<std::pair<std::string_view, Speaker>, 7> kRoles{{
+    {"system", Speaker::system},
+    {"developer", Speaker::developer},
+    {"user", Speaker::user},
+    {"assistant", Speaker::assistant},
+    {"tool", Speaker::tool},
+    {"reasoning", Speaker::reasoning},
+    {"activity", Speaker::activity},
+}};
+
+Result<Speaker> read_role(json::Value role, const std::string& name) {
+  if (!role.is_string()) return wrong(name + ".role: must be a string");
+  for (const auto& [word, speaker] : kRoles) {
+    if (word == role.string()) return speaker;
+  }
+  return wrong(name + ".role: is not a role of AG-UI");
+}
+
+// The client's metadata, plus the role if a Message cannot express it, and members that providers may need.
+task::Json metadata_of(json::Value message, Speaker speaker) {
+  task::Json metadata;
+  json::Writer out(metadata.text);
+  bool any = false;
+  const auto put = [&](std::string_view name, std::string_view text) {
+    if (!text.empty()) out.member(name, text), any = true;
+  };
+  out.object([&] {
+    if (speaker != Speaker::user && speaker != Speaker::assistant) put("role", message["role"].string());
+    put("name", message["name"].string());
+    put("encryptedValue", message["encryptedValue"].string());
+    if (!message["metadata"].is_object()) return;
+    for (const json::Value member : message["metadata"]) {
+      const std::string_view key = member.key();
+      if (key == "role" || key == "name" || key == "encryptedValue") continue;
+      out.key(key).raw(member.raw());
+      any = true;
+    }
+  });
+  return any ? std::move(metadata) : task::Json{};
+}
+
+// Arguments are JSON in a string. Text that is not JSON stays a string.
+void write_arguments(json::Writer& out, json::Value arguments) {
+  if (arguments.absent()) return;
+  const bool is_json = arguments.is_string() && json::Document::parse_view(arguments.string());
+  out.key("arguments").raw(is_json ? arguments.string() : arguments.raw());
+}
+
+// {"id","type":"function","function":{"name","arguments"}}
+Result<task::Part> read_call(json::Value call, const std::string& name) {
+  std::string id;
+  if (!call.is_object()) return wrong(name + ": must be an object");
+  const json::Value function = call["function"];
+  Fields in(call, name + ".");
+  in.id({"id"}, id);
+  if (id.empty()) in.wrong({"id"}, "is missing");
+  if (!function["name"].is_string()) in.wrong({"function.name"}, "must be a string");
+  task::Json data;
+  json::Writer out(data.text);
+  out.object([&] {
+    out.key("toolCall").object([&] {
+      out.member("id", id).member("name", function["name"].string());
+      write_arguments(out, function["arguments"]);
+    });
+  });
+  return in.result(task::Part::of_data(std::move(data)));
+}
+
+Result<void> add_calls(json::Value calls, const std::string& name, task::Message& message) {
+  if (calls.absent()) return {};
+  if (!calls.is_array()) return wrong(name + ": must be a list");
+  std::size_t index = 0;
+  for (const json::Value call : calls) {
+    auto part = read_call(call, item_name(name, index++));
+    if (!part) return fail(std::move(part.error()));
+    message.parts.push_back(std::move(*part));
+  }
+  return {};
+}
+
+Result<chat::ClientResult> read_result(json::Value message, const std::string& name) {
+  chat::ClientResult result;
+  Fields in(message, name + ".");
+  in.id({"toolCallId"}, result.call);
+  if (result.call.empty()) in.wrong({"toolCallId"}, "is missing");
+  in.read({"content"}, read_result_content, result.content);
+  in.string({"error"}, result.error);
+  return in.result(std::move(result));
+}
+
+Result<ReadMessage> read_message(json::Value value, const std::string& name) {
+  if (!value.is_object()) return wrong(name + ": must be an object");
+  ReadMessage read;
+  Fields in(value, name + ".");
+  in.take(read_role(value["role"], name), read.speaker);
+  in.id({"id"}, read.message.id.value);
+  if (!in.good()) return in.result(std::move(read));
+  task::Message& message = read.message;
+  const bool agent = read.speaker == Speaker::assistant || read.speaker == Speaker::reasoning;
+  message.role = agent ? task::Role::agent : task::Role::user;
+  if (read.speaker == Speaker::activity) return read;
+  message.metadata = metadata_of(value, read.speaker);
+  if (read.speaker == Speaker::tool) {
+    auto result = read_result(value, name);
+    if (!result) return fail(std::move(result.error()));
+    message.parts.push_back(chat::part_of(*result));
+    read.result = std::move(*result);
+    return read;
+  }
+  in.read({"content"}, read_content, message.parts);
+  if (read.speaker == Speaker::assistant) {
+    // Many clients send an empty content for an assistant that only calls tools.
+    std::erase_if(message.parts, [](const task::Part& part) { return part == task::Part::of_text({}); });
+    in.take(add_calls(value["toolCalls"], name + ".toolCalls", message));
+  }
+  return in.result(std::move(read));
 }
 
 // Whether the client speaks version 1.0 or later. Text that is not a version counts as older.
-Result<bool> read_newer(json::Value version) {
-  if (version.absent()) return false;
-  if (!version.is_string()) return wrong("protocolVersion: must be a string");
-  const std::string_view text = version.string();
-  int major = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), major);
-  const bool whole = error == std::errc() && end != text.data() + text.size() && *end == '.';
-  return whole && major >= 1;
+bool is_newer(std::string_view version) {
+  const std::size_t dot = version.find('.');
+  return dot != std::string_view::npos && base::number_in<int>(version.substr(0, dot)).value_or(0) >= 1;
 }
 
 // ---- Tools.
 
 // A JSON Schema: an object, which some clients write as JSON text.
-MaybeError write_parameters(json::Writer& out, json::Value parameters, const std::string& name) {
-  if (parameters.absent()) return std::nullopt;
-  if (parameters.is_object()) {
-    out.key("parameters").raw(parameters.raw());
-    return std::nullopt;
-  }
-  if (parameters.is_string()) {
-    if (parameters.string().empty()) return std::nullopt;
-    const auto parsed = json::Document::parse_view(parameters.string());
-    if (parsed && parsed->root().is_object()) {
-      out.key("parameters").raw(parameters.string());
-      return std::nullopt;
-    }
-  }
-  return wrong(name + ".parameters: must be a JSON Schema, an object").value();
+Result<task::Json> read_parameters(json::Value parameters, const std::string& name) {
+  if (parameters.is_object()) return parameters.json();
+  const std::string text = parameters.str();
+  if (parameters.is_string() && text.empty()) return task::Json{};
+  if (json::Document::view_of(text).root().is_object()) return task::Json{text};
+  return wrong(name + ": must be a JSON Schema, an object");
 }
 
-MaybeError write_tool(json::Writer& out, json::Value tool, const std::string& name) {
-  if (!tool.is_object()) return wrong(name + ": must be an object").value();
-  std::string description;
-  if (!tool["name"].is_string() || tool["name"].string().empty()) {
-    return wrong(name + ".name: must be a string that is not empty").value();
-  }
-  if (auto bad = take(a2a::read_string(tool["description"], name + ".description"), description)) return bad;
-  MaybeError bad;
+Result<void> write_tool(json::Writer& out, json::Value tool, const std::string& name) {
+  if (!tool.is_object()) return wrong(name + ": must be an object");
+  std::string tool_name, description;
+  task::Json parameters;
+  Fields in(tool, name + ".");
+  if (tool["name"].string().empty()) in.wrong({"name"}, "must be a string that is not empty");
+  in.string({"name"}, tool_name);
+  in.string({"description"}, description);
+  in.read_if_given({"parameters"}, read_parameters, parameters);
   out.object([&] {
-    out.member("name", tool["name"].string()).optional("description", description);
-    bad = write_parameters(out, tool["parameters"], name);
+    out.member("name", tool_name).optional("description", description).optional("parameters", parameters);
   });
-  return bad;
+  return in.result();
 }
 
 Result<task::Json> read_tools(json::Value tools) {
@@ -75,19 +187,14 @@ Result<task::Json> read_tools(json::Value tools) {
   if (tools.absent()) return read;
   if (!tools.is_array()) return wrong("tools: must be a list");
   if (tools.size() == 0) return read;
-  MaybeError bad;
+  Fields in(tools);
   json::Writer out(read.text);
-  out.array([&] {
-    std::size_t index = 0;
-    for (const json::Value tool : tools) {
-      if (!bad) bad = write_tool(out, tool, at("tools", index++));
-    }
+  std::size_t index = 0;
+  out.each(tools, [&](json::Value tool) {
+    if (in.good()) in.take(write_tool(out, tool, item_name("tools", index++)));
   });
-  if (bad) return fail(std::move(*bad));
-  return read;
+  return in.result(std::move(read));
 }
-
-// ---- Messages.
 
 Result<std::vector<ReadMessage>> read_messages(json::Value messages) {
   if (!messages.is_array()) return wrong("messages: must be a list");
@@ -95,7 +202,7 @@ Result<std::vector<ReadMessage>> read_messages(json::Value messages) {
   read.reserve(messages.size());
   std::size_t index = 0;
   for (const json::Value value : messages) {
-    auto message = read_message(value, at("messages", index++));
+    auto message = read_message(value, item_name("messages", index++));
     if (!message) return fail(std::move(message.error()));
     read.push_back(std::move(*message));
   }
@@ -136,31 +243,32 @@ void sort_out(std::vector<ReadMessage> messages, RunRequest& request) {
 Result<chat::Answer> read_answer(json::Value entry, const std::string& name) {
   if (!entry.is_object()) return wrong(name + ": must be an object");
   chat::Answer answer;
-  if (auto bad = take(read_id(entry["interruptId"], name + ".interruptId"), answer.ask)) return fail(*bad);
-  if (answer.ask.empty()) return wrong(name + ".interruptId: is missing");
+  Fields in(entry, name + ".");
+  in.id({"interruptId"}, answer.ask);
+  if (answer.ask.empty()) in.wrong({"interruptId"}, "is missing");
   const std::string_view status = entry["status"].string();
-  if (status != "resolved" && status != "cancelled") {
-    return wrong(name + ".status: must be \"resolved\" or \"cancelled\"");
-  }
   answer.cancelled = status == "cancelled";
+  if (status != "resolved" && !answer.cancelled) {
+    in.wrong({"status"}, "must be \"resolved\" or \"cancelled\"");
+  }
   if (!answer.cancelled && !entry["payload"].absent()) answer.payload = entry["payload"].json();
-  return answer;
+  return in.result(std::move(answer));
 }
 
-MaybeError read_resume(json::Value resume, std::vector<chat::Answer>& answers) {
-  if (resume.absent()) return std::nullopt;
-  if (!resume.is_array()) return wrong("resume: must be a list").value();
+Result<void> read_resume(json::Value resume, std::vector<chat::Answer>& answers) {
+  if (resume.absent()) return {};
+  if (!resume.is_array()) return wrong("resume: must be a list");
   std::unordered_set<std::string_view> answered;
   for (const json::Value entry : resume) {
-    const std::string name = at("resume", answers.size());
+    const std::string name = item_name("resume", answers.size());
     auto answer = read_answer(entry, name);
-    if (!answer) return std::move(answer.error());
+    if (!answer) return fail(std::move(answer.error()));
     if (!answered.insert(entry["interruptId"].string()).second) {
-      return wrong(name + ".interruptId: was answered before").value();
+      return wrong(name + ".interruptId: was answered before");
     }
     answers.push_back(std::move(*answer));
   }
-  return std::nullopt;
+  return {};
 }
 
 // ---- All else.
@@ -191,14 +299,18 @@ Result<task::Json> read_metadata(json::Value body, const std::string& parent_run
 Result<RunRequest> read_input(json::Value body) {
   if (!body.is_object()) return wrong("the body must be an object");
   RunRequest request;
-  if (auto bad = take(read_id(body["threadId"], "threadId"), request.conversation.value)) return fail(*bad);
-  if (auto bad = take(read_id(body["runId"], "runId"), request.run)) return fail(*bad);
-  if (auto bad = take(read_id(body["parentRunId"], "parentRunId"), request.parent_run)) return fail(*bad);
-  if (auto bad = take(read_newer(body["protocolVersion"]), request.newer)) return fail(*bad);
-  if (auto bad = take(read_tools(body["tools"]), request.tools)) return fail(*bad);
-  if (auto bad = take(read_metadata(body, request.parent_run), request.metadata)) return fail(*bad);
-  if (auto bad = read_resume(body["resume"], request.answers)) return fail(*bad);
+  std::string version;
+  Fields in(body);
+  in.id({"threadId"}, request.conversation.value);
+  in.id({"runId"}, request.run);
+  in.id({"parentRunId"}, request.parent_run);
+  in.string({"protocolVersion"}, version);
+  request.newer = is_newer(version);
+  in.take(read_tools(body["tools"]), request.tools);
+  in.take(read_metadata(body, request.parent_run), request.metadata);
+  in.take(read_resume(body["resume"], request.answers));
   if (!body["state"].absent()) request.state = body["state"].json();
+  if (!in.good()) return in.result(std::move(request));
   auto messages = read_messages(body["messages"]);
   if (!messages) return fail(std::move(messages.error()));
   sort_out(std::move(*messages), request);

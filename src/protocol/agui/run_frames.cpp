@@ -43,8 +43,8 @@ void show_status(const std::string& message, Out& out) {
 
 // The error's own code if the agent gave one, otherwise the name of the state.
 std::string code_of(const task::StatusChanged& end) {
-  const auto metadata = json::Document::parse_view(end.metadata.text);
-  const std::string code = metadata ? metadata->root()["code"].str() : std::string();
+  const auto metadata = json::Document::view_of(end.metadata.text);
+  const std::string code = metadata.root()["code"].str();
   return code.empty() ? std::string(task::name_of(end.status.state)) : code;
 }
 
@@ -98,11 +98,7 @@ void show_pending(const chat::RunFacts& facts, const std::vector<std::string>& c
                   Out& out) {
   finish(facts, usage, out, [&](json::Writer& w) {
     if (!facts.newer || calls.empty()) return;
-    w.key("outcome").object([&] {
-      w.member("type", "success").key("pendingToolCallIds").array([&] {
-        for (const std::string& call : calls) w.string(call);
-      });
-    });
+    w.key("outcome").object([&] { w.member("type", "success").key("pendingToolCallIds").strings(calls); });
   });
 }
 

@@ -47,8 +47,8 @@ class MessageWriter {
   }
 
   std::string role() const {
-    const auto metadata = json::Document::parse_view(message_.metadata.text);
-    const std::string role = metadata ? metadata->root()["role"].str() : std::string();
+    const auto metadata = json::Document::view_of(message_.metadata.text);
+    const std::string role = metadata.root()["role"].str();
     return role == "system" || role == "developer" ? role : "user";
   }
 
@@ -73,16 +73,13 @@ class MessageWriter {
   }
 
   void write_assistant() {
-    Message texts;
-    std::ranges::copy_if(content_, std::back_inserter(texts.parts),
-                         [](const Part& part) { return part.kind == Part::Kind::text; });
-    const std::string text = task::text_of(texts);
+    const std::string text = task::text_of(content_);
     if (text.empty() && calls_.empty()) return;
     start([&] {
       out_.member("role", "assistant").optional("content", text);
       if (calls_.empty()) return;
-      out_.key("toolCalls").array([&] {
-        for (const json::Document& call : calls_) write_call(call.root()["toolCall"]);
+      out_.key("toolCalls").each(calls_, [&](const json::Document& call) {
+        write_call(call.root()["toolCall"]);
       });
     });
   }

@@ -40,4 +40,12 @@ class Protocol {
   virtual bool leaving_cancels() const { return true; }
 };
 
+// The chat protocols; each is in its own folder.
+const Protocol& agui_protocol();       // AG-UI: RunAgentInput and its events, for clients of 0.0.x and of 1.0
+const Protocol& agkit_protocol();      // AG-Kit's send-message
+const Protocol& agent_api_protocol();  // AgentScope's Agent API
+// The Agent Server stream API. `response_event`: the SSE event name of response objects, "response" or
+// "message" (a setting).
+std::unique_ptr<Protocol> make_agent_server_protocol(std::string response_event);
+
 }  // namespace baton::protocol::chat

@@ -7,9 +7,9 @@ namespace baton::protocol::chat {
 
 std::vector<std::string> tool_names(const task::Json& tools) {
   std::vector<std::string> names;
-  const auto document = json::Document::parse_view(tools.text);
-  if (!document || !document->root().is_array()) return names;
-  for (const json::Value tool : document->root()) {
+  const auto document = json::Document::view_of(tools.text);
+  if (!document.root().is_array()) return names;
+  for (const json::Value tool : document.root()) {
     const json::Value name = tool["name"].is_string() ? tool["name"] : tool["function"]["name"];
     if (name.is_string()) names.push_back(name.str());
   }
@@ -34,9 +34,9 @@ Question question_in(const task::StatusChanged& waiting) {
   list.array([&] {
     for (const task::Part& part : waiting.status.message->parts) {
       if (part.kind != task::Part::Kind::data) continue;
-      const auto document = json::Document::parse_view(part.content);
-      if (!document) continue;
-      const json::Value data = document->root();
+      const auto document = json::Document::view_of(part.content);
+      const json::Value data = document.root();
+      if (data.missing()) continue;
       if (data["toolCall"].is_object()) {
         question.for_tool = true;
       } else if (data.size() == 1 && data["schema"].is_object()) {

@@ -19,8 +19,8 @@ task::Part data_part(std::string_view name, const auto& members) {
 
 std::string text_of(const task::ToolResult& result) {
   if (!result.error.empty()) return result.error;
-  const auto document = json::Document::parse_view(result.content.text);
-  return document && document->root().is_string() ? document->root().str() : result.content.text;
+  const auto content = json::Document::view_of(result.content.text);
+  return content.root().is_string() ? content.root().str() : result.content.text;
 }
 
 task::Part part_of(const task::ToolCall& call) {
@@ -56,9 +56,8 @@ std::vector<task::ToolResult> tool_results_in(const task::Message& message) {
   std::vector<task::ToolResult> results;
   for (const task::Part& part : message.parts) {
     if (part.kind != task::Part::Kind::data) continue;
-    const auto document = json::Document::parse_view(part.content);
-    if (!document) continue;
-    const json::Value result = document->root()["toolResult"];
+    const auto document = json::Document::view_of(part.content);
+    const json::Value result = document.root()["toolResult"];
     if (!result.is_object() || !result["id"].is_string()) continue;
     task::ToolResult read{result["id"].str(), {}, result["error"].str()};
     if (!result["content"].missing()) read.content = result["content"].json();

@@ -17,16 +17,9 @@ std::string source_of_artifact(const task::ArtifactId& id) {
   return "artifact " + id.value;
 }
 
-std::string text_in(const std::vector<Part>& parts) {
-  task::Message message;
-  message.parts = parts;
-  return task::text_of(message);
-}
-
 bool is_call(const Part& part) {
   if (part.kind != Part::Kind::data) return false;
-  const auto document = json::Document::parse_view(part.content);
-  return document && document->root()["toolCall"].is_object();
+  return json::Document::view_of(part.content).root()["toolCall"].is_object();
 }
 
 }  // namespace
@@ -90,7 +83,7 @@ void Transcript::add_one(const task::ArtifactChunk& event) {
   const std::string wanted = is_unique(id, task_) ? id : id + "~" + name_of(task_, number_);
   const bool has_text = std::ranges::count(event.artifact.parts, Part::Kind::text, &Part::kind) > 0;
   if (!has_text && !event.append) return forget(source_of_artifact(event.artifact.id));
-  add_text({source_of_artifact(event.artifact.id), wanted, text_in(event.artifact.parts),
+  add_text({source_of_artifact(event.artifact.id), wanted, task::text_of(event.artifact.parts),
             has_text && !event.append, event.last_chunk});
 }
 
@@ -157,8 +150,7 @@ void Transcript::add_one(const task::ToolResult& event) {
 }
 
 void Transcript::add_one(const task::Activity& event) {
-  const auto content = json::Document::parse_view(event.content.text);
-  if (content && content->root().is_object()) parent_.reset();
+  if (json::Document::view_of(event.content.text).root().is_object()) parent_.reset();
 }
 
 // ---- Ends.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/text.h"
 #include "server/a2a/http_call.h"
@@ -74,11 +73,8 @@ std::string content_pattern(std::string_view rest, Shape& shape) {
     std::string_view more = after.substr(slash);
     constexpr std::string_view kParts = "/parts/";
     if (more.starts_with(kParts)) {
-      const std::string_view digits = more.substr(kParts.size());
-      std::size_t number = 0;
-      const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-      if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) break;
-      shape.part = number;
+      shape.part = base::number_in<std::size_t>(more.substr(kParts.size()));
+      if (!shape.part) break;
       pattern += "/parts/{n}";
       more = {};
     }

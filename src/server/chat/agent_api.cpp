@@ -1,4 +1,4 @@
-#include "protocol/agent_api/agent_api.h"
+#include "protocol/chat/protocol.h"
 
 #include "json/writer.h"
 #include "protocol/chat/run_request.h"
@@ -29,7 +29,7 @@ base::Result<std::vector<task::TaskHead>> running_in_session(const Call& call) {
 }  // namespace
 
 void process(const CallPtr& call) {
-  run(call, protocol::agent_api::protocol());
+  run(call, protocol::chat::agent_api_protocol());
 }
 
 void stop(const CallPtr& call) {

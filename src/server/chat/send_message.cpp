@@ -1,8 +1,7 @@
 #include <initializer_list>
 
 #include "http/accept.h"
-#include "protocol/agkit/agkit.h"
-#include "protocol/agui/agui.h"
+#include "protocol/chat/protocol.h"
 #include "server/chat/doors.h"
 #include "server/chat/run.h"
 
@@ -38,11 +37,11 @@ void send_message(const CallPtr& call) {
   const bool ag_ui =
       speaks == SendMessage::ag_ui ||
       (speaks == SendMessage::as_body_says && is_ag_ui(call->document.root(), call->exchange->request()));
-  run(call, ag_ui ? protocol::agui::protocol() : protocol::agkit::protocol());
+  run(call, ag_ui ? protocol::chat::agui_protocol() : protocol::chat::agkit_protocol());
 }
 
 void ag_ui(const CallPtr& call) {
-  run(call, protocol::agui::protocol());
+  run(call, protocol::chat::agui_protocol());
 }
 
 }  // namespace baton::server::chat

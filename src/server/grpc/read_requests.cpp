@@ -1,26 +1,252 @@
 #include "server/grpc/read_requests.h"
 
+#include <google/protobuf/struct.pb.h>
 #include <google/protobuf/timestamp.pb.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "base/base64.h"
+#include "json/writer.h"
 #include "protocol/a2a/members.h"
 #include "protocol/a2a/v1_list.h"
 #include "protocol/a2a/v1_objects.h"
-#include "server/grpc/read_sends.h"
+#include "server/grpc/base64_files.h"
+#include "server/grpc/struct_json.h"
 
 namespace baton::server::grpc {
 namespace {
 
 using base::fail;
 using base::Result;
+using protocol::a2a::Fields;
 using protocol::a2a::PushRef;
-using protocol::a2a::take;
+using protocol::a2a::SendRequest;
 using protocol::a2a::wrong;
 using server::a2a::Operation;
 using server::a2a::Request;
+using task::Part;
 using task::ProtocolVersion;
+
+constexpr std::optional<int> kAllHistory;
+
+// An id of at most as many bytes as ids may have.
+void read_id(Fields& in, const Reading& message, const char* field, std::string_view name, std::string& to) {
+  to = message.text(field);
+  if (to.size() > protocol::a2a::kIdMax) in.wrong({name}, "must not be longer than 256 bytes");
+}
+
+// The field history_length, which is given.
+void read_history(Fields& in, const Reading& message, std::string_view name, std::optional<int>& to) {
+  constexpr int kHistoryMax = 1'000'000;
+  const int length = message.number("history_length");
+  if (length < 0) in.wrong({name}, "must be a whole number from 0");
+  to = std::min(length, kHistoryMax);
+}
+
+Result<task::PushConfig> read_config(ProtocolVersion version, const Reading& config,
+                                     const std::string& name) {
+  task::PushConfig read;
+  read.version = version;
+  Fields in;
+  read_id(in, config, "id", name + ".id", read.id.value);
+  read.url = config.text("url");
+  read.token = config.text("token");
+  const Reading authentication = config.child("authentication");
+  read.credentials = authentication.text("credentials");
+  const bool has_one_scheme = version == ProtocolVersion::v1_0;
+  if (!has_one_scheme) read.schemes = authentication.texts("schemes");
+  if (auto scheme = has_one_scheme ? authentication.text("scheme") : ""; !scheme.empty()) {
+    read.schemes = {std::move(scheme)};
+  }
+  if (in.good()) in.take(protocol::a2a::check_push_config(read, name));
+  if (has_one_scheme && config.has("authentication") && read.schemes.empty()) {
+    in.wrong({name + ".authentication.scheme"}, "must not be empty");
+  }
+  return in.result(std::move(read));
+}
+
+task::Json metadata_in(const Reading& message, std::string_view without = {}) {
+  return message.has("metadata") ? json_of(message.as<pb::Struct>("metadata"), without) : task::Json{};
+}
+
+// A request's metadata, which may hold Baton's extension.
+Result<void> read_metadata(const Reading& message, SendRequest& read) {
+  const task::Json text = metadata_in(message);
+  if (text.empty()) return {};
+  const auto document = json::Document::parse_view(text.text, {.depth_max = 1000});
+  if (!document) return fail(document.error());
+  const json::Value metadata = document->root();
+  Fields in;
+  in.take(protocol::read_numbers_wish(metadata, "metadata"), read.numbers);
+  read.submission.metadata = protocol::without_extension(metadata);
+  return in.result();
+}
+
+Result<task::Role> role_in(const Reading& message) {
+  const int number = message.enum_number("role");
+  if (number == 1) return task::Role::user;
+  if (number == 2) return task::Role::agent;
+  return wrong("message.role: must be ROLE_USER or ROLE_AGENT");
+}
+
+// What messages of both versions have in the same place.
+Result<void> read_names(const Reading& message, task::Submission& submission) {
+  task::Message& read = submission.message;
+  Fields in;
+  read_id(in, message, "message_id", "message.messageId", read.id.value);
+  read_id(in, message, "task_id", "message.taskId", submission.task.value);
+  read_id(in, message, "context_id", "message.contextId", submission.context.value);
+  in.take(role_in(message), read.role);
+  if (read.id.empty()) in.wrong({"message.messageId"}, "must not be empty");
+  read.metadata = metadata_in(message);
+  read.extensions = message.texts("extensions");
+  return in.result();
+}
+
+// 1.0.
+
+Result<Part> v1_part(const Reading& part) {
+  Part read;
+  if (part.has("text")) {
+    read.content = part.text("text");
+  } else if (part.has("raw")) {
+    read.kind = Part::Kind::raw;
+    read.content = base::encode_base64(part.text("raw"));
+  } else if (part.has("url")) {
+    read.kind = Part::Kind::url;
+    read.content = part.text("url");
+  } else if (part.has("data")) {
+    read.kind = Part::Kind::data;
+    json::Writer out(read.content);
+    write_value(out, part.as<pb::Value>("data"));
+  } else {
+    return wrong("exactly one of text, raw, url and data is needed");
+  }
+  read.filename = part.text("filename");
+  read.media_type = part.text("media_type");
+  read.metadata = metadata_in(part);
+  return read;
+}
+
+Result<void> v1_configuration(const Reading& configuration, SendRequest& read) {
+  Fields in;
+  read.submission.accepted_output_modes = configuration.texts("accepted_output_modes");
+  if (configuration.has("history_length")) {
+    read_history(in, configuration, "configuration.historyLength", read.history_length);
+  }
+  if (configuration.truth("return_immediately")) read.waits = false;
+  if (configuration.has("task_push_notification_config")) {
+    in.take(read_config(ProtocolVersion::v1_0, configuration.child("task_push_notification_config"),
+                        "configuration.taskPushNotificationConfig"),
+            read.submission.push);
+  }
+  return in.result();
+}
+
+Result<SendRequest> v1_send(const Reading& request) {
+  SendRequest read;
+  read.history_length = kAllHistory;
+  if (!request.has("message")) return wrong("message: must not be missing");
+  const Reading message = request.child("message");
+  std::vector<Part>& parts = read.submission.message.parts;
+  for (int i = 0; i < message.count("parts"); ++i) {
+    auto part = v1_part(message.at("parts", i));
+    if (!part) return wrong("message.parts[" + std::to_string(i) + "]: " + part.error().for_caller);
+    parts.push_back(std::move(*part));
+  }
+  if (parts.empty()) return wrong("message.parts: at least one part is needed");
+  Fields in;
+  in.take(read_names(message, read.submission));
+  for (std::string& id : message.texts("reference_task_ids")) {
+    read.submission.message.reference_tasks.push_back({std::move(id)});
+  }
+  in.take(v1_configuration(request.child("configuration"), read));
+  in.take(read_metadata(request, read));
+  return in.result(std::move(read));
+}
+
+// 0.3.
+
+Result<Part> v03_file(const Reading& file, bool may_be_base64) {
+  Part read;
+  if (file.has("file_with_bytes")) {
+    read.kind = Part::Kind::raw;
+    read.content = base64_of_file(file.text("file_with_bytes"), may_be_base64);
+  } else if (!file.text("file_with_uri").empty()) {
+    read.kind = Part::Kind::url;
+    read.content = file.text("file_with_uri");
+  } else {
+    return wrong("file: exactly one of fileWithBytes and fileWithUri is needed");
+  }
+  read.filename = file.text("name");
+  read.media_type = file.text("mime_type");
+  return read;
+}
+
+// Data that is no object comes wrapped (protocol/a2a/README.md, 7).
+Part v03_data(const Reading& part) {
+  const auto& data = part.child("data").as<pb::Struct>("data");
+  const auto& marks = part.as<pb::Struct>("metadata").fields();
+  const std::string mark(protocol::a2a::kWrapped);
+  const bool wrapped = marks.contains(mark) && marks.at(mark).bool_value() && data.fields_size() == 1 &&
+                       data.fields().contains("value");
+  if (!wrapped) {
+    Part read = Part::of_data(json_of(data));
+    read.metadata = metadata_in(part);
+    return read;
+  }
+  Part read = Part::of_data({});
+  json::Writer out(read.content);
+  write_value(out, data.fields().at("value"));
+  read.metadata = metadata_in(part, mark);
+  return read;
+}
+
+Result<Part> v03_part(const Reading& part, bool may_be_base64) {
+  if (part.has("data")) return v03_data(part);
+  auto read = part.has("text")   ? Result<Part>(Part::of_text(part.text("text")))
+              : part.has("file") ? v03_file(part.child("file"), may_be_base64)
+                                 : wrong("text: exactly one of text, file and data is needed");
+  if (read) read->metadata = metadata_in(part);
+  return read;
+}
+
+// Of plain numbers and truths an absent one is 0: all of the history, and not to wait.
+Result<void> v03_configuration(const Reading& configuration, SendRequest& read) {
+  Fields in;
+  read.submission.accepted_output_modes = configuration.texts("accepted_output_modes");
+  read.waits = configuration.truth("blocking");
+  if (configuration.number("history_length") != 0) {
+    read_history(in, configuration, "configuration.historyLength", read.history_length);
+  }
+  if (configuration.has("push_notification")) {
+    in.take(read_config(ProtocolVersion::v0_3, configuration.child("push_notification"),
+                        "configuration.pushNotification"),
+            read.submission.push);
+  }
+  return in.result();
+}
+
+Result<SendRequest> v03_send(const Reading& request, bool may_be_base64) {
+  SendRequest read;
+  read.submission.origin = ProtocolVersion::v0_3;
+  read.history_length = kAllHistory;
+  if (!request.has("request")) return wrong("message: must be an object");
+  const Reading message = request.child("request");
+  if (auto good = read_names(message, read.submission); !good) return fail(good.error());
+  std::vector<Part>& parts = read.submission.message.parts;
+  for (int i = 0; i < message.count("content"); ++i) {
+    auto part = v03_part(message.at("content", i), may_be_base64);
+    if (!part) return wrong("message.content[" + std::to_string(i) + "]." + part.error().for_caller);
+    parts.push_back(std::move(*part));
+  }
+  if (parts.empty()) return wrong("message.content: must not be empty");
+  Fields in;
+  if (request.has("configuration")) in.take(v03_configuration(request.child("configuration"), read));
+  in.take(read_metadata(request, read));
+  return in.result(std::move(read));
+}
 
 Result<std::optional<base::Timestamp>> since_in(const Reading& request) {
   using Since = std::optional<base::Timestamp>;
@@ -37,27 +263,21 @@ Result<std::optional<base::Timestamp>> since_in(const Reading& request) {
 Result<protocol::a2a::ListRequest> v1_list(const Reading& request) {
   protocol::a2a::ListRequest read;
   read.depth.history = kAllHistory;
-  std::optional<base::Error> bad;
-  if ((bad = take(read_id(request, "context_id", "contextId"), read.filter.context.value)) ||
-      (bad = take(
-           protocol::a2a::read_page_token(protocol::a2a::Param(std::string_view(request.text("page_token")))),
-           read.filter.after)) ||
-      (bad = take(since_in(request), read.filter.status_since))) {
-    return fail(*bad);
-  }
+  Fields in;
+  read_id(in, request, "context_id", "contextId", read.filter.context.value);
+  in.take(protocol::a2a::read_page_token(request.text("page_token")), read.filter.after);
+  in.take(since_in(request), read.filter.status_since);
   if (const int status = request.enum_number("status"); status != 0) {
     read.filter.state = protocol::v1::state_numbered(status);
-    if (!read.filter.state) return wrong("status: must be a task state, such as TASK_STATE_COMPLETED");
+    if (!read.filter.state) in.wrong({"status"}, "must be a task state, such as TASK_STATE_COMPLETED");
   }
   if (request.has("page_size")) read.filter.limit = request.number("page_size");
   if (read.filter.limit < 1 || read.filter.limit > protocol::a2a::kPageMax) {
-    return wrong("pageSize: must be a whole number from 1 to 100");
+    in.wrong({"pageSize"}, "must be a whole number from 1 to 100");
   }
-  if (request.has("history_length")) {
-    if ((bad = take(history_in(request, "historyLength"), read.depth.history))) return fail(*bad);
-  }
+  if (request.has("history_length")) read_history(in, request, "historyLength", read.depth.history);
   read.depth.artifacts = request.truth("include_artifacts");
-  return read;
+  return in.result(std::move(read));
 }
 
 // "tasks/T" or "tasks/T/pushNotificationConfigs/C"; the C may be missing.
@@ -106,17 +326,15 @@ Result<protocol::a2a::TaskRequest> read_task_request(const protocol::grpc::Metho
   if (!ref) return fail(ref.error());
   protocol::a2a::TaskRequest read;
   read.history_length = kAllHistory;
-  std::optional<base::Error> bad;
-  if ((bad = take(protocol::a2a::read_id(protocol::a2a::Param(std::string_view(ref->task.value)), "id"),
-                  read.id.value))) {
-    return fail(*bad);
-  }
-  if (!message.has_field("history_length")) return read;
+  Fields in;
+  read.id = std::move(ref->task);
+  if (read.id.value.size() > protocol::a2a::kIdMax) in.wrong({"id"}, "must not be longer than 256 bytes");
   // In 0.3 an absent length is 0 and means all.
-  const bool given = method.version == ProtocolVersion::v1_0 ? message.has("history_length")
-                                                             : message.number("history_length") != 0;
-  if (given && (bad = take(history_in(message, "historyLength"), read.history_length))) return fail(*bad);
-  return read;
+  const bool given = message.has_field("history_length") &&
+                     (method.version == ProtocolVersion::v1_0 ? message.has("history_length")
+                                                              : message.number("history_length") != 0);
+  if (given) read_history(in, message, "historyLength", read.history_length);
+  return in.result(std::move(read));
 }
 
 Result<protocol::a2a::PushRequest> read_push(const protocol::grpc::Method& method, const Reading& message) {
@@ -124,19 +342,17 @@ Result<protocol::a2a::PushRequest> read_push(const protocol::grpc::Method& metho
   if (!ref) return fail(ref.error());
   protocol::a2a::PushRequest read;
   read.task = std::move(ref->task);
-  std::optional<base::Error> bad;
+  Fields in;
   if (method.version == ProtocolVersion::v1_0) {
-    if ((bad = take(read_config(method.version, message, "params"), read.config))) return fail(*bad);
-    return read;
+    in.take(read_config(method.version, message, "params"), read.config);
+    return in.result(std::move(read));
   }
   std::string id;
   const Reading config = message.child("config").child("push_notification_config");
-  if ((bad = take(read_id(message, "config_id", "configId"), id)) ||
-      (bad = take(read_config(method.version, config, "pushNotificationConfig"), read.config))) {
-    return fail(*bad);
-  }
+  read_id(in, message, "config_id", "configId", id);
+  in.take(read_config(method.version, config, "pushNotificationConfig"), read.config);
   if (read.config.id.empty()) read.config.id.value = id.empty() ? ref->config.value : std::move(id);
-  return read;
+  return in.result(std::move(read));
 }
 
 template <class T>
@@ -152,7 +368,8 @@ Result<Request> read_request(const protocol::grpc::Method& method, const Reading
   switch (method.operation) {
     case Operation::send:
     case Operation::send_stream:
-      return request_of(read_send(method.version, message, files_may_be_base64));
+      return request_of(method.version == ProtocolVersion::v1_0 ? v1_send(message)
+                                                                : v03_send(message, files_may_be_base64));
     case Operation::get:
     case Operation::cancel:
     case Operation::subscribe:

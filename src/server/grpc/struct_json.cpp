@@ -87,9 +87,8 @@ void write_value(Writer& out, const pb::Value& value) {
     case pb::Value::kStructValue:
       return write_struct(out, value.struct_value());
     case pb::Value::kListValue:
-      return static_cast<void>(out.array([&] {
-        for (const pb::Value& item : value.list_value().values()) write_value(out, item);
-      }));
+      return static_cast<void>(
+          out.each(value.list_value().values(), [&](const pb::Value& item) { write_value(out, item); }));
     case pb::Value::kNullValue:
     case pb::Value::KIND_NOT_SET:
       break;
@@ -108,15 +107,12 @@ task::Json json_of(const pb::Struct& object, std::string_view without) {
 }
 
 void read_value(std::string_view json, pb::Value& value) {
-  const auto document = json::Document::parse_view(json, {.depth_max = 1000});
-  read_json(document ? document->root() : Value(), value, kNestedMax);
+  read_json(json::Document::view_of(json, {.depth_max = 1000}).root(), value, kNestedMax);
 }
 
 void read_struct(std::string_view json, pb::Struct& object) {
-  const auto document = json::Document::parse_view(json, {.depth_max = 1000});
-  if (document && document->root().is_object()) {
-    read_members(document->root(), object, kNestedMax - kObject);
-  }
+  const auto document = json::Document::view_of(json, {.depth_max = 1000});
+  if (document.root().is_object()) read_members(document.root(), object, kNestedMax - kObject);
 }
 
 }  // namespace baton::server::grpc

@@ -13,11 +13,8 @@
 #include "agents/line/from_agent.h"
 #include "base/base64.h"
 #include "protocol/a2a/dialect.h"
-#include "protocol/agent_api/agent_api.h"
-#include "protocol/agent_server/agent_server.h"
-#include "protocol/agkit/agkit.h"
-#include "protocol/agui/agui.h"
 #include "protocol/card/remote_card.h"
+#include "protocol/chat/protocol.h"
 #include "protocol/rpc/json_rpc.h"
 #include "protocol/sse/sse_reader.h"
 
@@ -127,7 +124,7 @@ std::vector<Case> ag_ui() {
   const std::string run = R"({"threadId":"t","runId":"r",)",
                     user = R"({"id":"u","role":"user","content":"hi"})";
   const std::string one_user = R"("messages":[)" + user + "]}";
-  const Decode read = by(protocol::agui::protocol());
+  const Decode read = by(protocol::chat::agui_protocol());
   return {
       {"messages", {run + R"("messages":[)", R"({"id":"u#","role":"user","content":"x"})", "]}"}, read},
       {"results",
@@ -163,7 +160,7 @@ std::vector<Case> ag_ui() {
 
 std::vector<Case> ag_kit() {
   const std::string user = R"({"role":"user","content":"hi"})";
-  const Decode read = by(protocol::agkit::protocol());
+  const Decode read = by(protocol::chat::agkit_protocol());
   return {
       {"messages", {R"({"messages":[)", R"({"role":"user","content":"x#"})", "]}"}, read},
       {"others", {R"({"messages":[)" + user + ",", R"({"role":"assistant","content":"x#"})", "]}"}, read},
@@ -178,7 +175,7 @@ std::vector<Case> ag_kit() {
 std::vector<Case> agent_api() {
   const std::string user = R"({"role":"user","content":[{"type":"text","text":"hi"}]})",
                     end = "," + user + "]}";
-  const Decode read = by(protocol::agent_api::protocol());
+  const Decode read = by(protocol::chat::agent_api_protocol());
   return {
       {"users", {R"({"input":[)", R"({"role":"user","content":[{"type":"text","text":"x"}]})", "]}"}, read},
       {"agents", {R"({"input":[)", R"({"role":"assistant","content":[]})", end}, read},
@@ -203,7 +200,7 @@ std::vector<Case> agent_api() {
 }
 
 std::vector<Case> agent_server() {
-  static const auto protocol = protocol::agent_server::make_protocol("response");
+  static const auto protocol = protocol::chat::make_agent_server_protocol("response");
   const std::string begin = R"({"user_id":"u","session_id":"s","input":[)";
   const std::string user = R"({"role":"user","content":[{"type":"text","text":"hi"}]})";
   const Decode read = by(*protocol);

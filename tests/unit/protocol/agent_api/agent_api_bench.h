@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "json/document.h"
-#include "protocol/agent_api/agent_api.h"
+#include "protocol/chat/protocol.h"
 
 namespace baton::test::agent_api {
 
@@ -27,14 +27,14 @@ inline Document parsed(std::string json) {
 
 inline protocol::chat::RunRequest request(const std::string& json) {
   const Document document = parsed(json);
-  auto read = protocol::agent_api::protocol().read(document.root());
+  auto read = protocol::chat::agent_api_protocol().read(document.root());
   REQUIRE_MESSAGE(read, (read ? "" : read.error().for_caller));
   return std::move(*read);
 }
 
 inline std::string request_error(const std::string& json) {
   const Document document = parsed(json);
-  const auto read = protocol::agent_api::protocol().read(document.root());
+  const auto read = protocol::chat::agent_api_protocol().read(document.root());
   if (read) return "";
   CHECK(read.error().code == base::ErrorCode::invalid_argument);
   return read.error().for_caller;
@@ -93,7 +93,7 @@ inline std::vector<task::Event> log(std::vector<EventBody> bodies, std::int64_t 
 
 inline std::vector<std::string> shown(const std::vector<task::Event>& events,
                                       const protocol::chat::RunFacts& about = facts()) {
-  const auto view = protocol::agent_api::protocol().view(about);
+  const auto view = protocol::chat::agent_api_protocol().view(about);
   protocol::chat::Frames frames;
   for (const task::Event& event : events) view->show(event, frames);
   std::vector<std::string> all;

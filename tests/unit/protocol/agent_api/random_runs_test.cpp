@@ -149,7 +149,7 @@ TEST_CASE("Agent API view: a run shown again has the same frames, event by event
     CAPTURE(i);
     const auto events = log(maker.make().bodies);
     const auto once = shown(events);
-    const auto view = protocol::agent_api::protocol().view(facts());
+    const auto view = protocol::chat::agent_api_protocol().view(facts());
     std::vector<std::string> again;
     for (const task::Event& event : events) {
       protocol::chat::Frames frames;

@@ -217,7 +217,7 @@ TEST_CASE("AgentRequest: what is wrong is named") {
 }
 
 TEST_CASE("Agent API: its rules") {
-  const protocol::chat::Protocol& protocol = protocol::agent_api::protocol();
+  const protocol::chat::Protocol& protocol = protocol::chat::agent_api_protocol();
   CHECK(protocol.answers_in_words());
   CHECK(protocol.one_run_at_a_time());
   CHECK_FALSE(protocol.leaving_cancels());

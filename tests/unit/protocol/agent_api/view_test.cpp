@@ -1,4 +1,4 @@
-#include "protocol/agent_api/view.h"
+#include "protocol/chat/protocol.h"
 
 #include "agent_api_bench.h"
 #include "stream_checker.h"

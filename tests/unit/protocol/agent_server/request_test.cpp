@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "protocol/agent_server/agent_server.h"
+#include "protocol/chat/protocol.h"
 
 namespace agent_server_request_test {
 
@@ -12,7 +12,7 @@ namespace {
 base::Result<protocol::chat::RunRequest> read(const std::string& body) {
   const auto document = json::Document::parse(body);
   REQUIRE_MESSAGE(document, body);
-  return protocol::agent_server::make_protocol("response")->read(document->root());
+  return protocol::chat::make_agent_server_protocol("response")->read(document->root());
 }
 
 protocol::chat::RunRequest good(const std::string& body) {

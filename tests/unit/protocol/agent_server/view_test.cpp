@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "protocol/agent_server/agent_server.h"
+#include "protocol/chat/protocol.h"
 #include "unit/protocol/agent_server/stream_reader.h"
 
 namespace agent_server_view_test {
@@ -16,7 +16,7 @@ namespace {
 using Lines = std::vector<std::string>;
 
 test::FrameList frames_of(const RunLog& log, const std::string& response_event = "response") {
-  return test::frames_of(*protocol::agent_server::make_protocol(response_event), log);
+  return test::frames_of(*protocol::chat::make_agent_server_protocol(response_event), log);
 }
 
 Lines shown(const RunLog& log) {
@@ -302,7 +302,7 @@ TEST_CASE("Agent Server view: runs at random keep order, numbers and ids, and de
 }
 
 TEST_CASE("Agent Server: its rules") {
-  const auto protocol = protocol::agent_server::make_protocol("response");
+  const auto protocol = protocol::chat::make_agent_server_protocol("response");
   CHECK(protocol->answers_in_words());
   CHECK(protocol->one_run_at_a_time());
   CHECK(protocol->leaving_cancels());

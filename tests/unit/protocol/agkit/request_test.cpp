@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "protocol/agkit/agkit.h"
+#include "protocol/chat/protocol.h"
 
 namespace agkit_request_test {
 
@@ -11,7 +11,7 @@ namespace {
 base::Result<protocol::chat::RunRequest> read(const std::string& body) {
   const auto document = json::Document::parse(body);
   REQUIRE_MESSAGE(document, body);
-  return protocol::agkit::protocol().read(document->root());
+  return protocol::chat::agkit_protocol().read(document->root());
 }
 
 protocol::chat::RunRequest good(const std::string& body) {

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "protocol/agkit/agkit.h"
+#include "protocol/chat/protocol.h"
 #include "unit/protocol/agkit/run_log.h"
 
 namespace agkit_view_test {
@@ -18,7 +18,7 @@ using Lines = std::vector<std::string>;
 
 Lines shown(const RunLog& log, const protocol::chat::RunFacts& facts = test::run_facts()) {
   Lines lines;
-  for (const auto& frame : test::frames_of(protocol::agkit::protocol(), log, facts)) {
+  for (const auto& frame : test::frames_of(protocol::chat::agkit_protocol(), log, facts)) {
     CHECK(frame.event.empty());
     lines.push_back(frame.data);
   }
@@ -333,7 +333,7 @@ TEST_CASE("AG-Kit view: runs at random never make the client's reducer throw, an
 }
 
 TEST_CASE("AG-Kit: its rules, and an empty conversation for a client that says nothing") {
-  const protocol::chat::Protocol& protocol = protocol::agkit::protocol();
+  const protocol::chat::Protocol& protocol = protocol::chat::agkit_protocol();
   CHECK(protocol.answers_in_words());
   CHECK(protocol.one_run_at_a_time());
   CHECK(protocol.leaving_cancels());
@@ -353,7 +353,7 @@ TEST_CASE("AG-Kit: a client that says nothing is asked again what is open, but n
                          Question{"a", false, true, {}, {}, "https://login.example", {}}};
   const auto shown = [&] {
     protocol::chat::Frames frames;
-    protocol::agkit::protocol().show_conversation(facts, nullptr, open, frames);
+    protocol::chat::agkit_protocol().show_conversation(facts, nullptr, open, frames);
     Lines lines;
     for (const auto& frame : frames.all()) lines.push_back(frame.data);
     return lines;

@@ -1,4 +1,4 @@
-#include "protocol/agui/agui.h"
+#include "protocol/chat/protocol.h"
 
 #include <doctest/doctest.h>
 
@@ -18,7 +18,7 @@ namespace {
 std::vector<std::string> look(const protocol::chat::RunFacts& facts,
                               const std::vector<task::Message>* messages, const std::vector<Question>& open) {
   protocol::chat::Frames frames;
-  protocol::agui::protocol().show_conversation(facts, messages, open, frames);
+  protocol::chat::agui_protocol().show_conversation(facts, messages, open, frames);
   test::ClientRules rules(facts.newer);
   std::vector<std::string> data;
   for (const auto& frame : frames.all()) {
@@ -44,7 +44,7 @@ task::Message said(const char* id, std::vector<Part> parts) {
 TEST_CASE("AG-UI: a refusal inside of the stream is a run that failed") {
   protocol::chat::Frames frames;
   const base::Error error{base::ErrorCode::conflict, "an answer is waited for", {}};
-  CHECK(protocol::agui::protocol().show_refusal(facts_of(false), error, frames));
+  CHECK(protocol::chat::agui_protocol().show_refusal(facts_of(false), error, frames));
   REQUIRE(frames.all().size() == 2);
   CHECK(frames.all()[0].data == R"({"type":"RUN_STARTED","threadId":"thread-1","runId":"run-1"})");
   CHECK(frames.all()[1].data ==

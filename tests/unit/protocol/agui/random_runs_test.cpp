@@ -155,7 +155,7 @@ struct Shown {
 };
 Shown show(const protocol::chat::RunFacts& facts, const std::vector<EventBody>& bodies) {
   Shown shown;
-  const auto view = protocol::agui::protocol().view(facts);
+  const auto view = protocol::chat::agui_protocol().view(facts);
   for (const task::Event& event : log_of(bodies)) {
     view->show(event, shown.frames);
     shown.after.push_back(shown.frames.all().size());

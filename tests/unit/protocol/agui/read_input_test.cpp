@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "protocol/agui/agui.h"
+#include "protocol/chat/protocol.h"
 
 namespace read_input_test {
 
@@ -15,7 +15,7 @@ namespace {
 base::Result<protocol::chat::RunRequest> read(std::string body) {
   const auto document = json::Document::parse(std::move(body));
   REQUIRE(document);
-  return protocol::agui::protocol().read(document->root());
+  return protocol::chat::agui_protocol().read(document->root());
 }
 
 protocol::chat::RunRequest good(std::string body) {
@@ -225,9 +225,9 @@ TEST_CASE("RunAgentInput: what is wrong is named") {
 }
 
 TEST_CASE("AG-UI: its rules") {
-  CHECK_FALSE(protocol::agui::protocol().answers_in_words());
-  CHECK_FALSE(protocol::agui::protocol().one_run_at_a_time());
-  CHECK(protocol::agui::protocol().leaving_cancels());
+  CHECK_FALSE(protocol::chat::agui_protocol().answers_in_words());
+  CHECK_FALSE(protocol::chat::agui_protocol().one_run_at_a_time());
+  CHECK(protocol::chat::agui_protocol().leaving_cancels());
 }
 
 }  // namespace read_input_test

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/agui/agui.h"
+#include "protocol/chat/protocol.h"
 #include "task/event.h"
 
 namespace baton::test {
@@ -45,7 +45,7 @@ inline std::vector<task::Event> log_of(const std::vector<task::EventBody>& bodie
 inline std::vector<std::string> shown(const protocol::chat::RunFacts& facts,
                                       const std::vector<task::EventBody>& bodies) {
   protocol::chat::Frames frames;
-  const auto view = protocol::agui::protocol().view(facts);
+  const auto view = protocol::chat::agui_protocol().view(facts);
   std::vector<std::string> data;
   for (const task::Event& event : log_of(bodies)) view->show(event, frames);
   for (const auto& frame : frames.all()) {

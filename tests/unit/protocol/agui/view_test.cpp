@@ -1,4 +1,4 @@
-#include "protocol/agui/view.h"
+#include "protocol/chat/protocol.h"
 
 #include <doctest/doctest.h>
 
@@ -64,7 +64,7 @@ TEST_CASE("AG-UI view: the first event starts the run, with what the client's ge
 
 TEST_CASE("AG-UI view: every event has the time of what it shows") {
   protocol::chat::Frames frames;
-  const auto view = protocol::agui::protocol().view(facts_of(false));
+  const auto view = protocol::chat::agui_protocol().view(facts_of(false));
   for (const auto& event : log_of({status_of(State::submitted), status_of(State::completed)})) {
     view->show(event, frames);
   }

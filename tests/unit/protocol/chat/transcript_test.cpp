@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "json/document.h"
-#include "protocol/agui/agui.h"
+#include "protocol/chat/protocol.h"
 #include "unit/protocol/agkit/run_log.h"
 
 namespace transcript_test {
@@ -45,7 +45,7 @@ std::vector<task::Message> messages_of(const RunLog& log, std::string id = "t") 
 Lines restored(const RunLog& log) {
   const auto messages = messages_of(log);
   protocol::chat::Frames frames;
-  protocol::agui::protocol().show_conversation(test::run_facts(), &messages, {}, frames);
+  protocol::chat::agui_protocol().show_conversation(test::run_facts(), &messages, {}, frames);
   Lines lines;
   const auto document = json::Document::parse_view(frames.all()[1].data);
   for (const json::Value message : document->root()["messages"]) {
@@ -95,7 +95,7 @@ class Page {
 
 Lines streamed(const RunLog& log) {
   Page page;
-  for (const auto& frame : test::frames_of(protocol::agui::protocol(), log)) {
+  for (const auto& frame : test::frames_of(protocol::chat::agui_protocol(), log)) {
     page.take(json::Document::parse_view(frame.data)->root());
   }
   return page.lines();

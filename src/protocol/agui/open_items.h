@@ -1,0 +1,256 @@
+// What a run has shown as begun but not yet ended: texts, reasoning, steps, subagents.
+//
+// Threads: one at a time.
+#pragma once
+
+#include <algorithm>
+#include <ranges>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/agui/out.h"
+#include "task/event.h"
+
+namespace baton::protocol::agui {
+
+// OpenTexts: a run's text messages, several of which may be open at once.
+class OpenTexts {
+ public:
+  explicit OpenTexts(Names& names) : names_(names) {}
+
+  // A piece of the text that the log knows as `key`, shown under the id `wanted` or a variant of it. `first`:
+  // it begins a new message; one that is open under this key is closed. `last`: the message is complete.
+  struct Piece {
+    std::string key, wanted, text;
+    bool first = false, last = false;
+  };
+
+  void show(const Piece& piece, Out& out) {
+    if (piece.first) close(piece.key, out);
+    const auto same = [&](const Open& open) { return open.key == piece.key; };
+    auto open = std::ranges::find_if(open_, same);
+    if (open == open_.end()) {
+      if (!piece.first && piece.text.empty()) return;  // the end of a closed message
+      open_.push_back({piece.key, start(piece.wanted, out)});
+      open = std::prev(open_.end());
+    }
+    content(open->id, piece.text, out);
+    if (piece.last) close(piece.key, out);
+  }
+
+  // Shows a complete message.
+  void show_whole(const std::string& wanted, const std::string& text, Out& out) {
+    const std::string id = start(wanted, out);
+    content(id, text, out);
+    end(id, out);
+  }
+
+  void close_all(Out& out) {
+    for (const Open& open : open_) end(open.id, out);
+    open_.clear();
+  }
+
+  // The id of the conversation's last message as clients see it, or empty. Only that message may be named as
+  // the parent of a tool call: for any other, clients of 0.0.42 make a second message with the same id.
+  const std::string& last_message() const { return last_message_; }
+  // Something else became the conversation's last message.
+  void another_followed() { last_message_.clear(); }
+
+ private:
+  static void end(const std::string& id, Out& out) { out.event("TEXT_MESSAGE_END", "messageId", id); }
+
+  // Never writes an empty delta: 0.0.42 fails the run for one.
+  static void content(const std::string& id, const std::string& text, Out& out) {
+    if (text.empty()) return;
+    out.event("TEXT_MESSAGE_CONTENT",
+              [&](json::Writer& w) { w.member("messageId", id).member("delta", text); });
+  }
+
+  struct Open {
+    std::string key, id;
+  };
+
+  std::string start(const std::string& wanted, Out& out) {
+    std::string id = names_.fresh(wanted);
+    out.event("TEXT_MESSAGE_START",
+              [&](json::Writer& w) { w.member("messageId", id).member("role", "assistant"); });
+    last_message_ = id;
+    return id;
+  }
+
+  void close(const std::string& key, Out& out) {
+    const auto open = std::ranges::find_if(open_, [&](const Open& o) { return o.key == key; });
+    if (open == open_.end()) return;
+    end(open->id, out);
+    open_.erase(open);
+  }
+
+  Names& names_;
+  std::vector<Open> open_;
+  std::string last_message_;
+};
+
+inline constexpr auto kNothing = [](json::Writer&) {};
+
+// OpenReasoning: shows an agent's reasoning, one span with one message at a time.
+//
+// Most clients in use show REASONING_* and ignore the older THINKING_*; src/README.md has the survey.
+// THINKING_* have no ids and so cannot overlap.
+class OpenReasoning {
+ public:
+  OpenReasoning(Names& names, bool has_ids) : names_(names), has_ids_(has_ids) {}
+
+  void show(const task::ReasoningDelta& piece, Out& out) {
+    const bool goes_on = !piece.first && span_ == piece.span.value;
+    if (!goes_on) {
+      if (!piece.first && piece.text.empty()) return;  // the end of a closed span
+      close(out);
+      start(piece.span.value, out);
+    }
+    content(piece.text, out);
+    if (piece.last) close(out);
+  }
+
+  void close(Out& out) {
+    if (span_.empty()) return;
+    span_.clear();
+    if (has_ids_) {
+      out.event("REASONING_MESSAGE_END", "messageId", id_);
+      out.event("REASONING_END", "messageId", id_);
+    } else {
+      out.event("THINKING_TEXT_MESSAGE_END", kNothing);
+      out.event("THINKING_END", kNothing);
+    }
+  }
+
+ private:
+  void start(const std::string& span, Out& out) {
+    span_ = span;
+    if (!has_ids_) {
+      out.event("THINKING_START", kNothing);
+      out.event("THINKING_TEXT_MESSAGE_START", kNothing);
+      return;
+    }
+    id_ = names_.fresh(span);
+    out.event("REASONING_START", "messageId", id_);
+    out.event("REASONING_MESSAGE_START",
+              [&](json::Writer& w) { w.member("messageId", id_).member("role", "reasoning"); });
+  }
+
+  void content(const std::string& text, Out& out) {
+    if (text.empty()) return;
+    if (has_ids_) {
+      out.event("REASONING_MESSAGE_CONTENT",
+                [&](json::Writer& w) { w.member("messageId", id_).member("delta", text); });
+    } else {
+      out.event("THINKING_TEXT_MESSAGE_CONTENT", "delta", text);
+    }
+  }
+
+  Names& names_;
+  const bool has_ids_;  // REASONING_*, else THINKING_*
+  std::string span_;    // the open span's id in the log; empty: none
+  std::string id_;      // the span's id for clients
+};
+
+// Steps that have begun. A name can be open only once: a step that begins again inside itself is shown as
+// one.
+class OpenSteps {
+ public:
+  void show(const task::Step& step, Out& out) {
+    const auto open = std::ranges::find_if(open_, [&](const Open& o) { return o.name == step.name; });
+    if (step.phase == task::Step::Phase::start) {
+      if (open != open_.end()) {
+        ++open->depth;
+        return;
+      }
+      open_.push_back({step.name});
+      out.event("STEP_STARTED", "stepName", step.name);
+      return;
+    }
+    // A step that began in an earlier run was closed with that run.
+    if (open == open_.end() || --open->depth > 0) return;
+    open_.erase(open);
+    finish_step(step.name, out);
+  }
+
+  void close_all(Out& out) {
+    for (const Open& open : std::views::reverse(open_)) finish_step(open.name, out);
+    open_.clear();
+  }
+
+ private:
+  static void finish_step(const std::string& name, Out& out) { out.event("STEP_FINISHED", "stepName", name); }
+
+  struct Open {
+    std::string name;
+    int depth = 1;
+  };
+  std::vector<Open> open_;
+};
+
+// Only for clients of 1.0. An id stands for one invocation: a subagent that works again gets another.
+class OpenSubagents {
+ public:
+  explicit OpenSubagents(bool newer) : newer_(newer) {}
+
+  void show(const task::Subagent& subagent, Out& out) {
+    using Phase = task::Subagent::Phase;
+    if (!newer_ || subagent.phase == Phase::asks || subagent.phase == Phase::answered) return;
+    const auto open = std::ranges::find_if(open_, [&](const Open& o) { return o.task == subagent.id; });
+    if (subagent.phase == Phase::started) {
+      if (open == open_.end()) open_.push_back({subagent.id, start(subagent, out)});
+      return;
+    }
+    // A subagent that began in an earlier run is started again in this one, so that its end can be shown.
+    const std::string id = open == open_.end() ? start(subagent, out) : open->id;
+    if (open != open_.end()) open_.erase(open);
+    if (subagent.phase == Phase::finished) return finish_subagent(id, false, out);
+    fail_subagent(id, subagent.error.empty() ? "it failed" : subagent.error, out);
+  }
+
+  // How subagents that are still open end when the run, or an attempt of it, ends.
+  enum class Ending { finished, suspended, broken_off };
+
+  void close_all(Ending ending, Out& out) {
+    for (const Open& open : std::views::reverse(open_)) {
+      if (ending == Ending::broken_off) {
+        fail_subagent(open.id, "it was broken off", out);
+      } else {
+        finish_subagent(open.id, ending == Ending::suspended, out);
+      }
+    }
+    open_.clear();
+  }
+
+ private:
+  static void fail_subagent(const std::string& id, const std::string& why, Out& out) {
+    out.event("SUBAGENT_ERROR",
+              [&](json::Writer& w) { w.member("subagentRunId", id).member("message", why); });
+  }
+
+  static void finish_subagent(const std::string& id, bool suspended, Out& out) {
+    out.event("SUBAGENT_FINISHED", [&](json::Writer& w) {
+      w.member("subagentRunId", id);
+      if (suspended) w.key("outcome").object([&] { w.member("type", "suspended"); });
+    });
+  }
+
+  struct Open {
+    std::string task, id;
+  };
+
+  std::string start(const task::Subagent& subagent, Out& out) {
+    std::string id = names_.fresh(subagent.id);
+    out.event("SUBAGENT_STARTED",
+              [&](json::Writer& w) { w.member("subagentRunId", id).member("name", subagent.name); });
+    return id;
+  }
+
+  const bool newer_;
+  Names names_;
+  std::vector<Open> open_;
+};
+
+}  // namespace baton::protocol::agui
