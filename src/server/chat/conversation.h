@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/task_service.h"
 #include "server/chat/call.h"
 
 namespace baton::server::chat {
@@ -33,5 +34,21 @@ bool answers_what_is_open(const protocol::chat::RunRequest& request, const std::
 base::Result<std::vector<task::Submission>> submissions_for(protocol::chat::RunRequest& request,
                                                             const std::vector<WaitingTask>& waiting,
                                                             bool answers_in_words);
+
+// Restores a conversation for a client that has none of it.
+
+// The tasks of a conversation, newest first.
+struct Said {
+  std::vector<task::TaskHead> tasks;
+  std::size_t bytes = 0;  // of logs in memory at once while the conversation is read
+};
+base::Result<Said> said_in(const engine::TaskService& tasks, const task::Caller& caller,
+                           const task::AgentName& agent, const task::ContextId& context);
+
+// The conversation's messages, oldest first; omits the oldest ones if they are too many.
+base::Result<std::vector<task::Message>> messages_in(const engine::TaskService& tasks,
+                                                     const task::Caller& caller, const task::AgentName& agent,
+                                                     const task::ContextId& context);
+base::Result<std::vector<task::Message>> messages_of(const engine::TaskService& tasks, const Said& read_from);
 
 }  // namespace baton::server::chat

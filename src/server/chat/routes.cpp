@@ -1,11 +1,97 @@
 #include "server/chat/routes.h"
 
+#include <initializer_list>
+
+#include "http/accept.h"
 #include "http/http_text.h"
+#include "json/writer.h"
+#include "protocol/chat/protocol.h"
 #include "server/answers.h"
-#include "server/chat/doors.h"
+#include "server/chat/conversation.h"
 
 namespace baton::server::chat {
 namespace {
+
+// ---- AG-UI, and AG-Kit, which shares a path with it and is told by the body.
+
+bool has_any(json::Value body, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (!body[name].missing()) return true;
+  }
+  return false;
+}
+
+// The first rule that fits.
+bool is_ag_ui(json::Value body, const http::Request& request) {
+  if (has_any(body, {"threadId", "runId", "protocolVersion"}) || body["resume"].is_array()) return true;
+  if (has_any(body, {"conversationId"}) || body["resume"].is_object()) return false;
+  if (http::names_type(request, "application/vnd.ag-ui.event+proto")) return true;
+  if (has_any(body, {"forwardedProps", "state", "context"})) return true;
+  if (!body["tools"].is_array()) return false;
+  for (const json::Value tool : body["tools"]) {
+    if (tool["parameters"].is_string()) return false;
+    if (tool["parameters"].is_object()) return true;
+  }
+  return false;
+}
+
+void send_message(const CallPtr& call) {
+  using SendMessage = ChatOptions::SendMessage;
+  const SendMessage speaks = call->services.options.chat.send_message;
+  const bool ag_ui =
+      speaks == SendMessage::ag_ui ||
+      (speaks == SendMessage::as_body_says && is_ag_ui(call->document.root(), call->exchange->request()));
+  run(call, ag_ui ? protocol::chat::agui_protocol() : protocol::chat::agkit_protocol());
+}
+
+void ag_ui(const CallPtr& call) {
+  run(call, protocol::chat::agui_protocol());
+}
+
+// ---- Agent API: starts a run; stops a session's runs.
+
+// An optional string of the body.
+base::Result<std::string> read_text(const Call& call, const std::string& name) {
+  const json::Value value = call.document.root()[name];
+  if (value.absent()) return std::string();
+  if (value.is_string() && value.string().size() <= protocol::chat::kIdMax) return value.str();
+  return base::fail(base::ErrorCode::invalid_argument, name + ": must be a string of at most " +
+                                                           std::to_string(protocol::chat::kIdMax) + " bytes");
+}
+
+base::Result<std::vector<task::TaskHead>> running_in_session(const Call& call) {
+  const auto session = read_text(call, "session_id");
+  if (!session) return base::fail(session.error());
+  if (session->empty()) return base::fail(base::ErrorCode::invalid_argument, "session_id: must not be empty");
+  if (const auto user = read_text(call, "user_id"); !user) return base::fail(user.error());
+  return running_tasks(call, {*session});
+}
+
+void process(const CallPtr& call) {
+  run(call, protocol::chat::agent_api_protocol());
+}
+
+void stop(const CallPtr& call) {
+  const auto running = running_in_session(*call);
+  if (!running) return call->refuse(running.error());
+  for (const task::TaskHead& head : *running) {
+    call->tasks().cancel(head.key, [](const base::Result<task::TaskKey>&) {});
+  }
+  std::string body;
+  json::Writer out(body);
+  out.object(
+      [&] { out.member("status", "stopping").member("runs", static_cast<std::int64_t>(running->size())); });
+  call->reply(200, std::move(body));
+}
+
+// ---- Agent Server.
+
+void stream(const CallPtr& call) {
+  static const auto as_response = protocol::chat::make_agent_server_protocol("response");
+  static const auto as_message = protocol::chat::make_agent_server_protocol("message");
+  const bool says_message = call->services.options.chat.response_event == "message";
+  run(call, says_message ? *as_message : *as_response);
+}
 
 struct Route {
   std::string_view path;

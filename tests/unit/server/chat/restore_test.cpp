@@ -1,4 +1,4 @@
-#include "server/chat/restore.h"
+#include "server/chat/conversation.h"
 
 #include <doctest/doctest.h>
 
