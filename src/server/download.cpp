@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <optional>
 
 #include "base/base64.h"
@@ -79,13 +78,6 @@ struct Range {
 };
 enum class Asked { whole, range, beyond };
 
-std::optional<std::size_t> number_in(std::string_view digits) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 // A header that is malformed, has several ranges or uses another unit is ignored.
 Asked read_range(std::string_view header, std::size_t size, Range& range) {
   constexpr std::string_view kBytes = "bytes=";
@@ -96,7 +88,8 @@ Asked read_range(std::string_view header, std::size_t size, Range& range) {
   const std::string_view set = http::trimmed(header.substr(kBytes.size()));
   const std::size_t dash = set.find('-');
   if (dash == std::string_view::npos || set.find(',') != std::string_view::npos) return Asked::whole;
-  const auto first = number_in(set.substr(0, dash)), last = number_in(set.substr(dash + 1));
+  const auto first = base::number_in<std::size_t>(set.substr(0, dash));
+  const auto last = base::number_in<std::size_t>(set.substr(dash + 1));
   if (dash == 0) {
     if (!last) return Asked::whole;
     if (*last == 0 || size == 0) return Asked::beyond;

@@ -10,7 +10,7 @@
 //   origin        before the token: no page may use one that its browser adds.
 //   authenticate  before a body is decoded: who has no token costs no parser.
 //   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
-//   call          the operation (a2a/operations.h, chat/doors.h).
+//   call          the operation (a2a/operations.h, chat/routes.cpp).
 //   encode        the binding writes the operation's answer value, or each item of its stream.
 //   respond       the connection layer's Exchange; what browsers need is added here, for every answer.
 //

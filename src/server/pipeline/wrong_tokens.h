@@ -12,6 +12,8 @@
 #include <unordered_map>
 
 #include "base/guarded.h"
+#include "base/log.h"
+#include "server/hosts.h"
 
 namespace baton::server {
 
@@ -20,13 +22,35 @@ class WrongTokens {
   using Time = std::chrono::steady_clock::time_point;
 
   // Records a wrong token from this address. Returns how long to delay its refusal.
-  std::chrono::milliseconds noted(std::string_view address, Time now);
+  std::chrono::milliseconds noted(std::string_view from_address, Time now) {
+    const std::string address = network_of(from_address);
+    int before = 0;
+    const int tries = minutes_.with([&](auto& minutes) {
+      if (minutes.size() >= kAddressesMax && !minutes.contains(address)) {
+        std::erase_if(minutes, [&](const auto& each) { return now - each.second.begin >= kMinute; });
+        if (minutes.size() >= kAddressesMax) minutes.clear();
+      }
+      Minute& minute = minutes[address];
+      if (now - minute.begin >= kMinute) {
+        before = minute.tries;
+        minute = {now, 0};
+      }
+      return ++minute.tries;
+    });
+    if (tries == 1) {
+      base::log_warn({{"address", address.empty() ? "unknown" : address}},
+                     "a token that is not good was sent; {} in the minute before that", before);
+    }
+    return tries > kQuickOnes ? kWait : std::chrono::milliseconds(0);
+  }
 
   static constexpr int kQuickOnes = 5;  // undelayed refusals per minute
   static constexpr std::chrono::milliseconds kWait{1'000};
   static constexpr std::size_t kAddressesMax = 4'096;
 
  private:
+  static constexpr std::chrono::minutes kMinute{1};
+
   struct Minute {
     Time begin;
     int tries = 0;
