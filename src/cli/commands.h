@@ -9,7 +9,7 @@
 #include <string>
 
 #include "cli/outgoing.h"
-#include "client/target.h"
+#include "client/remote.h"
 
 namespace baton::cli {
 
@@ -73,6 +73,13 @@ int card_command(const CardOptions& options);
 // Expands a `task` in the short form that `list` shows to the whole id, and sets the client's agent to the
 // task's. Anything else stays as it is.
 void complete_task_id(ClientOptions& client, std::string& task);
+
+// One printable line: the protocol's error with its code, or what happened at which URL; and which option may
+// help.
+std::string describe(const client::CallError& error, const std::string& url);
+
+// Why the agent does not get the token; empty if it does.
+std::string token_note(const client::Remote& remote);
 
 // The command line that runs `words` with the same server and agent.
 std::string command_line(const ClientOptions& client, const std::vector<std::string>& words);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "cli/call_errors.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -234,9 +233,8 @@ class Listing {
     json::Writer out(text);
     out.object([&] {
       out.member("agent", source.agent());
-      const auto document = json::Document::parse_view(entry.raw);
-      if (!document) return;
-      for (const json::Value member : document->root()) out.key(member.key()).raw(member.raw());
+      const auto document = json::Document::view_of(entry.raw);
+      for (const json::Value member : document.root()) out.key(member.key()).raw(member.raw());
     });
     console_.json(text);
   }

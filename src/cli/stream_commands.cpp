@@ -4,7 +4,6 @@
 
 #include "app/signals.h"
 #include "base/id.h"
-#include "cli/call_errors.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -45,22 +44,116 @@ class Session {
   }
 
   // The agent's interfaces. Empty after an error, which is reported, or Ctrl-C: then `exit_code` is set.
-  std::vector<Remote> find(int& exit_code);
+  std::vector<Remote> find(int& exit_code) {
+    const std::string url = client::endpoint_url(client_.card_url(), client_.agent);
+    const SlowNotice notice("waiting for " + url);
+    const auto begun = Clock::now();
+    for (milliseconds delay = kRetryFirst;; delay = std::min(delay * 2, kRetryMax)) {
+      auto remotes = client::find_remotes(client_, client::Purpose::tasks, interrupt_.fd());
+      if (remotes) {
+        const std::string note = token_note(remotes->front());
+        if (!note.empty()) console_.error(note);
+        return std::move(*remotes);
+      }
+      const CallError& error = remotes.error();
+      exit_code = kExitInterrupted;
+      if (interrupt_.pending()) return {};
+      const milliseconds without_answer = patience_ ? milliseconds(*patience_) : kNobodyThere;
+      const milliseconds patience = error.status == 0 ? without_answer : patience_.value_or(kFirstAnswer);
+      const bool again = error.lost && Clock::now() + delay < begun + patience;
+      if (!again) {
+        console_.error(describe(error, url));
+        exit_code = kExitNoAnswer;
+        return {};
+      }
+      if (delay == kRetryFirst && patience > kNobodyThere)
+        console_.error(describe(error, url) + "; trying again");
+      if (interrupt_.wait(delay)) return {};
+    }
+  }
 
-  FollowEnd follow_stream(const Remote& remote, FollowPlan plan);
-  FollowEnd send_plain(const Remote& remote, const ClientRequest& request, const task::TaskId& task);
+  FollowEnd follow_stream(const Remote& remote, FollowPlan plan) {
+    const client::Endpoint endpoint(remote, interrupt_.fd());
+    plan.dialect = &endpoint.dialect();
+    // Nothing has answered over gRPC yet: the card, if there is one, came over HTTP.
+    plan.is_met = !remote.over_grpc;
+    plan.give_up_after = patience_.value_or(kGiveUpAfter);
+    return client::follow(plan, world_of(endpoint));
+  }
 
-  int report(const FollowEnd& end);
+  FollowEnd send_plain(const Remote& remote, const ClientRequest& request, const task::TaskId& task) {
+    const client::Endpoint endpoint(remote, interrupt_.fd());
+    FollowPlan plan;
+    plan.dialect = &endpoint.dialect();
+    plan.task = task;
+    plan.first_request = request;
+    plan.give_up_after = patience_.value_or(kGiveUpAfter);
+    return client::send_plain(plan, world_of(endpoint));
+  }
+
+  int report(const FollowEnd& end) {
+    if (end.stopped) return report_interrupt(end);
+    if (!end.error) return report_state(end.state.value_or(task::State::working), end.task.value);
+    console_.error(describe(*end.error, url_));
+    if (!end.error->lost || end.task.empty()) return kExitNoAnswer;
+    const bool heard = end.state || end.last_number > 0;
+    console_.error(heard ? "to go on: " + watch_line(end)
+                         : "to see whether it is there: " + command_line(client_, {"get", end.task.value}));
+    return kExitNoAnswer;
+  }
+
   Console& console() { return console_; }
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void show(std::string_view result, const Update& update);
-  FollowWorld world_of(const client::Endpoint& endpoint);
-  int report_state(task::State state, const std::string& task);
-  int report_interrupt(const FollowEnd& end);
-  std::string watch_line(const FollowEnd& end) const;
+  void show(std::string_view result, const Update& update) {
+    console_.event(result, update);
+    if (!saver_) return;
+    for (const std::string& line : saver_->take(update)) console_.note(line);
+  }
+
+  FollowWorld world_of(const client::Endpoint& endpoint) {
+    url_ = endpoint.remote().url;
+    FollowWorld world;
+    world.open = [&](const client::StreamRequest& request, const client::OnStreamEvent& on_event) {
+      return endpoint.stream(request, on_event);
+    };
+    world.send = [&](const ClientRequest& request) { return endpoint.call(request, kPlainSendTimeout); };
+    world.now = [] { return Clock::now(); };
+    world.wait = [&](milliseconds time) { return interrupt_.wait(time); };
+    world.on_event = [&](std::string_view result, const Update& update) { show(result, update); };
+    world.read_task = [&](const task::TaskId& task) {
+      return endpoint.call(endpoint.dialect().write_get({task, 0, true, {}, {}}), kGetTimeout);
+    };
+    world.on_trouble = [&](const std::string& what) { console_.error(what + "; trying again"); };
+    return world;
+  }
+
+  int report_state(task::State state, const std::string& task) {
+    console_.end();
+    if (task::is_waiting(state)) {
+      console_.note("to answer: " + command_line(client_, {"send", "--task", task, "YOUR ANSWER"}));
+    }
+    if (state == task::State::completed && saver_ && !saver_->all_saved()) return kExitNotSaved;
+    return exit_code_for(state);
+  }
+
+  int report_interrupt(const FollowEnd& end) {
+    console_.end();
+    if (!end.task.empty()) {
+      console_.note("the task goes on without you");
+      console_.note("to watch it:  " + watch_line(end));
+      console_.note("to cancel it: " + command_line(client_, {"cancel", end.task.value}));
+    }
+    return kExitInterrupted;
+  }
+
+  std::string watch_line(const FollowEnd& end) const {
+    std::vector<std::string> words{"watch", end.task.value};
+    if (end.last_number > 0) words.insert(words.end(), {"--from", std::to_string(end.last_number)});
+    return command_line(client_, words);
+  }
 
   const ClientOptions& client_;
   std::optional<std::chrono::seconds> patience_;  // as given
@@ -69,112 +162,6 @@ class Session {
   std::unique_ptr<FileSaver> saver_;
   std::string url_;
 };
-
-std::vector<Remote> Session::find(int& exit_code) {
-  const std::string url = client::endpoint_url(client_.card_url(), client_.agent);
-  const SlowNotice notice("waiting for " + url);
-  const auto begun = Clock::now();
-  for (milliseconds delay = kRetryFirst;; delay = std::min(delay * 2, kRetryMax)) {
-    auto remotes = client::find_remotes(client_, client::Purpose::tasks, interrupt_.fd());
-    if (remotes) {
-      const std::string note = token_note(remotes->front());
-      if (!note.empty()) console_.error(note);
-      return std::move(*remotes);
-    }
-    const CallError& error = remotes.error();
-    exit_code = kExitInterrupted;
-    if (interrupt_.pending()) return {};
-    const milliseconds without_answer = patience_ ? milliseconds(*patience_) : kNobodyThere;
-    const milliseconds patience = error.status == 0 ? without_answer : patience_.value_or(kFirstAnswer);
-    const bool again = error.lost && Clock::now() + delay < begun + patience;
-    if (!again) {
-      console_.error(describe(error, url));
-      exit_code = kExitNoAnswer;
-      return {};
-    }
-    if (delay == kRetryFirst && patience > kNobodyThere)
-      console_.error(describe(error, url) + "; trying again");
-    if (interrupt_.wait(delay)) return {};
-  }
-}
-
-FollowEnd Session::follow_stream(const Remote& remote, FollowPlan plan) {
-  const client::Endpoint endpoint(remote, interrupt_.fd());
-  plan.dialect = &endpoint.dialect();
-  // Nothing has answered over gRPC yet: the card, if there is one, came over HTTP.
-  plan.is_met = !remote.over_grpc;
-  plan.give_up_after = patience_.value_or(kGiveUpAfter);
-  return client::follow(plan, world_of(endpoint));
-}
-
-FollowEnd Session::send_plain(const Remote& remote, const ClientRequest& request, const task::TaskId& task) {
-  const client::Endpoint endpoint(remote, interrupt_.fd());
-  FollowPlan plan;
-  plan.dialect = &endpoint.dialect();
-  plan.task = task;
-  plan.first_request = request;
-  plan.give_up_after = patience_.value_or(kGiveUpAfter);
-  return client::send_plain(plan, world_of(endpoint));
-}
-
-FollowWorld Session::world_of(const client::Endpoint& endpoint) {
-  url_ = endpoint.remote().url;
-  FollowWorld world;
-  world.open = [&](const client::StreamRequest& request, const client::OnStreamEvent& on_event) {
-    return endpoint.stream(request, on_event);
-  };
-  world.send = [&](const ClientRequest& request) { return endpoint.call(request, kPlainSendTimeout); };
-  world.now = [] { return Clock::now(); };
-  world.wait = [&](milliseconds time) { return interrupt_.wait(time); };
-  world.on_event = [&](std::string_view result, const Update& update) { show(result, update); };
-  world.read_task = [&](const task::TaskId& task) {
-    return endpoint.call(endpoint.dialect().write_get({task, 0, true, {}, {}}), kGetTimeout);
-  };
-  world.on_trouble = [&](const std::string& what) { console_.error(what + "; trying again"); };
-  return world;
-}
-
-void Session::show(std::string_view result, const Update& update) {
-  console_.event(result, update);
-  if (!saver_) return;
-  for (const std::string& line : saver_->take(update)) console_.note(line);
-}
-
-int Session::report(const FollowEnd& end) {
-  if (end.stopped) return report_interrupt(end);
-  if (!end.error) return report_state(end.state.value_or(task::State::working), end.task.value);
-  console_.error(describe(*end.error, url_));
-  if (!end.error->lost || end.task.empty()) return kExitNoAnswer;
-  const bool heard = end.state || end.last_number > 0;
-  console_.error(heard ? "to go on: " + watch_line(end)
-                       : "to see whether it is there: " + command_line(client_, {"get", end.task.value}));
-  return kExitNoAnswer;
-}
-
-int Session::report_state(task::State state, const std::string& task) {
-  console_.end();
-  if (task::is_waiting(state)) {
-    console_.note("to answer: " + command_line(client_, {"send", "--task", task, "YOUR ANSWER"}));
-  }
-  if (state == task::State::completed && saver_ && !saver_->all_saved()) return kExitNotSaved;
-  return exit_code_for(state);
-}
-
-int Session::report_interrupt(const FollowEnd& end) {
-  console_.end();
-  if (!end.task.empty()) {
-    console_.note("the task goes on without you");
-    console_.note("to watch it:  " + watch_line(end));
-    console_.note("to cancel it: " + command_line(client_, {"cancel", end.task.value}));
-  }
-  return kExitInterrupted;
-}
-
-std::string Session::watch_line(const FollowEnd& end) const {
-  std::vector<std::string> words{"watch", end.task.value};
-  if (end.last_number > 0) words.insert(words.end(), {"--from", std::to_string(end.last_number)});
-  return command_line(client_, words);
-}
 
 FollowEnd send_to(Session& session, const Remote& remote, const SendOptions& options,
                   protocol::a2a::SendRequest send) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/call_errors.h"
+#include "base/text.h"
 #include "cli/card_check.h"
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -50,6 +50,16 @@ tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& writ
 
 bool is_url(std::string_view text) {
   return text.starts_with("http://") || text.starts_with("https://");
+}
+
+std::string hint_for(const client::CallError& error) {
+  if (error.rpc_code == protocol::a2a::kTaskNotFound) return "; `baton list` shows yours, with their agents";
+  if (error.no_card) return "; for an agent without a card --a2a says how to speak to it";
+  if (!error.other_agents) return {};
+  const auto& [asked_for, served] = *error.other_agents;
+  if (asked_for.empty()) return "; --agent names one of " + base::comma_separated(served);
+  const std::string near = base::nearest_name(asked_for, served);
+  return near.empty() ? "; the server has " + base::comma_separated(served) : "; did you mean " + near + "?";
 }
 
 }  // namespace
@@ -119,6 +129,19 @@ std::string command_line(const ClientOptions& client, const std::vector<std::str
   if (!client.endpoint.empty()) line += " --endpoint " + shell_word(client.endpoint);
   if (client.trust_card) line += " --trust-card";
   return line;
+}
+
+std::string describe(const client::CallError& error, const std::string& url) {
+  const std::string text = printable_line(error.text + hint_for(error));
+  if (error.rpc_code != 0) return text + " (error " + std::to_string(error.rpc_code) + ")";
+  return printable_line(url) + ": " + text;
+}
+
+std::string token_note(const client::Remote& remote) {
+  if (remote.untrusted_origin.empty()) return {};
+  return "the agent's card names " + remote.untrusted_origin +
+         ", which was not named on the command line: it does not get the token; --trust-card sends it, "
+         "--endpoint speaks to another address";
 }
 
 }  // namespace baton::cli

@@ -34,9 +34,7 @@ std::string_view style_of(task::State state) {
 
 std::optional<double> progress_in(const task::Json& metadata) {
   if (metadata.empty()) return std::nullopt;
-  const auto document = json::Document::parse_view(metadata.text);
-  if (!document) return std::nullopt;
-  const auto progress = document->root()["progress"].real();
+  const auto progress = json::Document::view_of(metadata.text).root()["progress"].real();
   if (!progress || !std::isfinite(*progress)) return std::nullopt;
   return std::clamp(*progress, 0.0, 1.0);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "base/text.h"
 #include "json/document.h"
@@ -65,9 +64,7 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
 }
 
 std::int64_t number_of(const std::string& id) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
-  return error == std::errc{} && end == id.data() + id.size() && number > 0 ? number : 0;
+  return std::max<std::int64_t>(base::number_in<std::int64_t>(id).value_or(0), 0);
 }
 
 // Reads the bytes of one connection.

@@ -12,16 +12,6 @@ namespace {
 using protocol::Binding;
 using task::ProtocolVersion;
 
-constexpr std::array kVersions{ProtocolVersion::v0_1, ProtocolVersion::v0_2, ProtocolVersion::v0_3,
-                               ProtocolVersion::v1_0};
-
-std::optional<ProtocolVersion> version_of(std::string_view a2a) {
-  for (const ProtocolVersion version : kVersions) {
-    if (protocol::name_of(version) == a2a) return version;
-  }
-  return std::nullopt;
-}
-
 auto failed(std::string text) {
   return tl::unexpected(CallError{std::move(text), 0, false});
 }
@@ -122,8 +112,8 @@ tl::expected<std::vector<std::string>, CallError> agent_names(const Target& targ
   while (url.ends_with('/')) url.pop_back();
   const auto text = http_get(url + "/agents", target.token, "", stop_fd);
   if (!text) return tl::unexpected(text.error());
-  const auto document = json::Document::parse_view(*text);
-  const json::Value list = document ? document->root()["agents"] : json::Value();
+  const auto document = json::Document::view_of(*text);
+  const json::Value list = document.root()["agents"];
   if (!list.is_array()) return failed("the server has no list of agents");
   std::vector<std::string> names;
   for (const json::Value agent : list) {
@@ -150,7 +140,7 @@ tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_f
 std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string_view a2a, Purpose purpose,
                                    std::string_view transport) {
   protocol::InterfaceWish wish;
-  wish.version = version_of(a2a);
+  wish.version = protocol::version_named(a2a);
   if (purpose == Purpose::lists) {
     if (wish.version && *wish.version != ProtocolVersion::v1_0) return {};
     wish.version = ProtocolVersion::v1_0;
@@ -177,13 +167,13 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
   const tl::expected<std::string, CallError> text =
       needs_card ? fetch_card(target, stop_fd) : tl::expected<std::string, CallError>();
   if (!needs_card) {
-    const ProtocolVersion version = version_of(target.a2a).value_or(ProtocolVersion::v1_0);
+    const ProtocolVersion version = protocol::version_named(target.a2a).value_or(ProtocolVersion::v1_0);
     auto remote = over_grpc({target.endpoint, Binding::grpc, version, {}}, true);
     if (!remote) return failed("A2A " + target.a2a + " cannot be spoken over gRPC by this program");
     remote->agent = target.agent;
     remotes.push_back(std::move(*remote));
   } else if (!text) {
-    const auto forced = version_of(target.a2a);
+    const auto forced = protocol::version_named(target.a2a);
     const CallError& error = text.error();
     if (error.lost || is_refused(error) || error.other_agents) return tl::unexpected(error);
     if (!forced) return tl::unexpected(CallError{.text = error.text, .no_card = true});
