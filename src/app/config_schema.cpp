@@ -67,9 +67,7 @@ void write_setting(Writer& out, const Setting& setting) {
     }
     if constexpr (is_string_type<T>) {
       if (setting.choices.empty()) return write_bounds(out, setting, "Length");
-      out.key("enum").array([&] {
-        for (const std::string_view choice : setting.choices) out.string(choice);
-      });
+      out.key("enum").each(setting.choices, [&](const std::string_view choice) { out.string(choice); });
     }
   };
   std::visit(write_type, setting.target);
