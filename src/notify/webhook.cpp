@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
+#include <string>
 #include <string_view>
 
 #include "base/text.h"
@@ -27,12 +29,8 @@ Outcome judge_status(const http::outbound::HttpAnswer& answer, base::Timestamp n
   Outcome outcome{Kind::retry, "answered " + std::to_string(answer.status), {}, false, {}};
   if (answer.status == 410) outcome.kind = Kind::given_up;
   if (answer.status >= 300 && answer.status < 400) outcome.reason += "; redirects are not followed";
-  constexpr std::string_view kRetryAfter = "retry-after";
   for (const auto& [name, value] : answer.headers) {
-    const bool found =
-        std::equal(name.begin(), name.end(), kRetryAfter.begin(), kRetryAfter.end(),
-                   [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-    if (found) outcome.wait = retry_after(value, now);
+    if (base::same_word(name, "retry-after")) outcome.wait = retry_after(value, now);
   }
   return outcome;
 }
@@ -90,6 +88,28 @@ store::DeliveryResult settle(const store::Delivery& delivery, const Outcome& out
   const base::Duration wish = std::min(outcome.wait.value_or(base::Duration(0)), backoff.max);
   result.next_due = now + std::max(retry_pause(backoff, delivery.attempts + 1, random), wish);
   return result;
+}
+
+base::Duration retry_pause(const Backoff& backoff, int failed, double random) {
+  const auto most = static_cast<double>(backoff.max.count());
+  auto pause = static_cast<double>(backoff.first.count());
+  for (int i = 1; i < failed && pause < most; ++i) pause *= std::max(backoff.factor, 1.0);
+  pause = std::min(pause, most) * (1 + backoff.jitter * (2 * random - 1));
+  return base::Duration(static_cast<base::Duration::rep>(pause));
+}
+
+std::optional<base::Duration> retry_after(std::string_view header, base::Timestamp now) {
+  if (const auto seconds = base::number_in<std::int64_t>(header)) {
+    constexpr std::int64_t kSecondsMax = 366LL * 24 * 3600;
+    return std::chrono::seconds(std::clamp<std::int64_t>(*seconds, 0, kSecondsMax));
+  }
+  std::tm date{};
+  const std::string text(header);
+  // The only date form of RFC 9110 that is still sent; the two old ones are treated as absent.
+  const char* rest = strptime(text.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date);
+  if (rest == nullptr || *rest != '\0') return {};
+  const base::Timestamp at(std::chrono::seconds(timegm(&date)));
+  return std::max(at - now, base::Duration(0));
 }
 
 }  // namespace baton::notify

@@ -1,4 +1,4 @@
-#include "notify/backoff.h"
+#include "notify/webhook.h"
 
 #include <doctest/doctest.h>
 
