@@ -181,4 +181,36 @@ bool show_event(const task::TaskId& task, const task::Event& event, const InStre
   return true;
 }
 
+// Shows an event as an item of a stream in ProtoJSON, as 0.3 over REST and 1.0 have it: `write_status` and
+// `write_artifact` write the version's objects. `says_final`: a status has `final`.
+template <class WriteStatus, class WriteArtifact>
+bool write_proto_event(json::Writer& out, const TaskNames& names, const task::Event& event,
+                       const InStream& place, bool says_final, const WriteStatus& write_status,
+                       const WriteArtifact& write_artifact) {
+  const auto update = [&](std::string_view name, const task::Json& metadata, const auto& members) {
+    out.object([&] {
+      out.key(name).object([&] {
+        out.member("taskId", names.task.value).optional("contextId", names.context.value);
+        members();
+        out.optional("metadata", metadata);
+      });
+    });
+  };
+  return show_event(
+      names.task, event, place,
+      [&](const task::Status& status, const task::Json& metadata, bool final) {
+        update("statusUpdate", metadata, [&] {
+          write_status(out.key("status"), status, names);
+          if (final && says_final) out.member("final", true);
+        });
+      },
+      [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
+        update("artifactUpdate", metadata, [&] {
+          write_artifact(out.key("artifact"), chunk.artifact);
+          if (chunk.append) out.member("append", true);
+          if (chunk.last_chunk) out.member("lastChunk", true);
+        });
+      });
+}
+
 }  // namespace baton::protocol::a2a

@@ -126,14 +126,8 @@ class V03Rest final : public Dialect {
 
   bool write_event(json::Writer& out, const TaskNames& names, const task::Event& event,
                    const InStream& place) const override {
-    return show_event(
-        names.task, event, place,
-        [&](const task::Status& status, const task::Json& metadata, bool final) {
-          out.object([&] { rest_v0_3::write_status_update(out, names, status, metadata, final); });
-        },
-        [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
-          out.object([&] { rest_v0_3::write_artifact_update(out, names, chunk, metadata); });
-        });
+    return write_proto_event(out, names, event, place, true, rest_v0_3::write_status,
+                             rest_v0_3::write_artifact);
   }
 
   // Webhooks of 0.3 have the same body in every binding.

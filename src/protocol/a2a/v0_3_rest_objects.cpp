@@ -55,8 +55,6 @@ void write_message(json::Writer& out, const task::Message& message, const TaskNa
   });
 }
 
-namespace {
-
 void write_artifact(json::Writer& out, const task::Artifact& artifact) {
   out.object([&] {
     out.optional("artifactId", artifact.id.value).optional("name", artifact.name);
@@ -75,9 +73,7 @@ void write_status(json::Writer& out, const task::Status& status, const TaskNames
   });
 }
 
-void write_names(json::Writer& out, const TaskNames& names) {
-  out.member("taskId", names.task.value).optional("contextId", names.context.value);
-}
+namespace {
 
 // Data of a part without a tag is nested twice, data of JSON-RPC is not. Some clients forget the tag: then an
 // object with other members than `data` is the data.
@@ -132,27 +128,6 @@ void write_task(json::Writer& out, const task::Task& task) {
                               [&](const task::Message& message) { write_message(out, message, names); });
     }
     out.optional("metadata", task.metadata);
-  });
-}
-
-void write_status_update(json::Writer& out, const TaskNames& names, const task::Status& status,
-                         const task::Json& metadata, bool final) {
-  out.key("statusUpdate").object([&] {
-    write_names(out, names);
-    write_status(out.key("status"), status, names);
-    if (final) out.member("final", true);
-    out.optional("metadata", metadata);
-  });
-}
-
-void write_artifact_update(json::Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
-                           const task::Json& metadata) {
-  out.key("artifactUpdate").object([&] {
-    write_names(out, names);
-    write_artifact(out.key("artifact"), chunk.artifact);
-    if (chunk.append) out.member("append", true);
-    if (chunk.last_chunk) out.member("lastChunk", true);
-    out.optional("metadata", metadata);
   });
 }
 

@@ -17,11 +17,8 @@ namespace baton::protocol::a2a::rest_v0_3 {
 // Includes the ids of the task and the context, unless empty.
 void write_message(json::Writer& out, const task::Message& message, const TaskNames& names);
 void write_task(json::Writer& out, const task::Task& task);
-// These write a member of a StreamResponse, with its name.
-void write_status_update(json::Writer& out, const TaskNames& names, const task::Status& status,
-                         const task::Json& metadata, bool final);
-void write_artifact_update(json::Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
-                           const task::Json& metadata);
+void write_status(json::Writer& out, const task::Status& status, const TaskNames& names);
+void write_artifact(json::Writer& out, const task::Artifact& artifact);
 void write_push(json::Writer& out, const task::TaskId& task, const task::PushConfig& config);
 
 // Reads the message, and the ids of the task and the context it is for.

@@ -75,32 +75,6 @@ void write_config(json::Writer& out, const task::TaskId& task, const task::PushC
   });
 }
 
-void write_names(json::Writer& out, const TaskNames& names) {
-  out.member("taskId", names.task.value).optional("contextId", names.context.value);
-}
-
-void write_status_update(json::Writer& out, const TaskNames& names, const task::Status& status,
-                         const task::Json& metadata) {
-  out.key("statusUpdate").object([&] {
-    write_names(out, names);
-    out.key("status");
-    v1::write_status(out, status, names.task, names.context);
-    out.optional("metadata", metadata);
-  });
-}
-
-void write_artifact_update(json::Writer& out, const TaskNames& names, const task::ArtifactChunk& chunk,
-                           const task::Json& metadata) {
-  out.key("artifactUpdate").object([&] {
-    write_names(out, names);
-    out.key("artifact");
-    v1::write_artifact(out, chunk.artifact);
-    if (chunk.append) out.member("append", true);
-    if (chunk.last_chunk) out.member("lastChunk", true);
-    out.optional("metadata", metadata);
-  });
-}
-
 class V10 final : public Dialect {
  public:
   V10() : Dialect(kV10) {}
@@ -178,14 +152,10 @@ class V10 final : public Dialect {
 
   bool write_event(json::Writer& out, const TaskNames& names, const task::Event& event,
                    const InStream& place) const override {
-    return show_event(
-        names.task, event, place,
-        [&](const task::Status& status, const task::Json& metadata, bool) {
-          out.object([&] { write_status_update(out, names, status, metadata); });
-        },
-        [&](const task::ArtifactChunk& chunk, const task::Json& metadata) {
-          out.object([&] { write_artifact_update(out, names, chunk, metadata); });
-        });
+    const auto write_status = [](json::Writer& to, const task::Status& status, const TaskNames& of) {
+      v1::write_status(to, status, of.task, of.context);
+    };
+    return write_proto_event(out, names, event, place, false, write_status, v1::write_artifact);
   }
 
   void write_webhook(json::Writer& out, const task::Task& task, const task::Event& event) const override {

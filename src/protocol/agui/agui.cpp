@@ -8,7 +8,6 @@
 #include "protocol/agui/open_items.h"
 #include "protocol/agui/read_input.h"
 #include "protocol/agui/run_frames.h"
-#include "protocol/agui/snapshot.h"
 #include "protocol/agui/usage_sum.h"
 #include "protocol/chat/protocol.h"
 #include "protocol/chat/tools.h"

@@ -25,4 +25,8 @@ void show_interrupts(const chat::RunFacts& facts, const std::vector<chat::Questi
                      const UsageSum& usage, Out& out);
 void show_error(const std::string& message, std::string_view code, const UsageSum& usage, Out& out);
 
+// The messages of a conversation as MESSAGES_SNAPSHOT has them, in a list (snapshot.cpp). One task::Message
+// may become several messages: each tool result is one of its own.
+void write_messages(json::Writer& out, const std::vector<task::Message>& messages, bool newer);
+
 }  // namespace baton::protocol::agui

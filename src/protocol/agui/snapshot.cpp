@@ -1,4 +1,4 @@
-#include "protocol/agui/snapshot.h"
+#include "protocol/agui/run_frames.h"
 
 #include <algorithm>
 #include <string>
