@@ -9,7 +9,6 @@
 #include "server/grpc/base64_files.h"
 #include "server/grpc/call.h"
 #include "server/grpc/call_status.h"
-#include "server/grpc/frames.h"
 #include "server/grpc/read_requests.h"
 #include "server/grpc/write_answers.h"
 

@@ -13,7 +13,6 @@
 #include "protocol/grpc/bytes.h"
 #include "server/grpc/call_status.h"
 #include "server/grpc/fields.h"
-#include "server/grpc/frames.h"
 
 namespace baton::server::grpc {
 namespace {

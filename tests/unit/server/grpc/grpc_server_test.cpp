@@ -9,7 +9,7 @@
 
 #include "protocol/grpc/methods.h"
 #include "protocol/grpc/schema.h"
-#include "server/grpc/frames.h"
+#include "server/grpc/call.h"
 #include "support/engine_bench.h"
 #include "support/patience.h"
 #include "unit/server/grpc/client_call.h"
