@@ -142,7 +142,7 @@ base::Result<Request> decode(const Dialect& dialect, Operation operation,
   return Request(CardRequest{});
 }
 
-void run(const HttpCallPtr& call, Operation operation, base::Result<Request> request) {
+void run_or_refuse(const HttpCallPtr& call, Operation operation, base::Result<Request> request) {
   call->streams = answers_with_stream(operation);
   const bool is_download = operation == Operation::artifact_bytes || operation == Operation::message_bytes;
   if (!is_download) call->forget_request();

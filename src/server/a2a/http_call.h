@@ -55,6 +55,6 @@ using HttpCallPtr = std::shared_ptr<HttpCall>;  // shared by the binding and the
 base::Result<Request> decode(const protocol::a2a::Dialect& dialect, Operation operation,
                              const protocol::a2a::Params& params);
 // Calls the operation with the decoded request, or refuses the call.
-void run(const HttpCallPtr& call, Operation operation, base::Result<Request> request);
+void run_or_refuse(const HttpCallPtr& call, Operation operation, base::Result<Request> request);
 
 }  // namespace baton::server::a2a

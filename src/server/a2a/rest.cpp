@@ -238,7 +238,7 @@ void handle_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const Re
     return call->refuse(good.error(), target.task);
   }
   call->extensions = extensions_of(call->head(), call->agent.card);
-  run(call, *target.operation, read_request(call->dialect(), target, said.params));
+  run_or_refuse(call, *target.operation, read_request(call->dialect(), target, said.params));
 }
 
 void refuse_rest(std::shared_ptr<http::Exchange> exchange, Admitted by, const RestTarget& target,
