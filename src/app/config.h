@@ -20,7 +20,7 @@
 namespace baton::app {
 
 // A bearer token and the caller it stands for.
-struct Token {
+struct ConfiguredToken {
   std::string secret;
   std::string caller;
   std::vector<std::string> agents;  // the agents it is good for; empty: all
@@ -35,7 +35,7 @@ struct Config {
   int port = 8080;
   int grpc_port = kGrpcOff;
   std::string agents_folder = "agent-cards";
-  std::vector<Token> tokens;
+  std::vector<ConfiguredToken> tokens;
   std::optional<bool> allow_anonymous;
   bool allow_readable_secrets = false;  // allow files with tokens that every user can read
   double queue_share = 0.25;            // of queue places, streams and replies, for one of several callers

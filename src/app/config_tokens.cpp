@@ -25,9 +25,9 @@ class Entry {
   Entry(json::Value object, const TokenSources& sources, std::string pointer, const ReportToken& report)
       : object_(object), sources_(sources), pointer_(std::move(pointer)), report_(report) {}
 
-  Token read() {
+  ConfiguredToken read() {
     check_members();
-    Token token;
+    ConfiguredToken token;
     token.caller = caller();
     token.secret = secret();
     token.variable = object_["token_env"].str();
@@ -136,8 +136,9 @@ class Entry {
 
 }  // namespace
 
-std::vector<Token> read_tokens(json::Value list, const TokenSources& sources, const ReportToken& report) {
-  std::vector<Token> tokens;
+std::vector<ConfiguredToken> read_tokens(json::Value list, const TokenSources& sources,
+                                         const ReportToken& report) {
+  std::vector<ConfiguredToken> tokens;
   if (!list.is_array()) {
     report("", "must be a list of objects");
     return tokens;
@@ -149,9 +150,9 @@ std::vector<Token> read_tokens(json::Value list, const TokenSources& sources, co
       report(pointer, "must be an object with caller and token, token_file or token_env");
       continue;
     }
-    Token token = Entry(item, sources, pointer, report).read();
-    const bool taken =
-        !token.secret.empty() && std::ranges::find(tokens, token.secret, &Token::secret) != tokens.end();
+    ConfiguredToken token = Entry(item, sources, pointer, report).read();
+    const bool taken = !token.secret.empty() &&
+                       std::ranges::find(tokens, token.secret, &ConfiguredToken::secret) != tokens.end();
     if (taken) report(pointer, "has the same token as an entry before it");
     tokens.back() = std::move(token);
   }

@@ -22,6 +22,7 @@ struct TokenSources {
 };
 
 // Reads the list: objects with `caller`, one of `token`, `token_file` and `token_env`, and perhaps `agents`.
-std::vector<Token> read_tokens(json::Value list, const TokenSources& sources, const ReportToken& report);
+std::vector<ConfiguredToken> read_tokens(json::Value list, const TokenSources& sources,
+                                         const ReportToken& report);
 
 }  // namespace baton::app

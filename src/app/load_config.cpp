@@ -144,7 +144,7 @@ class Loader {
 
   void take_tokens(json::Value list, const TokenSources& sources, const ReportToken& report) {
     config().tokens = read_tokens(list, sources, report);
-    for (const Token& token : config().tokens) {
+    for (const ConfiguredToken& token : config().tokens) {
       if (!token.variable.empty()) config().cards.secret_variables.push_back(token.variable);
     }
   }
@@ -230,7 +230,7 @@ class Loader {
   void check_secrets() {
     if (config().allow_readable_secrets) return;
     std::set<std::string> files;
-    for (const Token& token : config().tokens) files.insert(token.file);
+    for (const ConfiguredToken& token : config().tokens) files.insert(token.file);
     for (const std::string& file : files) {
       if (!is_exposed(file)) continue;
       wrong(file,

@@ -88,7 +88,7 @@ void log_agents(const agents::Catalogue& catalogue) {
 // Who may call, for the log, without secrets.
 std::string callers_of(const Config& config) {
   std::string text = config.anonymous_allowed() ? "anybody, without a token" : "";
-  for (const Token& token : config.tokens) {
+  for (const ConfiguredToken& token : config.tokens) {
     text.append(text.empty() ? "" : "; ").append(base::loggable(token.caller)).append(" with a token");
     for (const std::string& agent : token.agents)
       text.append(&agent == &token.agents.front() ? " for " : ", ").append(base::loggable(agent));

@@ -46,7 +46,7 @@ server::ServerOptions server_options(const Config& config) {
 
 std::vector<server::Token> tokens_of(const Config& config) {
   std::vector<server::Token> tokens;
-  for (const Token& token : config.tokens) {
+  for (const ConfiguredToken& token : config.tokens) {
     tokens.push_back({token.secret, task::Caller{token.caller}, token.agents});
   }
   return tokens;
@@ -153,7 +153,7 @@ base::Result<std::string> Service::start_grpc(server::grpc::GrpcServer& grpc) {
 // Sets who may call and, if that is more than one caller, each one's share.
 void Service::admit(const Config& config) {
   std::set<std::string> callers;
-  for (const Token& token : config.tokens) callers.insert(token.caller);
+  for (const ConfiguredToken& token : config.tokens) callers.insert(token.caller);
   if (config.anonymous_allowed()) callers.insert(task::kAnonymous.value);
   const auto share_of = [&](int all) {
     if (callers.size() < 2) return 0;

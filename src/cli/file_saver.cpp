@@ -66,7 +66,7 @@ std::vector<std::string> FileSaver::take(const protocol::a2a::Update& update) {
   if (const auto* task = std::get_if<task::Task>(&update)) {
     for (const task::Artifact& artifact : task->artifacts) take_artifact(artifact, false);
   }
-  if (const auto* reply = std::get_if<protocol::a2a::Reply>(&update)) {
+  if (const auto* reply = std::get_if<protocol::a2a::MessageReply>(&update)) {
     task::Artifact answer;
     answer.parts = reply->message.parts;
     take_artifact(answer, false);

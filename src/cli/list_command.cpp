@@ -131,7 +131,7 @@ class AgentTasks {
 
  private:
   const std::string agent_;
-  const client::Endpoint endpoint_;
+  const client::RemoteEndpoint endpoint_;
   ListQuery query_;
   std::deque<Entry> entries_;
   bool more_ = true;

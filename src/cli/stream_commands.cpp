@@ -73,7 +73,7 @@ class Session {
   }
 
   FollowEnd follow_stream(const Remote& remote, FollowPlan plan) {
-    const client::Endpoint endpoint(remote, interrupt_.fd());
+    const client::RemoteEndpoint endpoint(remote, interrupt_.fd());
     plan.dialect = &endpoint.dialect();
     // Nothing has answered over gRPC yet: the card, if there is one, came over HTTP.
     plan.is_met = !remote.over_grpc;
@@ -82,7 +82,7 @@ class Session {
   }
 
   FollowEnd send_plain(const Remote& remote, const ClientRequest& request, const task::TaskId& task) {
-    const client::Endpoint endpoint(remote, interrupt_.fd());
+    const client::RemoteEndpoint endpoint(remote, interrupt_.fd());
     FollowPlan plan;
     plan.dialect = &endpoint.dialect();
     plan.task = task;
@@ -113,7 +113,7 @@ class Session {
     for (const std::string& line : saver_->take(update)) console_.note(line);
   }
 
-  FollowWorld world_of(const client::Endpoint& endpoint) {
+  FollowWorld world_of(const client::RemoteEndpoint& endpoint) {
     url_ = endpoint.remote().url;
     FollowWorld world;
     world.open = [&](const client::StreamRequest& request, const client::OnStreamEvent& on_event) {

@@ -31,7 +31,7 @@ tl::expected<task::State, int> ask_for_task(const TaskOptions& options, F&& writ
   }
   const std::string note = token_note(remotes->front());
   if (!note.empty()) console.error(note);
-  const client::Endpoint endpoint(remotes->front());
+  const client::RemoteEndpoint endpoint(remotes->front());
   const auto result = endpoint.call(write(endpoint.dialect()), kCallTimeout);
   if (!result) {
     console.error(describe(result.error(), endpoint.remote().url));

@@ -64,7 +64,7 @@ std::string TerminalView::show(const protocol::a2a::Update& update) {
   if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) show_status(*status);
   if (const auto* artifact = std::get_if<protocol::a2a::ArtifactUpdate>(&update)) show_artifact(*artifact);
   if (const auto* task = std::get_if<task::Task>(&update)) show_task(*task);
-  if (const auto* reply = std::get_if<protocol::a2a::Reply>(&update)) show_message(reply->message);
+  if (const auto* reply = std::get_if<protocol::a2a::MessageReply>(&update)) show_message(reply->message);
   return std::exchange(out_, {});
 }
 

@@ -128,15 +128,15 @@ tl::expected<task::Json, CallError> result_in(const protocol::a2a::ClientDialect
   return result->result.json();
 }
 
-std::shared_ptr<const Channel> open_channel(const Remote& remote) {
+std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote) {
   if (!remote.over_grpc) return nullptr;
   ChannelTarget target = *remote.over_grpc;
   target.url = remote.url;
-  return std::make_shared<const Channel>(std::move(target));
+  return std::make_shared<const GrpcChannel>(std::move(target));
 }
 
 // Events have no numbers here, because gRPC has no place for them.
-StreamEnd grpc_stream(const Channel& channel, const ChannelCall& call,
+StreamEnd grpc_stream(const GrpcChannel& channel, const ChannelCall& call,
                       const protocol::a2a::ClientDialect& dialect, const OnStreamEvent& on_event) {
   StreamEnd end;
   const auto answer = channel.stream(call, [&](std::string_view json) {
@@ -167,10 +167,10 @@ http::outbound::HttpRequest basic_request(std::string url, const std::string& to
 
 }  // namespace
 
-Endpoint::Endpoint(Remote remote, int stop_fd)
+RemoteEndpoint::RemoteEndpoint(Remote remote, int stop_fd)
     : remote_(std::move(remote)), channel_(open_channel(remote_)), stop_fd_(stop_fd) {}
 
-ChannelCall Endpoint::grpc_call(const protocol::a2a::ClientRequest& request) const {
+ChannelCall RemoteEndpoint::grpc_call(const protocol::a2a::ClientRequest& request) const {
   ChannelCall call{request, {}, {}, stop_fd_};
   call.metadata.emplace_back("a2a-version", protocol::name_of(dialect().version()));
   if (!remote_.token.empty()) call.metadata.emplace_back("authorization", "Bearer " + remote_.token);
@@ -178,7 +178,7 @@ ChannelCall Endpoint::grpc_call(const protocol::a2a::ClientRequest& request) con
   return call;
 }
 
-http::outbound::HttpRequest Endpoint::http(const protocol::a2a::ClientRequest& request) const {
+http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequest& request) const {
   std::string url = remote_.url;
   if (!request.path.empty()) {
     while (url.ends_with('/')) url.pop_back();
@@ -193,8 +193,8 @@ http::outbound::HttpRequest Endpoint::http(const protocol::a2a::ClientRequest& r
   return out;
 }
 
-tl::expected<task::Json, CallError> Endpoint::call(const protocol::a2a::ClientRequest& request,
-                                                   milliseconds timeout) const {
+tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::ClientRequest& request,
+                                                         milliseconds timeout) const {
   if (channel_) {
     ChannelCall out = grpc_call(request);
     out.timeout = timeout;
@@ -210,7 +210,7 @@ tl::expected<task::Json, CallError> Endpoint::call(const protocol::a2a::ClientRe
   return result_in(dialect(), answer->status, answer->body);
 }
 
-StreamEnd Endpoint::stream(const StreamRequest& stream_request, const OnStreamEvent& on_event) const {
+StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnStreamEvent& on_event) const {
   if (channel_) {
     ChannelCall out = grpc_call(stream_request.request);
     if (stream_request.after)

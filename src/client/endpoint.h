@@ -1,4 +1,4 @@
-// Endpoint: a remote A2A agent, and a client's calls to it.
+// RemoteEndpoint: a remote A2A agent, and a client's calls to it.
 #pragma once
 
 #include <chrono>
@@ -59,10 +59,10 @@ struct StreamEnd {
 // Gets an event's number (0: none) and the JSON of its result; returns whether to go on.
 using OnStreamEvent = std::function<bool(std::int64_t number, std::string_view result)>;
 
-class Endpoint {
+class RemoteEndpoint {
  public:
   // `stop_fd`: see http::outbound::HttpRequest.
-  explicit Endpoint(Remote remote, int stop_fd = -1);
+  explicit RemoteEndpoint(Remote remote, int stop_fd = -1);
 
   // Makes one request and returns its result.
   tl::expected<task::Json, CallError> call(const protocol::a2a::ClientRequest& request,
@@ -79,7 +79,7 @@ class Endpoint {
   ChannelCall grpc_call(const protocol::a2a::ClientRequest& request) const;
 
   const Remote remote_;
-  const std::shared_ptr<const Channel> channel_;  // shared by copies; null: HTTP
+  const std::shared_ptr<const GrpcChannel> channel_;  // shared by copies; null: HTTP
   const int stop_fd_;
 };
 

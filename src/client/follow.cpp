@@ -93,7 +93,7 @@ class Following {
       end_.state = status->status.state;
       if (end_.task.empty()) end_.task = status->task;
     }
-    const bool is_reply = std::holds_alternative<protocol::a2a::Reply>(update);
+    const bool is_reply = std::holds_alternative<protocol::a2a::MessageReply>(update);
     if (is_reply) end_.state = task::State::completed;
     // A subscription may show an earlier end of a reopened task. So its end is up to the server.
     over_ = is_reply || (plan_.until_waiting && end_.state && task::is_stopped(*end_.state));

@@ -10,21 +10,21 @@ auto absent() {
 
 }  // namespace
 
-class Channel::Impl {};
+class GrpcChannel::Impl {};
 
-Channel::Channel(ChannelTarget) {}
-Channel::~Channel() = default;
+GrpcChannel::GrpcChannel(ChannelTarget) {}
+GrpcChannel::~GrpcChannel() = default;
 
-bool Channel::available() {
+bool GrpcChannel::available() {
   return false;
 }
 
-base::Result<ChannelAnswer> Channel::call(const ChannelCall&) const {
+base::Result<ChannelAnswer> GrpcChannel::call(const ChannelCall&) const {
   return absent();
 }
 
-base::Result<ChannelAnswer> Channel::stream(const ChannelCall&,
-                                            const std::function<bool(std::string_view)>&) const {
+base::Result<ChannelAnswer> GrpcChannel::stream(const ChannelCall&,
+                                                const std::function<bool(std::string_view)>&) const {
   return absent();
 }
 

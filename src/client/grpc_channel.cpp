@@ -67,9 +67,9 @@ std::shared_ptr<::grpc::Channel> open(const std::string& url) {
 }
 
 // One call. Its steps run one after the other, so one tag suffices.
-class Conversation {
+class ChannelConversation {
  public:
-  Conversation(::grpc::GenericStub& stub, const std::string& method, const ChannelCall& call)
+  ChannelConversation(::grpc::GenericStub& stub, const std::string& method, const ChannelCall& call)
       : stop_fd_(call.stop_fd) {
     for (const auto& [name, value] : call.metadata) context_.AddMetadata(name, value);
     if (call.timeout.count() > 0) context_.set_deadline(std::chrono::system_clock::now() + call.timeout);
@@ -77,7 +77,7 @@ class Conversation {
   }
 
   // The library requires that every step is seen to its end.
-  ~Conversation() {
+  ~ChannelConversation() {
     context_.TryCancel();
     if (started_ && !finished_) finish();
     queue_.Shutdown();
@@ -86,8 +86,8 @@ class Conversation {
     while (queue_.Next(&tag, &good)) {
     }
   }
-  Conversation(const Conversation&) = delete;
-  Conversation& operator=(const Conversation&) = delete;
+  ChannelConversation(const ChannelConversation&) = delete;
+  ChannelConversation& operator=(const ChannelConversation&) = delete;
 
   bool send(const std::string& bytes) {
     started_ = true;
@@ -143,7 +143,7 @@ class Conversation {
 
 }  // namespace
 
-class Channel::Impl {
+class GrpcChannel::Impl {
  public:
   explicit Impl(ChannelTarget target) : target_(std::move(target)), stub_(open(target_.url)) {}
 
@@ -154,7 +154,7 @@ class Channel::Impl {
     const protocol::grpc::Method& method = *what->method;
     const auto bytes = messages_.to_bytes(method.request_message(), what->message);
     if (!bytes) return base::fail(bytes.error());
-    Conversation talk(stub_, method.path_of_call(), call);
+    ChannelConversation talk(stub_, method.path_of_call(), call);
     bool going = talk.send(*bytes);
     bool enough = false;
     for (std::string message; going && talk.receive(message);) {
@@ -197,19 +197,19 @@ class Channel::Impl {
   }
 
   const ChannelTarget target_;
-  const protocol::grpc::Schema schema_;
+  const protocol::grpc::MessageSchema schema_;
   const protocol::grpc::ProtoJson messages_{schema_};
   mutable ::grpc::GenericStub stub_;  // calls do not modify it
 };
 
-Channel::Channel(ChannelTarget target) : impl_(std::make_unique<const Impl>(std::move(target))) {}
-Channel::~Channel() = default;
+GrpcChannel::GrpcChannel(ChannelTarget target) : impl_(std::make_unique<const Impl>(std::move(target))) {}
+GrpcChannel::~GrpcChannel() = default;
 
-bool Channel::available() {
+bool GrpcChannel::available() {
   return true;
 }
 
-base::Result<ChannelAnswer> Channel::call(const ChannelCall& call) const {
+base::Result<ChannelAnswer> GrpcChannel::call(const ChannelCall& call) const {
   std::string body;
   auto answer = impl_->run(call, [&](std::string_view json) {
     body = json;
@@ -219,8 +219,8 @@ base::Result<ChannelAnswer> Channel::call(const ChannelCall& call) const {
   return answer;
 }
 
-base::Result<ChannelAnswer> Channel::stream(const ChannelCall& call,
-                                            const std::function<bool(std::string_view)>& on_message) const {
+base::Result<ChannelAnswer> GrpcChannel::stream(
+    const ChannelCall& call, const std::function<bool(std::string_view)>& on_message) const {
   return impl_->run(call, on_message);
 }
 

@@ -1,4 +1,4 @@
-// Channel: a client's A2A calls over gRPC, the counterpart of GrpcServer. It sends a request of the REST
+// GrpcChannel: a client's A2A calls over gRPC, the counterpart of GrpcServer. It sends a request of the REST
 // binding as the matching gRPC call, and returns the answer in REST's JSON.
 //
 // Threads: any; each call blocks until it is over. No proxy is used. In a program built without gRPC every
@@ -40,12 +40,12 @@ struct ChannelAnswer {
   std::string body;
 };
 
-class Channel {
+class GrpcChannel {
  public:
-  explicit Channel(ChannelTarget target);
-  ~Channel();
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
+  explicit GrpcChannel(ChannelTarget target);
+  ~GrpcChannel();
+  GrpcChannel(const GrpcChannel&) = delete;
+  GrpcChannel& operator=(const GrpcChannel&) = delete;
 
   // Whether this program was built with gRPC.
   static bool available();

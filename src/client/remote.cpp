@@ -18,7 +18,7 @@ auto failed(std::string text) {
 
 // A gRPC call is made from the REST request of its version.
 std::optional<Remote> over_grpc(const protocol::RemoteInterface& place, bool streams) {
-  if (!Channel::available()) return std::nullopt;
+  if (!GrpcChannel::available()) return std::nullopt;
   auto dialect = protocol::a2a::client_dialect(place.version, Binding::rest);
   if (!dialect || place.url.empty()) return std::nullopt;
   Remote remote{place.url, std::move(dialect), streams};

@@ -11,7 +11,7 @@
 
 #include "agents/settings.h"
 #include "base/clock.h"
-#include "engine/open_subagents.h"
+#include "engine/unfinished_subagents.h"
 #include "task/event.h"
 
 namespace baton::engine {
@@ -23,7 +23,7 @@ class PendingOutput {
                 agents::AgentSettings::ReplyAs reply_as = agents::AgentSettings::ReplyAs::artifact);
 
   // The turn runs again or goes on: these subagents are open, and its message has had these replies so far.
-  void go_on(OpenSubagents open, std::vector<task::Part> said);
+  void go_on(UnfinishedSubagents open, std::vector<task::Part> said);
 
   // Adds an event. An event with content of its own ends the open reply or span. If the event is refused,
   // returns why, for the agent's failure. Drops the end of a subagent that is not open, and a second
@@ -98,7 +98,7 @@ class PendingOutput {
   int spans_ = 0;
   int artifacts_ = 0;
   std::unordered_map<std::string, std::size_t> artifact_bytes_;
-  OpenSubagents subagents_;
+  UnfinishedSubagents subagents_;
 };
 
 }  // namespace baton::engine

@@ -14,7 +14,7 @@ namespace {
 constexpr int kPage = 500;
 constexpr int kSuspicious = 5;  // attempts, from which on the turn may be what crashes the program
 
-void close_subagents(task::Change& change, OpenSubagents& open) {
+void close_subagents(task::Change& change, UnfinishedSubagents& open) {
   for (task::Subagent& left : open.close_all("interrupted by a restart")) {
     change.events.push_back(std::move(left));
   }

@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "base/error.h"
-#include "engine/open_subagents.h"
+#include "engine/unfinished_subagents.h"
 #include "task/head.h"
 
 namespace baton::engine {
 
 struct TurnLog {
   std::vector<task::ArtifactId> shown;    // artifacts and replies that the turn itself began
-  OpenSubagents subagents;                // open ones
+  UnfinishedSubagents subagents;          // open ones
   std::vector<task::Subagent> delegated;  // started or answered, in order; `error` of those without a task
   std::vector<task::Part> said;           // each whole reply of the earlier turns
   bool has_delegated = false;             // the turn itself

@@ -67,15 +67,15 @@ void ConnectionLoop::resume(Connection& connection) {
 
 void ConnectionLoop::accept_some() {
   for (int i = 0; i < kAcceptsInARound && listener_.fd() >= 0; ++i) {
-    Accepted accepted = listener_.accept();
-    if (accepted.outcome == Accepted::Outcome::none) return;
-    if (accepted.outcome == Accepted::Outcome::exhausted) {
+    AcceptedSocket accepted = listener_.accept();
+    if (accepted.outcome == AcceptedSocket::Outcome::none) return;
+    if (accepted.outcome == AcceptedSocket::Outcome::exhausted) {
       // Not polled until the next sweep: it would be ready at once, and fail again.
       core_->loop.forget(listener_.fd(), accept_);
       accepting_ = false;
       return;
     }
-    if (accepted.outcome != Accepted::Outcome::connection) continue;
+    if (accepted.outcome != AcceptedSocket::Outcome::connection) continue;
     try {
       add(std::move(accepted));
     } catch (const std::exception& error) {
@@ -84,7 +84,7 @@ void ConnectionLoop::accept_some() {
   }
 }
 
-void ConnectionLoop::add(Accepted accepted) {
+void ConnectionLoop::add(AcceptedSocket accepted) {
   const Limits& limits = core_->limits;
   auto connection = std::make_shared<Connection>(*this, std::move(accepted.fd), std::move(accepted.address),
                                                  limits, core_->hooks.may_send_body);

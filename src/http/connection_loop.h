@@ -52,7 +52,7 @@ class ConnectionLoop {
   SteadyTime end_round();
   void on_event(Connection& connection, std::uint32_t events);
   void accept_some();
-  void add(Accepted accepted);
+  void add(AcceptedSocket accepted);
   void close(Connection& connection);
   void close_all();
 

@@ -93,23 +93,23 @@ base::Result<Listener> Listener::open(const std::string& host, int port) {
   return Listener(std::move(fd), bound);
 }
 
-Accepted Listener::accept() const {
+AcceptedSocket Listener::accept() const {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   const int fd =
       ::accept4(fd_.get(), reinterpret_cast<sockaddr*>(&address), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
-  if (fd >= 0) return {Accepted::Outcome::connection, base::UniqueFd(fd), text_of(address)};
+  if (fd >= 0) return {AcceptedSocket::Outcome::connection, base::UniqueFd(fd), text_of(address)};
   switch (errno) {
     case EAGAIN:
-      return {Accepted::Outcome::none, {}, {}};
+      return {AcceptedSocket::Outcome::none, {}, {}};
     case EMFILE:
     case ENFILE:
     case ENOBUFS:
     case ENOMEM:
-      return {Accepted::Outcome::exhausted, {}, {}};
+      return {AcceptedSocket::Outcome::exhausted, {}, {}};
     default:
       // ECONNABORTED, EINTR, EPROTO and other network errors concern that connection, not the listener.
-      return {Accepted::Outcome::try_again, {}, {}};
+      return {AcceptedSocket::Outcome::try_again, {}, {}};
   }
 }
 

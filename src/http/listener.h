@@ -8,7 +8,7 @@
 
 namespace baton::http {
 
-struct Accepted {
+struct AcceptedSocket {
   enum class Outcome {
     connection,
     none,       // no connection is waiting
@@ -25,7 +25,7 @@ class Listener {
   // `host`: an IPv4 or IPv6 address, with or without brackets, or "localhost". Fails if the address is taken.
   static base::Result<Listener> open(const std::string& host, int port);
 
-  Accepted accept() const;
+  AcceptedSocket accept() const;
   int fd() const { return fd_.get(); }
   int port() const { return port_; }
   void close() { fd_.reset(); }

@@ -130,7 +130,7 @@ std::string AgentOutput::id_of_ask(const std::string& own) {
   return own.empty() ? base::make_uuid() : call_ids_.begin(own);
 }
 
-bool AgentOutput::take_one(line::Done done) {
+bool AgentOutput::take_one(line::Finish done) {
   return end(Done{std::move(done.message)});
 }
 bool AgentOutput::take_one(line::Fail failure) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "agents/command/call_ids.h"
-#include "agents/command/open_steps.h"
+#include "agents/command/unfinished_steps.h"
 #include "agents/executor.h"
 #include "agents/line/from_agent.h"
 #include "agents/settings.h"
@@ -45,7 +45,7 @@ class AgentOutput {
   bool take_one(line::Wait);
   bool take_one(line::Ask ask);
   bool take_one(line::Auth auth);
-  bool take_one(line::Done done);
+  bool take_one(line::Finish done);
   bool take_one(line::Fail fail);
   bool take_one(line::Reject reject);
   bool end(Outcome outcome);
@@ -55,7 +55,7 @@ class AgentOutput {
   SinkGate& gate_;
   const std::uint64_t output_max_;
   std::set<std::string, std::less<>> client_tools_;
-  OpenSteps open_;
+  UnfinishedSteps open_;
   CallIds call_ids_;
   std::uint64_t printed_ = 0;
   bool canceling_ = false;

@@ -212,7 +212,7 @@ bool Worker::take_line(std::string_view text) {
     kill_for_one("its worker was ended because another turn printed too much");
     return false;
   }
-  const bool ends = std::holds_alternative<line::Done>(decoded->message) ||
+  const bool ends = std::holds_alternative<line::Finish>(decoded->message) ||
                     std::holds_alternative<line::Fail>(decoded->message) ||
                     std::holds_alternative<line::Reject>(decoded->message) ||
                     std::holds_alternative<line::Wait>(decoded->message) ||

@@ -22,10 +22,11 @@ std::string in_quotes(std::string_view name) {
   return "\"" + std::string(name) + "\"";
 }
 
-// Fields: reads the members of a line and keeps the first error. Values read after an error are discarded.
-class Fields {
+// LineMembers: reads the members of a line and keeps the first error. Values read after an error are
+// discarded.
+class LineMembers {
  public:
-  explicit Fields(json::Value line) : line_(line) {}
+  explicit LineMembers(json::Value line) : line_(line) {}
 
   json::Value operator[](std::string_view name) const { return line_[name]; }
   const std::string& problem() const { return problem_; }
@@ -115,15 +116,15 @@ task::Part data_part(std::string_view member, std::string_view json) {
   return task::Part::of_data(std::move(data));
 }
 
-AgentMessage read_text(Fields& line) {
+AgentMessage read_text(LineMembers& line) {
   return Text{line.needed_string("delta")};
 }
 
-AgentMessage read_reasoning(Fields& line) {
+AgentMessage read_reasoning(LineMembers& line) {
   return Reasoning{line.needed_string("delta")};
 }
 
-AgentMessage read_status(Fields& line) {
+AgentMessage read_status(LineMembers& line) {
   task::StatusChanged changed;
   changed.status.state = task::State::working;
   changed.status.message = line.optional_message("message");
@@ -141,13 +142,13 @@ AgentMessage read_status(Fields& line) {
   return task::EventBody{std::move(changed)};
 }
 
-AgentMessage read_artifact(Fields& line) {
+AgentMessage read_artifact(LineMembers& line) {
   if (line["artifact"].missing()) line.wrong("\"artifact\" is missing");
   return task::EventBody{task::ArtifactChunk{line.taken(protocol::v1::read_artifact(line["artifact"])),
                                              line.optional_bool("append"), line.optional_bool("lastChunk")}};
 }
 
-AgentMessage read_tool_call(Fields& line) {
+AgentMessage read_tool_call(LineMembers& line) {
   task::ToolCall call{line.needed_id(), line.needed_name("name"), {"{}"}, false};
   const json::Value arguments = line["arguments"];
   if (!arguments.absent() && !arguments.is_object()) line.wrong("\"arguments\" must be an object");
@@ -155,14 +156,14 @@ AgentMessage read_tool_call(Fields& line) {
   return task::EventBody{std::move(call)};
 }
 
-AgentMessage read_tool_result(Fields& line) {
+AgentMessage read_tool_result(LineMembers& line) {
   task::ToolResult result{line.needed_name("id"), {}, line.optional_string("error")};
   if (!line["content"].missing()) result.content = line["content"].json();
   if (result.content.empty() && result.error.empty()) line.wrong("\"content\" or \"error\" is needed");
   return task::EventBody{std::move(result)};
 }
 
-AgentMessage read_state(Fields& line) {
+AgentMessage read_state(LineMembers& line) {
   const json::Value snapshot = line["snapshot"];
   const json::Value delta = line["delta"];
   if (snapshot.missing() == delta.missing())
@@ -171,7 +172,7 @@ AgentMessage read_state(Fields& line) {
   return task::EventBody{task::StateDelta{line.needed_patch("delta")}};
 }
 
-AgentMessage read_step(Fields& line) {
+AgentMessage read_step(LineMembers& line) {
   const std::string name = line.needed_name("name");
   const std::string phase = line.needed_string("phase");
   if (phase == "start") return task::EventBody{task::Step{name, task::Step::Phase::start}};
@@ -181,13 +182,13 @@ AgentMessage read_step(Fields& line) {
 }
 
 // A value may be null; an absent one is stored as null.
-AgentMessage read_custom(Fields& line) {
+AgentMessage read_custom(LineMembers& line) {
   task::Custom custom{line.needed_name("name"), {"null"}};
   if (!line["value"].missing()) custom.value = line["value"].json();
   return task::EventBody{std::move(custom)};
 }
 
-AgentMessage read_activity(Fields& line) {
+AgentMessage read_activity(LineMembers& line) {
   task::Activity activity{line.needed_id(), line.needed_name("activity"), {}, {}};
   const json::Value content = line["content"];
   if (content.absent() == line["patch"].absent())
@@ -201,7 +202,7 @@ AgentMessage read_activity(Fields& line) {
   return task::EventBody{std::move(activity)};
 }
 
-AgentMessage read_usage(Fields& line) {
+AgentMessage read_usage(LineMembers& line) {
   const json::Value used = line["usage"];
   if (!used.is_object()) line.wrong("\"usage\" must be an object");
   task::Usage usage;
@@ -223,18 +224,18 @@ AgentMessage read_usage(Fields& line) {
   return task::EventBody{std::move(usage)};
 }
 
-AgentMessage read_delegate(Fields& line) {
+AgentMessage read_delegate(LineMembers& line) {
   return Delegate{line.needed_name("id"),
                   line.needed_name("agent"),
                   line.needed_message("message", task::Role::user),
                   {line.optional_string("task")}};
 }
 
-AgentMessage read_wait(Fields&) {
+AgentMessage read_wait(LineMembers&) {
   return Wait{};
 }
 
-AgentMessage read_ask(Fields& line) {
+AgentMessage read_ask(LineMembers& line) {
   Ask ask{line.optional_id(), line.needed_message("message")};
   if (const json::Value schema = line["schema"]; !schema.absent()) {
     if (!schema.is_object()) line.wrong("\"schema\" must be an object");
@@ -243,25 +244,25 @@ AgentMessage read_ask(Fields& line) {
   return ask;
 }
 
-AgentMessage read_auth(Fields& line) {
+AgentMessage read_auth(LineMembers& line) {
   Auth auth{line.optional_id(), line.needed_message("message")};
   if (!line.optional_string("url").empty()) auth.message.parts.push_back(data_part("url", line["url"].raw()));
   return auth;
 }
 
-AgentMessage read_done(Fields& line) {
-  return Done{line.optional_message("message")};
+AgentMessage read_done(LineMembers& line) {
+  return Finish{line.optional_message("message")};
 }
-AgentMessage read_fail(Fields& line) {
+AgentMessage read_fail(LineMembers& line) {
   return Fail{line.needed_string("error")};
 }
-AgentMessage read_reject(Fields& line) {
+AgentMessage read_reject(LineMembers& line) {
   return Reject{line.optional_string("reason")};
 }
 
 struct Reader {
   std::string_view type;
-  AgentMessage (*read)(Fields& line);
+  AgentMessage (*read)(LineMembers& line);
 };
 
 constexpr std::array kReaders{
@@ -283,7 +284,7 @@ Result<AgentLine> decode(std::string_view line) {
   if (!document) return fail(document.error());
   const auto refuse = [](std::string why) { return fail(base::ErrorCode::invalid_argument, std::move(why)); };
   if (!document->root().is_object()) return refuse("a line must be a JSON object");
-  Fields fields(document->root());
+  LineMembers fields(document->root());
   const std::string type = fields.needed_string("type");
   if (!fields.problem().empty()) return refuse(fields.problem());
   for (const Reader& reader : kReaders) {

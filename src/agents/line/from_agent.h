@@ -50,7 +50,7 @@ struct Auth {
 };
 
 // {"type":"done","message":"..." or {parts}?}
-struct Done {
+struct Finish {
   std::optional<task::Message> message;
 };
 struct Fail {
@@ -65,7 +65,7 @@ struct Reject {
 // adds them when it stores them. What strict clients would fail on is refused: arguments of a call must be an
 // object, patches complete JSON Patch operations. Usage keeps only the members of task::Usage.
 using AgentMessage =
-    std::variant<Text, Reasoning, task::EventBody, Delegate, Wait, Ask, Auth, Done, Fail, Reject>;
+    std::variant<Text, Reasoning, task::EventBody, Delegate, Wait, Ask, Auth, Finish, Fail, Reject>;
 
 struct AgentLine {
   std::string turn;  // empty: not given

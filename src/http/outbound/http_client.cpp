@@ -22,9 +22,9 @@ using BodySink = std::function<bool(int status, std::string_view piece)>;
 
 // Runs the library's request writer and answer reader on our own stream. Its own sockets only have timeouts
 // for single reads, and would resolve the name a second time.
-class Exchange final : private httplib::ClientImpl {
+class Roundtrip final : private httplib::ClientImpl {
  public:
-  explicit Exchange(const Url& url) : ClientImpl(url.host, url.port) {
+  explicit Roundtrip(const Url& url) : ClientImpl(url.host, url.port) {
     set_url_encode(false);  // send the target exactly as it was checked
     set_decompress(false);  // a small answer must not expand
   }
@@ -137,7 +137,7 @@ base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Ch
     return !over;
   };
   httplib::Response in;
-  const bool complete = Exchange(url).run(stream, out, in);
+  const bool complete = Roundtrip(url).run(stream, out, in);
   if (complete && answer.status == 0) take_head(in, answer);  // 204: the library does not show its head
   const bool enough = request.head_suffices && answer.status != 0;
   if (complete || over || enough) return std::move(answer);

@@ -16,8 +16,9 @@
 namespace baton::protocol::agent_api {
 namespace {
 
-// Fields: reads members of a request and keeps the first error. Values read after an error are discarded.
-class Fields {
+// BodyMembers: reads members of a request and keeps the first error. Values read after an error are
+// discarded.
+class BodyMembers {
  public:
   const std::string& problem() const { return problem_; }
   void wrong(std::string_view where, std::string_view what) {
@@ -102,14 +103,14 @@ std::vector<Said> said_in(json::Value item, const std::string& where) {
 }
 
 // Reads an id that may be under either name. Errors use the first.
-std::string needed_id(const Said& said, std::string_view name, std::string_view other, Fields& fields) {
+std::string needed_id(const Said& said, std::string_view name, std::string_view other, BodyMembers& fields) {
   const json::Value value = said.members[name].absent() ? said.members[other] : said.members[name];
   std::string id = fields.id(value, said.where + std::string(name));
   if (id.empty()) fields.wrong(said.where + std::string(name), "is missing");
   return id;
 }
 
-void read_result(const Said& said, Fields& fields, chat::RunRequest& request) {
+void read_result(const Said& said, BodyMembers& fields, chat::RunRequest& request) {
   chat::ClientResult result;
   result.call = needed_id(said, "call_id", "tool_call_id", fields);
   result.error = fields.text(said.members["error"], said.where + "error");
@@ -119,7 +120,7 @@ void read_result(const Said& said, Fields& fields, chat::RunRequest& request) {
   request.results.push_back(std::move(result));
 }
 
-void read_answer(const Said& said, Fields& fields, chat::RunRequest& request) {
+void read_answer(const Said& said, BodyMembers& fields, chat::RunRequest& request) {
   chat::Answer answer;
   answer.ask = needed_id(said, "approval_request_id", "id", fields);
   const json::Value approve =
@@ -132,7 +133,7 @@ void read_answer(const Said& said, Fields& fields, chat::RunRequest& request) {
   request.answers.push_back(std::move(answer));
 }
 
-void read_message(json::Value item, const std::string& where, Fields& fields, task::Message& message) {
+void read_message(json::Value item, const std::string& where, BodyMembers& fields, task::Message& message) {
   message.id.value = fields.id(item["id"], where + ".id");
   for (task::Part& part : fields.taken(read_contents(item["content"], where + ".content"))) {
     message.parts.push_back(std::move(part));
@@ -140,7 +141,7 @@ void read_message(json::Value item, const std::string& where, Fields& fields, ta
 }
 
 // The kinds of all items. Everything up to the agent's last item is `other`: it was said before.
-std::vector<Kind> kinds_of(json::Value input, Fields& fields) {
+std::vector<Kind> kinds_of(json::Value input, BodyMembers& fields) {
   bool server_calls = false;
   for (const json::Value item : input) server_calls = server_calls || is_server_call(item["type"].string());
   std::vector<Kind> kinds;
@@ -159,7 +160,7 @@ std::vector<Kind> kinds_of(json::Value input, Fields& fields) {
 
 // Fills message, results and answers of `request`. Returns the other items, such as system messages and old
 // ones.
-std::vector<json::Value> read_input(json::Value input, Fields& fields, chat::RunRequest& request) {
+std::vector<json::Value> read_input(json::Value input, BodyMembers& fields, chat::RunRequest& request) {
   std::vector<json::Value> rest;
   if (!input.is_array()) {
     fields.wrong("input", input.absent() ? "is missing" : "must be a list");
@@ -225,7 +226,7 @@ constexpr std::array kHints{
     Hint{"seed", is_whole, "must be a whole number"},
 };
 
-task::Json read_metadata(json::Value body, const std::vector<json::Value>& rest, Fields& fields) {
+task::Json read_metadata(json::Value body, const std::vector<json::Value>& rest, BodyMembers& fields) {
   task::Json metadata;
   const std::string user = fields.id(body["user_id"], "user_id");
   bool any = !rest.empty() || !user.empty();
@@ -249,7 +250,7 @@ task::Json read_metadata(json::Value body, const std::vector<json::Value>& rest,
 }
 
 // Reads {"type":"function","function":{...}}, or the same members without the `function` around them.
-void read_tool(json::Value tool, const std::string& where, Fields& fields, json::Writer& out) {
+void read_tool(json::Value tool, const std::string& where, BodyMembers& fields, json::Writer& out) {
   const bool nested = tool["function"].is_object();
   const json::Value function = nested ? tool["function"] : tool;
   const std::string in = where + (nested ? ".function." : ".");
@@ -264,7 +265,7 @@ void read_tool(json::Value tool, const std::string& where, Fields& fields, json:
   });
 }
 
-task::Json read_tools(json::Value tools, Fields& fields) {
+task::Json read_tools(json::Value tools, BodyMembers& fields) {
   task::Json list;
   if (tools.absent()) return list;
   if (!tools.is_array()) fields.wrong("tools", "must be a list");
@@ -288,7 +289,7 @@ base::Result<chat::RunRequest> read_request(json::Value body) {
   if (!body.is_object()) {
     return base::fail(base::ErrorCode::invalid_argument, "the request must be an object");
   }
-  Fields fields;
+  BodyMembers fields;
   chat::RunRequest request;
   request.conversation.value = fields.id(body["session_id"], "session_id");
   request.run = fields.id(body["id"], "id");

@@ -91,7 +91,7 @@ base::Result<std::string> plain(const std::string& json) {
 
 }  // namespace
 
-Schema::Schema() : pool_(pb::DescriptorPool::generated_pool()), factory_(&pool_) {
+MessageSchema::MessageSchema() : pool_(pb::DescriptorPool::generated_pool()), factory_(&pool_) {
   pb::SetLogHandler(nullptr);  // what it would log is also reported as a failure
   factory_.SetDelegateToGeneratedFactory(true);
   // The files import these, so they must be linked and registered.
@@ -105,19 +105,19 @@ Schema::Schema() : pool_(pb::DescriptorPool::generated_pool()), factory_(&pool_)
   }
 }
 
-std::unique_ptr<pb::Message> Schema::make(const std::string& name) const {
+std::unique_ptr<pb::Message> MessageSchema::make(const std::string& name) const {
   const pb::Descriptor* type = pool_.FindMessageTypeByName(name);
   return std::unique_ptr<pb::Message>(type ? factory_.GetPrototype(type)->New() : nullptr);
 }
 
-base::Result<std::unique_ptr<pb::Message>> Schema::parse(const std::string& name,
-                                                         const std::string& bytes) const {
+base::Result<std::unique_ptr<pb::Message>> MessageSchema::parse(const std::string& name,
+                                                                const std::string& bytes) const {
   auto message = make(name);
   if (message && message->ParseFromString(bytes)) return message;
   return base::fail(base::ErrorCode::invalid_request, "the message cannot be read");
 }
 
-ProtoJson::ProtoJson(const Schema& schema)
+ProtoJson::ProtoJson(const MessageSchema& schema)
     : schema_(schema), resolver_(pb::util::NewTypeResolverForDescriptorPool(kUrl, &schema.pool())) {}
 ProtoJson::~ProtoJson() = default;
 

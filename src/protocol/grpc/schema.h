@@ -1,4 +1,5 @@
-// Schema: the messages of schema/grpc/. No code is generated from the files: the constructor reads them.
+// MessageSchema: the messages of schema/grpc/. No code is generated from the files: the constructor reads
+// them.
 //
 // Threads: immutable once made. Messages belong to their makers.
 #pragma once
@@ -19,11 +20,11 @@ namespace baton::protocol::grpc {
 
 namespace pb = google::protobuf;
 
-class Schema {
+class MessageSchema {
  public:
-  Schema();
-  Schema(const Schema&) = delete;
-  Schema& operator=(const Schema&) = delete;
+  MessageSchema();
+  MessageSchema(const MessageSchema&) = delete;
+  MessageSchema& operator=(const MessageSchema&) = delete;
 
   // `name` is a full name such as "a2a.v1.Task". Null if there is no such message. Fields of protobuf's own
   // types (Struct, Timestamp, ...) are of their classes.
@@ -44,7 +45,7 @@ class Schema {
 // Threads: immutable once made. The schema must outlive it.
 class ProtoJson {
  public:
-  explicit ProtoJson(const Schema& schema);
+  explicit ProtoJson(const MessageSchema& schema);
   ~ProtoJson();
   ProtoJson(const ProtoJson&) = delete;
   ProtoJson& operator=(const ProtoJson&) = delete;
@@ -56,7 +57,7 @@ class ProtoJson {
   base::Result<std::string> to_bytes(const std::string& message, const std::string& json) const;
 
  private:
-  const Schema& schema_;
+  const MessageSchema& schema_;
   const std::unique_ptr<google::protobuf::util::TypeResolver> resolver_;
 };
 

@@ -32,7 +32,7 @@ int status_of(ErrorCode code) {
 
 }  // namespace
 
-void Call::refuse(const base::Error& error) const {
+void ChatCall::refuse(const base::Error& error) const {
   const int status = status_of(error.code);
   if (status == 500 || error.code == ErrorCode::unavailable) {
     base::log_error({{"agent", agent.name.value}}, "{} {}", error.for_caller, error.for_log);
@@ -41,7 +41,7 @@ void Call::refuse(const base::Error& error) const {
   exchange->reply(std::move(reply));
 }
 
-void Call::reply(int status, std::string body, AnswerBudget::SharePtr share) const {
+void ChatCall::reply(int status, std::string body, AnswerBudget::SharePtr share) const {
   http::Reply reply;
   reply.status = status;
   reply.body = std::move(body);
@@ -50,11 +50,11 @@ void Call::reply(int status, std::string body, AnswerBudget::SharePtr share) con
   exchange->reply(std::move(reply));
 }
 
-void Call::open_stream(http::StreamOpener opener) {
+void ChatCall::open_stream(http::StreamOpener opener) {
   exchange->open_stream({}, services.options.streams.kept(std::move(hold), std::move(opener)));
 }
 
-void Call::reply_stream(protocol::chat::Frames frames, AnswerBudget::SharePtr share) const {
+void ChatCall::reply_stream(protocol::chat::Frames frames, AnswerBudget::SharePtr share) const {
   std::string blocks;
   for (auto& frame : frames.all()) append_frame(blocks, frame, {});
   if (share) share->shrink(blocks.capacity());

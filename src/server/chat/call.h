@@ -1,4 +1,4 @@
-// Call: one chat request in progress, and its answers other than a run's stream.
+// ChatCall: one chat request in progress, and its answers other than a run's stream.
 //
 // Threads: used by one thread at a time, the one that answers next; an answer may come from any thread.
 #pragma once
@@ -16,9 +16,9 @@
 
 namespace baton::server::chat {
 
-struct Call {
-  Call(std::shared_ptr<http::Exchange> way_back, const Services& program, RunClaims& begins,
-       const agents::Agent& to, task::Caller who, json::Document parsed)
+struct ChatCall {
+  ChatCall(std::shared_ptr<http::Exchange> way_back, const Services& program, RunClaims& begins,
+           const agents::Agent& to, task::Caller who, json::Document parsed)
       : exchange(std::move(way_back)),
         services(program),
         claims(begins),
@@ -45,7 +45,7 @@ struct Call {
   void reply_stream(protocol::chat::Frames frames, AnswerBudget::SharePtr share = nullptr) const;
 };
 
-using CallPtr = std::shared_ptr<Call>;  // held by pending callbacks
+using CallPtr = std::shared_ptr<ChatCall>;  // held by pending callbacks
 
 // Handles a request from decoding to answer, the same for every protocol. One with Last-Event-ID or the name
 // of an earlier run is answered with that run and submits nothing. Any other becomes a message to a new or

@@ -23,7 +23,7 @@ using task::Part;
 
 constexpr int kTasksMax = 50;  // of one conversation that run or wait
 
-base::Result<std::vector<task::TaskHead>> heads_in(const Call& call, const task::ContextId& context,
+base::Result<std::vector<task::TaskHead>> heads_in(const ChatCall& call, const task::ContextId& context,
                                                    std::array<task::State, 2> states) {
   std::vector<task::TaskHead> heads;
   for (const task::State state : states) {
@@ -172,7 +172,7 @@ std::vector<task::Message> newest_of(std::vector<Transcript::Entry> entries) {
 
 }  // namespace
 
-base::Result<Waiting> waiting_tasks(const Call& call, const task::ContextId& context) {
+base::Result<Waiting> waiting_tasks(const ChatCall& call, const task::ContextId& context) {
   const auto heads = heads_in(call, context, {task::State::input_required, task::State::auth_required});
   if (!heads) return fail(heads.error());
   Waiting waiting;
@@ -194,7 +194,8 @@ bool answers_what_is_open(const RunRequest& request, const Waiting& waiting) {
   });
 }
 
-base::Result<std::vector<task::TaskHead>> running_tasks(const Call& call, const task::ContextId& context) {
+base::Result<std::vector<task::TaskHead>> running_tasks(const ChatCall& call,
+                                                        const task::ContextId& context) {
   return heads_in(call, context, {task::State::submitted, task::State::working});
 }
 

@@ -20,9 +20,9 @@ struct WaitingTask {
 };
 
 // Newest first.
-base::Result<std::vector<WaitingTask>> waiting_tasks(const Call& call, const task::ContextId& context);
+base::Result<std::vector<WaitingTask>> waiting_tasks(const ChatCall& call, const task::ContextId& context);
 // Submitted or working, newest first.
-base::Result<std::vector<task::TaskHead>> running_tasks(const Call& call, const task::ContextId& context);
+base::Result<std::vector<task::TaskHead>> running_tasks(const ChatCall& call, const task::ContextId& context);
 
 // Whether any of the request's answers is to an open question.
 bool answers_what_is_open(const protocol::chat::RunRequest& request, const std::vector<WaitingTask>& waiting);

@@ -51,7 +51,7 @@ void ag_ui(const CallPtr& call) {
 // ---- Agent API: starts a run; stops a session's runs.
 
 // An optional string of the body.
-base::Result<std::string> read_text(const Call& call, const std::string& name) {
+base::Result<std::string> read_text(const ChatCall& call, const std::string& name) {
   const json::Value value = call.document.root()[name];
   if (value.absent()) return std::string();
   if (value.is_string() && value.string().size() <= protocol::chat::kIdMax) return value.str();
@@ -59,7 +59,7 @@ base::Result<std::string> read_text(const Call& call, const std::string& name) {
                                                            std::to_string(protocol::chat::kIdMax) + " bytes");
 }
 
-base::Result<std::vector<task::TaskHead>> running_in_session(const Call& call) {
+base::Result<std::vector<task::TaskHead>> running_in_session(const ChatCall& call) {
   const auto session = read_text(call, "session_id");
   if (!session) return base::fail(session.error());
   if (session->empty()) return base::fail(base::ErrorCode::invalid_argument, "session_id: must not be empty");
@@ -125,8 +125,8 @@ void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::E
   auto document = json::Document::parse(exchange->take_body());
   if (!document) return exchange->reply(plain_error(400, document.error().for_caller));
   if (!document->root().is_object()) return exchange->reply(plain_error(400, "the body must be an object"));
-  const auto call = std::make_shared<Call>(std::move(exchange), services, claims, agent, std::move(caller),
-                                           std::move(*document));
+  const auto call = std::make_shared<ChatCall>(std::move(exchange), services, claims, agent,
+                                               std::move(caller), std::move(*document));
   // A caller at its stream limit can still stop a run.
   if (door != &stop) call->hold = services.options.streams.take(call->caller);
   if (door != &stop && !call->hold) {

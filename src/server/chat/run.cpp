@@ -180,7 +180,7 @@ struct RunAnswer : std::enable_shared_from_this<RunAnswer> {
 using RunAnswerPtr = std::shared_ptr<RunAnswer>;  // held by pending callbacks
 
 // The task named by a response id ("response_<task>", "response_<task>-<n>").
-base::Result<task::TaskHead> task_of_response(const Call& call, std::string_view response) {
+base::Result<task::TaskHead> task_of_response(const ChatCall& call, std::string_view response) {
   constexpr std::string_view kPrefix = "response_";
   if (response.starts_with(kPrefix)) response.remove_prefix(kPrefix.size());
   auto head = call.tasks().find({call.caller, call.agent.name, {std::string(response)}});
@@ -189,7 +189,7 @@ base::Result<task::TaskHead> task_of_response(const Call& call, std::string_view
   return call.tasks().find({call.caller, call.agent.name, {std::string(response.substr(0, dash))}});
 }
 
-base::Result<task::ContextId> conversation_of(const Call& call, const RunRequest& request) {
+base::Result<task::ContextId> conversation_of(const ChatCall& call, const RunRequest& request) {
   if (!request.conversation.empty()) return request.conversation;
   if (request.after_response.empty()) return task::ContextId{base::make_uuid()};
   const auto head = task_of_response(call, request.after_response);
@@ -199,7 +199,7 @@ base::Result<task::ContextId> conversation_of(const Call& call, const RunRequest
 
 // Resumes the run in which Last-Event-ID is a position.
 base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_event) {
-  const Call& call = *answer->call;
+  const ChatCall& call = *answer->call;
   const auto id = read_sse_id(last_event);
   if (!id) return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be the id of an event of a run");
   const auto head = call.tasks().find({call.caller, call.agent.name, id->task});
@@ -235,7 +235,7 @@ std::string name_of(const RunRequest& request) {
 }
 
 base::Result<engine::Accepted> earlier_run(const RunAnswer& answer) {
-  const Call& call = *answer.call;
+  const ChatCall& call = *answer.call;
   const std::string name = name_of(answer.request);
   if (name.empty()) return fail(ErrorCode::not_found, "the run has no name");
   return call.tasks().earlier(call.caller, call.agent.name, answer.conversation, name);
@@ -250,7 +250,7 @@ bool repeat(const RunAnswerPtr& answer) {
 }
 
 // Whether the client that started the task's run has disconnected.
-base::Result<bool> is_abandoned(const Call& call, const task::TaskHead& head) {
+base::Result<bool> is_abandoned(const ChatCall& call, const task::TaskHead& head) {
   const auto before = call.tasks().run_begin(head.key, head.last_event);
   if (!before) return fail(before.error());
   const auto leaving = call.tasks().leaving(head.key, *before);
@@ -260,7 +260,7 @@ base::Result<bool> is_abandoned(const Call& call, const task::TaskHead& head) {
 
 // Makes room for a new run in a conversation that takes one at a time: cancels runs whose client has left.
 base::Result<void> make_room(RunAnswer& answer) {
-  const Call& call = *answer.call;
+  const ChatCall& call = *answer.call;
   const base::Error busy{ErrorCode::conflict, "a run is under way in this conversation", {}};
   const std::string& context = answer.conversation.value;
   answer.claim = call.claims.claim(call.agent.name.value + '\0' + call.caller.value + '\0' + context,
@@ -312,7 +312,7 @@ void submit(const RunAnswerPtr& answer, std::shared_ptr<std::vector<task::Submis
 // For a request that says nothing new: shows the newest run in progress, or else the conversation and the
 // open questions.
 base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vector<WaitingTask>& waiting) {
-  const Call& call = *answer->call;
+  const ChatCall& call = *answer->call;
   const auto running = running_tasks(call, answer->conversation);
   if (!running) return fail(running.error());
   if (running->empty()) return answer->show_conversation(waiting);
@@ -328,7 +328,7 @@ base::Result<void> show_what_there_is(const RunAnswerPtr& answer, const std::vec
 base::Result<void> drop_old_answers(RunAnswer& answer) {
   RunRequest& request = answer.request;
   if (request.answers.empty() || request.message.parts.empty()) return {};
-  const Call& call = *answer.call;
+  const ChatCall& call = *answer.call;
   const auto said = messages_in(call.tasks(), call.caller, call.agent.name, answer.conversation);
   if (!said) return fail(said.error());
   const task::MessageId& id = request.message.id;
@@ -338,7 +338,7 @@ base::Result<void> drop_old_answers(RunAnswer& answer) {
 }
 
 base::Result<void> begin(const RunAnswerPtr& answer) {
-  const Call& call = *answer->call;
+  const ChatCall& call = *answer->call;
   auto conversation = conversation_of(call, answer->request);
   if (!conversation) return fail(conversation.error());
   answer->conversation = std::move(*conversation);

@@ -58,8 +58,8 @@ class MessageItems final : public server::a2a::ItemWriter {
 // Threads: as server::a2a::Call.
 class A2aCall final : public server::a2a::Call {
  public:
-  A2aCall(std::shared_ptr<grpc::Call> way_back, server::Admitted by, http::Request head, const Shared& shared,
-          const protocol::grpc::Method& method)
+  A2aCall(std::shared_ptr<grpc::GrpcCall> way_back, server::Admitted by, http::Request head,
+          const Shared& shared, const protocol::grpc::Method& method)
       : server::a2a::Call(std::move(by), rules_of(method), Binding::grpc),
         way_back_(std::move(way_back)),
         head_(std::move(head)),
@@ -129,7 +129,7 @@ class A2aCall final : public server::a2a::Call {
            may_send_base64_text(head_.header("user-agent"));
   }
 
-  const std::shared_ptr<grpc::Call> way_back_;
+  const std::shared_ptr<grpc::GrpcCall> way_back_;
   const http::Request head_;
   const Shared& shared_;
   const protocol::grpc::Method& method_;
@@ -138,7 +138,7 @@ class A2aCall final : public server::a2a::Call {
 
 }  // namespace
 
-void serve(std::shared_ptr<Call> way_back, server::Admitted by, http::Request head, const Shared& shared,
+void serve(std::shared_ptr<GrpcCall> way_back, server::Admitted by, http::Request head, const Shared& shared,
            const protocol::grpc::Method& method, const std::string& bytes) {
   A2aCall::serve(
       std::make_shared<A2aCall>(std::move(way_back), std::move(by), std::move(head), shared, method), bytes);

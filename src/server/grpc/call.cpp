@@ -89,14 +89,15 @@ std::string Shared::status_bytes(const CallStatus& status) const {
   return {static_cast<::grpc::StatusCode>(status.code), status.message, status_bytes(status)};
 }
 
-Call* Call::begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
-                  server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context) {
-  auto call = std::make_shared<Call>(std::move(shared), method, std::move(peer), std::move(by),
-                                     std::move(head), context);
+GrpcCall* GrpcCall::begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+                          server::Admitted by, http::Request head,
+                          ::grpc::GenericCallbackServerContext& context) {
+  auto call = std::make_shared<GrpcCall>(std::move(shared), method, std::move(peer), std::move(by),
+                                         std::move(head), context);
   call->self_ = call;
   const Shared& all = *call->shared_;
   call->deadline_ =
-      all.connections->loop().after(all.grpc_limits.first_message, [late = std::weak_ptr<Call>(call)] {
+      all.connections->loop().after(all.grpc_limits.first_message, [late = std::weak_ptr<GrpcCall>(call)] {
         if (const auto self = late.lock()) {
           self->fail({ErrorCode::deadline_exceeded, "the message did not come in time", {}});
         }
@@ -105,8 +106,8 @@ Call* Call::begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& 
   return call.get();
 }
 
-Call::Call(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
-           server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context)
+GrpcCall::GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+                   server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context)
     : shared_(std::move(shared)),
       method_(method),
       context_(context),
@@ -116,7 +117,7 @@ Call::Call(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method,
   ++shared_->calls;
 }
 
-void Call::OnReadDone(bool ok) {
+void GrpcCall::OnReadDone(bool ok) {
   shared_->connections->loop().cancel(deadline_);
   if (state_.with([](const State& state) { return state.ended; })) return;  // too late
   if (!ok) {
@@ -128,7 +129,7 @@ void Call::OnReadDone(bool ok) {
   if (!taken) fail({ErrorCode::overloaded, "too many requests are waiting", {}});
 }
 
-void Call::run() {
+void GrpcCall::run() {
   try {
     const std::string bytes = protocol::grpc::bytes_of(incoming_);
     incoming_.Clear();
@@ -139,18 +140,18 @@ void Call::run() {
   }
 }
 
-void Call::fail(const base::Error& error, const task::TaskId& named) {
+void GrpcCall::fail(const base::Error& error, const task::TaskId& named) {
   end(shared_->failure(method_.version, error, named));
 }
 
-void Call::answer(Header header, const std::string& bytes) {
+void GrpcCall::answer(Header header, const std::string& bytes) {
   add_header(std::move(header));
   std::deque<ByteBuffer> messages;
   messages.push_back(buffer_of(bytes));
   end(::grpc::Status::OK, std::move(messages));
 }
 
-void Call::answer_frames(Header header, std::string_view frames) {
+void GrpcCall::answer_frames(Header header, std::string_view frames) {
   add_header(std::move(header));
   std::deque<ByteBuffer> messages;
   ::grpc::Status status;
@@ -158,7 +159,7 @@ void Call::answer_frames(Header header, std::string_view frames) {
   end(std::move(status), std::move(messages));
 }
 
-void Call::add_header(Header header) {
+void GrpcCall::add_header(Header header) {
   if (header.second.empty()) return;
   for (char& c : header.first) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   state_.with([&](State& state) {
@@ -166,7 +167,7 @@ void Call::add_header(Header header) {
   });
 }
 
-void Call::open(Header header, http::StreamOpener opener) {
+void GrpcCall::open(Header header, http::StreamOpener opener) {
   const auto self = shared_from_this();  // the opener may hold the last reference
   const bool may_stream = shared_->streams++ < shared_->limits.streams_max;
   if (!may_stream) {
@@ -185,7 +186,7 @@ void Call::open(Header header, http::StreamOpener opener) {
   --shared_->streams;
 }
 
-void Call::end(::grpc::Status status, std::deque<ByteBuffer> messages) {
+void GrpcCall::end(::grpc::Status status, std::deque<ByteBuffer> messages) {
   state_.with([&](State& state) {
     if (state.ended || state.finished) return;
     std::move(messages.begin(), messages.end(), std::back_inserter(state.waiting));
@@ -195,11 +196,11 @@ void Call::end(::grpc::Status status, std::deque<ByteBuffer> messages) {
   advance();
 }
 
-bool Call::State::may_pull() const {
+bool GrpcCall::State::may_pull() const {
   return streams && woken && !pulling && !writing && waiting.empty() && !ended && !left && !finished;
 }
 
-Call::Step Call::next_step(State& state) {
+GrpcCall::Step GrpcCall::next_step(State& state) {
   if (state.finished || state.writing) return Step::none;
   if (!state.left && !state.waiting.empty()) {
     outgoing_ = std::move(state.waiting.front());
@@ -222,7 +223,7 @@ Call::Step Call::next_step(State& state) {
 }
 
 // Once `finished` is set, the state's status does not change.
-void Call::advance() {
+void GrpcCall::advance() {
   const auto self = shared_from_this();  // OnDone may come before this returns
   ::grpc::Status status;
   bool streams = false;
@@ -242,7 +243,7 @@ void Call::advance() {
 
 // The source indirectly holds this call, so it must be dropped. Until then the stream keeps its place, so the
 // queue has room for this.
-void Call::drop_source() {
+void GrpcCall::drop_source() {
   std::ignore = shared_->pulls.try_submit([self = shared_from_this()] {
     self->opener_ = nullptr;
     self->source_.reset();
@@ -250,7 +251,7 @@ void Call::drop_source() {
   });
 }
 
-void Call::wake() {
+void GrpcCall::wake() {
   const bool pulls = state_.with([](State& state) {
     state.woken = true;
     if (!state.may_pull()) return false;
@@ -260,12 +261,12 @@ void Call::wake() {
   if (pulls) pull_soon();
 }
 
-void Call::pull_soon() {
+void GrpcCall::pull_soon() {
   const bool taken = shared_->pulls.try_submit([self = shared_from_this()] { self->pull(); });
   if (!taken) fail({ErrorCode::unavailable, "the server is stopping", {}});
 }
 
-void Call::pull() {
+void GrpcCall::pull() {
   const bool over = state_.with([](State& state) { return state.finished || state.left; });
   if (over) return;
   try {
@@ -277,7 +278,7 @@ void Call::pull() {
   }
 }
 
-void Call::pull_some() {
+void GrpcCall::pull_some() {
   if (opener_) {
     source_ = std::exchange(opener_, nullptr)([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->wake();
@@ -299,8 +300,8 @@ void Call::pull_some() {
   advance();
 }
 
-bool Call::take_frames(std::string_view frames, std::deque<ByteBuffer>& messages, ::grpc::Status& status,
-                       const protocol::grpc::Schema& schema) {
+bool GrpcCall::take_frames(std::string_view frames, std::deque<ByteBuffer>& messages, ::grpc::Status& status,
+                           const protocol::grpc::MessageSchema& schema) {
   bool good = true;
   each_frame(frames, [&](FrameKind kind, std::string_view bytes) {
     if (kind == FrameKind::message) return messages.push_back(buffer_of(bytes));
@@ -313,7 +314,7 @@ bool Call::take_frames(std::string_view frames, std::deque<ByteBuffer>& messages
   return good;
 }
 
-void Call::OnWriteDone(bool ok) {
+void GrpcCall::OnWriteDone(bool ok) {
   state_.with([&](State& state) {
     state.writing = false;
     if (!ok) state.left = true;
@@ -321,12 +322,12 @@ void Call::OnWriteDone(bool ok) {
   advance();
 }
 
-void Call::OnCancel() {
+void GrpcCall::OnCancel() {
   state_.with([](State& state) { state.left = true; });
   advance();
 }
 
-void Call::OnDone() {
+void GrpcCall::OnDone() {
   --shared_->calls;
   const bool answered = state_.with([](const State& state) { return state.answered; });
   shared_->connections->end_call(peer_, !answered);

@@ -1,5 +1,5 @@
-// Call: one gRPC call of either version. It reads one message, hands it to an A2aCall, and writes one message
-// or, for a stream, the frames that its source yields.
+// GrpcCall: one gRPC call of either version. It reads one message, hands it to an A2aCall, and writes one
+// message or, for a stream, the frames that its source yields.
 //
 // Threads: gRPC calls the On... functions on its own threads; `answer`, `open` and `fail` come from any. The
 // source is made, pulled and dropped on the one thread of Shared::pulls. One write is in flight at a time;
@@ -48,7 +48,7 @@ struct Shared {
   const GrpcLimits grpc_limits;
   const Admission admits;
   const Operate run;
-  const protocol::grpc::Schema schema;
+  const protocol::grpc::MessageSchema schema;
   const protocol::grpc::ProtoJson json{schema};  // for cards
   base::WorkerPool workers;                      // decode, and call the operations
   base::WorkerPool pulls;                        // one thread, which pulls all sources
@@ -62,13 +62,15 @@ Metadata metadata_of(const ::grpc::GenericCallbackServerContext& context);
 
 using Header = std::pair<std::string, std::string>;
 
-class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_shared_from_this<Call> {
+class GrpcCall final : public ::grpc::ServerGenericBidiReactor,
+                       public std::enable_shared_from_this<GrpcCall> {
  public:
   // Starts the call, which gRPC drives from now on. Connections::begin_call must have accepted it.
-  static Call* begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
-                     server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context);
-  Call(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer, server::Admitted by,
-       http::Request head, ::grpc::GenericCallbackServerContext& context);
+  static GrpcCall* begin(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+                         server::Admitted by, http::Request head,
+                         ::grpc::GenericCallbackServerContext& context);
+  GrpcCall(std::shared_ptr<Shared> shared, const protocol::grpc::Method& method, Peer peer,
+           server::Admitted by, http::Request head, ::grpc::GenericCallbackServerContext& context);
 
   // `header` goes before the answer unless its value is empty.
   void answer(Header header, const std::string& bytes);
@@ -107,7 +109,7 @@ class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_s
   void drop_source();
   // Returns false if the stream ends with a failure; `status` then says which.
   static bool take_frames(std::string_view frames, std::deque<::grpc::ByteBuffer>& messages,
-                          ::grpc::Status& status, const protocol::grpc::Schema& schema);
+                          ::grpc::Status& status, const protocol::grpc::MessageSchema& schema);
   // Takes the next step. Never called with the state locked.
   void advance();
   Step next_step(State& state);
@@ -121,7 +123,7 @@ class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_s
   server::Admitted by_;                            // until it runs
   http::Request head_;                             // likewise
   base::EventLoop::TimerId deadline_ = 0;          // for the message to arrive
-  std::shared_ptr<Call> self_;
+  std::shared_ptr<GrpcCall> self_;
   ::grpc::ByteBuffer incoming_, outgoing_;
   base::Guarded<State> state_;
 
@@ -131,7 +133,7 @@ class Call final : public ::grpc::ServerGenericBidiReactor, public std::enable_s
 };
 
 // Reads the request from the message's bytes, calls the operation, and answers by `way_back` (a2a_call.cpp).
-void serve(std::shared_ptr<Call> way_back, server::Admitted by, http::Request head, const Shared& shared,
+void serve(std::shared_ptr<GrpcCall> way_back, server::Admitted by, http::Request head, const Shared& shared,
            const protocol::grpc::Method& method, const std::string& bytes);
 
 // Frames: the items of a stream in one string, as a StreamSource gives them: each has its length and its kind

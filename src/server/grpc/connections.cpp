@@ -13,7 +13,7 @@
 namespace baton::server::grpc {
 namespace {
 
-using http::Accepted;
+using http::AcceptedSocket;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""s;
 
@@ -78,10 +78,10 @@ void Connections::stop() {
 
 void Connections::accept_some() {
   for (int i = 0; i < kAcceptsInARound && listener_.fd() >= 0; ++i) {
-    Accepted accepted = listener_.accept();
-    if (accepted.outcome == Accepted::Outcome::none) return;
-    if (accepted.outcome == Accepted::Outcome::exhausted) return pause();
-    if (accepted.outcome != Accepted::Outcome::connection) continue;
+    AcceptedSocket accepted = listener_.accept();
+    if (accepted.outcome == AcceptedSocket::Outcome::none) return;
+    if (accepted.outcome == AcceptedSocket::Outcome::exhausted) return pause();
+    if (accepted.outcome != AcceptedSocket::Outcome::connection) continue;
     if (!take(std::move(accepted))) return pause();
     exhausted_ = false;
   }
@@ -107,7 +107,7 @@ bool Connections::may_connect(const std::string& network) {
 
 // Returns false if no descriptor is left. A connection over a limit is closed at once: no error can be sent
 // before HTTP/2 has begun.
-bool Connections::take(Accepted accepted) {
+bool Connections::take(AcceptedSocket accepted) {
   const std::string network = server::network_of(accepted.address);
   if (!may_connect(network)) return true;
   const int port = port_of_peer(accepted.fd.get());

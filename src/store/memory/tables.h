@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "store/memory/deliveries.h"
+#include "store/memory/delivery_table.h"
 #include "store/task_store.h"
 
 namespace baton::store::memory {
@@ -73,7 +73,7 @@ class Tables {
   ListPage list(const task::ListFilter& filter) const;
   std::vector<task::TaskHead> open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const;
 
-  const Deliveries& deliveries() const { return deliveries_; }
+  const DeliveryTable& deliveries() const { return deliveries_; }
 
  private:
   // Whose, and of which state; of any without one.
@@ -102,7 +102,7 @@ class Tables {
   std::map<ListName, List> lists_;  // of tasks that are not hidden
   std::map<Half, Send> sends_;
   std::deque<std::pair<base::Timestamp, Half>> sends_by_age_;
-  Deliveries deliveries_;
+  DeliveryTable deliveries_;
 };
 
 }  // namespace baton::store::memory

@@ -138,7 +138,7 @@ TEST_CASE("FileSaver: artifacts with ids are told apart by these, files of a rep
   saver.take(second);
   CHECK(folder.read("a.txt") == "one");
   CHECK(folder.read("a-2.txt") == "two");
-  protocol::a2a::Reply reply;
+  protocol::a2a::MessageReply reply;
   reply.message.parts = file("b.txt", "three").artifact.parts;
   FileSaver(folder.path, false).take(reply);
   CHECK(folder.read("b.txt") == "three");

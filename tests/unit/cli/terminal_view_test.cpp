@@ -133,7 +133,7 @@ TEST_CASE("TerminalView: artifacts with ids are told apart by these") {
 }
 
 TEST_CASE("TerminalView: a reply without a task is its text") {
-  protocol::a2a::Reply reply;
+  protocol::a2a::MessageReply reply;
   reply.message.parts = {task::Part::of_text("just so")};
   TerminalView view(false);
   CHECK(view.show(reply) == "just so\n");

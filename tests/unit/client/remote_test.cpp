@@ -61,7 +61,7 @@ TEST_CASE("Remote: an agent without JSON-RPC is spoken to over REST") {
 TEST_CASE("Remote: gRPC is spoken where a card offers nothing before it, or where it is asked for") {
   const std::string card =
       card_of({{"h:1", "GRPC", "1.0"}, {"h:2", "GRPC", "0.3"}, {"http://h/r", "HTTP+JSON", "1.0"}});
-  const bool built = client::Channel::available();
+  const bool built = client::GrpcChannel::available();
   CHECK(chosen(card) == Names{"1.0 REST http://h/r"});
   CHECK(chosen(card, "", Purpose::tasks, "grpc") == (built ? Names{"1.0 gRPC h:1"} : Names{}));
   CHECK(chosen(card, "0.3", Purpose::tasks, "grpc") == (built ? Names{"0.3 gRPC h:2"} : Names{}));

@@ -155,11 +155,11 @@ Result<std::vector<task::Part>> ObjectReader::read_parts(json::Value owner) cons
   return parts;
 }
 
-Result<Reply> ObjectReader::read_message(json::Value value) const {
+Result<MessageReply> ObjectReader::read_message(json::Value value) const {
   if (!value.is_object()) return wrong("message: must be an object");
   auto parts = read_parts(value);
   if (!parts) return wrong("message." + parts.error().for_caller);
-  Reply read;
+  MessageReply read;
   task::Message& message = read.message;
   // A message without a role is the server's own.
   message.role = is_user(value["role"]) ? task::Role::user : task::Role::agent;
@@ -227,7 +227,7 @@ Result<task::Task> ObjectReader::read_task(json::Value value) const {
   });
   if (!done) return fail(done.error());
   done = read_each(value["history"], "history", task.history, [&](json::Value item) {
-    return read_message(item).map([](Reply&& reply) { return std::move(reply.message); });
+    return read_message(item).map([](MessageReply&& reply) { return std::move(reply.message); });
   });
   if (!done) return fail(done.error());
   return task;
@@ -286,9 +286,9 @@ Result<Update> ObjectReader::read_update(json::Value item) const {
   return read_bare(item);
 }
 
-Result<ListPage> ObjectReader::read_list(json::Value value) const {
+Result<TaskPage> ObjectReader::read_list(json::Value value) const {
   if (!value.is_object()) return wrong("the list is not an object");
-  ListPage page;
+  TaskPage page;
   auto done =
       read_each(value["tasks"], "tasks", page.tasks, [&](json::Value item) { return read_task(item); });
   if (!done) return fail(done.error());

@@ -27,14 +27,14 @@ class ObjectReader {
   // An item of a stream, or the answer to a send.
   base::Result<Update> read_update(json::Value item) const;
   base::Result<task::Task> read_task(json::Value task) const;
-  base::Result<ListPage> read_list(json::Value page) const;
+  base::Result<TaskPage> read_list(json::Value page) const;
   base::Result<PushRequest> read_push(json::Value push) const;
   // A list, or an object with the list as `configs`.
   base::Result<std::vector<PushRequest>> read_pushes(json::Value list) const;
 
  private:
   base::Result<std::vector<task::Part>> read_parts(json::Value owner) const;
-  base::Result<Reply> read_message(json::Value message) const;
+  base::Result<MessageReply> read_message(json::Value message) const;
   base::Result<task::Status> read_status(json::Value status) const;
   base::Result<ArtifactUpdate> read_artifact(json::Value artifact) const;
   base::Result<Update> read_status_update(json::Value event) const;

@@ -27,17 +27,17 @@ struct ArtifactUpdate {
 };
 
 // A message in place of a task, as the whole answer (0.2 and later).
-struct Reply {
+struct MessageReply {
   task::TaskId task;  // mostly empty
   task::ContextId context;
   task::Message message;
 };
 
 // An item of a stream, or the answer to a send.
-using Update = std::variant<StatusUpdate, ArtifactUpdate, task::Task, Reply>;
+using Update = std::variant<StatusUpdate, ArtifactUpdate, task::Task, MessageReply>;
 
 // One page of a list.
-struct ListPage {
+struct TaskPage {
   std::vector<task::Task> tasks;
   std::string next_page_token;  // empty: the last page
   std::int64_t total = 0;       // on all pages

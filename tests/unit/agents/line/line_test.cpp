@@ -163,8 +163,8 @@ TEST_CASE("line: each type of an agent's line is read") {
   CHECK(ask.message.parts[1].content == R"({"schema":{"type": "string"}})");
   CHECK(decoded_as<line::Auth>(R"({"type":"auth","message":"m","url":"https://x/"})").message.parts.size() ==
         2);
-  CHECK_FALSE(decoded_as<line::Done>(R"({"type":"done"})").message);
-  CHECK(task::text_of(*decoded_as<line::Done>(R"({"type":"done","message":"m"})").message) == "m");
+  CHECK_FALSE(decoded_as<line::Finish>(R"({"type":"done"})").message);
+  CHECK(task::text_of(*decoded_as<line::Finish>(R"({"type":"done","message":"m"})").message) == "m");
   CHECK(decoded_as<line::Fail>(R"({"type":"fail","error":"e"})").error == "e");
   CHECK(decoded_as<line::Reject>(R"({"type":"reject","reason":"r"})").reason == "r");
 }

@@ -55,7 +55,7 @@ struct Bench {
   std::mutex mutex;
   Request seen;
   GrpcServer server;
-  const protocol::grpc::Schema schema;
+  const protocol::grpc::MessageSchema schema;
   const protocol::grpc::ProtoJson messages{schema};
   int port = 0;
 
@@ -81,7 +81,7 @@ const std::string kStatusJson =
     R"({"statusUpdate":{"taskId":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}})";
 
 std::string status_frame() {
-  const protocol::grpc::Schema schema;
+  const protocol::grpc::MessageSchema schema;
   std::string frame;
   append_frame(frame, FrameKind::message,
                protocol::grpc::ProtoJson(schema).to_bytes("lf.a2a.v1.StreamResponse", kStatusJson).value());
@@ -331,7 +331,7 @@ TEST_CASE("gRPC server: a call that is not admitted by its head is refused in it
       {}, [&](const CallPtr&, Operation, const server::a2a::Request&) { ++requests; });
   const auto port = server.start("127.0.0.1", 0);
   REQUIRE(port.has_value());
-  const protocol::grpc::Schema schema;
+  const protocol::grpc::MessageSchema schema;
   const protocol::grpc::ProtoJson messages(schema);
   for (const char* method : {kGetTask, "/a2a.v1.A2AService/GetTask"}) {
     ClientCall call(*port, method, "", {{"authorization", "Bearer x"}, {"baton-agent", "shop"}});

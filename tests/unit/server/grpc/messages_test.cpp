@@ -16,7 +16,7 @@ namespace {
 
 // The JSON that comes back after a way through bytes.
 std::string there_and_back(const std::string& message, const std::string& json) {
-  const protocol::grpc::Schema schema;
+  const protocol::grpc::MessageSchema schema;
   const protocol::grpc::ProtoJson messages(schema);
   const auto bytes = messages.to_bytes(message, json);
   REQUIRE(bytes.has_value());
@@ -38,7 +38,7 @@ TEST_CASE("ProtoJSON: what a message does not have is left out, what is no such 
   CHECK(there_and_back("lf.a2a.v1.GetTaskRequest", R"({"id":"t","historyLength":0,"else":{"a":[1]}})") ==
         R"({"id":"t","historyLength":0})");
   CHECK(there_and_back("google.protobuf.Empty", "{}") == "{}");
-  const protocol::grpc::Schema schema;
+  const protocol::grpc::MessageSchema schema;
   const protocol::grpc::ProtoJson messages(schema);
   CHECK(!messages.to_bytes("lf.a2a.v1.Task", R"({"id":[1]})"));
   CHECK(!messages.to_bytes("lf.a2a.v1.Task", "no JSON"));
@@ -79,7 +79,7 @@ TEST_CASE("ProtoJSON: what is nested deeper than protobuf goes becomes a string 
 }
 
 TEST_CASE("ProtoJSON: a failure does not tell what the text was") {
-  const protocol::grpc::Schema schema;
+  const protocol::grpc::MessageSchema schema;
   const auto failed = protocol::grpc::ProtoJson(schema).to_bytes("lf.a2a.v1.Task", R"({"id":["secret"]})");
   REQUIRE(!failed);
   CHECK(failed.error().for_log == "no lf.a2a.v1.Task");
@@ -94,8 +94,8 @@ TEST_CASE("ProtoJSON: the details of a status are messages of their own type") {
 
 // What is read from and written to messages is what the JSON dialect of the same version reads and writes.
 
-const protocol::grpc::Schema& schema() {
-  static const protocol::grpc::Schema read;
+const protocol::grpc::MessageSchema& schema() {
+  static const protocol::grpc::MessageSchema read;
   return read;
 }
 

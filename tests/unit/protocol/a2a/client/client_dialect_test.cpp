@@ -211,16 +211,16 @@ TEST_CASE("A2A 0.1 client: a task is told from an event by what only a task has"
 TEST_CASE("Client dialects: a message instead of a task is a reply, wrapped or not") {
   const std::string bare = R"({"kind":"message","messageId":"m","role":"agent","contextId":"c",
                                "parts":[{"kind":"text","text":"hi"}]})";
-  const auto old_reply = update_of<Reply>(rpc_v0_3(), bare);
+  const auto old_reply = update_of<MessageReply>(rpc_v0_3(), bare);
   CHECK(old_reply.context.value == "c");
   CHECK(task::text_of(old_reply.message) == "hi");
-  CHECK(
-      task::text_of(update_of<Reply>(rpc_v0_3(), R"({"role":"agent","parts":[{"type":"text","text":"hi"}]})")
-                        .message) == "hi");
+  CHECK(task::text_of(
+            update_of<MessageReply>(rpc_v0_3(), R"({"role":"agent","parts":[{"type":"text","text":"hi"}]})")
+                .message) == "hi");
   const std::string proto = R"({"message":{"message_id":"m","role":2,"content":[{"text":"hi"}]}})";
-  CHECK(task::text_of(update_of<Reply>(rest_v0_3(), proto).message) == "hi");
-  CHECK(update_of<Reply>(rest_v0_3(), proto).message.role == task::Role::agent);
-  CHECK(task::text_of(update_of<Reply>(v1(), R"({"message":{"messageId":"m","role":"ROLE_AGENT",
+  CHECK(task::text_of(update_of<MessageReply>(rest_v0_3(), proto).message) == "hi");
+  CHECK(update_of<MessageReply>(rest_v0_3(), proto).message.role == task::Role::agent);
+  CHECK(task::text_of(update_of<MessageReply>(v1(), R"({"message":{"messageId":"m","role":"ROLE_AGENT",
                                                             "parts":[{"text":"hi"}]}})")
                           .message) == "hi");
 }

@@ -237,7 +237,7 @@ TEST_CASE("Client dialects: a list is asked for and read in 1.0 only") {
     const task::ListPosition next{base::from_ms(1'000), {"t1"}};
     const auto page =
         parsed(written([&](Writer& out) { pair.server.write_list(out, read, tasks, next, 12); }));
-    const ListPage listed = value_of(pair.client->read_list(page.root()));
+    const TaskPage listed = value_of(pair.client->read_list(page.root()));
     REQUIRE(listed.tasks.size() == 2);
     check_same(listed.tasks[0], tasks[0], pair);
     CHECK(listed.total == 12);

@@ -1,4 +1,4 @@
-// Deliveries: the webhooks of all tasks and what waits to be sent to them, for the MemoryStore.
+// DeliveryTable: the webhooks of all tasks and what waits to be sent to them, for the MemoryStore.
 //
 // Threads: as its owner guards it.
 #pragma once
@@ -20,7 +20,7 @@ struct OpenResults {
   std::set<PushConfigKey> dropped;  // configs
 };
 
-class Deliveries {
+class DeliveryTable {
  public:
   // Adds a config of this task, or replaces the one with this key.
   void put(PushConfigKey key, const task::TaskHead& task, const task::PushConfig& config);

@@ -1,4 +1,4 @@
-#include "agents/command/open_steps.h"
+#include "agents/command/unfinished_steps.h"
 
 #include "agents/command/text.h"
 
@@ -11,19 +11,19 @@ std::string quoted(const std::string& name) {
 
 }  // namespace
 
-std::string OpenSteps::take(const task::EventBody& body) {
+std::string UnfinishedSteps::take(const task::EventBody& body) {
   if (const auto* call = std::get_if<task::ToolCall>(&body)) return take_call(*call);
   if (const auto* result = std::get_if<task::ToolResult>(&body)) return take_result(*result);
   if (const auto* step = std::get_if<task::Step>(&body)) return take_step(*step);
   return {};
 }
 
-std::string OpenSteps::take_call(const task::ToolCall& call) {
+std::string UnfinishedSteps::take_call(const task::ToolCall& call) {
   const bool is_new = calls_.try_emplace(call.id, Call{next_++, !call.by_client}).second;
   return is_new ? "" : "tool-call: there is a call " + quoted(call.id) + " in this turn already";
 }
 
-std::string OpenSteps::take_result(const task::ToolResult& result) {
+std::string UnfinishedSteps::take_result(const task::ToolResult& result) {
   const auto call = calls_.find(result.id);
   if (call == calls_.end()) return "tool-result: there is no call " + quoted(result.id) + " in this turn";
   if (!call->second.open) return "tool-result: the call " + quoted(result.id) + " has its result already";
@@ -31,7 +31,7 @@ std::string OpenSteps::take_result(const task::ToolResult& result) {
   return {};
 }
 
-std::string OpenSteps::take_step(const task::Step& step) {
+std::string UnfinishedSteps::take_step(const task::Step& step) {
   if (step.phase == task::Step::Phase::finish) {
     return steps_.erase(step.name) == 1 ? "" : "step: " + quoted(step.name) + " has not begun";
   }
@@ -39,7 +39,7 @@ std::string OpenSteps::take_step(const task::Step& step) {
   return is_new ? "" : "step: " + quoted(step.name) + " has begun already";
 }
 
-std::vector<task::EventBody> OpenSteps::close() {
+std::vector<task::EventBody> UnfinishedSteps::close() {
   std::map<std::uint64_t, std::string> calls;
   for (const auto& [id, call] : calls_) {
     if (call.open) calls.emplace(call.order, id);

@@ -1,11 +1,11 @@
-#include "agents/command/open_steps.h"
+#include "agents/command/unfinished_steps.h"
 
 #include <doctest/doctest.h>
 
-namespace open_steps_test {
+namespace unfinished_steps_test {
 
 using namespace baton;
-using agents::OpenSteps;
+using agents::UnfinishedSteps;
 using task::Step;
 using task::ToolCall;
 using task::ToolResult;
@@ -27,8 +27,8 @@ Step finish(std::string name) {
 
 }  // namespace
 
-TEST_CASE("OpenSteps: what is opened and closed once may come, side by side and again") {
-  OpenSteps open;
+TEST_CASE("UnfinishedSteps: what is opened and closed once may come, side by side and again") {
+  UnfinishedSteps open;
   for (const task::EventBody& body :
        {task::EventBody{begin("a")}, task::EventBody{begin("b")}, task::EventBody{call("1")},
         task::EventBody{call("2")}, task::EventBody{result("2")}, task::EventBody{finish("a")},
@@ -39,8 +39,8 @@ TEST_CASE("OpenSteps: what is opened and closed once may come, side by side and 
   CHECK(open.close().empty());
 }
 
-TEST_CASE("OpenSteps: what is opened or closed out of turn is refused by its name") {
-  OpenSteps open;
+TEST_CASE("UnfinishedSteps: what is opened or closed out of turn is refused by its name") {
+  UnfinishedSteps open;
   CHECK(open.take(finish("plan")) == "step: \"plan\" has not begun");
   CHECK(open.take(begin("plan")).empty());
   CHECK(open.take(begin("plan")) == "step: \"plan\" has begun already");
@@ -55,8 +55,9 @@ TEST_CASE("OpenSteps: what is opened or closed out of turn is refused by its nam
   CHECK(open.take(call("c1")) == "tool-call: there is a call \"c1\" in this turn already");
 }
 
-TEST_CASE("OpenSteps: a close gives results to calls without one, then ends steps from the last begun") {
-  OpenSteps open;
+TEST_CASE(
+    "UnfinishedSteps: a close gives results to calls without one, then ends steps from the last begun") {
+  UnfinishedSteps open;
   for (const task::EventBody& body :
        {task::EventBody{begin("a")}, task::EventBody{begin("z")}, task::EventBody{begin("b")},
         task::EventBody{call("9")}, task::EventBody{call("1")}, task::EventBody{call("5")},
@@ -75,11 +76,11 @@ TEST_CASE("OpenSteps: a close gives results to calls without one, then ends step
   CHECK(open.close().empty());
 }
 
-TEST_CASE("OpenSteps: a client's call stays open, and the agent has no result for it") {
-  OpenSteps open;
+TEST_CASE("UnfinishedSteps: a client's call stays open, and the agent has no result for it") {
+  UnfinishedSteps open;
   CHECK(open.take(call("c", true)).empty());
   CHECK_FALSE(open.take(result("c")).empty());
   CHECK(open.close().empty());
 }
 
-}  // namespace open_steps_test
+}  // namespace unfinished_steps_test

@@ -1,4 +1,5 @@
-// OpenSteps: the steps, and the calls of the agent's own tools, that one turn has opened and not closed.
+// UnfinishedSteps: the steps, and the calls of the agent's own tools, that one turn has opened and not
+// closed.
 //
 // A strict client fails a whole run if something is left open or closed twice. So such output is refused or
 // repaired here, where it comes in. Threads: the host's only.
@@ -13,7 +14,7 @@
 
 namespace baton::agents {
 
-class OpenSteps {
+class UnfinishedSteps {
  public:
   // Returns empty if `body` may come now, and records it; else returns why not.
   std::string take(const task::EventBody& body);

@@ -1,11 +1,11 @@
-#include "store/memory/deliveries.h"
+#include "store/memory/delivery_table.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace baton::store::memory {
 
-void Deliveries::put(PushConfigKey key, const task::TaskHead& task, const task::PushConfig& config) {
+void DeliveryTable::put(PushConfigKey key, const task::TaskHead& task, const task::PushConfig& config) {
   Config& mine = configs_[key];
   mine.task = task.key;
   mine.account = task::account_of(task.caller);
@@ -14,7 +14,7 @@ void Deliveries::put(PushConfigKey key, const task::TaskHead& task, const task::
   mine.config.last_error = std::move(last_error);
 }
 
-void Deliveries::drop(PushConfigKey key) {
+void DeliveryTable::drop(PushConfigKey key) {
   const auto found = configs_.find(key);
   if (found == configs_.end()) return;
   make_not_due(key, found->second);
@@ -24,7 +24,7 @@ void Deliveries::drop(PushConfigKey key) {
   configs_.erase(found);
 }
 
-void Deliveries::add(PushConfigKey key, task::EventNumber event, base::Timestamp at) {
+void DeliveryTable::add(PushConfigKey key, task::EventNumber event, base::Timestamp at) {
   Config& config = configs_.at(key);
   const DeliveryKey delivery{++last_.value};
   config_of_.emplace(delivery, key);
@@ -34,7 +34,7 @@ void Deliveries::add(PushConfigKey key, task::EventNumber event, base::Timestamp
   if (config.waiting.size() == 1) make_due(key, config, at);
 }
 
-base::Result<void> Deliveries::check(DeliveryKey key, const OpenResults& open) const {
+base::Result<void> DeliveryTable::check(DeliveryKey key, const OpenResults& open) const {
   const auto owner = config_of_.find(key);
   if (owner == config_of_.end() || open.dropped.contains(owner->second)) return {};
   const auto config = configs_.find(owner->second);
@@ -45,7 +45,7 @@ base::Result<void> Deliveries::check(DeliveryKey key, const OpenResults& open) c
   return base::fail(base::ErrorCode::not_found, "no such delivery is waiting");
 }
 
-void Deliveries::record(const DeliveryResult& result, base::Timestamp now) {
+void DeliveryTable::record(const DeliveryResult& result, base::Timestamp now) {
   const auto owner = config_of_.find(result.key);
   const auto found = owner == config_of_.end() ? configs_.end() : configs_.find(owner->second);
   if (found == configs_.end()) return;
@@ -62,11 +62,11 @@ void Deliveries::record(const DeliveryResult& result, base::Timestamp now) {
   if (!config.waiting.empty()) make_due(key, config, now);
 }
 
-task::PushConfig Deliveries::config(PushConfigKey key) const {
+task::PushConfig DeliveryTable::config(PushConfigKey key) const {
   return configs_.at(key).config;
 }
 
-std::vector<Delivery> Deliveries::due(base::Timestamp now, int limit) const {
+std::vector<Delivery> DeliveryTable::due(base::Timestamp now, int limit) const {
   // Each caller's first delivery, then each one's second, and so on.
   std::vector<std::tuple<int, base::Timestamp, DeliveryKey, PushConfigKey>> places;
   std::map<std::string, int> taken;
@@ -87,20 +87,20 @@ std::vector<Delivery> Deliveries::due(base::Timestamp now, int limit) const {
   return found;
 }
 
-std::optional<base::Timestamp> Deliveries::next_due() const {
+std::optional<base::Timestamp> DeliveryTable::next_due() const {
   return due_.empty() ? std::nullopt : std::optional(std::get<base::Timestamp>(*due_.begin()));
 }
 
-void Deliveries::make_due(PushConfigKey key, Config& config, base::Timestamp due) {
+void DeliveryTable::make_due(PushConfigKey key, Config& config, base::Timestamp due) {
   config.due = due;
   due_.emplace(due, config.waiting.front().key, key);
 }
 
-void Deliveries::make_not_due(PushConfigKey key, const Config& config) {
+void DeliveryTable::make_not_due(PushConfigKey key, const Config& config) {
   if (!config.waiting.empty()) due_.erase({config.due, config.waiting.front().key, key});
 }
 
-Delivery Deliveries::delivery(PushConfigKey key, const Config& config) {
+Delivery DeliveryTable::delivery(PushConfigKey key, const Config& config) {
   const Waiting& first = config.waiting.front();
   Delivery made{first.key,     config.task,    key,           first.event,
                 config.config, first.attempts, first.created, config.due};

@@ -1,4 +1,4 @@
-#include "engine/open_subagents.h"
+#include "engine/unfinished_subagents.h"
 
 #include <algorithm>
 #include <iterator>
@@ -15,13 +15,13 @@ auto same_as(const std::string& id) {
 
 }  // namespace
 
-std::string OpenSubagents::open_id(task::TaskKey child) const {
+std::string UnfinishedSubagents::open_id(task::TaskKey child) const {
   const auto open = std::find_if(open_.begin(), open_.end(),
                                  [child](const task::Subagent& one) { return one.task == child; });
   return open == open_.end() ? std::string() : open->id;
 }
 
-bool OpenSubagents::follow(const task::Subagent& event) {
+bool UnfinishedSubagents::follow(const task::Subagent& event) {
   const auto open = std::find_if(open_.begin(), open_.end(), same_as(event.id));
   const bool known = open != open_.end();
   if (event.phase == Phase::started) {
@@ -42,7 +42,7 @@ bool OpenSubagents::follow(const task::Subagent& event) {
   return true;
 }
 
-void OpenSubagents::undo(const task::Subagent& event) {
+void UnfinishedSubagents::undo(const task::Subagent& event) {
   const auto open = std::find_if(open_.begin(), open_.end(), same_as(event.id));
   if (open == open_.end()) {
     open_.push_back({event.id, event.name, Phase::started, {}});
@@ -53,14 +53,14 @@ void OpenSubagents::undo(const task::Subagent& event) {
   }
 }
 
-std::vector<task::Subagent> OpenSubagents::awaited() const {
+std::vector<task::Subagent> UnfinishedSubagents::awaited() const {
   std::vector<task::Subagent> found;
   std::copy_if(open_.begin(), open_.end(), std::back_inserter(found),
                [](const task::Subagent& one) { return one.phase != Phase::asks; });
   return found;
 }
 
-std::vector<task::Subagent> OpenSubagents::close_all(const std::string& error) {
+std::vector<task::Subagent> UnfinishedSubagents::close_all(const std::string& error) {
   std::vector<task::Subagent> ends;
   for (const task::Subagent& event : std::exchange(open_, {})) {
     ends.push_back({event.id, event.name, Phase::failed, error});

@@ -1,15 +1,16 @@
-#include "engine/open_subagents.h"
+#include "engine/unfinished_subagents.h"
 
 #include <doctest/doctest.h>
 
-namespace open_subagents_test {
+namespace unfinished_subagents_test {
 
 using namespace baton;
 using Phase = task::Subagent::Phase;
 
 TEST_CASE(
-    "OpenSubagents: only a beginning of what is not open and an end of what is have a place in the log") {
-  engine::OpenSubagents open;
+    "UnfinishedSubagents: only a beginning of what is not open and an end of what is have a place in the "
+    "log") {
+  engine::UnfinishedSubagents open;
   CHECK_FALSE(open.follow({"a", "x", Phase::finished, {}}));
   CHECK(open.follow({"a", "x", Phase::started, {}}));
   CHECK_FALSE(open.follow({"a", "x", Phase::started, {}}));
@@ -18,8 +19,8 @@ TEST_CASE(
   CHECK(open.close_all("left").empty());
 }
 
-TEST_CASE("OpenSubagents: all that are open are ended in the order in which they began") {
-  engine::OpenSubagents open;
+TEST_CASE("UnfinishedSubagents: all that are open are ended in the order in which they began") {
+  engine::UnfinishedSubagents open;
   open.follow({"a", "x", Phase::started, {}});
   open.follow({"b", "y", Phase::started, {}});
   const auto ends = open.close_all("left");
@@ -32,8 +33,8 @@ TEST_CASE("OpenSubagents: all that are open are ended in the order in which they
   CHECK(open.close_all("left").empty());
 }
 
-TEST_CASE("OpenSubagents: what is undone has not been") {
-  engine::OpenSubagents open;
+TEST_CASE("UnfinishedSubagents: what is undone has not been") {
+  engine::UnfinishedSubagents open;
   open.follow({"a", "x", Phase::started, {}});
   open.follow({"a", "x", Phase::failed, "no"});
   open.undo({"a", "x", Phase::failed, "no"});
@@ -42,8 +43,8 @@ TEST_CASE("OpenSubagents: what is undone has not been") {
   CHECK(open.awaited().empty());
 }
 
-TEST_CASE("OpenSubagents: one that asks is open and not awaited until it is answered") {
-  engine::OpenSubagents open;
+TEST_CASE("UnfinishedSubagents: one that asks is open and not awaited until it is answered") {
+  engine::UnfinishedSubagents open;
   CHECK_FALSE(open.follow({"a", "x", Phase::asks, {}}));
   open.follow({"a", "x", Phase::started, {}, "d1", {7}, {1}});
   CHECK_FALSE(open.follow({"a", "x", Phase::answered, {}}));
@@ -59,4 +60,4 @@ TEST_CASE("OpenSubagents: one that asks is open and not awaited until it is answ
   CHECK(open.open_id({7}).empty());
 }
 
-}  // namespace open_subagents_test
+}  // namespace unfinished_subagents_test

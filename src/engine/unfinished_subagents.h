@@ -1,4 +1,5 @@
-// OpenSubagents: the subagents of a log that have begun and not ended. Not thread-safe: its owner guards it.
+// UnfinishedSubagents: the subagents of a log that have begun and not ended. Not thread-safe: its owner
+// guards it.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace baton::engine {
 
-class OpenSubagents {
+class UnfinishedSubagents {
  public:
   // Applies an event. False if it does not fit, such as a second beginning or an end without one: then do not
   // log it.
