@@ -6,9 +6,9 @@
 // they subscribe, read, and read the store where the log has a gap; each notification means: read again.
 // Nothing is queued for a reader, so a slow one costs nothing.
 //
-// Threads: every method from any. Callbacks run on the thread that publishes (the flushing thread) or that
-// subscribes, outside the lock; they must not block. One may still run once after its subscription was
-// dropped.
+// Threads: every method from any. Callbacks run on the thread that publishes (the flushing thread), or that
+// begins or ends the wait, outside the lock; they must not block. News may still come once after their
+// subscription was dropped.
 #pragma once
 
 #include <deque>
