@@ -5,6 +5,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "agents/delegate_urls.h"
+#include "agents/plan.h"
 #include "agents/read_settings.h"
 #include "json/document.h"
 #include "protocol/card/card.h"
@@ -21,9 +23,9 @@ constexpr std::uintmax_t kCardSizeMax = 1 << 20;
 // Reads the cards one after another and collects their problems.
 class Loader {
  public:
-  Loader(fs::path folder, const Catalogue::Make& command, const Catalogue::Builtins& builtins,
+  Loader(fs::path folder, const Catalogue::Make& make, const Catalogue::Builtins& builtins,
          const CommonRules& rules)
-      : folder_(std::move(folder)), command_(command), builtins_(builtins), rules_(rules) {}
+      : folder_(std::move(folder)), make_(make), builtins_(builtins), rules_(rules) {}
 
   void load() {
     std::error_code error;
@@ -35,6 +37,10 @@ class Loader {
     if (error) trouble_ = folder_.string() + ": cannot be read: " + error.message();
     if (!error && subfolders.empty()) trouble_ = folder_.string() + ": has no subfolder with a card.json";
     for (const fs::path& subfolder : subfolders) load_agent(subfolder);
+    for (const Agent& agent : agents) {
+      check_agents(agent, agent.settings.model.tools, "/baton/model/tools");
+      if (agent.settings.plan) check_agents(agent, agents_of(*agent.settings.plan), "/baton/plan");
+    }
   }
 
   // All problems, one a line.
@@ -56,6 +62,20 @@ class Loader {
     std::optional<json::Document> document;
     std::string report;
   };
+
+  // Other agents may be read after the one that names them.
+  void check_agents(const Agent& agent, const std::vector<std::string>& named, const std::string& place) {
+    for (const std::string& name : named) {
+      const auto is_it = [&](const Agent& other) { return other.name.value == name; };
+      if (std::any_of(agents.begin(), agents.end(), is_it)) continue;
+      const bool is_url = is_agent_url(name);
+      if (is_url && is_delegate_url(rules_.delegate_urls, name)) continue;
+      warnings.push_back({agent.name.value, (agent.folder / "card.json").string() + ": " + place +
+                                                (is_url ? ": outbound.delegate_urls does not allow \""
+                                                        : ": there is no agent \"") +
+                                                name + "\""});
+    }
+  }
 
   static std::string line_for(const Reading& card, const SchemaProblem& found) {
     std::string line = card.file.string();
@@ -87,7 +107,9 @@ class Loader {
     for (const SchemaProblem& found : protocol::unknown_members(card.document->root()))
       warnings.push_back({agent.name.value, line_for(card, found)});
     for (const std::string& what : agent.executor->missing())
-      warnings.push_back({agent.name.value, line_for(card, {"/baton/command", what})});
+      warnings.push_back(
+          {agent.name.value,
+           line_for(card, {agent.settings.command.empty() ? "/baton" : "/baton/command", what})});
     agents.push_back(std::move(agent));
   }
 
@@ -111,7 +133,7 @@ class Loader {
     std::vector<SchemaProblem> problems = protocol::check_card(card.text);
     if (problems.empty()) {
       agent.card = protocol::read_card(root);
-      agent.settings = read_settings(root["baton"], problems);
+      agent.settings = read_settings(root["baton"], agent.folder, problems);
       apply_rules(agent.settings, problems);
       check_skills(agent.card.skills, "/skills/", problems);
       if (agent.card.extended) {
@@ -155,8 +177,8 @@ class Loader {
   }
 
   void make_executor(Agent& agent, std::vector<SchemaProblem>& problems) {
-    if (agent.settings.executor == AgentSettings::Kind::command) {
-      agent.executor = command_(agent);
+    if (agent.settings.executor != AgentSettings::Kind::builtin) {
+      agent.executor = make_(agent);
       return;
     }
     if (agent.settings.builtin.empty()) agent.settings.builtin = agent.name.value;
@@ -176,7 +198,7 @@ class Loader {
   }
 
   const fs::path folder_;
-  const Catalogue::Make& command_;
+  const Catalogue::Make& make_;
   const Catalogue::Builtins& builtins_;
   const CommonRules& rules_;
   std::string trouble_;  // with the folder itself
@@ -192,9 +214,13 @@ bool is_agent_name(std::string_view name) {
          name.find_first_not_of(kRest) == std::string_view::npos;
 }
 
-base::Result<Catalogue> Catalogue::load(const fs::path& folder, const Catalogue::Make& command,
+bool is_agent_url(std::string_view name) {
+  return name.find("://") != std::string_view::npos;
+}
+
+base::Result<Catalogue> Catalogue::load(const fs::path& folder, const Catalogue::Make& make,
                                         const Builtins& builtins, const CommonRules& rules) {
-  Loader loader(folder, command, builtins, rules);
+  Loader loader(folder, make, builtins, rules);
   loader.load();
   if (loader.agents.empty() || (rules.strict && !loader.left_out.empty())) {
     return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report",
@@ -203,9 +229,9 @@ base::Result<Catalogue> Catalogue::load(const fs::path& folder, const Catalogue:
   return Catalogue(std::move(loader.agents), std::move(loader.left_out), std::move(loader.warnings));
 }
 
-base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, const Catalogue::Make& command,
+base::Result<Catalogue::Reloaded> Catalogue::reload(const fs::path& folder, const Catalogue::Make& make,
                                                     const Builtins& builtins, const CommonRules& rules) {
-  Loader loader(folder, command, builtins, rules);
+  Loader loader(folder, make, builtins, rules);
   loader.load();
   if (loader.agents.empty()) {
     return base::fail(ErrorCode::invalid_argument, "an agent card is wrong; the log has the report",
@@ -268,7 +294,37 @@ bool Catalogue::is_left_out(const task::AgentName& name) const {
   return std::ranges::any_of(left_out(), [&](const CardReport& one) { return one.folder == name.value; });
 }
 
+void Catalogue::add_hidden(Agent agent) {
+  state_->hidden.push_back(keep(std::move(agent)));
+}
+
+void Catalogue::add_elsewhere(Agent agent, std::function<bool(std::string_view url)> knows) {
+  add_hidden(std::move(agent));
+  state_->elsewhere = state_->hidden.back();
+  state_->knows_url = std::move(knows);
+}
+
+const Agent* Catalogue::find_skilled(const std::string& skill, const std::string& tag) const {
+  const auto has = [&](const Agent* agent) {
+    const auto& skills = agent->card.skills;
+    const bool knows = skill.empty() || std::ranges::count(skills, skill, &task::Skill::id) > 0;
+    return knows && (tag.empty() || std::ranges::any_of(skills, [&](const task::Skill& one) {
+                       return std::ranges::count(one.tags, tag) > 0;
+                     }));
+  };
+  const auto found = std::ranges::find_if(all(), has);
+  return found == all().end() ? nullptr : *found;
+}
+
 const Agent* Catalogue::find(const task::AgentName& name) const {
+  if (is_agent_url(name.value)) {
+    const bool is_known = state_->elsewhere != nullptr && state_->knows_url(name.value);
+    return is_known ? state_->elsewhere : nullptr;
+  }
+  if (!name.value.empty() && !is_agent_name(name.value)) {
+    const auto hidden = std::ranges::find(state_->hidden, name, &Agent::name);
+    return hidden == state_->hidden.end() ? nullptr : *hidden;
+  }
   const std::vector<const Agent*>& agents = all();
   const auto found = std::lower_bound(
       agents.begin(), agents.end(), name,

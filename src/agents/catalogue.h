@@ -31,13 +31,20 @@ struct Agent {
   std::chrono::sys_seconds read_at{};  // when the card was read; the epoch for agents without a folder
   std::string card_text;               // as read
   std::unique_ptr<Executor> executor;
+
+  // The card to show: valid as long as what is returned, and as this.
+  std::shared_ptr<const task::AgentCard> shown_card() const {
+    auto other = executor ? executor->card() : nullptr;
+    return other ? other : std::shared_ptr<const task::AgentCard>(std::shared_ptr<void>(), &card);
+  }
 };
 
 // Rules for all agents.
 struct CommonRules {
-  std::vector<std::string> secret_variables;  // never passed on to an agent
-  bool verbose_errors = false;                // as if every card said "errors": "verbose"
-  bool strict = false;                        // `load` fails if a single card is wrong
+  std::vector<std::string> secret_variables;    // never passed on to an agent
+  bool verbose_errors = false;                  // as if every card said "errors": "verbose"
+  bool strict = false;                          // `load` fails if a single card is wrong
+  std::vector<std::string> delegate_urls = {};  // agents elsewhere without cards: see delegate_urls.h
 };
 
 class Catalogue {
@@ -54,10 +61,10 @@ class Catalogue {
     std::string report;
   };
 
-  // Reads all cards; `command` makes the executors of agents that are programs. Leaves out agents whose cards
+  // Reads all cards; `make` makes the executors, but for built-in ones. Leaves out agents whose cards
   // are wrong. Fails with invalid_argument if no agent is left or, with strict rules, if any card is wrong.
   // The error's for_log has a line for each problem.
-  static base::Result<Catalogue> load(const std::filesystem::path& folder, const Make& command,
+  static base::Result<Catalogue> load(const std::filesystem::path& folder, const Make& make,
                                       const Builtins& builtins = {}, const CommonRules& rules = {});
 
   // Reads the cards again. An agent stays as it is if its card has the same text or is wrong now. The running
@@ -66,11 +73,23 @@ class Catalogue {
     int added = 0, changed = 0, removed = 0;
     std::vector<CardReport> wrong;  // the cards that are wrong now
   };
-  base::Result<Reloaded> reload(const std::filesystem::path& folder, const Make& command,
+  base::Result<Reloaded> reload(const std::filesystem::path& folder, const Make& make,
                                 const Builtins& builtins = {}, const CommonRules& rules = {});
 
   // A catalogue of the given agents; at least one.
   explicit Catalogue(std::vector<Agent> agents) : Catalogue(std::move(agents), {}, {}) {}
+
+  // Adds an agent that only `find` knows, such as one that plans delegate to. Not thread-safe: before the
+  // catalogue is used.
+  void add_hidden(Agent agent);
+  const std::vector<const Agent*>& hidden() const { return state_->hidden; }
+  // Adds a hidden agent that `find` returns for each URL that `knows` accepts as well. Tasks keep the URL as
+  // the name of their agent. Once, and not thread-safe, as above; `knows` may be called from any thread.
+  void add_elsewhere(Agent agent, std::function<bool(std::string_view url)> knows);
+
+  // The first agent with a skill of this id and a skill with this tag, either of which may be empty; null if
+  // there is none.
+  const Agent* find_skilled(const std::string& skill, const std::string& tag) const;
 
   // Null if there is no such agent.
   const Agent* find(const task::AgentName& name) const;
@@ -101,6 +120,9 @@ class Catalogue {
     std::atomic<const Table*> table{nullptr};
     std::vector<std::unique_ptr<const Table>> tables;
     std::vector<std::unique_ptr<const Agent>> agents;
+    std::vector<const Agent*> hidden;
+    const Agent* elsewhere = nullptr;  // one of them; null: none
+    std::function<bool(std::string_view url)> knows_url;
   };
   const Table& table() const { return *state_->table.load(std::memory_order_acquire); }
   const Agent* keep(Agent agent);
@@ -112,5 +134,7 @@ class Catalogue {
 // Whether a folder with this name can be an agent: lower-case letters, digits and, after the first character,
 // also - _ and dot.
 bool is_agent_name(std::string_view name);
+// Whether it is meant as the URL of an agent elsewhere.
+bool is_agent_url(std::string_view name);
 
 }  // namespace baton::agents

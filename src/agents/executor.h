@@ -11,12 +11,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "agents/used_ids.h"
 #include "base/error.h"
+#include "task/card.h"
 #include "task/event.h"
+#include "task/head.h"
 #include "task/task.h"
 
 namespace baton::agents {
@@ -25,7 +28,10 @@ namespace baton::agents {
 struct DelegateResult {
   std::string id;
   std::optional<task::Task> task;  // the child, stopped; absent if there is none
-  std::string error;               // why there is none
+  std::string error;               // why there is none, or why it did not complete
+  // What the child and its own children took.
+  std::int64_t tokens = 0;
+  std::int64_t children = 0;
 };
 
 // Everything an agent gets when its turn begins.
@@ -35,6 +41,9 @@ struct Turn {
   task::AgentName agent;
   task::TaskId task;
   task::ContextId context;
+  // Submission::hops; for executors that act outside with this agent as the last one.
+  std::vector<std::string> hops;
+  std::string conversation;  // the context's name for executors that act outside; different for each caller
   task::State state = task::State::working;
   task::Json task_metadata;
   task::Message message;                  // what this turn is about
@@ -47,9 +56,23 @@ struct Turn {
   std::vector<std::string> extensions;    // of A2A, switched on for the request
   std::string resume_ask;                 // the ask this message answers, or empty
   // What children have answered that were delegated to about this message, before the turn began (again).
+  // Those that are still awaited are not among them.
   std::vector<DelegateResult> results;
+  task::Json kept;                 // the last ExecutorState of an earlier attempt; absent: none
+  std::vector<task::Json> states;  // every ExecutorState since the message, in order
+  // The children that were delegated to since the message, by the name of the work.
+  std::unordered_map<std::string, task::TaskKey> children;
+  // Reads one of them. Blocks on the disk.
+  std::function<base::Result<task::Task>(task::TaskKey)> read_child;
+  bool canceled = false;  // the task is to end, and this turn undoes what was done
+  // What the task and those below it may take, and what they had taken when the turn began. `wall` is what
+  // was left then until `until`.
+  task::Budget budget;
+  task::Taken taken;
   bool again = false;  // it was broken off after it had delegated, and begins again with the results
   std::shared_ptr<UsedIds> used_ids;  // of the context; null: none are taken
+  // The `traceparent` of all that the turn asks of others: the trace its message came with, and this
+  // attempt's own span. Empty: the message came without one.
   std::string trace;
 };
 
@@ -59,6 +82,11 @@ struct DelegateRequest {
   std::string agent;  // a local agent's name
   task::Message message;
   task::TaskId task;  // the waiting child that the message answers; empty: a new child
+  // The child's questions are results for this turn. Otherwise they go to the task's caller, and the turn
+  // gets the child when it has ended. A child that the turn answers asks it again.
+  bool takes_questions = false;
+  bool detached = false;   // the child outlives the task, and `Waits` does not wait for it
+  std::string label = {};  // what the log shows it as; empty: the agent's name
 };
 
 // How a turn ended. Exactly one of these ends every turn.
@@ -78,13 +106,15 @@ struct Asked {
   task::Message message;
 };
 // The agent was told to stop and did.
-struct Canceled {};
+struct Canceled {
+  std::string text = {};  // of the canceled status, unless whoever canceled the task has said why
+};
 // The turn was broken off through no fault of its own. Its output is withdrawn, and it runs again as the same
 // attempt, once the children that it awaits have stopped.
 struct BrokenOff {};
-// The work goes on, in another turn, once the children that the turn has delegated to have stopped. Its
-// output stands.
-struct Waits {};
+// The work goes on, in another turn, when this says so; by default once all children have stopped that the
+// task has delegated to. The turn's output stands. A wait that has no children to end it ends at `until`.
+using Waits = task::Waits;
 using Outcome = std::variant<Done, Failed, Rejected, Asked, Canceled, BrokenOff, Waits>;
 
 class TurnSink {
@@ -113,6 +143,9 @@ class TurnSink {
   // The child's result comes through Execution::deliver.
   virtual void delegate(DelegateRequest request) = 0;
 
+  // Cancels the child that was delegated to under this name since the turn's message. Its result still comes.
+  virtual void cancel_child(const std::string& /*call*/) {}
+
   // Ends the turn. Only the first call counts.
   virtual void finish(Outcome outcome) = 0;
 };
@@ -136,6 +169,14 @@ class Executor {
 
   // Never fails: errors go to the sink through `finish`, before or after `start` has returned.
   virtual std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) = 0;
+
+  // The task of this agent that waited with this question was canceled: nobody will answer it. Must not
+  // block; from any thread.
+  virtual void withdraw_question(const task::AgentName& /*agent*/, const std::string& /*ask*/) {}
+
+  // The agent's card as it is to be shown, if that is not the one in its folder; null: it is. Must not block;
+  // from any thread.
+  virtual std::shared_ptr<const task::AgentCard> card() const { return nullptr; }
 
   // What its turns need and lacks now, a line each; for whoever reads the card.
   virtual std::vector<std::string> missing() const { return {}; }

@@ -1,9 +1,12 @@
 #include "agents/function_executor.h"
 
+#include <sys/eventfd.h>
+
 #include <map>
 
 #include "agents/sink_gate.h"
 #include "base/log.h"
+#include "base/unique_fd.h"
 
 namespace baton::agents {
 
@@ -22,13 +25,33 @@ class FunctionTurn::Shared {
     return changed_.wait_for(lock, at_most, [this] { return cancelled_ || dropped_; });
   }
 
+  bool dropped() const {
+    std::lock_guard lock(mutex_);
+    return dropped_;
+  }
+
+  // The descriptor says what the flags say.
   void cancel() {
-    change([this] { cancelled_ = true; });
+    change([this] {
+      cancelled_ = true;
+      eventfd_write(stop_.get(), 1);
+    });
   }
 
   void drop() {
     gate.close();
-    change([this] { dropped_ = true; });
+    change([this] {
+      dropped_ = true;
+      eventfd_write(stop_.get(), 1);
+    });
+  }
+
+  int stop_fd() const { return stop_.get(); }
+  void hush() const {
+    std::lock_guard lock(mutex_);
+    if (dropped_) return;
+    eventfd_t count = 0;
+    eventfd_read(stop_.get(), &count);
   }
 
   void deliver(DelegateResult result) {
@@ -74,6 +97,7 @@ class FunctionTurn::Shared {
     changed_.notify_all();
   }
 
+  const base::UniqueFd stop_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool cancelled_ = false;
@@ -123,6 +147,18 @@ bool FunctionTurn::wait_cancelled(std::chrono::milliseconds at_most) const {
   return shared_->wait_stopping(at_most);
 }
 
+int FunctionTurn::stop_fd() const {
+  return shared_->stop_fd();
+}
+
+bool FunctionTurn::dropped() const {
+  return shared_->dropped();
+}
+
+void FunctionTurn::hush() {
+  shared_->hush();
+}
+
 void FunctionTurn::text(std::string delta) {
   shared_->gate.use([&](TurnSink& sink) { sink.text(std::move(delta)); });
   Shared::wait_for_room(shared_);
@@ -140,9 +176,16 @@ void FunctionTurn::emit(task::EventBody body) {
 
 DelegateResult FunctionTurn::delegate(DelegateRequest request) {
   const std::string id = request.id;
-  if (!shared_->gate.use([&](TurnSink& sink) { sink.delegate(std::move(request)); })) {
-    return {id, std::nullopt, "the turn was cancelled"};
-  }
+  begin_delegate(std::move(request));
+  return result_of(id);
+}
+
+void FunctionTurn::begin_delegate(DelegateRequest request) {
+  shared_->gate.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
+}
+
+// A closed gate means a dropped turn, for which nothing is waited.
+DelegateResult FunctionTurn::result_of(const std::string& id) {
   return shared_->wait_for(id);
 }
 
@@ -158,7 +201,7 @@ std::unique_ptr<Execution> FunctionExecutor::start(Turn turn, std::shared_ptr<Tu
   auto running = std::make_unique<FunctionExecution>(shared);
   const auto kept = std::make_shared<const Turn>(std::move(turn));
   if (!pool_.try_submit([function = function_, kept, shared] { run(*function, *kept, shared); })) {
-    shared->gate.use([](TurnSink& full) { full.finish(Failed{"too many turns of built-in agents"}); });
+    shared->gate.use([](TurnSink& full) { full.finish(Failed{"too many turns run at the same time"}); });
   }
   return running;
 }

@@ -1,4 +1,5 @@
-// FunctionExecutor: an agent that is a C++ function. For tests and for programs that embed Baton.
+// FunctionExecutor: an agent that is a C++ function. For agents elsewhere, for tests and for programs that
+// embed Baton.
 //
 // The function runs on a WorkerPool and may block. The turn ends when it returns; an exception fails the
 // turn. It cannot be stopped from outside: after a deadline or at shutdown its calls to the FunctionTurn have
@@ -26,6 +27,14 @@ class FunctionTurn {
   // Blocks until `cancelled()`, but no longer than `at_most`. Returns `cancelled()`.
   bool wait_cancelled(std::chrono::milliseconds at_most) const;
 
+  // Becomes readable once `cancelled()`; for calls that block on something else. Valid as long as this.
+  int stop_fd() const;
+  // Whether the turn is over without the function: what it says has no effect any more.
+  bool dropped() const;
+  // Makes `stop_fd` quiet again, so that a cancelled function can still make its last calls; no-op if the
+  // turn was dropped.
+  void hush();
+
   // These block while the sink has no room.
   void text(std::string delta);
   void reasoning(std::string delta);
@@ -33,6 +42,9 @@ class FunctionTurn {
 
   // Blocks until the child has stopped. Returns a result without a task after a cancel or a drop.
   DelegateResult delegate(DelegateRequest request);
+  // The same for several children at once: begins one, and waits for one that has begun.
+  void begin_delegate(DelegateRequest request);
+  DelegateResult result_of(const std::string& id);
 
   // Ends the turn; only the first call counts. A function that returns without it ends the turn as Done or,
   // if it was cancelled, as Canceled.

@@ -1,6 +1,15 @@
 #include "agents/read_settings.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <system_error>
+
+#include "agents/catalogue.h"
+#include "agents/plan.h"
+#include "base/text.h"
+#include "http/outbound/http_client.h"
+#include "protocol/openai/request.h"
 
 namespace baton::agents {
 namespace {
@@ -18,6 +27,192 @@ template <class T>
 T integer_or(Value value, T otherwise) {
   const auto number = value.integer();
   return number ? static_cast<T>(*number) : otherwise;
+}
+
+AgentSettings::Kind read_kind(std::string_view name) {
+  using Work = AgentSettings::Kind;
+  if (name == "builtin") return Work::builtin;
+  if (name == "a2a") return Work::a2a;
+  if (name == "workflow") return Work::workflow;
+  if (name == "ag-ui") return Work::ag_ui;
+  return name == "openai" ? Work::openai : Work::command;
+}
+
+void read_oauth(Value auth, Endpoint& endpoint, std::vector<SchemaProblem>& problems) {
+  const bool is_oauth = endpoint.auth == Endpoint::Auth::oauth;
+  for (const char* member : {"token_url", "client_id", "scope", "audience", "client_auth"}) {
+    if (is_oauth || auth[member].absent()) continue;
+    problems.push_back({std::string("/baton/auth/") + member, "is only for type \"oauth\""});
+  }
+  if (!is_oauth) return;
+  endpoint.token_url = auth["token_url"].str();
+  endpoint.client_id = auth["client_id"].str();
+  endpoint.scope = auth["scope"].str();
+  endpoint.audience = auth["audience"].str();
+  endpoint.secret_in_body = auth["client_auth"].string() == "post";
+  const auto url = http::outbound::parse_url(endpoint.token_url);
+  if (endpoint.token_url.empty() || endpoint.client_id.empty()) {
+    problems.push_back({"/baton/auth", "type \"oauth\" needs \"token_url\" and \"client_id\""});
+  } else if (!url) {
+    problems.push_back({"/baton/auth/token_url", url.error().for_caller});
+  }
+}
+
+void read_auth(Value auth, const std::filesystem::path& folder, Endpoint& endpoint,
+               std::vector<SchemaProblem>& problems) {
+  if (auth.absent()) return;
+  const bool is_key = auth["type"].string() == "api_key";
+  const bool is_oauth = auth["type"].string() == "oauth";
+  endpoint.auth = is_key     ? Endpoint::Auth::api_key
+                  : is_oauth ? Endpoint::Auth::oauth
+                             : Endpoint::Auth::bearer;
+  read_oauth(auth, endpoint, problems);
+  if (is_key) endpoint.auth_header = auth["header"].absent() ? "X-API-Key" : auth["header"].str();
+  if (!is_key && !auth["header"].absent()) {
+    problems.push_back({"/baton/auth/header", "is only for type \"api_key\""});
+  }
+  if (is_key && !base::is_token(endpoint.auth_header)) {
+    problems.push_back({"/baton/auth/header", "is not the name of a header"});
+  }
+  endpoint.secret_optional = auth["optional"].boolean();
+  if (is_oauth && endpoint.secret_optional)
+    problems.push_back({"/baton/auth/optional", "is not for type \"oauth\""});
+  endpoint.secret_env = auth["secret_env"].str();
+  if (!auth["secret_file"].absent()) endpoint.secret_file = folder / auth["secret_file"].str();
+  if (endpoint.secret_env.empty() == endpoint.secret_file.empty()) {
+    problems.push_back({"/baton/auth", "needs either \"secret_env\" or \"secret_file\""});
+  }
+  if (endpoint.secret_env.starts_with("BATON_")) {
+    problems.push_back(
+        {"/baton/auth/secret_env", "\"" + endpoint.secret_env + "\" is Baton's own and is not passed on"});
+  }
+}
+
+Endpoint::OnUnknown read_on_unknown(std::string_view name) {
+  using OnUnknown = Endpoint::OnUnknown;
+  if (name == "resend") return OnUnknown::resend;
+  if (name == "fail") return OnUnknown::fail;
+  return name == "ask" ? OnUnknown::ask : OnUnknown::unset;
+}
+
+// A variable of Baton's environment that holds what the card leaves open; empty: none, or not set.
+std::string value_from(Value variable, const std::string& place, std::vector<SchemaProblem>& problems) {
+  const std::string name = variable.str();
+  if (name.starts_with("BATON_"))
+    problems.push_back({place, "\"" + name + "\" is Baton's own and is not passed on"});
+  const char* value = name.empty() ? nullptr : std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
+void read_url(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
+  Endpoint& endpoint = settings.endpoint;
+  if (settings.executor != AgentSettings::Kind::openai && !baton["url_env"].absent())
+    problems.push_back({"/baton/url_env", "is only for executor \"openai\""});
+  endpoint.url_env = baton["url_env"].str();
+  endpoint.url = value_from(baton["url_env"], "/baton/url_env", problems);
+  endpoint.is_from_env = !endpoint.url.empty();
+  if (!endpoint.is_from_env) endpoint.url = baton["url"].str();
+  if (endpoint.url.empty() && endpoint.url_env.empty())
+    problems.push_back({"/baton", "executor needs \"url\": \"https://...\""});
+  if (const auto url = http::outbound::parse_url(endpoint.url); !endpoint.url.empty() && !url) {
+    const bool is_env = endpoint.is_from_env;
+    problems.push_back({is_env ? "/baton/url_env" : "/baton/url",
+                        (is_env ? endpoint.url_env + ": " : "") + url.error().for_caller});
+  }
+}
+
+void read_endpoint(Value baton, const std::filesystem::path& folder, AgentSettings& settings,
+                   std::vector<SchemaProblem>& problems) {
+  Endpoint& endpoint = settings.endpoint;
+  const bool is_a2a = settings.executor == AgentSettings::Kind::a2a;
+  if (!is_a2a && !baton["a2a"].absent())
+    problems.push_back({"/baton/a2a", "is only for agents elsewhere (executor \"a2a\")"});
+  const bool is_remote_agent = is_a2a || settings.executor == AgentSettings::Kind::ag_ui;
+  if (!is_remote_agent && !baton["on_unknown"].absent()) {
+    problems.push_back(
+        {"/baton/on_unknown", "is only for agents elsewhere (executors \"a2a\" and \"ag-ui\")"});
+  }
+  if (!settings.acts_outside()) {
+    for (const char* member : {"url", "url_env", "auth"}) {
+      if (baton[member].absent()) continue;
+      problems.push_back(
+          {std::string("/baton/") + member, "is only for executors \"a2a\", \"ag-ui\" and \"openai\""});
+    }
+    return;
+  }
+  read_url(baton, settings, problems);
+  read_auth(baton["auth"], folder, endpoint, problems);
+  const bool is_agui = settings.executor == AgentSettings::Kind::ag_ui;
+  if (!is_agui && !baton["ag_ui"].absent())
+    problems.push_back({"/baton/ag_ui", "is only for executor \"ag-ui\""});
+  endpoint.older_agui = baton["ag_ui"]["version"].string() == "0.0";
+  endpoint.version = baton["a2a"]["version"].str();
+  endpoint.transport = baton["a2a"]["transport"].str();
+  endpoint.agent = baton["a2a"]["agent"].str();
+  endpoint.address = baton["a2a"]["endpoint"].str();
+  endpoint.on_unknown = read_on_unknown(baton["on_unknown"].string());
+}
+
+void read_parameters(Value parameters, ModelSettings& model, std::vector<SchemaProblem>& problems) {
+  if (!parameters.absent()) model.parameters = parameters.json();
+  for (const Value parameter : parameters) {
+    if (!protocol::openai::is_own_member(parameter.key())) continue;
+    problems.push_back({"/baton/model/parameters/" + std::string(parameter.key()), "is set by Baton itself"});
+  }
+}
+
+void read_tools(Value tools, ModelSettings& model, std::vector<SchemaProblem>& problems) {
+  for (const Value tool : tools) {
+    const bool is_known = std::ranges::count(model.tools, tool.string()) > 0;
+    const std::string place = "/baton/model/tools/" + std::to_string(model.tools.size());
+    if (is_known) problems.push_back({place, "is there twice"});
+    if (!is_agent_name(tool.string())) problems.push_back({place, "is not the name of an agent"});
+    model.tools.push_back(tool.str());
+  }
+}
+
+void read_model(Value baton, const std::filesystem::path& folder, AgentSettings& settings,
+                std::vector<SchemaProblem>& problems) {
+  const Value from = baton["model"];
+  if (settings.executor != AgentSettings::Kind::openai) {
+    if (!from.absent()) problems.push_back({"/baton/model", "is only for executor \"openai\""});
+    return;
+  }
+  if (from.absent())
+    problems.push_back({"/baton", "executor \"openai\" needs \"model\": {\"name\": \"...\"}"});
+  ModelSettings& model = settings.model;
+  model.name = value_from(from["name_env"], "/baton/model/name_env", problems);
+  if (model.name.empty()) model.name = from["name"].str();
+  if (!from["provider"].absent()) model.provider = from["provider"].str();
+  model.system = from["system"].str();
+  if (!from["system_file"].absent()) {
+    model.system_file = folder / from["system_file"].str();
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(model.system_file, error))
+      problems.push_back({"/baton/model/system_file", "is not a file in the card's folder"});
+    if (!from["system"].absent())
+      problems.push_back({"/baton/model/system_file", "is instead of \"system\", not beside it"});
+  }
+  read_parameters(from["parameters"], model, problems);
+  model.history_messages = integer_or(from["history"]["messages"], model.history_messages);
+  model.history_tokens = integer_or(from["history"]["tokens"], model.history_tokens);
+  model.tool_rounds = integer_or(from["tool_rounds"], model.tool_rounds);
+  read_tools(from["tools"], model, problems);
+}
+
+void read_workflow(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
+  const bool is_workflow = settings.executor == AgentSettings::Kind::workflow;
+  const Value plan = baton["plan"];
+  if (is_workflow == !plan.absent()) {
+    if (!is_workflow) return;
+    settings.plan = read_plan(plan.raw(), "/baton/plan", problems);
+    settings.children_max = 1'000;
+    settings.resumes_beside_children = true;
+    settings.concurrency = 256;  // turns that are over at once
+    return;
+  }
+  if (is_workflow) problems.push_back({"/baton", "executor \"workflow\" needs \"plan\": {...}"});
+  if (!is_workflow) problems.push_back({"/baton/plan", "is only for executor \"workflow\""});
 }
 
 void read_command(Value baton, AgentSettings& settings, std::vector<SchemaProblem>& problems) {
@@ -80,10 +275,17 @@ void read_limits(Value limits, AgentSettings& settings) {
 
 }  // namespace
 
-AgentSettings read_settings(Value baton, std::vector<SchemaProblem>& problems) {
+AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
+                            std::vector<SchemaProblem>& problems) {
   AgentSettings settings;
-  if (baton["executor"].string() == "builtin") settings.executor = AgentSettings::Kind::builtin;
+  settings.executor = read_kind(baton["executor"].string());
   read_command(baton, settings, problems);
+  read_endpoint(baton, folder, settings, problems);
+  read_model(baton, folder, settings, problems);
+  read_workflow(baton, settings, problems);
+  settings.budget = read_budget(baton["budget"]);
+  if (settings.plan) settings.budget = task::smaller(settings.budget, settings.plan->budget);
+  settings.schedules = read_schedules(baton["schedule"], problems);
   settings.builtin = baton["builtin"].str();
   if (!settings.builtin.empty() && settings.executor != AgentSettings::Kind::builtin) {
     problems.push_back({"/baton/builtin", "is only for executor \"builtin\""});

@@ -4,12 +4,21 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "agents/schedule.h"
+#include "task/budget.h"
+#include "task/json.h"
+
 namespace baton::agents {
+
+struct Plan;
 
 // Limits of an agent's process; 0: the same as Baton's own. In a control group (Cgroups), `memory` limits the
 // memory in use, and `memory` and `processes` cover the process together with all it starts.
@@ -21,8 +30,48 @@ struct ProcessLimits {
   static constexpr std::uint64_t kOpenFiles = 1024;
 };
 
+// Where an executor that acts outside has its work done.
+struct Endpoint {
+  // What is sent to show who calls; never a caller's own credentials.
+  enum class Auth { none, bearer, api_key, oauth };
+  // What happens after a request that may have arrived and was not answered, and whose repetition the other
+  // side would not recognise. unset: fail if `recovery` is fail, else resend.
+  enum class OnUnknown { unset, resend, fail, ask };
+
+  std::string url;      // of executor openai perhaps empty: `url_env` is not set
+  std::string url_env;  // the variable that may hold it; empty: none
+  // The URL is that variable's, so it is the operator's word: it may be at any address.
+  bool is_from_env = false;
+  Auth auth = Auth::none;
+  std::string auth_header;  // of api_key
+  std::string secret_env;   // the variable that holds the secret; empty: none
+  std::filesystem::path secret_file;
+  bool secret_optional = false;  // of bearer and api_key: without one, requests go out without
+  // Of oauth: where a token is had for the secret, and what is asked for.
+  std::string token_url, client_id, scope, audience;
+  bool secret_in_body = false;  // client_id and secret go in the body, not in a header
+  std::string version, transport, agent,
+      address;  // of A2A: see client::Target, where `address` is `endpoint`
+  OnUnknown on_unknown = OnUnknown::unset;
+  bool older_agui = false;  // of AG-UI: it is one of 0.0.x, and is not told of 1.0
+};
+
+// Which model answers, and what it is told.
+struct ModelSettings {
+  std::string name;
+  std::string provider = "openai";    // as usage names it
+  std::string system;                 // the system prompt
+  std::filesystem::path system_file;  // which holds it, instead; empty: none
+  task::Json parameters;              // members of each request ("temperature"); absent: none
+  // Of what was said before, at most so many messages and tokens; one token is taken to be four bytes.
+  std::size_t history_messages = std::numeric_limits<std::size_t>::max();
+  std::size_t history_tokens = std::numeric_limits<std::size_t>::max();
+  int tool_rounds = 20;            // answers of a turn with tool calls; the next one fails it
+  std::vector<std::string> tools;  // agents that the model may call
+};
+
 struct AgentSettings {
-  enum class Kind { command, builtin };
+  enum class Kind { command, builtin, a2a, openai, ag_ui, workflow };
   enum class Mode { turn, worker };      // a process for each turn, or long-lived ones that take many
   enum class Io { lines, text };         // the line protocol, or plain text in and out
   enum class Recovery { resume, fail };  // what happens to a turn that a crash broke off
@@ -32,6 +81,19 @@ struct AgentSettings {
   enum class ReplyAs { artifact, status, both, message };
 
   Kind executor = Kind::command;
+  // Its executor has others do the work.
+  bool acts_outside() const {
+    return executor == Kind::a2a || executor == Kind::openai || executor == Kind::ag_ui;
+  }
+  // What the card says of that, or what follows from `recovery`; never unset.
+  Endpoint::OnUnknown on_unknown() const {
+    if (endpoint.on_unknown != Endpoint::OnUnknown::unset) return endpoint.on_unknown;
+    return recovery == Recovery::fail ? Endpoint::OnUnknown::fail : Endpoint::OnUnknown::resend;
+  }
+
+  Endpoint endpoint;                 // of executors that act outside
+  ModelSettings model;               // of executor openai
+  std::shared_ptr<const Plan> plan;  // of executor workflow
   std::vector<std::string> command;  // program and arguments; run in the card's folder
   std::string builtin;               // name of a built-in executor; by default the agent's own
   Mode mode = Mode::turn;
@@ -57,6 +119,11 @@ struct AgentSettings {
   std::chrono::milliseconds exit_grace{2'000};    // time for a process to exit after the end of its turn
   // Time for the other turns of a worker to finish, once one of its turns did not stop.
   std::chrono::milliseconds worker_drain{60'000};
+  std::vector<Schedule> schedules;
+  task::Budget budget;    // of each task, a plan's own included
+  int children_max = 32;  // open at once, of a task
+  // After a crash a turn runs again at once, while its children go on; otherwise it waits for them first.
+  bool resumes_beside_children = false;
   // How long a turn of a worker may wait for its children in a place that another turn wants.
   std::chrono::milliseconds wait_keep{10'000};
   // A turn fails if the agent has not said anything for it within this time; 0: no limit.

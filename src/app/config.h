@@ -35,6 +35,7 @@ struct Config {
   int port = 8080;
   int grpc_port = kGrpcOff;
   std::string agents_folder = "agent-cards";
+  std::vector<std::string> outbound_origins;  // of agents elsewhere: these may be at any address
   std::vector<ConfiguredToken> tokens;
   std::optional<bool> allow_anonymous;
   bool allow_readable_secrets = false;  // allow files with tokens that every user can read

@@ -9,9 +9,11 @@
 #include <set>
 #include <string_view>
 
+#include "agents/delegate_urls.h"
 #include "app/config_tokens.h"
 #include "app/settings.h"
 #include "base/text.h"
+#include "http/outbound/http_client.h"
 #include "json/document.h"
 #include "server/hosts.h"
 
@@ -205,6 +207,15 @@ class Loader {
       const bool plain = origin.find('/', origin.find("//") + 2) == std::string::npos;
       if (origin != "*" && origin != "loopback" && (!web(origin) || !plain))
         wrong("cors.origins", "must be *, loopback or like https://host:port");
+    }
+    for (const std::string& origin : c.outbound_origins) {
+      if (!web(origin) || !http::outbound::parse_url(origin)) {
+        wrong("outbound.origins", "must be like https://host:port");
+      }
+    }
+    for (const std::string& url : c.cards.delegate_urls) {
+      const std::string problem = agents::delegate_url_problem(url);
+      if (!problem.empty()) wrong("outbound.delegate_urls", url + ": " + problem);
     }
     check_hosts();
     check_secrets();

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "agents/catalogue.h"
-#include "agents/command/command_executor.h"
 #include "app/config.h"
+#include "app/executors.h"
 #include "app/service.h"
 #include "app/signals.h"
 #include "app/version.h"
@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/loggable.h"
 #include "http/http_server.h"
+#include "http/outbound/breakers.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -39,6 +40,7 @@ int cannot_start(const base::Error& error) {
 struct OpenStore {
   std::unique_ptr<store::TaskStore> tasks;
   store::DeliveryStore* deliveries = nullptr;
+  std::string server_name = {};
 };
 
 template <class Store>
@@ -60,7 +62,10 @@ base::Result<OpenStore> open_store(const Config& config, const base::Clock& cloc
   };
   auto store = store::SqliteStore::open(options, clock);
   if (!store) return base::fail(std::move(store.error()));
-  return faces_of(std::move(*store));
+  const std::string name = (*store)->server_name();
+  OpenStore faces = faces_of(std::move(*store));
+  faces.server_name = name;
+  return faces;
 }
 
 void log_agents(const agents::Catalogue& catalogue) {
@@ -169,12 +174,27 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   agents::ProcessHost processes(true);
   if (config.cards.verbose_errors)
     spdlog::warn("--dev: callers see what agents write to standard error; not for production");
-  auto catalogue =
-      agents::Catalogue::load(config.agents_folder, agents::command_executors(processes), {}, config.cards);
+  http::outbound::Breakers breakers;
+  // A turn that waits for its children gives up its slot, but not its thread: at most as many wait as run.
+  base::WorkerPool callers("agent-call", 2 * config.engine.slots,
+                           static_cast<std::size_t>(config.engine.slots));
+  const agents::Catalogue* chosen_from = nullptr;
+  const auto choose = [&chosen_from](const std::string& skill, const std::string& tag) {
+    const agents::Agent* agent = chosen_from->find_skilled(skill, tag);
+    return agent == nullptr ? std::nullopt : std::optional(agent->name.value);
+  };
+  const ExecutorServices services{
+      processes, callers, {config.outbound_origins, config.webhooks.policy, &breakers}, steady, choose};
+  const agents::Catalogue::Make make = executors(services);
+  auto catalogue = agents::Catalogue::load(config.agents_folder, make, {}, config.cards);
   if (!catalogue) return cannot_start(catalogue.error());
+  add_hidden_agents(*catalogue, services, config.cards.delegate_urls);
+  chosen_from = &*catalogue;
   log_start(config, *catalogue);
-  Service service(config, {clock, steady, *store->tasks, *store->deliveries, processes, *catalogue},
-                  http_limits(config, *catalogue, descriptors));
+  Service service(
+      config,
+      {clock, steady, *store->tasks, *store->deliveries, make, *catalogue, store->server_name, breakers},
+      http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());
 }

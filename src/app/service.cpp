@@ -1,5 +1,4 @@
 #include "app/service.h"
-#include "agents/command/command_executor.h"
 
 #include <spdlog/spdlog.h>
 
@@ -24,8 +23,9 @@ constexpr std::size_t kPagesMax = 64 << 20;
 
 // The functions below add what follows from several settings to the options that were configured.
 
-engine::EngineOptions engine_options(const Config& config) {
+engine::EngineOptions engine_options(const Config& config, const std::string& server_name) {
   engine::EngineOptions options = config.engine;
+  if (!server_name.empty()) options.node = server_name;
   options.on_flush_failed = [](const base::Error& error) {
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();
@@ -65,7 +65,7 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
       engine_(dependencies.store, dependencies.deliveries, dependencies.catalogue, dependencies.clock,
-              engine_options(config), [this] { notifier_.wake(); }),
+              engine_options(config, dependencies.server_name), [this] { notifier_.wake(); }),
       notifier_(engine_.deliveries(), dependencies.steady_clock, config.webhooks,
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);
@@ -121,6 +121,7 @@ base::Result<void> Service::serve(http::HttpServer& http, server::grpc::GrpcServ
   if (links_.url.ends_with('/')) links_.url.pop_back();
   notifier_.start();
   pipeline_.set_ready(true);
+  look_at_cards();
   if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);
   std::cout << "listening on " << url << std::endl;
   if (!grpc_address->empty()) std::cout << "grpc listening on " << *grpc_address << std::endl;
@@ -163,6 +164,12 @@ void Service::admit(const Config& config) {
   options_.streams.set_max(share_of(limits_.streams_max));
   options_.replies.set_max(share_of(limits_.connections_max));
   engine_.set_caller_queue_max(share_of(config.engine.queue_max));
+  engine_.set_caller_delayed_max(share_of(config.engine.delayed_max));
+}
+
+// So that cards of agents elsewhere are known before somebody asks for them.
+void Service::look_at_cards() const {
+  for (const agents::Agent* agent : dependencies_.catalogue.all()) (void)agent->shown_card();
 }
 
 // At SIGHUP.
@@ -178,8 +185,8 @@ void Service::reload(const LoadedConfig& loaded) {
   }
   for (const std::string& problem : problems) spdlog::error("SIGHUP: {}", problem);
   if (!problems.empty()) return spdlog::error("SIGHUP: nothing was changed");
-  const auto cards = dependencies_.catalogue.reload(
-      config_.agents_folder, agents::command_executors(dependencies_.processes), {}, config_.cards);
+  const auto cards =
+      dependencies_.catalogue.reload(config_.agents_folder, dependencies_.make_executor, {}, config_.cards);
   if (!cards) {
     spdlog::error("SIGHUP: {}", cards.error().for_log);
     return spdlog::error("SIGHUP: nothing was changed");
@@ -187,7 +194,10 @@ void Service::reload(const LoadedConfig& loaded) {
   for (const agents::Catalogue::CardReport& wrong : cards->wrong) {
     spdlog::error("SIGHUP: a card is wrong, and its agent as it was: {}", wrong.report);
   }
-  engine_.catalogue_changed();
+  if (const auto taken = engine_.catalogue_changed(); !taken) {
+    spdlog::error("SIGHUP: the schedules stay as they were: {}", taken.error().for_log);
+  }
+  look_at_cards();
   admit(loaded.config);
   spdlog::info("SIGHUP: {} tokens are good now; of the agents {} are new, {} changed, {} gone",
                loaded.config.tokens.size(), cards->added, cards->changed, cards->removed);
@@ -233,7 +243,7 @@ std::string Service::more_metrics() const {
     out += "# HELP baton_webhooks_waiting Webhooks not yet delivered.\n# TYPE baton_webhooks_waiting gauge\n";
     add("baton_webhooks_waiting", counts->waiting);
   }
-  return out;
+  return out + dependencies_.breakers.metrics();
 }
 
 }  // namespace baton::app

@@ -16,6 +16,7 @@
 #include "base/worker_pool.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
+#include "http/outbound/breakers.h"
 #include "notify/notifier.h"
 #include "server/answer_budget.h"
 #include "server/grpc/grpc_server.h"
@@ -31,8 +32,10 @@ struct Dependencies {
   const base::Clock& steady_clock;  // for retries
   store::TaskStore& store;
   store::DeliveryStore& deliveries;
-  agents::ProcessHost& processes;
+  const agents::Catalogue::Make& make_executor;
   agents::Catalogue& catalogue;
+  std::string server_name;                   // to other servers; empty: another one in each run
+  const http::outbound::Breakers& breakers;  // for metrics
 };
 
 class Service {
@@ -51,6 +54,7 @@ class Service {
                            const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
   base::Result<std::string> start_grpc(server::grpc::GrpcServer& grpc);
   void admit(const Config& config);
+  void look_at_cards() const;
   void reload(const LoadedConfig& loaded);
   void drain(http::HttpServer& http, server::grpc::GrpcServer& grpc, const sigset_t& signals);
   std::string more_metrics() const;

@@ -135,6 +135,10 @@ constexpr Setting kSettings[] = {
 
     {"engine.slots", engine<&EngineOptions::slots>, "Turns that run at the same time", 1, 100'000},
     {"engine.queue_max", engine<&EngineOptions::queue_max>, "Turns that wait for a slot", 1, 10'000'000},
+    {"engine.start_delay_max_s", engine<&EngineOptions::start_delay_max>,
+     "Seconds ahead at which a task may be asked to begin", 0, 3660 * kDay},
+    {"engine.delayed_max", engine<&EngineOptions::delayed_max>,
+     "Tasks that wait for the time of their beginning", 0, 10'000'000},
     {"engine.queue_share", &to<&Config::queue_share>,
      "Where there are several callers, what each may have of waiting turns, waiting replies and streams",
      0.001, 1},
@@ -146,8 +150,18 @@ constexpr Setting kSettings[] = {
      "Earlier messages of a context an agent is given", 0, 10'000},
     {"engine.delegate_depth_max", engine<&EngineOptions::delegation_depth_max>,
      "How deep agents may delegate to agents", 0, 100},
+    {"engine.delegate_children_max", engine<&EngineOptions::delegation_children_max>,
+     "Tasks below a task, if its budget does not say", 0, 10'000'000},
     {"engine.send_retention_s", &to<&Config::store, &store::SqliteOptions::send_retention>,
      "Seconds in which the same message sent again is the same task and not a second one", 0.1, 365 * kDay},
+
+    {"outbound.origins", &to<&Config::outbound_origins>,
+     "Origins like https://host:port of agents elsewhere that may be at private and loopback addresses", 0,
+     100},
+    {"outbound.delegate_urls", &to<&Config::cards, &CommonRules::delegate_urls>,
+     "URLs of A2A agents elsewhere that agents and plans may delegate to without a card for them; one that "
+     "ends with / allows all below it",
+     0, 100},
 
     {"webhooks.enabled", webhooks<&NotifierOptions::enabled>, "Whether webhooks are offered"},
     {"webhooks.allow_private",

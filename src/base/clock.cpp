@@ -1,12 +1,14 @@
 #include "base/clock.h"
 
 #include <time.h>
+
 #include <charconv>
 #include <chrono>
 
 namespace baton::base {
-
 namespace {
+
+using std::chrono::milliseconds, std::chrono::minutes;
 
 // Appends `value`, padded with zeros to at least `digits` digits.
 void append_number(std::string& out, int value, std::size_t digits) {
@@ -18,52 +20,12 @@ void append_number(std::string& out, int value, std::size_t digits) {
   out.append(text, length);
 }
 
-}  // namespace
-
-std::string to_rfc3339(Timestamp at) {
-  const auto ms = std::chrono::milliseconds(to_ms(at));
-  const auto days = std::chrono::floor<std::chrono::days>(ms);
-  const std::chrono::year_month_day date{std::chrono::sys_days(days)};
-  const std::chrono::hh_mm_ss time{ms - days};
-  std::string text;
-  text.reserve(24);
-  append_number(text, static_cast<int>(date.year()), 4);
-  text += '-';
-  append_number(text, static_cast<int>(static_cast<unsigned>(date.month())), 2);
-  text += '-';
-  append_number(text, static_cast<int>(static_cast<unsigned>(date.day())), 2);
-  text += 'T';
-  append_number(text, static_cast<int>(time.hours().count()), 2);
-  text += ':';
-  append_number(text, static_cast<int>(time.minutes().count()), 2);
-  text += ':';
-  append_number(text, static_cast<int>(time.seconds().count()), 2);
-  text += '.';
-  append_number(text, static_cast<int>(time.subseconds().count()), 3);
-  text += 'Z';
-  return text;
-}
-
-namespace {
-
 Duration since_boot() {
   timespec time{};
   clock_gettime(CLOCK_BOOTTIME, &time);
   return std::chrono::duration_cast<Duration>(std::chrono::seconds(time.tv_sec) +
                                               std::chrono::nanoseconds(time.tv_nsec));
 }
-
-}  // namespace
-
-SteadyClock::SteadyClock(const Clock& clock) : begin_(clock.now().time_since_epoch() - since_boot()) {}
-
-Timestamp SteadyClock::now() const {
-  return Timestamp(begin_ + since_boot());
-}
-
-namespace {
-
-using namespace std::chrono;
 
 // Reads a text from its front. Once something does not fit, `good` stays false.
 class Scanner {
@@ -127,7 +89,31 @@ minutes offset(Scanner& in) {
 
 }  // namespace
 
-std::optional<base::Timestamp> parse_rfc3339(std::string_view text) {
+std::string to_rfc3339(Timestamp at) {
+  const auto ms = milliseconds(to_ms(at));
+  const auto days = std::chrono::floor<std::chrono::days>(ms);
+  const std::chrono::year_month_day date{std::chrono::sys_days(days)};
+  const std::chrono::hh_mm_ss time{ms - days};
+  std::string text;
+  text.reserve(24);
+  append_number(text, static_cast<int>(date.year()), 4);
+  text += '-';
+  append_number(text, static_cast<int>(static_cast<unsigned>(date.month())), 2);
+  text += '-';
+  append_number(text, static_cast<int>(static_cast<unsigned>(date.day())), 2);
+  text += 'T';
+  append_number(text, static_cast<int>(time.hours().count()), 2);
+  text += ':';
+  append_number(text, static_cast<int>(time.minutes().count()), 2);
+  text += ':';
+  append_number(text, static_cast<int>(time.seconds().count()), 2);
+  text += '.';
+  append_number(text, static_cast<int>(time.subseconds().count()), 3);
+  text += 'Z';
+  return text;
+}
+
+std::optional<Timestamp> parse_rfc3339(std::string_view text) {
   Scanner in(text);
   const int y = in.digits(4);
   in.expect("-");
@@ -142,11 +128,19 @@ std::optional<base::Timestamp> parse_rfc3339(std::string_view text) {
   const int second = in.digits(2);
   const milliseconds part = in.accept(".,") ? fraction(in) : milliseconds(0);
   const minutes ahead = offset(in);
-  const year_month_day date{year(y), month(static_cast<unsigned>(m)), day(static_cast<unsigned>(d))};
+  const std::chrono::year_month_day date{std::chrono::year(y), std::chrono::month(static_cast<unsigned>(m)),
+                                         std::chrono::day(static_cast<unsigned>(d))};
   if (!in.good() || !in.at_end() || !date.ok() || hour > 23 || minute > 59 || second > 59) {
     return std::nullopt;
   }
-  return base::Timestamp(sys_days(date)) + hours(hour) + minutes(minute) + seconds(second) + part - ahead;
+  return Timestamp(std::chrono::sys_days(date)) + std::chrono::hours(hour) + minutes(minute) +
+         std::chrono::seconds(second) + part - ahead;
+}
+
+SteadyClock::SteadyClock(const Clock& clock) : begin_(clock.now().time_since_epoch() - since_boot()) {}
+
+Timestamp SteadyClock::now() const {
+  return Timestamp(begin_ + since_boot());
 }
 
 }  // namespace baton::base

@@ -37,14 +37,14 @@ inline Timestamp from_ms(std::int64_t ms) {
 // "2026-11-21T10:00:00.123Z" (RFC 3339, UTC, always milliseconds).
 std::string to_rfc3339(Timestamp at);
 
-// RFC 3339 as clients write it.
-// Accepts any offset (none means UTC), any number of fraction digits (rounded up to milliseconds), and `T`,
-// `t` or a blank between date and time. Returns nothing for anything else, leap seconds included.
+// Reads RFC 3339 as clients write it: any offset (none means UTC), any number of fraction digits (rounded up
+// to milliseconds), and `T`, `t` or a blank between date and time. Returns nothing for anything else, leap
+// seconds included.
 std::optional<Timestamp> parse_rfc3339(std::string_view text);
 
-// SteadyClock: a clock for times that are compared over hours and never shown.
-// Starts at the time of another clock, then advances with the machine, also while it sleeps. Later changes to
-// the other clock have no effect. Threads: any.
+// A clock for times that are compared over hours and never shown. It starts at the time of another clock,
+// then advances with the machine, also while it sleeps. Later changes to the other clock have no effect.
+// Threads: any.
 class SteadyClock final : public Clock {
  public:
   explicit SteadyClock(const Clock& clock);

@@ -61,4 +61,19 @@ std::array<std::uint64_t, 2> Sha256::first_128_bits() {
   return {big_endian(bytes), big_endian(bytes + 8)};
 }
 
+std::string uuid_of(std::initializer_list<std::string_view> texts) {
+  constexpr char kHex[] = "0123456789abcdef";
+  Sha256 sha;
+  for (const std::string_view text : texts) sha.add(text);
+  auto [high, low] = sha.first_128_bits();
+  high = (high & ~std::uint64_t{0xf000}) | 0x5000;
+  low = (low & ~(std::uint64_t{3} << 62)) | (std::uint64_t{2} << 62);
+  std::string text;
+  for (std::size_t i = 0; i < 32; ++i) {
+    if (i == 8 || i == 12 || i == 16 || i == 20) text += '-';
+    text += kHex[((i < 16 ? high : low) >> (60 - 4 * (i % 16))) & 0xf];
+  }
+  return text;
+}
+
 }  // namespace baton::base

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
+#include <string>
 #include <string_view>
 
 struct evp_md_ctx_st;
@@ -33,5 +35,9 @@ class Sha256 {
   std::array<unsigned char, 512> gathered_;
   std::size_t used_ = 0;
 };
+
+// A UUID made from these texts: equal texts give the same one. It is marked as version 5, by name, since many
+// checks do not know version 8, which a digest other than SHA-1 calls for. Threads: any.
+std::string uuid_of(std::initializer_list<std::string_view> texts);
 
 }  // namespace baton::base

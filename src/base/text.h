@@ -46,6 +46,9 @@ CodePoint first_code_point(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
+// The longest beginning of a UTF-8 text that has at most so many bytes and cuts no character in two.
+std::string_view beginning_of(std::string_view text, std::size_t bytes_max);
+
 // The number of letters to add, leave out, change or swap with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 

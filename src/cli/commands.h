@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/outgoing.h"
 #include "client/remote.h"
@@ -53,6 +54,13 @@ struct TaskOptions {
 int get_command(TaskOptions options);
 int cancel_command(TaskOptions options);
 
+struct TreeOptions {
+  ClientOptions client;
+  std::string task;
+  bool follow = false;  // until the task ends
+};
+int tree_command(TreeOptions options);
+
 struct ListOptions {
   ClientOptions client;
   std::string context;  // empty: any
@@ -69,6 +77,9 @@ struct CardOptions {
   std::string target;  // a URL or an agent's name; empty: as `client` says
 };
 int card_command(const CardOptions& options);
+
+// The form in which `list` and `tree` show a task's id.
+std::string_view short_id(std::string_view id);
 
 // Expands a `task` in the short form that `list` shows to the whole id, and sets the client's agent to the
 // task's. Anything else stays as it is.

@@ -46,7 +46,13 @@ SlowNotice::SlowNotice(std::string text)
 Console::Console(bool json)
     : for_people_(!json && isatty(STDOUT_FILENO) == 1),
       columns_(terminal_columns()),
-      view_(colours_wanted(), columns_) {}
+      colours_(colours_wanted()),
+      view_(colours_, columns_) {}
+
+std::size_t Console::rows() const {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
 
 void Console::event(std::string_view result, const protocol::a2a::Update& update) {
   if (for_people_) {

@@ -28,6 +28,9 @@ class Console {
   bool for_people() const { return for_people_; }
   // The width of the terminal; 80 if unknown.
   std::size_t columns() const { return columns_; }
+  // Its height now; 0 if unknown.
+  std::size_t rows() const;
+  bool colours() const { return colours_; }
 
   // `result` is the JSON that `update` was read from.
   void event(std::string_view result, const protocol::a2a::Update& update);
@@ -45,6 +48,7 @@ class Console {
 
   const bool for_people_;
   const std::size_t columns_;
+  const bool colours_;
   TerminalView view_;
 };
 

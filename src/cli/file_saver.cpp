@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/base64.h"
+#include "base/text.h"
 #include "base/unique_fd.h"
 #include "cli/printable.h"
 
@@ -41,9 +42,7 @@ std::string safe_file_name(std::string_view wanted, std::string_view fallback) {
     // The extension stays, and no character is cut in two.
     const std::size_t dot = name.rfind('.');
     const std::string extension = dot != std::string::npos && name.size() - dot <= 16 ? name.substr(dot) : "";
-    std::size_t end = kNameMax - extension.size();
-    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0) == 0x80) --end;
-    name = name.substr(0, end) + extension;
+    name = std::string(base::beginning_of(name, kNameMax - extension.size())) + extension;
   }
   return name.empty() ? std::string(fallback) : name;
 }

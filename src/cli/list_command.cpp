@@ -57,12 +57,6 @@ bool is_hex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-std::string_view short_id(std::string_view id) {
-  const bool is_uuid = id.size() == kUuidLength && id[8] == '-' && id[13] == '-' && id[18] == '-' &&
-                       id[23] == '-' && is_hex(id.substr(24));
-  return is_uuid ? id.substr(kUuidLength - kShortLength) : id;
-}
-
 std::string age_of(base::Timestamp at) {
   using namespace std::chrono;
   const auto age = std::max(duration_cast<seconds>(system_clock::now() - at), seconds(0));
@@ -284,6 +278,12 @@ int list_command(const ListOptions& options) {
     if (!note.empty()) console.error(note);
   }
   return Listing(options, std::move(*agents), *query, console).run();
+}
+
+std::string_view short_id(std::string_view id) {
+  const bool is_uuid = id.size() == kUuidLength && id[8] == '-' && id[13] == '-' && id[18] == '-' &&
+                       id[23] == '-' && is_hex(id.substr(24));
+  return is_uuid ? id.substr(kUuidLength - kShortLength) : id;
 }
 
 void complete_task_id(ClientOptions& client, std::string& task) {

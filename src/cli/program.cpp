@@ -102,7 +102,7 @@ void add_client(CLI::App& command, ClientOptions& client) {
       ->check(url_problem);
   command.add_option("--agent", client.agent, "Which of the server's agents; without it, its default one")
       ->envname("BATON_AGENT");
-  command.add_option("--token", client.token, "Bearer token; better given as BATON_TOKEN")
+  command.add_option("--token", client.access.token, "Bearer token; better given as BATON_TOKEN")
       ->envname("BATON_TOKEN");
   command
       .add_option(
@@ -154,6 +154,7 @@ class Program {
     add_send();
     add_watch();
     add_get_and_cancel();
+    add_tree();
     add_list();
     add_card();
   }
@@ -255,6 +256,16 @@ class Program {
     on_run(cancel, [this] { return cancel_command(cancel_); });
   }
 
+  void add_tree() {
+    CLI::App* command = app_.add_subcommand(
+        "tree",
+        "Show a task and the tasks it has delegated to: states, times, attempts, tokens (Baton only)");
+    command->add_option("id", tree_.task, "The task")->required();
+    command->add_flag("--follow", tree_.follow, "Go on until the task ends");
+    add_client(*command, tree_.client);
+    on_run(command, [this] { return tree_command(tree_); });
+  }
+
   void add_list() {
     CLI::App* command =
         app_.add_subcommand("list", "List your tasks, the latest first: at all agents, or at one (A2A 1.0)");
@@ -286,6 +297,7 @@ class Program {
   WatchOptions watch_;
   TaskOptions get_;
   TaskOptions cancel_;
+  TreeOptions tree_;
   ListOptions list_;
   CardOptions card_;
   int exit_code_ = kExitDone;

@@ -14,24 +14,6 @@ namespace {
 constexpr int kBarWidth = 24;
 constexpr std::string_view kReset = "\x1b[0m", kDim = "\x1b[2m", kWipe = "\r\x1b[K";
 
-std::string_view style_of(task::State state) {
-  switch (state) {
-    case task::State::completed:
-      return "\x1b[32m";
-    case task::State::failed:
-    case task::State::rejected:
-      return "\x1b[31m";
-    case task::State::canceled:
-    case task::State::input_required:
-    case task::State::auth_required:
-      return "\x1b[33m";
-    case task::State::submitted:
-    case task::State::working:
-      break;
-  }
-  return kDim;
-}
-
 std::optional<double> progress_in(const task::Json& metadata) {
   if (metadata.empty()) return std::nullopt;
   const auto progress = json::Document::view_of(metadata.text).root()["progress"].real();
@@ -59,6 +41,24 @@ std::string data_text(const std::string& json) {
 }
 
 }  // namespace
+
+std::string_view style_of(task::State state) {
+  switch (state) {
+    case task::State::completed:
+      return "\x1b[32m";
+    case task::State::failed:
+    case task::State::rejected:
+      return "\x1b[31m";
+    case task::State::canceled:
+    case task::State::input_required:
+    case task::State::auth_required:
+      return "\x1b[33m";
+    case task::State::submitted:
+    case task::State::working:
+      break;
+  }
+  return kDim;
+}
 
 std::string TerminalView::show(const protocol::a2a::Update& update) {
   if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) show_status(*status);

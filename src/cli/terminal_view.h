@@ -7,12 +7,16 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/artifact_numbers.h"
 #include "protocol/a2a/client/updates.h"
 #include "task/task.h"
 
 namespace baton::cli {
+
+// The escape sequence that begins the colour of a state; "\x1b[0m" ends it.
+std::string_view style_of(task::State state);
 
 class TerminalView {
  public:

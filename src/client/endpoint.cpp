@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <type_traits>
+#include <utility>
 
 #include "base/text.h"
+#include "client/remote.h"
+#include "http/http_text.h"
 #include "json/document.h"
 #include "protocol/sse/sse_reader.h"
 
@@ -12,16 +16,25 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kAnswerMax = std::size_t{256} << 20;
 // How much is kept of a stream that turns out to be a plain answer.
 constexpr std::size_t kPlainMax = 1 << 20;
-// Four of the comments that keep a quiet stream awake.
-constexpr milliseconds kIdleTimeout{60'000};
 
-CallError from_net(const base::Error& error) {
+// How far a call has come.
+struct Progress {
+  bool sent = false;  // the connection was there
+  milliseconds held{0};
+
+  void follow(http::outbound::HttpRequest& request) {
+    request.on_connected = [this] { sent = true; };
+    request.on_held = [this](milliseconds time) { held = time; };
+  }
+};
+
+CallError from_net(const base::Error& error, const Progress& progress) {
   const bool lost =
       error.code == base::ErrorCode::unavailable || error.code == base::ErrorCode::deadline_exceeded;
-  return {error.for_caller, 0, lost};
+  const bool held = progress.held.count() > 0;
+  return {error.for_caller, 0, lost, 0, !progress.sent, progress.held, held};
 }
 
 bool is_busy(int status) {
@@ -57,10 +70,21 @@ CallError from_answer(const protocol::a2a::ClientDialect* dialect, int status, s
     // An error from before the server knew the protocol.
     const json::Value reason = document->root()["error"];
     if (reason.is_string()) return {reason.str(), 0, is_busy(status), status};
+    const std::string text = reason["message"].str() + " (HTTP status " + std::to_string(status) + ")";
+    if (!good && reason["message"].is_string()) return {text, 0, is_busy(status), status};
   }
   if (!good)
     return {"the server answered with HTTP status " + std::to_string(status), 0, is_busy(status), status};
   return {"the server's answer is not of the protocol: " + std::string(body.substr(0, 200)), 0, false};
+}
+
+// The same for an answer over HTTP, which says more.
+CallError from_http(const protocol::a2a::ClientDialect* dialect, const http::outbound::HttpAnswer& answer,
+                    std::string_view body) {
+  CallError error = from_answer(dialect, answer.status, body);
+  error.unsent = answer.status == 429 || answer.status == 503;
+  error.retry_after = http::outbound::retry_after(answer);
+  return error;
 }
 
 std::int64_t number_of(const std::string& id) {
@@ -82,13 +106,13 @@ class StreamReading {
     return going.value_or(false);
   }
 
-  StreamEnd end(const base::Result<http::outbound::HttpAnswer>& answer) {
-    if (!error_ && !answer) error_ = from_net(answer.error());
+  StreamEnd end(const base::Result<http::outbound::HttpAnswer>& answer, const Progress& progress) {
+    if (!error_ && !answer) error_ = from_net(answer.error(), progress);
     if (!error_ && (answer->status < 200 || answer->status > 299))
-      error_ = from_answer(&dialect_, answer->status, answer->body);
+      error_ = from_http(&dialect_, *answer, answer->body);
     // Not a stream but one JSON answer: an error from before the first event.
     const bool plain = answer && answer->content_type.find("event-stream") == std::string::npos;
-    if (!error_ && plain && !seen_) error_ = from_answer(&dialect_, answer->status, plain_);
+    if (!error_ && plain && !seen_) error_ = from_http(&dialect_, *answer, plain_);
     return {error_, number_of(reader_.last_id()), opened_};
   }
 
@@ -128,57 +152,154 @@ tl::expected<task::Json, CallError> result_in(const protocol::a2a::ClientDialect
   return result->result.json();
 }
 
-std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote) {
-  if (!remote.over_grpc) return nullptr;
-  ChannelTarget target = *remote.over_grpc;
-  target.url = remote.url;
-  return std::make_shared<const GrpcChannel>(std::move(target));
+// Makes a call over gRPC under the breaker of its origin. For a stream, a connection is answer enough.
+template <class Make>
+base::Result<ChannelAnswer> guarded(const Remote& remote, ChannelCall& call, bool is_stream,
+                                    Progress& progress, Make make) {
+  using http::outbound::Breakers;
+  Breakers* const breakers = remote.access.breakers;
+  const std::string origin = origin_of(remote.url);
+  if (breakers) progress.held = breakers->admit(origin, remote.access.despite_breaker);
+  if (progress.held.count() > 0)
+    return base::fail(base::ErrorCode::unavailable,
+                      "the server has not answered several times and is not called for now");
+  bool is_told = breakers == nullptr;
+  const auto tell = [&](Breakers::Went went) {
+    if (!std::exchange(is_told, true)) breakers->report(origin, went);
+  };
+  call.on_connected = [&] {
+    progress.sent = true;
+    if (is_stream) tell(Breakers::Went::answered);
+  };
+  auto answer = make(call);
+  if (answer) tell(Breakers::went(answer->http_status, false));
+  const bool is_lost = !answer && !progress.sent && answer.error().code == base::ErrorCode::unavailable;
+  tell(is_lost && !http::outbound::is_stopped(call.stop_fd) ? Breakers::Went::failed
+                                                            : Breakers::Went::unknown);
+  return answer;
 }
 
 // Events have no numbers here, because gRPC has no place for them.
-StreamEnd grpc_stream(const GrpcChannel& channel, const ChannelCall& call,
-                      const protocol::a2a::ClientDialect& dialect, const OnStreamEvent& on_event) {
+StreamEnd grpc_stream(const GrpcChannel& channel, const Remote& remote, ChannelCall call,
+                      const OnStreamEvent& on_event) {
+  const protocol::a2a::ClientDialect& dialect = *remote.dialect;
   StreamEnd end;
-  const auto answer = channel.stream(call, [&](std::string_view json) {
+  Progress progress;
+  const auto on_message = [&](std::string_view json) {
     end.opened = true;
     const auto document = json::Document::parse_view(json);
     const auto item = document ? dialect.read_answer(document->root(), true) : base::fail(document.error());
     if (!item) end.error = CallError{item.error().for_caller, 0, false};
     return item && on_event(0, item->result.raw());
-  });
-  if (!end.error && !answer) end.error = from_net(answer.error());
+  };
+  const auto answer = guarded(remote, call, true, progress,
+                              [&](const ChannelCall& made) { return channel.stream(made, on_message); });
+  if (!end.error && !answer) end.error = from_net(answer.error(), progress);
   if (!end.error && answer->http_status != 200)
     end.error = from_answer(&dialect, answer->http_status, answer->body);
   return end;
 }
 
-http::outbound::HttpRequest basic_request(std::string url, const std::string& token, std::string_view version,
-                                          int stop_fd) {
+std::pair<std::string, std::string> token_header(const Access& access, const std::string& token) {
+  if (access.key_header.empty()) return {"Authorization", "Bearer " + token};
+  return {access.key_header, token};
+}
+
+http::outbound::HttpRequest basic_request(std::string url, const Access& access, const std::string& token,
+                                          std::string_view version, int stop_fd) {
   http::outbound::HttpRequest request;
   request.url = std::move(url);
-  request.answer_max = kAnswerMax;
-  // Any address is allowed: the user decides whom to call.
-  request.policy = http::outbound::AddressPolicy::any();
+  request.answer_max = access.answer_max;
+  request.policy = access.policy;
+  request.breakers = access.breakers;
+  request.despite_breaker = access.despite_breaker;
   request.stop_fd = stop_fd;
   if (!version.empty()) request.headers.emplace_back("A2A-Version", version);
-  if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + token);
+  if (!token.empty()) request.headers.push_back(token_header(access, token));
+  if (!access.trace.empty()) request.headers.emplace_back("traceparent", access.trace);
   return request;
+}
+
+// Empty also for one that is not to be sent back.
+std::string etag_of(const http::outbound::HttpAnswer& answer) {
+  constexpr std::size_t kMost = 256;
+  std::string etag = http::outbound::header_of(answer, "ETag");
+  const bool is_good =
+      etag.size() <= kMost && std::ranges::all_of(etag, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+  return is_good ? etag : std::string();
+}
+
+std::optional<std::chrono::seconds> max_age_of(const http::outbound::HttpAnswer& answer) {
+  constexpr std::int64_t kMost = 24 * 3'600;
+  constexpr std::string_view kMaxAge = "max-age=";
+  std::optional<std::chrono::seconds> found;
+  const std::string header = lower(http::outbound::header_of(answer, "Cache-Control"));
+  for (std::string_view rest = header; !rest.empty();) {
+    const std::string_view word = http::next_member(rest);
+    if (word == "no-cache" || word == "no-store") return std::chrono::seconds(0);
+    if (!word.starts_with(kMaxAge)) continue;
+    const auto seconds = base::number_in<std::int64_t>(word.substr(kMaxAge.size()));
+    if (seconds) found = std::chrono::seconds(std::clamp<std::int64_t>(*seconds, 0, kMost));
+  }
+  return found;
+}
+
+constexpr int kUnauthorized = 401;
+
+const CallError* error_in(const StreamEnd& end) {
+  return end.error && !end.opened ? &*end.error : nullptr;
+}
+template <class T>
+const CallError* error_in(const tl::expected<T, CallError>& result) {
+  return result ? nullptr : &result.error();
+}
+
+// Makes a call with a token that is good now, and once more with another one if it is refused.
+template <class Result, class Make>
+Result with_token(const Access& access, int stop_fd, Make make) {
+  if (!access.tokens) return make(access.token);
+  for (bool is_second = false;; is_second = true) {
+    const auto token = access.tokens->find(stop_fd, access.despite_breaker);
+    if constexpr (std::is_same_v<Result, StreamEnd>) {
+      if (!token) return StreamEnd{token.error()};
+    } else {
+      if (!token) return tl::unexpected(token.error());
+    }
+    Result result = make(*token);
+    const CallError* const error = error_in(result);
+    const bool is_refused = error && error->status == kUnauthorized;
+    if (!is_refused || is_second || !access.tokens->renew(*token)) return result;
+  }
 }
 
 }  // namespace
 
+std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote) {
+  if (!remote.over_grpc || remote.channel) return remote.channel;
+  ChannelTarget target = *remote.over_grpc;
+  target.url = remote.url;
+  target.policy = remote.access.policy;
+  return std::make_shared<const GrpcChannel>(std::move(target));
+}
+
 RemoteEndpoint::RemoteEndpoint(Remote remote, int stop_fd)
     : remote_(std::move(remote)), channel_(open_channel(remote_)), stop_fd_(stop_fd) {}
 
-ChannelCall RemoteEndpoint::grpc_call(const protocol::a2a::ClientRequest& request) const {
+ChannelCall RemoteEndpoint::grpc_call(const protocol::a2a::ClientRequest& request,
+                                      const std::string& token) const {
   ChannelCall call{request, {}, {}, stop_fd_};
   call.metadata.emplace_back("a2a-version", protocol::name_of(dialect().version()));
-  if (!remote_.token.empty()) call.metadata.emplace_back("authorization", "Bearer " + remote_.token);
+  if (!token.empty()) {
+    auto [name, value] = token_header(remote_.access, token);
+    call.metadata.emplace_back(lower(std::move(name)), std::move(value));
+  }
+  if (!remote_.access.trace.empty()) call.metadata.emplace_back("traceparent", remote_.access.trace);
   if (!remote_.agent.empty()) call.metadata.emplace_back("baton-agent", remote_.agent);
   return call;
 }
 
-http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequest& request) const {
+http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequest& request,
+                                                 const std::string& token) const {
   std::string url = remote_.url;
   if (!request.path.empty()) {
     while (url.ends_with('/')) url.pop_back();
@@ -186,7 +307,7 @@ http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequ
   }
   // Servers before 1.0 do not know the header; those that speak several versions answer in the right one.
   http::outbound::HttpRequest out =
-      basic_request(std::move(url), remote_.token, protocol::name_of(dialect().version()), stop_fd_);
+      basic_request(std::move(url), remote_.access, token, protocol::name_of(dialect().version()), stop_fd_);
   out.method = request.method;
   out.body = request.body;
   if (!request.body.empty()) out.content_type = "application/json";
@@ -195,45 +316,78 @@ http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequ
 
 tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::ClientRequest& request,
                                                          milliseconds timeout) const {
-  if (channel_) {
-    ChannelCall out = grpc_call(request);
-    out.timeout = timeout;
-    const auto answer = channel_->call(out);
-    if (!answer) return tl::unexpected(from_net(answer.error()));
-    return result_in(dialect(), answer->http_status, answer->body);
-  }
-  http::outbound::HttpRequest out = http(request);
-  out.total_timeout = timeout;
-  out.headers.emplace_back("Accept", "application/json");
-  const auto answer = http::outbound::http_request(out);
-  if (!answer) return tl::unexpected(from_net(answer.error()));
-  return result_in(dialect(), answer->status, answer->body);
+  return with_token<tl::expected<task::Json, CallError>>(
+      remote_.access, stop_fd_, [&](const std::string& token) { return call(request, timeout, token); });
 }
 
-StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnStreamEvent& on_event) const {
+tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::ClientRequest& request,
+                                                         milliseconds timeout,
+                                                         const std::string& token) const {
   if (channel_) {
-    ChannelCall out = grpc_call(stream_request.request);
+    ChannelCall out = grpc_call(request, token);
+    out.timeout = timeout;
+    Progress progress;
+    const auto answer =
+        guarded(remote_, out, false, progress, [&](const ChannelCall& made) { return channel_->call(made); });
+    if (!answer) return tl::unexpected(from_net(answer.error(), progress));
+    return result_in(dialect(), answer->http_status, answer->body);
+  }
+  http::outbound::HttpRequest out = http(request, token);
+  out.total_timeout = timeout;
+  out.headers.emplace_back("Accept", "application/json");
+  Progress progress;
+  progress.follow(out);
+  const auto answer = http::outbound::http_request(out);
+  if (!answer) return tl::unexpected(from_net(answer.error(), progress));
+  auto result = result_in(dialect(), answer->status, answer->body);
+  if (!result) result = tl::unexpected(from_http(&dialect(), *answer, answer->body));
+  return result;
+}
+
+StreamEnd RemoteEndpoint::stream(const StreamRequest& request, const OnStreamEvent& on_event) const {
+  return with_token<StreamEnd>(remote_.access, stop_fd_,
+                               [&](const std::string& token) { return stream(request, on_event, token); });
+}
+
+StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnStreamEvent& on_event,
+                                 const std::string& token) const {
+  if (channel_) {
+    ChannelCall out = grpc_call(stream_request.request, token);
     if (stream_request.after)
       out.metadata.emplace_back("last-event-id", std::to_string(*stream_request.after));
-    return grpc_stream(*channel_, out, dialect(), on_event);
+    return grpc_stream(*channel_, remote_, out, on_event);
   }
-  http::outbound::HttpRequest out = http(stream_request.request);
+  http::outbound::HttpRequest out = http(stream_request.request, token);
   out.total_timeout = milliseconds(0);
   out.headers.emplace_back("Accept", "text/event-stream, application/json");
   if (stream_request.after) out.headers.emplace_back("Last-Event-ID", std::to_string(*stream_request.after));
   StreamReading reading(dialect(), on_event);
-  return reading.end(http::outbound::http_stream(
-      out, kIdleTimeout, [&](std::string_view piece) { return reading.take(piece); }));
+  Progress progress;
+  progress.follow(out);
+  const auto answer = http::outbound::http_stream(
+      out, stream_request.idle, [&](std::string_view piece) { return reading.take(piece); });
+  return reading.end(answer, progress);
 }
 
-tl::expected<std::string, CallError> http_get(const std::string& url, const std::string& token,
-                                              std::string_view version, int stop_fd) {
-  http::outbound::HttpRequest out = basic_request(url, token, version, stop_fd);
-  out.method = "GET";
-  const auto answer = http::outbound::http_request(out);
-  if (!answer) return tl::unexpected(from_net(answer.error()));
-  if (answer->status != 200) return tl::unexpected(from_answer(nullptr, answer->status, answer->body));
-  return answer->body;
+tl::expected<Fetched, CallError> http_get(const std::string& url, const Access& access,
+                                          std::string_view version, int stop_fd, const Fetched* known) {
+  using Result = tl::expected<Fetched, CallError>;
+  const bool is_known = known != nullptr && known->url == url && !known->etag.empty();
+  return with_token<Result>(access, stop_fd, [&](const std::string& token) -> Result {
+    http::outbound::HttpRequest out = basic_request(url, access, token, version, stop_fd);
+    out.method = "GET";
+    if (is_known) out.headers.emplace_back("If-None-Match", known->etag);
+    Progress progress;
+    progress.follow(out);
+    const auto answer = http::outbound::http_request(out);
+    if (!answer) return tl::unexpected(from_net(answer.error(), progress));
+    const bool is_unchanged = is_known && answer->status == 304;
+    if (answer->status != 200 && !is_unchanged)
+      return tl::unexpected(from_http(nullptr, *answer, answer->body));
+    Fetched fetched = is_unchanged ? *known : Fetched{url, answer->body, etag_of(*answer)};
+    fetched.max_age = max_age_of(*answer);
+    return fetched;
+  });
 }
 
 std::string endpoint_url(std::string url, std::string_view agent) {

@@ -1,6 +1,7 @@
 #include "client/follow.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "json/document.h"
@@ -25,6 +26,8 @@ class Following {
   FollowEnd run() {
     silent_since_ = world_.now();
     for (;;) {
+      end_.at_gap = plan_.ends_at_gap && plan_.dialect->names_tasks() && !sending_ && !after_;
+      if (end_.at_gap) return finish({});
       progress_ = false;
       first_on_connection_ = true;
       seen_before_ = after_.value_or(0);
@@ -38,7 +41,11 @@ class Following {
       }
       if (over_ || is_over(end, world_.now() - opened)) return finish({});
       if (stopped(milliseconds(0))) return finish({});
-      if (const auto error = hopeless(end)) return shows_its_end(*error) ? finish({}) : finish(error);
+      if (const auto error = hopeless(end)) {
+        if (shows_its_end(*error)) return finish({});
+        if (!std::exchange(alive_, false)) return finish(error);
+        silent_since_ = world_.now();  // it works on, without a stream: it is looked at again and again
+      }
       // A quiet stream that stayed open for a while counts as contact, too; one that closes at once does not.
       if (progress_ || (end.opened && world_.now() - opened > kAtOnce)) {
         silent_since_ = world_.now();
@@ -47,7 +54,7 @@ class Following {
       if (gave_up()) return finish(lost(end));
       // Tell once for each time without contact.
       if (world_.on_trouble && delay_ == kDelayFirst) world_.on_trouble(lost(end).text);
-      if (stopped(delay_)) return finish({});
+      if (stopped(pause_after(end))) return finish({});
       delay_ = std::min(delay_ * 2, kDelayMax);
     }
   }
@@ -76,6 +83,8 @@ class Following {
       broken_ = CallError{"an event of the stream makes no sense: " + update.error().for_caller, 0, false};
       return false;
     }
+    const bool is_first = std::exchange(first_event_, false);
+    if (is_first && plan_.answers && sending_ && still_waits(*update)) return heard_ = progress_ = true;
     if (number > 0) after_ = std::max(number, after_.value_or(0));
     if (snapshot) snapshot_ = result;
     heard_ = progress_ = true;
@@ -84,10 +93,15 @@ class Following {
     return !over_;
   }
 
+  static bool still_waits(const protocol::a2a::Update& update) {
+    const auto* task = std::get_if<task::Task>(&update);
+    return task != nullptr && task::is_waiting(task->status.state);
+  }
+
   void note_state(const protocol::a2a::Update& update) {
     if (const auto* task = std::get_if<task::Task>(&update)) {
       end_.state = task->status.state;
-      if (end_.task.empty()) end_.task = task->id;
+      if (end_.task.empty() || (sending_ && plan_.answers)) end_.task = task->id;
     }
     if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) {
       end_.state = status->status.state;
@@ -108,6 +122,13 @@ class Following {
     return !end.error && task::is_waiting(*end_.state) && !progress_ && lasted < kAtOnce;
   }
 
+  // As long as the server asks for, or else from half of the delay to all of it.
+  milliseconds pause_after(const StreamEnd& end) const {
+    if (end.error && end.error->retry_after > delay_) return end.error->retry_after;
+    return world_.jitter ? delay_ / 2 + milliseconds(std::llround(world_.jitter() * delay_.count() / 2))
+                         : delay_;
+  }
+
   bool stopped(milliseconds time) {
     end_.stopped = world_.wait(time);
     return end_.stopped;
@@ -125,32 +146,38 @@ class Following {
     }
     if (!lost) return end.error;
     if (!sending_) return std::nullopt;
+    const bool unsent = end.error && end.error->unsent;
     // The message has an id, so the server recognises a repetition.
-    if (!heard_ && !plan_.dialect->names_tasks()) return std::nullopt;
+    if (!heard_ && (unsent || (!plan_.dialect->names_tasks() && !plan_.sends_once))) return std::nullopt;
     sending_ = false;
     if (heard_ && !end_.task.empty()) return std::nullopt;
-    if (heard_ || !plan_.may_send_again) {
+    if (heard_ || plan_.sends_once || !plan_.may_send_again) {
+      end_.unknown = true;
       return CallError{(end.error ? end.error->text : "the connection was lost") +
                            std::string("; it is not known whether the message arrived"),
                        0, true};
     }
-    after_ = 0;
+    if (!plan_.answers && !plan_.ends_at_gap) after_ = 0;
     return std::nullopt;
   }
 
-  // An ended task may have no stream (1.0; some servers before): then shows the task as it is.
+  // A task that has ended may have no stream (1.0; some servers before): then shows the task as it is.
   bool shows_its_end(const CallError& error) {
+    // Some say "not found" of the stream although the task is there.
     const bool no_stream = error.rpc_code == protocol::a2a::kUnsupportedOperation ||
+                           error.rpc_code == protocol::a2a::kTaskNotFound ||
                            (error.rpc_code == protocol::a2a::kInvalidParams && !after_);
     if (sending_ || !no_stream || !world_.read_task || end_.task.empty()) return false;
     const auto result = world_.read_task(end_.task);
     if (!result) return false;
     const auto document = json::Document::parse_view(result->text);
     const auto task = document ? plan_.dialect->read_task(document->root()) : base::fail(document.error());
-    if (!task || !task::is_terminal(task->status.state)) return false;
+    if (!task) return false;
     end_.state = task->status.state;
-    world_.on_event(result->text, *task);
-    return true;
+    const bool is_over = plan_.until_waiting ? task::is_stopped(*end_.state) : task::is_terminal(*end_.state);
+    if (is_over || plan_.until_waiting) world_.on_event(result->text, *task);
+    alive_ = !is_over && plan_.until_waiting;
+    return is_over;
   }
 
   bool gave_up() const {
@@ -179,6 +206,8 @@ class Following {
   bool progress_ = false;  // on this connection
   bool over_ = false;
   bool first_on_connection_ = true;
+  bool first_event_ = true;
+  bool alive_ = false;  // shows_its_end has found the task at work
   std::optional<CallError> broken_;
   std::chrono::steady_clock::time_point silent_since_;
   milliseconds delay_ = kDelayFirst;
@@ -226,8 +255,12 @@ FollowEnd send_plain(const FollowPlan& plan, const FollowWorld& world) {
     end.error = result.error();
     const bool patient = world.now() - *silent_since + delay < plan.give_up_after;
     if (!result.error().lost || plan.dialect->names_tasks() || !patient) return end;
+    if (plan.sends_once && !result.error().unsent) {
+      end.unknown = true;
+      return end;
+    }
     if (world.on_trouble && delay == kDelayFirst) world.on_trouble(result.error().text);
-    end.stopped = world.wait(delay);
+    end.stopped = world.wait(std::max(delay, end.error->retry_after));
     if (end.stopped) return end;
   }
 }

@@ -24,8 +24,14 @@ struct FollowPlan {
   // the task did not get the request, and it may be sent again. Otherwise the message has an id, and may
   // always be sent again.
   bool may_send_again = false;
+  // The message answers a question: the stream may begin with the task as it still waits for that.
+  bool answers = false;
+  // The server may not recognise a repeated message: end with an error if one may have arrived.
+  bool sends_once = false;
   // Begin after this event; unset: with the current state.
   std::optional<std::int64_t> after;
+  // End where events may be missed: a subscription of 0.1 without a number begins with the next event.
+  bool ends_at_gap = false;
   // End also when the task waits for its caller, not only when it has ended.
   bool until_waiting = false;
   // The server has answered already, if only with its card: wait for it longer than for one that never did.
@@ -45,6 +51,8 @@ struct FollowWorld {
   // Reads the task, for a server that has no stream of a task that has ended.
   std::function<tl::expected<task::Json, CallError>(const task::TaskId&)> read_task;
   std::function<void(const std::string&)> on_trouble;  // told when a connection is lost
+  // A number from 0 to 1, for delays that differ between clients; empty: they do not.
+  std::function<double()> jitter = {};
 };
 
 struct FollowEnd {
@@ -52,6 +60,8 @@ struct FollowEnd {
   task::TaskId task;                 // empty: the server never said
   std::optional<CallError> error;    // absent: the stream came to its end, or was stopped
   bool stopped = false;
+  bool unknown = false;          // it is not known whether the message arrived
+  bool at_gap = false;           // the rest of the task's events may be missed: read the task
   std::int64_t last_number = 0;  // the event to resume after
 };
 

@@ -8,9 +8,12 @@
 #include <grpcpp/security/credentials.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 
 #include "client/grpc_call.h"
+#include "http/outbound/http_client.h"
+#include "http/outbound/socket.h"
 #include "json/document.h"
 #include "json/writer.h"
 #include "protocol/grpc/bytes.h"
@@ -21,12 +24,15 @@ namespace {
 
 using base::ErrorCode;
 using ::grpc::ByteBuffer;
+using http::outbound::AddressPolicy;
 
 constexpr int kMessageMax = 256 << 20;
 // Milliseconds. A connection that does not answer a ping within the timeout is dead.
 constexpr int kKeepaliveInterval = 20'000, kKeepaliveTimeout = 20'000;
 // How often a waiting call checks its stop descriptor.
 constexpr std::chrono::milliseconds kLook{50};
+// For a connection.
+constexpr std::chrono::seconds kConnect{5};
 
 struct StatusName {
   ::grpc::StatusCode code;
@@ -53,11 +59,41 @@ bool is_readable(int fd) {
   return fd >= 0 && ::poll(&one, 1, 0) > 0;
 }
 
-std::shared_ptr<::grpc::Channel> open(const std::string& url) {
+// The library ends the program over anything else.
+bool is_metadata(const std::pair<std::string, std::string>& entry) {
+  const auto fits_name = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+  };
+  return !entry.first.empty() && std::ranges::all_of(entry.first, fits_name) &&
+         std::ranges::all_of(entry.second, [](char c) { return c >= 0x20 && c <= 0x7e; });
+}
+
+// A name's address, where not all are allowed: gRPC would look the name up again.
+base::Result<std::string> allowed_address(const std::string& target, const AddressPolicy& policy) {
+  const auto url = http::outbound::parse_url("http://" + target);
+  if (!url) return base::fail(url.error());
+  http::outbound::WaitLimits limits;
+  limits.deadline = std::chrono::steady_clock::now() + kConnect;
+  const auto addresses = http::outbound::resolve_allowed(*url, policy, limits);
+  if (!addresses) return base::fail(addresses.error());
+  const std::string& address = addresses->front();
+  const std::string port = ":" + std::to_string(url->port);
+  return address.find(':') == std::string::npos ? "ipv4:" + address + port : "ipv6:[" + address + "]" + port;
+}
+
+base::Result<std::shared_ptr<::grpc::Channel>> open(const std::string& url, const AddressPolicy& policy) {
   const bool secure = url.starts_with("https://");
   std::string target = url.substr(url.find("://") == std::string::npos ? 0 : url.find("://") + 3);
   target = target.substr(0, target.find('/'));
   ::grpc::ChannelArguments arguments;
+  if (policy != AddressPolicy::any()) {
+    auto address = allowed_address(target, policy);
+    if (!address) return base::fail(address.error());
+    const std::string host = target.substr(0, target.rfind(':'));
+    arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, target);
+    if (secure) arguments.SetSslTargetNameOverride(host);
+    target = std::move(*address);
+  }
   arguments.SetMaxReceiveMessageSize(kMessageMax);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveInterval);
@@ -145,16 +181,25 @@ class ChannelConversation {
 
 class GrpcChannel::Impl {
  public:
-  explicit Impl(ChannelTarget target) : target_(std::move(target)), stub_(open(target_.url)) {}
+  explicit Impl(ChannelTarget target)
+      : target_(std::move(target)), channel_(open(target_.url, target_.policy)) {
+    if (channel_) stub_ = std::make_unique<::grpc::GenericStub>(*channel_);
+  }
 
   base::Result<ChannelAnswer> run(const ChannelCall& call,
                                   const std::function<bool(std::string_view)>& on_message) const {
+    if (!channel_) return base::fail(channel_.error());
+    if (!std::ranges::all_of(call.metadata, is_metadata)) {
+      return base::fail(ErrorCode::invalid_argument, "a header has characters that do not belong there");
+    }
     const auto what = method_call(target_.version, call.request, target_.tenant);
     if (!what) return base::fail(what.error());
     const protocol::grpc::Method& method = *what->method;
     const auto bytes = messages_.to_bytes(method.request_message(), what->message);
     if (!bytes) return base::fail(bytes.error());
-    ChannelConversation talk(stub_, method.path_of_call(), call);
+    if (!is_connected(call)) return base::fail(ErrorCode::unavailable, "no gRPC connection");
+    if (call.on_connected) call.on_connected();
+    ChannelConversation talk(*stub_, method.path_of_call(), call);
     bool going = talk.send(*bytes);
     bool enough = false;
     for (std::string message; going && talk.receive(message);) {
@@ -170,6 +215,15 @@ class GrpcChannel::Impl {
   }
 
  private:
+  bool is_connected(const ChannelCall& call) const {
+    const auto latest = std::chrono::system_clock::now() + kConnect;
+    while (!(*channel_)->WaitForConnected(std::chrono::system_clock::now() + kLook)) {
+      const bool refused = (*channel_)->GetState(true) == GRPC_CHANNEL_TRANSIENT_FAILURE;
+      if (refused || is_readable(call.stop_fd) || std::chrono::system_clock::now() > latest) return false;
+    }
+    return true;
+  }
+
   base::Result<ChannelAnswer> answer_of(const ::grpc::Status& status) const {
     using Status = ::grpc::StatusCode;
     if (status.ok()) return ChannelAnswer{};
@@ -199,7 +253,8 @@ class GrpcChannel::Impl {
   const ChannelTarget target_;
   const protocol::grpc::MessageSchema schema_;
   const protocol::grpc::ProtoJson messages_{schema_};
-  mutable ::grpc::GenericStub stub_;  // calls do not modify it
+  const base::Result<std::shared_ptr<::grpc::Channel>> channel_;
+  std::unique_ptr<::grpc::GenericStub> stub_;  // none without a channel
 };
 
 GrpcChannel::GrpcChannel(ChannelTarget target) : impl_(std::make_unique<const Impl>(std::move(target))) {}

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "http/outbound/address.h"
 #include "protocol/a2a/client/client_dialect.h"
 #include "task/task.h"
 
@@ -23,6 +24,7 @@ struct ChannelTarget {
   std::string url;  // host:port, with https:// before it for TLS; http:// means plain text
   task::ProtocolVersion version = task::ProtocolVersion::v1_0;  // v0_3 or v1_0
   std::string tenant;                                           // 1.0 only; sent in every message
+  http::outbound::AddressPolicy policy = http::outbound::AddressPolicy::any();
 };
 
 struct ChannelCall {
@@ -32,6 +34,8 @@ struct ChannelCall {
   std::chrono::milliseconds timeout{0};
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
+  // Called when the connection is up: before that, nothing has been sent. May be empty.
+  std::function<void()> on_connected = {};
 };
 
 // The answer that REST would give: a message in ProtoJSON, or an error in the form of google.rpc.Status.
@@ -50,8 +54,8 @@ class GrpcChannel {
   // Whether this program was built with gRPC.
   static bool available();
 
-  // Fails with unavailable (no connection, a lost one, or told to stop), deadline_exceeded, unsupported (no
-  // such method over gRPC) or invalid_argument.
+  // Fails with unavailable (no connection, a lost one, or told to stop), permission_denied (the address),
+  // deadline_exceeded, unsupported (no such method over gRPC) or invalid_argument.
   base::Result<ChannelAnswer> call(const ChannelCall& call) const;
 
   // The same for a stream: `on_message` gets each message and returns whether to go on. The answer's body is

@@ -75,23 +75,27 @@ std::string nothing_fits(const protocol::RemoteCard& card, const Target& target,
   return "the agent cannot be spoken to" + wish + "; its card offers " + offers_of(card);
 }
 
+}  // namespace
+
 std::string origin_of(std::string_view text) {
   // For gRPC, a card may have just the host and port.
   const std::string whole = (text.find("://") == std::string_view::npos ? "http://" : "") + std::string(text);
   const auto url = http::outbound::parse_url(whole);
-  return url ? url->scheme + "://" + url->host + ":" + std::to_string(url->port) : std::string();
+  return url ? http::outbound::origin_of(*url) : std::string();
 }
 
+namespace {
+
 // Cards are written by others, and the token was meant for the origin that the user named.
-void give_token(const Target& target, Remote& remote) {
-  if (target.token.empty()) return;
+void give_access(const Target& target, Remote& remote) {
+  remote.access = target.access;
+  if (target.access.token.empty() && !target.access.tokens) return;
   const std::string origin = origin_of(remote.url);
   const bool named = origin == origin_of(target.card_url()) || remote.url == target.endpoint;
-  if (named || target.trust_card) {
-    remote.token = target.token;
-  } else {
-    remote.untrusted_origin = origin;
-  }
+  if (named || target.trust_card) return;
+  remote.access.token.clear();
+  remote.access.tokens.reset();
+  remote.untrusted_origin = origin;
 }
 
 // The error if a server has several agents but not this one, or no default one; none if it does not say.
@@ -110,9 +114,9 @@ std::optional<CallError> no_such_agent(const Target& target, int stop_fd) {
 tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd) {
   std::string url = target.card_url();
   while (url.ends_with('/')) url.pop_back();
-  const auto text = http_get(url + "/agents", target.token, "", stop_fd);
-  if (!text) return tl::unexpected(text.error());
-  const auto document = json::Document::view_of(*text);
+  const auto fetched = http_get(url + "/agents", target.access, "", stop_fd);
+  if (!fetched) return tl::unexpected(fetched.error());
+  const auto document = json::Document::view_of(fetched->text);
   const json::Value list = document.root()["agents"];
   if (!list.is_array()) return failed("the server has no list of agents");
   std::vector<std::string> names;
@@ -123,15 +127,22 @@ tl::expected<std::vector<std::string>, CallError> agent_names(const Target& targ
 }
 
 tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_fd) {
+  auto fetched = fetch_card(target, stop_fd, nullptr);
+  if (!fetched) return tl::unexpected(fetched.error());
+  return std::move(fetched->text);
+}
+
+tl::expected<Fetched, CallError> fetch_card(const Target& target, int stop_fd, const Fetched* known) {
   // Servers of several versions answer 1.0 clients with a card of 1.0, others with an older one.
   const std::string_view version = target.a2a.empty() || target.a2a == "1.0" ? "1.0" : "";
   const std::string url = target.card_url();
-  if (target.agent.empty() && url.ends_with(".json")) return http_get(url, target.token, version, stop_fd);
+  if (target.agent.empty() && url.ends_with(".json"))
+    return http_get(url, target.access, version, stop_fd, known);
   std::string base = endpoint_url(url, target.agent);
   if (base.ends_with('/')) base.pop_back();
-  auto card = http_get(base + "/.well-known/agent-card.json", target.token, version, stop_fd);
+  auto card = http_get(base + "/.well-known/agent-card.json", target.access, version, stop_fd, known);
   if (card || card.error().lost || is_refused(card.error())) return card;
-  auto old = http_get(base + "/.well-known/agent.json", target.token, version, stop_fd);
+  auto old = http_get(base + "/.well-known/agent.json", target.access, version, stop_fd, known);
   if (old || old.error().status != 404) return old;
   if (const auto error = no_such_agent(target, stop_fd)) return tl::unexpected(*error);
   return old;
@@ -152,6 +163,8 @@ std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string
     const auto place = protocol::pick(card, wish);
     auto remote = place ? as_remote(*place, card.streaming) : std::nullopt;
     if (!remote) continue;
+    remote->repeats_safely = protocol::repeats_safely(card.card);
+    remote->has_extension = protocol::has_baton_extension(card.card);
     found.push_back(std::move(*remote));
     const auto older = a2a.empty() ? also_as_v0_1(card, *place) : std::nullopt;
     if (older) found.push_back(*as_remote(*older, card.streaming));
@@ -160,21 +173,22 @@ std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string
   return found;
 }
 
-tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, Purpose purpose,
-                                                          int stop_fd) {
+tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, Purpose purpose, int stop_fd,
+                                                          std::optional<Fetched>* card_kept) {
   std::vector<Remote> remotes;
   const bool needs_card = target.transport != "grpc" || target.endpoint.empty();
-  const tl::expected<std::string, CallError> text =
-      needs_card ? fetch_card(target, stop_fd) : tl::expected<std::string, CallError>();
+  const Fetched* const known = card_kept && *card_kept ? &**card_kept : nullptr;
+  const tl::expected<Fetched, CallError> fetched =
+      needs_card ? fetch_card(target, stop_fd, known) : tl::expected<Fetched, CallError>();
   if (!needs_card) {
     const ProtocolVersion version = protocol::version_named(target.a2a).value_or(ProtocolVersion::v1_0);
     auto remote = over_grpc({target.endpoint, Binding::grpc, version, {}}, true);
     if (!remote) return failed("A2A " + target.a2a + " cannot be spoken over gRPC by this program");
     remote->agent = target.agent;
     remotes.push_back(std::move(*remote));
-  } else if (!text) {
+  } else if (!fetched) {
     const auto forced = protocol::version_named(target.a2a);
-    const CallError& error = text.error();
+    const CallError& error = fetched.error();
     if (error.lost || is_refused(error) || error.other_agents) return tl::unexpected(error);
     if (!forced) return tl::unexpected(CallError{.text = error.text, .no_card = true});
     const Binding binding = target.transport == "rest" ? Binding::rest : Binding::json_rpc;
@@ -182,15 +196,16 @@ tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, 
     if (!dialect) return failed("A2A " + target.a2a + " has no REST");
     remotes.push_back({endpoint_url(target.card_url(), target.agent), std::move(dialect)});
   } else {
-    const auto card = protocol::read_remote_card(*text);
+    const auto card = protocol::read_remote_card(fetched->text);
     if (!card) return failed("the agent's card cannot be read: " + card.error().for_caller);
     remotes = choose_remotes(*card, target.a2a, purpose, target.transport);
     if (remotes.empty()) return failed(nothing_fits(*card, target, purpose));
+    if (card_kept) *card_kept = *fetched;
   }
   for (Remote& remote : remotes) {
     if (!target.endpoint.empty()) remote.url = target.endpoint;
     if (remote.over_grpc && remote.agent.empty()) remote.agent = target.agent;
-    give_token(target, remote);
+    give_access(target, remote);
   }
   return remotes;
 }
@@ -210,7 +225,7 @@ tl::expected<std::vector<AgentRemote>, CallError> find_lists(const Target& targe
   for (const std::string& name : *names) {
     Remote remote{endpoint_url(target.url, name),
                   protocol::a2a::client_dialect(ProtocolVersion::v1_0, binding)};
-    remote.token = target.token;
+    remote.access = target.access;
     found.push_back({name, std::move(remote)});
   }
   return found;

@@ -14,7 +14,7 @@ namespace baton::client {
 struct Target {
   std::string url = "http://127.0.0.1:8080";
   std::string agent;  // which of the server's; empty: the one at the URL itself
-  std::string token;
+  Access access;
   std::string a2a;  // the version to speak, "0.1" to "1.0"; empty: the best that the agent's card offers
   std::string transport;    // "jsonrpc", "rest" or "grpc"; empty: the first of these that the card offers
   std::string endpoint;     // where the agent is spoken to, whatever its card says; empty: as the card says
@@ -24,9 +24,14 @@ struct Target {
   std::string card_url() const { return endpoint.empty() || url != Target().url ? url : endpoint; }
 };
 
+// "https://host:port" of a URL, or of a host and port, as gRPC interfaces have; empty if it is neither.
+std::string origin_of(std::string_view url);
+
 // Fetches the card's text from /.well-known/agent-card.json, else from /.well-known/agent.json; or from the
 // URL itself if that names a .json file.
 tl::expected<std::string, CallError> fetch_card(const Target& target, int stop_fd = -1);
+// The same for a card that may be known.
+tl::expected<Fetched, CallError> fetch_card(const Target& target, int stop_fd, const Fetched* known);
 
 enum class Purpose { tasks, lists };
 
@@ -37,9 +42,11 @@ std::vector<Remote> choose_remotes(const protocol::RemoteCard& card, std::string
                                    std::string_view transport = {});
 
 // The same for the target; never empty. If the target says how to speak to it, it needs no card. Its token
-// goes only to the origin that the target names, unless trust_card.
+// goes only to the origin that the target names, unless trust_card. `card`, if it is not null: the card as it
+// was had before, or nothing; becomes the card as it is.
 tl::expected<std::vector<Remote>, CallError> find_remotes(const Target& target, Purpose purpose,
-                                                          int stop_fd = -1);
+                                                          int stop_fd = -1,
+                                                          std::optional<Fetched>* card = nullptr);
 
 // The names of the server's agents. Fails if the server does not list them: only Baton does.
 tl::expected<std::vector<std::string>, CallError> agent_names(const Target& target, int stop_fd = -1);

@@ -21,7 +21,10 @@ struct Cancels::Wish {
   Done done;
   bool is_known = false;    // the running turn has been told already
   task::EventNumber since;  // when that was decided
-  bool was_queued = false;  // the task's turn was
+  bool had_turn = false;    // that had not begun
+  bool undoes = false;      // before it ends
+  bool wakes = false;       // it waited, and goes on to undo
+  std::string ask;          // the question that the task waited with
 };
 
 void Cancels::cancel(const task::TaskRef& ref, Done done) {
@@ -39,9 +42,8 @@ void Cancels::cancel(task::TaskKey key, Done done, const std::string& reason) {
   decision.task = key;
   decision.decide = [this, wish](const store::TaskRow& now) { return decide(*wish, now.head); };
   decision.committed = [this, wish](const store::Committed& committed) {
-    const task::TaskHead& head = committed.head;
-    if (!wish->was_queued) return;
-    turns_.scheduler().remove(head.key, head.agent, std::string(task::account_of(head.caller)));
+    if (wish->wakes) return turns_.go_on(committed.head);
+    if (wish->had_turn && !wish->undoes) turns_.withdraw(committed.head);
   };
   decision.done = [this, wish](base::Result<Written> written) {
     if (written) return stored(wish, written->head);
@@ -51,15 +53,22 @@ void Cancels::cancel(task::TaskKey key, Done done, const std::string& reason) {
   inbox_.post(std::move(decision));
 }
 
-// A running turn is told later, once the wish is durable; any other task ends at once.
+// A running turn is told later, once the wish is durable; any other task ends at once, or undoes.
 base::Result<task::Change> Cancels::decide(Wish& wish, const task::TaskHead& head) const {
   if (task::is_terminal(head.state)) return fail(ErrorCode::not_cancelable, "the task has ended");
   const bool running = head.turn_state == task::TurnState::running;
-  wish.is_known = running && head.cancel_requested;
+  wish.undoes = turns_.undoes_first(head);
+  wish.is_known = head.cancel_requested && (running || wish.undoes);
   wish.since = head.last_event;
   if (wish.is_known) return fail(ErrorCode::conflict, "the task is being canceled");
-  wish.was_queued = head.turn_state == task::TurnState::queued;
+  wish.ask = head.ask;
+  wish.had_turn = head.turn_state != task::TurnState::none && !running;
   task::Change change;
+  if (wish.undoes && !running) {
+    wish.wakes = head.turn_state == task::TurnState::waiting;
+    begin_undoing(change, head, clock_.now());
+    return change;
+  }
   change.task = head.key;
   change.expected = head.version;
   change.turn.emplace();
@@ -72,10 +81,19 @@ base::Result<task::Change> Cancels::decide(Wish& wish, const task::TaskHead& hea
 }
 
 void Cancels::stored(const WishPtr& wish, const task::TaskHead& head) {
-  // Now, not when its turn has ended: a tree of tasks could outgrow a cancel that goes down level by level.
-  cancel_children(wish->task);
-  if (task::is_terminal(head.state)) return wish->done(wish->task);
+  // Now, not when its turn has ended: a tree of tasks could outgrow a cancel that goes down level by level. A
+  // plan that undoes cancels its children itself, and not those that undo, unless they ask.
+  if (wish->undoes) {
+    for (const task::TaskKey child : turns_.questions().asking(wish->task)) cancel_child(child);
+  } else {
+    cancel_children(wish->task);
+  }
+  if (task::is_terminal(head.state)) {
+    if (!wish->ask.empty()) turns_.withdraw_question(head.agent, wish->ask);
+    return wish->done(wish->task);
+  }
   await_cancel(wish, head.last_event);
+  if (head.turn_state != task::TurnState::running) return;
   if (!turns_.cancel(wish->task, wish->reason)) end_lost_turn(wish);
 }
 
@@ -107,12 +125,19 @@ void Cancels::await_cancel(const WishPtr& wish, task::EventNumber after) {
   });
 }
 
+void Cancels::cancel_child(task::TaskKey child) {
+  cancel(child, [this, child](const base::Result<task::TaskKey>& canceled) {
+    const bool is_over = canceled || canceled.error().code == ErrorCode::not_cancelable ||
+                         canceled.error().code == ErrorCode::task_not_found;
+    if (!is_over) background_.timers().after(options_.disk_retry, [this, child] { cancel_child(child); });
+  });
+}
+
 void Cancels::cancel_children(task::TaskKey parent) {
   background_.run([this, parent] {
     const auto children = store_.open_tasks(store::TaskStore::Open::children, parent, kChildrenPage);
     if (!children) return;
-    for (const task::TaskHead& child : *children)
-      cancel(child.key, [](const base::Result<task::TaskKey>&) {});
+    for (const task::TaskHead& child : *children) cancel_child(child.key);
   });
 }
 

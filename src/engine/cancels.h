@@ -28,6 +28,8 @@ class Cancels {
   void cancel(const task::TaskRef& ref, Done done);
   // `reason`: the text of the canceled status; empty: none.
   void cancel(task::TaskKey key, Done done, const std::string& reason = {});
+  // Where nobody asks again: a cancel that the store refuses is tried until it is taken.
+  void cancel_child(task::TaskKey child);
   void cancel_children(task::TaskKey parent);
 
  private:

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "engine/other_tasks.h"
 #include "engine/send_digest.h"
 
 namespace baton::engine {
@@ -11,73 +12,75 @@ using Phase = task::Subagent::Phase;
 
 constexpr int kEventsPage = 500;
 
-std::string error_in(const task::Status& status) {
-  std::string text = status.message ? task::text_of(*status.message) : "";
-  return text.empty() ? std::string(task::name_of(status.state)) : text;
+// What the parent's log says once the child has this status.
+task::Subagent after(const task::Subagent& child, const task::Status& status, const task::TaskHead& head) {
+  task::Subagent event{child.id, child.name, Phase::asks, {}};
+  if (!task::is_terminal(status.state)) return event;
+  event.tokens = head.tokens;
+  event.children = head.children;
+  event.error = failure_of(status);
+  event.phase = event.error.empty() ? Phase::finished : Phase::failed;
+  return event;
 }
 
 }  // namespace
 
-// A child, who waits for it, and the request's id. Shared by the callbacks of one delegation, which run one
-// at a time.
-struct Delegation::Delegated {
-  std::shared_ptr<RunningTurn> run;  // null after a restart
-  task::TaskKey parent;
-  task::EventNumber message;  // that the parent's turn is about
-  bool goes_on = false;       // continues a child that was there before
-  bool is_known = false;      // the log had it, and its stop, when the turn began
-  // As it goes into the parent's log.
-  task::Subagent subagent;
-
-  // What the parent's log says once the child has this status.
-  task::Subagent after(const task::Status& status) const {
-    task::Subagent event{subagent.id, subagent.name, Phase::asks, {}};
-    if (!task::is_terminal(status.state)) return event;
-    const bool worked = status.state == task::State::completed;
-    event.phase = worked ? Phase::finished : Phase::failed;
-    if (!worked) event.error = error_in(status);
-    return event;
-  }
-};
-
-bool Delegation::too_deep(const task::TaskHead& head) const {
+// Why the task may have no child because of those above it, or of how many those are; empty: it may. The
+// task's own budget is its turn's to heed.
+std::string Delegation::refusal(const task::TaskHead& head, bool is_new) const {
   task::TaskKey parent = head.parent;
   for (int depth = 1; parent; ++depth) {
-    if (depth >= options_.delegation_depth_max) return true;
+    if (depth >= options_.delegation_depth_max) {
+      return "tasks may be delegated " + std::to_string(options_.delegation_depth_max) +
+             " deep only (max_depth)";
+    }
     const auto next = reader_.head(parent);
-    if (!next) return false;
+    if (!next) return {};
     parent = next->parent;
+    if (!is_new) continue;
+    task::Budget budget = next->budget ? *next->budget : task::Budget();
+    if (!budget.children) budget.children = options_.delegation_children_max;
+    budget.depth.reset();  // what is left of that is in the budgets below
+    std::string why = task::refusal_of_child(budget, {next->tokens, next->children});
+    if (!why.empty()) return why;
   }
-  return false;
+  return {};
 }
 
 void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) {
   background_.run([this, run = std::move(run), request = std::move(request), nth]() mutable {
     const task::TaskHead head = run->head();
-    if (too_deep(head)) {
-      return run->no_child(
-          request.agent, request.id,
-          "tasks may be delegated " + std::to_string(options_.delegation_depth_max) + " deep only");
+    const bool is_new = run->asks_anew(request, nth);
+    if (const std::string why = refusal(head, is_new); !why.empty()) {
+      return run->no_child(request.agent, request.id, why, is_new);
     }
     const auto delegated = std::make_shared<Delegated>();
     delegated->run = std::move(run);
     delegated->parent = head.key;
     delegated->message = head.turn_message;
     delegated->goes_on = !request.task.empty();
-    delegated->subagent.name = request.agent;
+    delegated->is_new = is_new;
+    delegated->subagent.name = request.label.empty() ? request.agent : request.label;
     delegated->subagent.call = std::move(request.id);
+    delegated->subagent.asks_agent = request.takes_questions || delegated->goes_on;
+    delegated->subagent.is_detached = request.detached;
     task::Submission submission;
     submission.caller = head.caller;
     submission.agent = task::AgentName{request.agent};
     submission.task = request.task;
     submission.message = std::move(request.message);
+    RunningTurn::Lineage lineage = delegated->run->lineage();
+    submission.hops = std::move(lineage.hops);
+    submission.trace = std::move(lineage.trace);
+    if (!delegated->goes_on) submission.budget = delegated->run->left_for_child();
     submission.waits_for = task::WaitsFor::outcome;
     const auto digest = digest_of_call(head, delegated->subagent.call, nth, submission);
-    service_.submit_child(head.key, std::move(submission), digest,
+    service_.submit_child({head.key, request.detached}, std::move(submission), digest,
                           [this, delegated](base::Result<Accepted> accepted) {
                             if (accepted) return stored(delegated, *accepted);
                             const task::Subagent& none = delegated->subagent;
-                            delegated->run->no_child(none.name, none.call, accepted.error().for_caller);
+                            delegated->run->no_child(none.name, none.call, accepted.error().for_caller,
+                                                     delegated->is_new);
                           });
   });
 }
@@ -87,9 +90,10 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
   // The parent's turn may have ended before the child was stored. If it runs again, it asks for the child
   // again.
   if (run.is_over()) {
+    if (delegated->subagent.is_detached) return;
     const task::TaskHead head = run.head();
     const bool again = head.turn_state != task::TurnState::none && head.turn_message == delegated->message;
-    return again ? void() : cancel_late(child.key);
+    return again ? void() : cancel(child.key);
   }
   task::Subagent& subagent = delegated->subagent;
   subagent.task = child.key;
@@ -106,37 +110,70 @@ void Delegation::stored(const DelegatedPtr& delegated, const Accepted& child) {
   // The turn ends. If it runs again, it asks for the child again: followed twice, it would count twice.
   if (begun == RunningTurn::Begun::too_late) return;
   delegated->is_known = begun == RunningTurn::Begun::known;
-  follow(delegated);
+  if (subagent.is_detached) {
+    background_.run([this, delegated] { hand_over(delegated); });
+  } else {
+    follow(delegated);
+  }
 }
 
-void Delegation::cancel_late(task::TaskKey child) {
-  background_.run([this, child] { service_.cancel(child, [](const base::Result<task::TaskKey>&) {}); });
+void Delegation::cancel(task::TaskKey child) {
+  background_.run([this, child] { service_.cancel_child(child); });
 }
 
 void Delegation::follow(const DelegatedPtr& delegated) {
   const task::Subagent& child = delegated->subagent;
   // A day is as good as unbounded: it only bounds how long a wait is kept whose task is gone.
-  service_.wait(child.task, child.after, std::chrono::hours(24),
-                [this, delegated](const std::optional<Stop>& stop) {
-                  background_.run([this, delegated, stop] { stop ? settle(delegated) : follow(delegated); });
-                });
+  service_.wait(
+      child.task, child.after, std::chrono::hours(24), [this, delegated](const std::optional<Stop>& stop) {
+        background_.run(
+            [this, delegated, stop] { stop ? settle(delegated, stop->number) : follow(delegated); });
+      });
 }
 
-// The child has stopped.
-void Delegation::settle(const DelegatedPtr& delegated) {
-  const task::Subagent& child = delegated->subagent;
-  RunningTurn* const run = delegated->run.get();
-  auto task = service_.read(child.task, task::Depth{std::nullopt, true});
-  if (!task) {
-    spdlog::warn("a child's result cannot be read, trying again: {}", task.error().for_log);
-    background_.timers().after(options_.disk_retry, [this, delegated] { follow(delegated); });
-    return;
+void Delegation::try_again(const base::Error& error, std::function<void()> what) {
+  spdlog::warn("a child's task cannot be read, trying again: {}", error.for_log);
+  background_.timers().after(options_.disk_retry, [this, what = std::move(what)] { background_.run(what); });
+}
+
+void Delegation::hand_over(const DelegatedPtr& delegated) {
+  auto task = service_.read(delegated->subagent.task, task::Depth{0, false});
+  if (!task) return try_again(task.error(), [this, delegated] { hand_over(delegated); });
+  delegated->run->deliver(result_of(delegated->subagent.call, std::move(*task)));
+}
+
+// The child has stopped with event `stop`.
+void Delegation::settle(const DelegatedPtr& delegated, task::EventNumber stop) {
+  task::Subagent& child = delegated->subagent;
+  const auto again = [this, delegated, stop] { settle(delegated, stop); };
+  if (!child.asks_agent) {
+    const auto head = service_.find(child.task);
+    if (!head) return try_again(head.error(), again);
+    if (task::is_waiting(head->state)) return relay(delegated, *head);
+    forget_question(*delegated);
+    // It has asked, and somebody has answered.
+    if (!task::is_terminal(head->state)) {
+      child.after = stop;
+      return follow(delegated);
+    }
   }
-  const task::Subagent event = delegated->after(task->status);
+  RunningTurn* const run = delegated->run.get();
+  const bool is_told = run != nullptr && !run->is_over();
+  auto task = service_.read(child.task, is_told ? task::Depth{std::nullopt, true} : task::Depth{0, false});
+  if (!task) return try_again(task.error(), again);
+  const auto head = service_.find(child.task);
+  if (!head) return try_again(head.error(), again);
+  const task::Subagent event = after(child, task->status, *head);
   // First, so that the turn's reaction comes afterwards in the log.
   const bool logged = delegated->is_known || (run != nullptr && run->settle(event));
   if (!logged) return turns_.settle(delegated->parent, delegated->message, event);
-  run->deliver(agents::DelegateResult{child.call, std::move(*task), {}});
+  agents::DelegateResult result = result_of(child.call, std::move(*task));
+  // What the log had when the turn began is in the turn's count already.
+  if (!delegated->is_known) {
+    result.tokens = event.tokens;
+    result.children = event.children;
+  }
+  run->deliver(std::move(result));
 }
 
 base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
@@ -144,6 +181,7 @@ base::Result<void> Delegation::resume(const task::TaskHead& waiting) {
       waiting, [&](task::EventNumber after) { return reader_.events(waiting.key, after, kEventsPage); });
   if (!log) return base::fail(log.error());
   for (task::Subagent& child : log->subagents.awaited()) {
+    if (auto question = resume_question(waiting, child, log->passed); !question) return question;
     const auto delegated = std::make_shared<Delegated>();
     delegated->parent = waiting.key;
     delegated->message = waiting.turn_message;

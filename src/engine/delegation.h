@@ -5,8 +5,18 @@
 // until it ends; that is also what is known of it after a restart. If the turn is gone by then, because it
 // waits or was broken off, its task waits for all its children, and the next turn is told what they have
 // answered. When the parent task ends, its open children are canceled. A later turn of the parent that
-// continues a child logs it as a new subagent. Threads: any.
+// continues a child logs it as a new subagent.
+//
+// A child that asks is a result only for a turn that takes its questions. Otherwise the question becomes the
+// parent's own (ChildQuestions), so that it climbs to whoever has sent the first message, and the answer is
+// passed on level by level: it is in the parent's log before it is sent to the child, which takes one answer
+// to a question. A question that somebody else has answered is withdrawn.
+//
+// A detached child is no longer the parent's once it is stored: that is its result. Threads: any.
 #pragma once
+
+#include <atomic>
+#include <unordered_set>
 
 #include "engine/task_service.h"
 
@@ -19,26 +29,56 @@ class Delegation final : public Children {
       : reader_(reader), service_(service), turns_(turns), background_(background), options_(options) {}
 
   void start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) override;
+  void cancel(task::TaskKey child) override;
   void turn_over(const task::TaskHead& head) override;
+  void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) override;
 
-  // Goes on waiting for the children of a task that waits, after a restart. Blocks on the disk.
+  // Goes on waiting for the children that a task awaits, after a restart and before its turn goes on, and
+  // passes on answers that they may not have got. Blocks on the disk.
   base::Result<void> resume(const task::TaskHead& waiting);
 
  private:
-  struct Delegated;
+  // A child, who waits for it, and the request's id. Shared by the callbacks of one delegation, which run one
+  // at a time but for `look`.
+  struct Delegated {
+    std::shared_ptr<RunningTurn> run;  // null after a restart
+    task::TaskKey parent;
+    task::EventNumber message;  // that the parent's turn is about
+    bool goes_on = false;       // continues a child that was there before
+    bool is_new = true;         // the child is not there yet, as far as the log says
+    bool is_known = false;      // the log had it, and its stop, when the turn began
+    // As it goes into the parent's log.
+    task::Subagent subagent;
+    // While its question waits for the parent's caller: that question's number, and news of the child.
+    std::atomic<bool> asks{false};
+    task::EventNumber question;
+    LiveTasks::Subscription news;
+  };
   using DelegatedPtr = std::shared_ptr<Delegated>;
 
-  bool too_deep(const task::TaskHead& head) const;
+  std::string refusal(const task::TaskHead& head, bool is_new) const;
   void stored(const DelegatedPtr& delegated, const Accepted& child);
-  void cancel_late(task::TaskKey child);
   void follow(const DelegatedPtr& delegated);
-  void settle(const DelegatedPtr& delegated);
+  void settle(const DelegatedPtr& delegated, task::EventNumber stop);
+  void hand_over(const DelegatedPtr& delegated);
+  void try_again(const base::Error& error, std::function<void()> what);
+  // Questions of children, in delegation_questions.cpp.
+  void relay(const DelegatedPtr& delegated, const task::TaskHead& child);
+  void look(const DelegatedPtr& delegated);
+  void forget_question(const Delegated& delegated);
+  void question_over(const DelegatedPtr& delegated);
+  void submit_answer(const task::TaskHead& parent, const ChildQuestion& question,
+                     const task::Message& answer);
+  base::Result<void> resume_question(const task::TaskHead& parent, const task::Subagent& subagent,
+                                     const std::vector<PassedAnswer>& passed);
 
   const TaskReader& reader_;
   TaskService& service_;
   TurnRunner& turns_;
   Background& background_;
   const EngineOptions& options_;
+  // Children whose questions wait for their parents' callers.
+  base::Guarded<std::unordered_set<DelegatedPtr>> asking_;
 };
 
 }  // namespace baton::engine

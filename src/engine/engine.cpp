@@ -21,7 +21,8 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const 
       delegation_(reader_, tasks_, turns_, background_, options_),
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
-      recovery_(store, inbox_, turns_.scheduler(), catalogue, clock) {}
+      recovery_(store, inbox_, catalogue, clock),
+      schedules_(store, tasks_, inbox_, catalogue, background_, clock) {}
 
 Engine::~Engine() {
   drain();
@@ -30,16 +31,25 @@ Engine::~Engine() {
 base::Result<int> Engine::start() {
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
-  for (const task::TaskHead& head : found->waiting) {
+  // First: a turn that begins may delegate, and these must be the children of earlier ones.
+  for (const task::TaskHead& head : found->going_on) {
+    if (head.awaited == 0) continue;
     if (auto resumed = delegation_.resume(head); !resumed) return base::fail(std::move(resumed.error()));
   }
+  for (const task::TaskHead& head : found->going_on) turns_.go_on(head);
   // Clients that followed a run before the program stopped have to come back, as after any lost connection.
   for (const task::TaskHead& head : found->unfinished) {
     if (head.origin != task::ProtocolVersion::none || head.parent) continue;
     const auto before = reader_.stop_before(head.key, head.last_event);
     if (before) tasks_.client_left(head.key, head.agent, *before);
   }
+  if (auto taken = schedules_.take(); !taken) return base::fail(std::move(taken.error()));
   return static_cast<int>(found->unfinished.size());
+}
+
+base::Result<void> Engine::catalogue_changed() {
+  turns_.take_limits();
+  return schedules_.take();
 }
 
 void Engine::drain() {
@@ -54,6 +64,8 @@ Engine::Counts Engine::counts() const {
   using task::State;
   return {turns_.counts(),
           live_.counts(),
+          turns_.waiting_for_time(),
+          schedules_.counts(),
           inbox_.count(State::submitted),
           inbox_.count(State::completed),
           inbox_.count(State::failed),

@@ -7,6 +7,7 @@
 #include "engine/delegation.h"
 #include "engine/deliveries.h"
 #include "engine/recovery.h"
+#include "engine/schedules.h"
 #include "engine/task_service.h"
 
 namespace baton::engine {
@@ -29,9 +30,11 @@ class Engine {
 
   // The maximum number of queued turns of one caller; 0: unbounded. From any thread.
   void set_caller_queue_max(int turns) { turns_.scheduler().set_caller_max(turns); }
+  // The maximum number of one caller's tasks that wait for a time; 0: unbounded. From any thread.
+  void set_caller_delayed_max(int tasks) { turns_.set_caller_delayed_max(tasks); }
 
-  // Call after the catalogue was reloaded.
-  void catalogue_changed() { turns_.take_limits(); }
+  // Call after the catalogue was reloaded. Blocks.
+  base::Result<void> catalogue_changed();
 
   // See Inbox.
   bool store_is_writable() { return inbox_.store_is_writable(); }
@@ -54,6 +57,8 @@ class Engine {
   struct Counts {
     Scheduler::Counts turns;
     LiveTasks::Counts live;
+    std::size_t waiting_for_time = 0;  // tasks
+    Schedules::Counts schedules;
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
@@ -69,6 +74,7 @@ class Engine {
   TurnRunner turns_;
   TaskService tasks_;
   Recovery recovery_;
+  Schedules schedules_;
   bool drained_ = false;
 };
 

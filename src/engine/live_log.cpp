@@ -33,10 +33,7 @@ std::optional<Stop> LiveLog::stop_after(task::EventNumber number) const {
 }
 
 void LiveLog::add_request(const store::Committed& committed, std::optional<task::RequestData> request) {
-  const bool says_nothing =
-      !request || (request->metadata.empty() && request->tools.empty() && request->client_state.empty() &&
-                   request->extensions.empty() && !request->history);
-  if (!says_nothing && !committed.events.empty()) {
+  if (request && !request->empty() && !committed.events.empty()) {
     requests.push_back({committed.events.front()->number, committed.events.back()->number,
                         std::make_shared<const task::RequestData>(std::move(*request))});
   }

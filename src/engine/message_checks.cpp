@@ -1,8 +1,14 @@
 #include "engine/message_checks.h"
 
+#include <algorithm>
 #include <string>
 
+#include "agents/catalogue.h"
+
 namespace baton::engine {
+namespace {
+constexpr char kUrlNotAllowed[] = "the setting outbound.delegate_urls does not allow this agent's URL";
+}
 
 using base::ErrorCode;
 using base::fail;
@@ -11,6 +17,29 @@ base::Result<void> check_size(const task::Submission& submission, std::size_t by
   if (bytes + task::weight_of(submission.message) <= bytes_max) return {};
   return fail(ErrorCode::too_large, "a task may hold " + std::to_string(bytes_max) +
                                         " bytes at most: send this message to a new one");
+}
+
+std::string not_served(const task::AgentName& agent) {
+  return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "no such agent";
+}
+
+std::string no_longer_served(const task::AgentName& agent) {
+  return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "this agent is no longer served";
+}
+
+std::string hop_of(const EngineOptions& options, const task::AgentName& agent) {
+  return options.node + "/" + agent.value;
+}
+
+base::Result<void> check_hops(const task::Submission& submission, const EngineOptions& options) {
+  const std::vector<std::string>& hops = submission.hops;
+  if (hops.size() > options.hops_max) {
+    return fail(ErrorCode::invalid_argument,
+                "the request has gone through more than " + std::to_string(options.hops_max) + " servers");
+  }
+  if (std::ranges::find(hops, hop_of(options, submission.agent)) == hops.end()) return {};
+  return fail(ErrorCode::invalid_argument, "the request goes in a circle: it comes from agent \"" +
+                                               submission.agent.value + "\" itself, by way of other servers");
 }
 
 base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
@@ -22,6 +51,9 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
   if (task::is_terminal(head.state) && submission.when_ended == task::WhenEnded::refuse) {
     return fail(ErrorCode::unsupported, "the task has ended");
   }
+  if (submission.budget && !task::is_terminal(head.state)) {
+    return fail(ErrorCode::invalid_argument, "only the send that makes a task can carry a budget");
+  }
   if (!submission.ask.empty() && !(task::is_waiting(head.state) && head.ask == submission.ask)) {
     return fail(ErrorCode::conflict, "the task no longer waits for " + submission.ask);
   }
@@ -30,6 +62,10 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
                 "a task may have " + std::to_string(options.history_max) + " messages at most");
   }
   return check_size(submission, head.bytes, options.task_bytes_max);
+}
+
+bool is_delayed(const task::TaskHead& head) {
+  return head.state == task::State::submitted && head.turn_state == task::TurnState::waiting;
 }
 
 }  // namespace baton::engine

@@ -3,6 +3,8 @@
 // Threads: any; pure.
 #pragma once
 
+#include <string>
+
 #include "base/error.h"
 #include "engine/options.h"
 #include "store/task_store.h"
@@ -10,12 +12,24 @@
 
 namespace baton::engine {
 
+// What callers are told of an agent that the catalogue does not know, and of one that it no longer knows.
+std::string not_served(const task::AgentName& agent);
+std::string no_longer_served(const task::AgentName& agent);
+
 // Fails with too_large unless the message fits into a task whose log holds `bytes` already.
 base::Result<void> check_size(const task::Submission& submission, std::size_t bytes, std::size_t bytes_max);
+
+// An agent of this server in hop lists.
+std::string hop_of(const EngineOptions& options, const task::AgentName& agent);
+// Fails with invalid_argument if the request has come through this agent before, or through too many.
+base::Result<void> check_hops(const task::Submission& submission, const EngineOptions& options);
 
 // Checks whether an existing task takes the message: context, state, the question it answers, number of
 // messages, size.
 base::Result<void> check_going_on(const task::Submission& submission, const task::TaskHead& head,
                                   const EngineOptions& options);
+
+// Whether the task's turn waits for the time that its send named.
+bool is_delayed(const task::TaskHead& head);
 
 }  // namespace baton::engine

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/id.h"
 #include "task/task.h"
 
 namespace baton::engine {
@@ -22,6 +23,14 @@ struct EngineOptions {
   int history_max = 10'000;                       // messages of one task
   int conversation_max = 50;                      // earlier messages an agent is given
   int delegation_depth_max = 8;
+  int delegation_children_max = 10'000;  // tasks below a task whose budget does not say
+  // This server's name to others, in hop lists (Submission::hops), and the longest list that is taken. A
+  // name that outlives a restart catches circles over it.
+  std::string node = base::random_hex(8);
+  std::size_t hops_max = 16;
+  // How far ahead a task may be asked to begin, and how many such tasks may wait for their time.
+  std::chrono::milliseconds start_delay_max{31'536'000'000};
+  int delayed_max = 100'000;
   // How long a run goes on after its client has left (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
   int push_configs_max = 10;  // for one task

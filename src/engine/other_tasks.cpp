@@ -33,7 +33,11 @@ base::Result<std::optional<task::Task>> stopped_child(const TaskReader& reader, 
                                                       const task::Depth& depth) {
   auto now = reader.read_committed(child.task, depth);
   if (!now) return base::fail(std::move(now.error()));
-  if (task::is_stopped(now->status.state)) return std::move(*now);
+  // Whether it is a result for the turn as it is.
+  const bool counts = task::is_terminal(now->status.state) || child.is_detached ||
+                      (child.asks_agent && task::is_waiting(now->status.state));
+  if (counts) return std::move(*now);
+  if (!child.asks_agent) return std::nullopt;
   // It has asked, and somebody else than the turn has answered.
   const auto stop = reader.stop_after(child.task, child.after);
   if (!stop) return base::fail(stop.error());
@@ -65,13 +69,23 @@ base::Result<std::vector<task::Task>> referenced_tasks(const TaskReader& reader,
   return found;
 }
 
+std::string failure_of(const task::Status& status) {
+  if (!task::is_terminal(status.state) || status.state == task::State::completed) return {};
+  const std::string text = status.message ? task::text_of(*status.message) : std::string();
+  return text.empty() ? std::string(task::name_of(status.state)) : text;
+}
+
+agents::DelegateResult result_of(const std::string& call, task::Task child) {
+  agents::DelegateResult result{call, std::nullopt, failure_of(child.status)};
+  result.task = std::move(child);
+  return result;
+}
+
 base::Result<std::vector<agents::DelegateResult>> child_results(const TaskReader& reader,
                                                                 const std::vector<task::Subagent>& delegated,
-                                                                std::size_t bytes_max) {
+                                                                const task::Depth& depth) {
   std::vector<agents::DelegateResult> all;
-  task::Depth depth{std::nullopt, true};
-  depth.bytes_max = bytes_max;
-  std::size_t room = bytes_max;
+  std::size_t room = depth.bytes_max;
   for (const task::Subagent& one : last_of_each_call(delegated)) {
     if (!one.task) {
       all.push_back({one.call, std::nullopt, one.error});
@@ -86,7 +100,9 @@ base::Result<std::vector<agents::DelegateResult>> child_results(const TaskReader
     } else if (*child && !fits(task::weight_of(**child), room)) {
       all.push_back({one.call, std::nullopt, "the child's result is too large beside those before it"});
     } else if (*child) {
-      all.push_back({one.call, std::move(*child), {}});
+      all.push_back(result_of(one.call, std::move(**child)));
+      all.back().tokens = one.tokens;
+      all.back().children = one.children;
     }
   }
   return all;

@@ -22,11 +22,16 @@ base::Result<std::vector<task::Task>> referenced_tasks(const TaskReader& reader,
                                                        const task::Message& message,
                                                        const ReferenceBounds& bounds);
 
+// Why a task that has ended did not complete: what it said, or else its state. Empty if it did, or waits.
+std::string failure_of(const task::Status& status);
+// The result of what was delegated under this name: the child as it has stopped.
+agents::DelegateResult result_of(const std::string& call, task::Task child);
+
 // Returns the results of what was delegated, of each name (Subagent::call) the last: the child as it has
 // stopped or, where it works again, as it was when it stopped; or why there is none. A result that takes all
-// of them past `bytes_max` is replaced by an error. `delegated`: as in TurnLog.
+// of them past `depth.bytes_max` is replaced by an error. `delegated`: as in TurnLog.
 base::Result<std::vector<agents::DelegateResult>> child_results(const TaskReader& reader,
                                                                 const std::vector<task::Subagent>& delegated,
-                                                                std::size_t bytes_max);
+                                                                const task::Depth& depth);
 
 }  // namespace baton::engine

@@ -26,7 +26,7 @@ bool is_one_of(const task::EventBody& body) {
 // Events with content end the open reply or span; notes about the work do not.
 bool ends_stream(const task::EventBody& body) {
   return !is_one_of<task::StatusChanged, task::StateSnapshot, task::StateDelta, task::Custom, task::Subagent,
-                    task::Usage>(body);
+                    task::Usage, task::ExecutorState>(body);
 }
 
 task::ArtifactId& id_in(task::TextDelta& piece) {
@@ -85,7 +85,7 @@ std::optional<std::string> PendingOutput::add(task::EventBody body, base::Timest
     if (auto wrong = prepare_artifact(*chunk)) return wrong;
   }
   if (auto* change = std::get_if<task::StatusChanged>(&body)) make_note(*change, now);
-  is_reply_alone_ = is_reply_alone_ && is_one_of<task::Usage>(body);
+  is_reply_alone_ = is_reply_alone_ && is_one_of<task::Usage, task::ExecutorState>(body);
   put(std::move(body));
   return std::nullopt;
 }
@@ -170,7 +170,11 @@ void PendingOutput::close_stream() {
 
 void PendingOutput::close_all() {
   close_stream();
-  for (task::Subagent& left : subagents_.close_all("left unfinished")) put(std::move(left));
+  open_before_ = subagents_;
+  for (task::Subagent& left : subagents_.close_all("left unfinished")) {
+    put(std::move(left));
+    ++closed_;
+  }
 }
 
 std::vector<task::EventBody> PendingOutput::take() {
@@ -181,6 +185,12 @@ std::vector<task::EventBody> PendingOutput::take() {
 
 void PendingOutput::put_back() {
   bytes_ += std::exchange(bytes_on_their_way_, 0);
+  // Whether the task ends is decided again.
+  for (; closed_ > 0 && !on_its_way_.empty(); --closed_) {
+    bytes_ -= task::weight_of(on_its_way_.back());
+    on_its_way_.pop_back();
+    subagents_ = open_before_;
+  }
   on_its_way_.insert(on_its_way_.end(), std::make_move_iterator(waiting_.begin()),
                      std::make_move_iterator(waiting_.end()));
   waiting_ = std::exchange(on_its_way_, {});

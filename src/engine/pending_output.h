@@ -50,8 +50,10 @@ class PendingOutput {
   void stored() {
     on_its_way_.clear();
     bytes_on_their_way_ = 0;
+    closed_ = 0;
   }
-  // The events taken last were not stored: they wait again, before newer ones.
+  // The events taken last were not stored: they wait again, before newer ones, but for the ends of
+  // `close_all`.
   void put_back();
   // Drops everything that is not stored. The open subagents are those of the stored events; no reply or span
   // is open.
@@ -99,6 +101,8 @@ class PendingOutput {
   int artifacts_ = 0;
   std::unordered_map<std::string, std::size_t> artifact_bytes_;
   UnfinishedSubagents subagents_;
+  UnfinishedSubagents open_before_;  // `close_all`
+  int closed_ = 0;                   // by that, at the end of what is on its way
 };
 
 }  // namespace baton::engine

@@ -6,6 +6,7 @@
 
 #include "base/loggable.h"
 #include "base/promise.h"
+#include "engine/message_checks.h"
 #include "engine/turn_ending.h"
 
 namespace baton::engine {
@@ -22,15 +23,14 @@ void close_subagents(task::Change& change, UnfinishedSubagents& open) {
 
 }  // namespace
 
-Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, Scheduler& scheduler,
-                   const agents::Catalogue& catalogue, const base::Clock& clock)
-    : store_(store), inbox_(inbox), scheduler_(scheduler), catalogue_(catalogue), clock_(clock) {}
+Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
+                   const base::Clock& clock)
+    : store_(store), inbox_(inbox), catalogue_(catalogue), clock_(clock) {}
 
 base::Result<Recovery::Found> Recovery::run() {
   auto all = all_unfinished();
   if (!all) return base::fail(std::move(all.error()));
   Found found{std::move(*all), {}};
-  std::vector<task::TaskHead> queued;
   for (const task::TaskHead& head : found.unfinished) {
     // The agent's card is wrong: its tasks wait for a start with a correct one.
     if (catalogue_.is_left_out(head.agent)) {
@@ -40,16 +40,9 @@ base::Result<Recovery::Found> Recovery::run() {
     }
     auto now = recover(head);
     if (!now) return base::fail(std::move(now.error()));
-    if (now->turn_state == task::TurnState::queued)
-      queued.push_back(std::move(*now));
-    else if (now->turn_state == task::TurnState::waiting)
-      found.waiting.push_back(std::move(*now));
+    if (now->turn_state != task::TurnState::none) found.going_on.push_back(std::move(*now));
   }
-  if (auto ended = end_orphans(); !ended) return base::fail(std::move(ended.error()));
-  // Only now: a turn that begins may make tasks, which must not be taken for broken ones.
-  for (const task::TaskHead& head : queued) {
-    scheduler_.enqueue_again(head.key, head.agent, std::string(task::account_of(head.caller)));
-  }
+  if (auto ended = end_orphans(found.going_on); !ended) return base::fail(std::move(ended.error()));
   return found;
 }
 
@@ -84,26 +77,49 @@ base::Result<task::TaskHead> Recovery::commit(task::Change change) {
   return std::move(result->head);
 }
 
+// Cancels the children of a task that is about to end, and theirs. Those that undo first are orphans then.
 base::Result<void> Recovery::end_children(task::TaskKey parent) {
-  return end_all(Open::children, parent);
-}
-
-// Ends the children whose parent ended without canceling them.
-base::Result<void> Recovery::end_orphans() {
-  return end_all(Open::orphans, {});
-}
-
-// Cancels these tasks and their children.
-base::Result<void> Recovery::end_all(Open which, task::TaskKey key) {
   while (true) {
-    const auto open = store_.open_tasks(which, key, kPage);
+    const auto open = store_.open_tasks(Open::children, parent, kPage);
     if (!open) return base::fail(open.error());
-    if (open->empty()) return {};
+    bool any = false;
     for (const task::TaskHead& head : *open) {
+      if (undoes_first(catalogue_.find(head.agent), head)) continue;
+      any = true;
       if (auto ended = end_children(head.key); !ended) return ended;
       if (auto ended = end(head, task::State::canceled, {}); !ended) return ended;
     }
+    if (!any) return {};
   }
+}
+
+// Cancels the children whose parent ended without canceling them.
+base::Result<void> Recovery::end_orphans(std::vector<task::TaskHead>& going_on) {
+  task::TaskKey last;
+  while (true) {
+    const auto open = store_.open_tasks(Open::orphans, last, kPage);
+    if (!open) return base::fail(open.error());
+    if (open->empty()) return {};
+    last = open->back().key;
+    for (const task::TaskHead& head : *open) {
+      const bool undoes = undoes_first(catalogue_.find(head.agent), head);
+      auto ended = undoes ? undo(head, going_on) : end_children(head.key);
+      if (ended && !undoes) ended = end(head, task::State::canceled, {});
+      if (!ended) return ended;
+    }
+  }
+}
+
+// Has a task undo what it has done, unless it does already.
+base::Result<void> Recovery::undo(const task::TaskHead& head, std::vector<task::TaskHead>& going_on) {
+  if (head.cancel_requested) return {};
+  task::Change change;
+  begin_undoing(change, head, clock_.now());
+  auto undoing = commit(std::move(change));
+  if (!undoing) return base::fail(std::move(undoing.error()));
+  const auto found = std::ranges::find(going_on, head.key, &task::TaskHead::key);
+  if (found != going_on.end()) *found = std::move(*undoing);
+  return {};
 }
 
 base::Result<void> Recovery::end(const task::TaskHead& head, task::State state, const std::string& reason) {
@@ -139,15 +155,22 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head) cons
     return end_of(head, std::move(*log), state, reason);
   };
   const agents::Agent* agent = catalogue_.find(head.agent);
-  if (head.cancel_requested) return ends(task::State::canceled, {});
-  if (!agent) return ends(task::State::failed, "this agent is no longer served");
-  if (agent->settings.recovery == agents::AgentSettings::Recovery::fail) {
+  if (head.cancel_requested && !undoes_first(agent, head)) {
+    const bool works_elsewhere = agent && agent->settings.executor == agents::AgentSettings::Kind::a2a;
+    return ends(task::State::canceled,
+                works_elsewhere ? "canceled at a restart; the remote agent may go on" : "");
+  }
+  if (!agent) return ends(task::State::failed, no_longer_served(head.agent));
+  // A remote agent's task is taken up; its own rules say what becomes of a message that may have arrived.
+  const bool takes_up = agent->settings.executor == agents::AgentSettings::Kind::a2a;
+  if (agent->settings.recovery == agents::AgentSettings::Recovery::fail && !takes_up) {
     return ends(task::State::failed, "the agent was interrupted by a restart");
   }
   task::Change change;
   change.task = head.key;
   change.expected = head.version;
-  if (head.awaited > 0) {
+  const bool goes_beside = agent->settings.resumes_beside_children;
+  if (head.awaited > 0 && !goes_beside) {
     spdlog::info("task={} agent={} its turn was broken off while it had children: it waits for them",
                  base::loggable_word(head.id.value), head.agent.value);
     run_again(change, head, std::move(log->shown));
@@ -155,7 +178,7 @@ base::Result<task::Change> Recovery::change_for(const task::TaskHead& head) cons
   }
   change.turn.emplace();
   change.turn->state = task::TurnState::queued;
-  close_subagents(change, log->subagents);
+  if (!goes_beside) close_subagents(change, log->subagents);
   if (!log->shown.empty()) change.events.push_back(task::Withdrawn{std::move(log->shown)});
   spdlog::log(head.attempt < kSuspicious ? spdlog::level::info : spdlog::level::warn,
               "task={} agent={} its turn was broken off; attempt {} follows",

@@ -1,30 +1,29 @@
 // Recovery: handles, at start, the turns that an earlier run of the program left queued or broken off.
 //
-// Queued turns are queued again, and tasks that wait for children go on waiting. A broken-off turn follows
-// its agent's rule. `resume` withdraws the output of the broken attempt and queues the turn again, however
-// often that happens; the log warns of a turn that may be crashing the program. If the turn awaited children,
-// its task waits for them first, and the attempt does not count. `fail` ends the task with a clear reason. A
-// task whose cancel was requested is canceled, and so are the open children of ended tasks. Tasks of an agent
-// that the catalogue has left out stay as they are. Threads: `run` from one thread, before new tasks are
-// accepted. Blocks.
+// A broken-off turn follows its agent's rule. `resume` withdraws the output of the broken attempt and queues
+// the turn again, however often that happens; the log warns of a turn that may be crashing the program. If
+// the turn awaited children, its task waits for them first, and the attempt does not count, unless its agent
+// resumes beside them. `fail` ends the task with a clear reason. A task whose cancel was requested is
+// canceled, and so are the open children of ended tasks; a plan that undoes goes on with that. Tasks of an
+// agent that the catalogue has left out stay as they are. Threads: `run` from one thread, before new tasks
+// are accepted. Blocks.
 #pragma once
 
 #include "agents/catalogue.h"
 #include "base/clock.h"
 #include "engine/inbox.h"
-#include "engine/scheduler.h"
 #include "engine/turn_log.h"
 
 namespace baton::engine {
 
 class Recovery {
  public:
-  Recovery(const store::TaskStore& store, Inbox& inbox, Scheduler& scheduler,
-           const agents::Catalogue& catalogue, const base::Clock& clock);
+  Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Catalogue& catalogue,
+           const base::Clock& clock);
 
   struct Found {
     std::vector<task::TaskHead> unfinished;  // tasks whose turns were, as they were
-    std::vector<task::TaskHead> waiting;     // those of them that wait for children now
+    std::vector<task::TaskHead> going_on;    // those whose turns are queued or wait now, as they are
   };
   base::Result<Found> run();
 
@@ -33,9 +32,9 @@ class Recovery {
   base::Result<task::TaskHead> recover(const task::TaskHead& found);
   base::Result<task::TaskHead> commit(task::Change change);
   base::Result<void> end_children(task::TaskKey parent);
-  base::Result<void> end_orphans();
+  base::Result<void> end_orphans(std::vector<task::TaskHead>& going_on);
+  base::Result<void> undo(const task::TaskHead& head, std::vector<task::TaskHead>& going_on);
   using Open = store::TaskStore::Open;
-  base::Result<void> end_all(Open which, task::TaskKey key);
   base::Result<void> end(const task::TaskHead& head, task::State state, const std::string& reason);
   task::Change end_of(const task::TaskHead& head, TurnLog log, task::State state,
                       const std::string& reason) const;
@@ -44,7 +43,6 @@ class Recovery {
 
   const store::TaskStore& store_;
   Inbox& inbox_;
-  Scheduler& scheduler_;
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;
 };

@@ -2,6 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <limits>
+
+#include "agents/plan.h"
 #include "base/loggable.h"
 #include "engine/turn_ending.h"
 
@@ -9,6 +13,10 @@ namespace baton::engine {
 namespace {
 
 constexpr std::chrono::milliseconds kAtOnce{0};
+
+bool is_status(const task::EventBody& body) {
+  return std::holds_alternative<task::StatusChanged>(body);
+}
 
 const task::Message* message_of(const agents::Outcome& outcome) {
   if (const auto* asked = std::get_if<agents::Asked>(&outcome)) return &asked->message;
@@ -21,8 +29,15 @@ const task::Message* message_of(const agents::Outcome& outcome) {
 RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const agents::AgentSettings& settings)
     : services_(services),
       reply_as_(settings.reply_as),
+      children_max_(settings.children_max),
       time_max_(settings.turn_timeout),
+      budget_(head.budget),
+      tokens_before_(head.tokens),
+      answers_whole_(settings.acts_outside()),
       cancel_grace_(settings.cancel_grace),
+      is_short_(settings.executor == agents::AgentSettings::Kind::workflow),
+      undoes_(settings.plan && settings.plan->undoes),
+      is_undoing_(head.cancel_requested),
       state_(std::in_place, std::move(head), services.options, settings.reply_as) {}
 
 task::TaskHead RunningTurn::head() const {
@@ -43,13 +58,10 @@ bool RunningTurn::is_over() const {
 }
 
 void RunningTurn::started() {
-  const auto deadline = services_.background.timers().after(time_max_, [self = shared_from_this()] {
-    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(self->time_max_).count();
-    self->force(agents::Failed{"the agent did not finish within " + std::to_string(seconds) + " seconds"});
-  });
-  state_.with([&](State& state) {
+  arm_deadline(time_max_);
+  if (budget_) arm_budget_end();
+  state_.with([](State& state) {
     if (state.phase == Phase::starting) state.phase = Phase::running;
-    state.deadline = deadline;
     state.held = true;
   });
 }
@@ -58,6 +70,7 @@ void RunningTurn::attach(std::unique_ptr<agents::Execution> running) {
   const std::shared_ptr<agents::Execution> shared = std::move(running);
   std::vector<agents::DelegateResult> undelivered;
   const bool cancel = state_.with([&](State& state) {
+    state.knows_log = true;  // if nobody told it, there is nothing
     if (state.phase == Phase::over || state.outcome) return false;
     state.running = shared;
     undelivered.swap(state.undelivered);
@@ -92,6 +105,7 @@ void RunningTurn::emit(task::EventBody body) {
   const bool taken = state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return false;
     if (!fits(state, task::weight_of(body))) return true;
+    if (budget_) count(state, body);
     auto wrong = state.output.add(std::move(body), services_.clock.now());
     if (wrong) state.outcome = agents::Failed{std::move(*wrong)};
     return true;
@@ -140,7 +154,8 @@ bool RunningTurn::ready(std::function<void()> when_ready) {
 void RunningTurn::finish(agents::Outcome outcome) {
   state_.with([&](State& state) {
     if (state.phase == Phase::over || state.outcome) return;
-    if (std::holds_alternative<agents::Waits>(outcome) && !state.delegated) {
+    auto* waits = std::get_if<agents::Waits>(&outcome);
+    if (waits != nullptr && !may_wait(state, *waits)) {
       outcome = agents::Failed{"the agent waits, but has not delegated anything"};
     }
     const auto* said = message_of(outcome);
@@ -165,15 +180,45 @@ void RunningTurn::abandon() {
   if (!was_over) end();
 }
 
-task::Change RunningTurn::ending_change(State& state, const store::TaskRow& now) {
-  const bool ends = state.cancel_requested || now.head.cancel_requested || !runs_on(*state.outcome);
-  ends ? state.output.close_all() : state.output.close_stream();
-  if (std::holds_alternative<agents::Waits>(*state.outcome)) log_childless(state);
+// Output of a turn that goes on.
+task::Change RunningTurn::going_change(State& state, const task::TaskHead& head,
+                                       const ChildQuestions::Turnover& turnover) const {
+  const base::Timestamp now = services_.clock.now();
   task::Change change;
-  change.events = state.output.take();
+  if (turnover.withdraws) withdraw_question(change, now);
+  // What the agent says next is another reply: the question ends what the caller is shown.
+  if (turnover.next) state.output.close_stream();
+  for (task::EventBody& body : state.output.take()) change.events.push_back(std::move(body));
+  change.shows = !state.output.is_reply_alone();
+  const bool goes_on_asking = task::is_waiting(head.state) && !turnover.withdraws;
+  if (goes_on_asking) std::erase_if(change.events, is_status);
+  if (turnover.next) show_question(change, *turnover.next, now);
+  return change;
+}
+
+task::Change RunningTurn::ending_change(State& state, const store::TaskRow& now) {
+  const bool waits = std::holds_alternative<agents::Waits>(*state.outcome);
+  const bool canceled = state.cancel_requested || now.head.cancel_requested;
+  const bool ends = (canceled && !(undoes_ && waits)) || !runs_on(*state.outcome);
+  ends ? state.output.close_all() : state.output.close_stream();
+  if (waits) {
+    log_childless(state);
+    auto& until = std::get<agents::Waits>(*state.outcome);
+    if (budget_) heed_excess(state, until);
+    // The next turn learns of the cancel, and undoes: it does not wait for any child.
+    if (canceled && !ends && !is_undoing_) until.open_max = std::numeric_limits<int>::max();
+  }
+  task::Change change;
+  const bool asks = task::is_waiting(now.head.state);
+  // The agent's own question takes the place of a child's.
+  if (asks && std::holds_alternative<agents::Asked>(*state.outcome)) {
+    withdraw_question(change, services_.clock.now());
+  }
+  for (task::EventBody& body : state.output.take()) change.events.push_back(std::move(body));
+  if (asks && !ends) std::erase_if(change.events, is_status);
   change.expected = now.head.version;
   TurnEnding ending;
-  ending.cancel_requested = state.cancel_requested || now.head.cancel_requested;
+  ending.cancel_requested = canceled && ends;
   ending.cancel_reason = state.cancel_reason;
   if (!now.waiting.empty()) ending.next_message = now.waiting.front();
   ending.waiting_messages = now.head.waiting_messages;
@@ -196,6 +241,13 @@ bool RunningTurn::may_end(const State& state) {
   return !std::holds_alternative<agents::Waits>(*state.outcome) || state.asked_for == 0;
 }
 
+// Whether the task is to show another question, or none.
+bool RunningTurn::question_turns_over() const {
+  const bool asks = state_.with([](const State& state) { return task::is_waiting(state.head.state); });
+  if (!asks && services_.questions.empty()) return false;
+  return static_cast<bool>(services_.questions.turnover(head()));
+}
+
 // Has the engine's thread store what there is, if it may be stored now.
 void RunningTurn::flush() {
   struct Next {
@@ -203,8 +255,9 @@ void RunningTurn::flush() {
     task::TaskKey task;
     std::size_t bytes = 0;
   };
-  const Next next = state_.with([](State& state) {
-    const bool has_output = !state.output.empty() && !state.held;
+  const bool turns_over = question_turns_over();
+  const Next next = state_.with([&](State& state) {
+    const bool has_output = (!state.output.empty() && !state.held) || turns_over;
     if (state.phase != Phase::running || state.posted || (!has_output && !may_end(state))) return Next{};
     state.posted = true;
     return Next{true, state.head.key, state.output.bytes()};
@@ -224,6 +277,7 @@ void RunningTurn::flush() {
 }
 
 base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
+  const ChildQuestions::Turnover turnover = services_.questions.turnover(now.head);
   return state_.with([&](State& state) -> base::Result<task::Change> {
     state.output.put_back();  // of a decision that could not be written
     state.ending = false;
@@ -234,8 +288,7 @@ base::Result<task::Change> RunningTurn::decide(const store::TaskRow& now) {
     state.head = head;
     task::Change change;
     if (!may_end(state)) {
-      change.events = state.output.take();
-      change.shows = !state.output.is_reply_alone();
+      change = going_change(state, head, turnover);
     } else {
       state.ending = true;
       change = ending_change(state, now);
@@ -259,11 +312,10 @@ void RunningTurn::committed(const store::Committed& committed) {
     return state.ending && std::exchange(state.phase, Phase::over) != Phase::over;
   });
   if (when_ready) when_ready();
-  if (over) {
-    end();
-  } else {
-    flush();
-  }
+  cancel_unneeded();
+  if (over) return end();
+  heed_deadline();
+  flush();
 }
 
 void RunningTurn::refused(const base::Error& error) {
@@ -310,16 +362,21 @@ void RunningTurn::store_again(std::chrono::milliseconds delay) {
 void RunningTurn::end() {
   struct Last {
     std::shared_ptr<agents::Execution> running;
-    base::EventLoop::TimerId deadline = 0, grace = 0;
+    base::EventLoop::TimerId deadline = 0, grace = 0, budget_end = 0;
     bool slot_held = true;
     std::function<void()> when_ready;
   };
   Last last = state_.with([](State& state) {
-    return Last{std::exchange(state.running, nullptr), state.deadline, state.grace, !state.slot_released,
+    return Last{std::exchange(state.running, nullptr),
+                state.deadline,
+                state.grace,
+                state.budget_end,
+                !state.slot_released,
                 std::exchange(state.when_ready, nullptr)};
   });
   services_.background.timers().cancel(last.deadline);
   services_.background.timers().cancel(last.grace);
+  if (last.budget_end != 0) services_.background.timers().cancel(last.budget_end);
   last.running.reset();
   services_.owner.over(shared_from_this(), last.slot_held);
 }

@@ -6,9 +6,11 @@
 //   that comes meanwhile goes into it, with consecutive text joined.
 // - Nothing is stored after the turn ended, here or elsewhere: every change carries the attempt as its fence.
 // - The turn ends once. A cancel requested before the executor finishes ends the task as canceled, unless the
-//   executor completes its work all the same.
+//   executor completes its work all the same, or goes on to undo it (undoes_first in turn_ending.h).
 // - Messages that arrive meanwhile are not lost: instead of completing, the task goes on with the next one.
 // - A turn that ends by waiting ends when each child that it asked for is in the log, or why there is none.
+// - While the task shows a child's question, the turn goes on: its output is stored, but for notes about its
+//   progress, as the task's status is the question. Its deadline does not run.
 //
 // Threads: any. The lock is not held during a call to the executor or to other parts.
 // Shared by: the registry of running turns, the executor, and pending decisions and timers.
@@ -26,6 +28,7 @@
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "engine/background.h"
+#include "engine/child_questions.h"
 #include "engine/inbox.h"
 #include "engine/options.h"
 #include "engine/pending_output.h"
@@ -44,6 +47,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     // `nth`: how often this turn has used the request's id, with this one. Answered by `begun` or `no_child`.
     virtual void delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request,
                           int nth) = 0;
+    virtual void cancel_child(task::TaskKey child) = 0;
     // Gives up the turn's slot while it waits for children. False: too many turns do; this one may not wait.
     virtual bool pause(const task::AgentName& agent) = 0;
     // The turn goes on after waiting for children.
@@ -58,6 +62,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     Background& background;
     const base::Clock& clock;
     const EngineOptions& options;
+    ChildQuestions& questions;
     Owner& owner;
   };
 
@@ -75,14 +80,30 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void abandon();
   // What the log says of this turn, if it runs again or goes on. Before the executor starts.
   void go_on(TurnLog log);
+  // What children get of where the turn's request came from: its hops, and the turn's trace. Set before the
+  // executor starts.
+  struct Lineage {
+    std::vector<std::string> hops;
+    std::string trace;
+  };
+  void inherit(Lineage lineage);
+  Lineage lineage() const;
+  // Whether the request is one for a child that is not there yet, as far as the log says. `nth`: as in Owner.
+  bool asks_anew(const agents::DelegateRequest& request, int nth) const;
+  // What is left of the task's budget for a child that it was allowed to have; null: it has none.
+  std::shared_ptr<const task::Budget> left_for_child() const;
   // A child that the turn asked for is stored. Logs its subagent, unless the log has it from earlier.
   enum class Begun { logged, known, too_late };
   Begun begun(const task::Subagent& child);
-  // There is no child, and the turn gets this error.
-  void no_child(const std::string& agent, const std::string& id, const std::string& error);
+  // There is no child, and the turn gets this error. `is_counted`: the request was one for a new child, and
+  // was admitted.
+  void no_child(const std::string& agent, const std::string& id, const std::string& error,
+                bool is_counted = true);
   // Logs what has become of a child. False: the turn cannot any more, but its task may still wait for this.
   bool settle(const task::Subagent& child);
   void deliver(agents::DelegateResult result);
+  // Children have asked or no longer ask; `now`: the task as somebody else has changed it, if so.
+  void questions_changed(const task::TaskHead* now = nullptr);
 
   task::TaskHead head() const;
   bool is_over() const;
@@ -100,6 +121,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void release() override;
   bool ready(std::function<void()> when_ready) override;
   void delegate(agents::DelegateRequest request) override;
+  void cancel_child(const std::string& call) override;
   void finish(agents::Outcome outcome) override;
 
  private:
@@ -107,10 +129,12 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   struct State {
     State(task::TaskHead now, const EngineOptions& options, agents::AgentSettings::ReplyAs reply_as)
         : head(std::move(now)),
+          taken{head.tokens, head.children},
           output(head.id.value, head.turn.value, options.artifact_bytes_max, reply_as) {}
 
     Phase phase = Phase::starting;
     task::TaskHead head;
+    task::Taken taken;  // as the head will say once everything is stored, with the children asked for
     PendingOutput output;
     bool held = false;     // between `hold` and `release`, or before `attach`
     bool posted = false;   // a decision about the output waits
@@ -121,37 +145,68 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     bool cancel_requested = false;
     std::string cancel_reason;
     std::function<void()> when_ready;
-    int children = 0;   // asked for, without a result
-    int asked_for = 0;  // of these, not yet in the log
+    std::vector<task::TaskKey> unneeded;  // children to cancel once the output before that is stored
+    int children = 0;                     // asked for, without a result
+    int asked_for = 0;                    // of these, not yet in the log
+    bool knows_log = false;               // it has been told what the log says of earlier turns
+    int awaited_at_begin = 0;             // children of earlier turns that have not stopped
+    std::vector<task::Subagent> early;    // what has become of those before it was told of them
     bool delegated = false;
-    std::unordered_map<std::string, int> calls;       // how often each name was used to delegate
-    std::vector<task::Subagent> earlier;              // children that the log had when the turn began
-    std::vector<task::Subagent> childless;            // requests without a child
-    bool slot_released = false;                       // while it waits for children
-    std::vector<agents::DelegateResult> undelivered;  // came before the executor was attached
-    std::shared_ptr<agents::Execution> running;       // also held by calls into it
+    Lineage lineage;
+    std::unordered_map<std::string, int> calls;        // how often each name was used to delegate
+    std::unordered_map<std::string, int> known_calls;  // of these, by earlier attempts that got a child
+    std::vector<task::Subagent> earlier;               // children that the log had when the turn began
+    std::vector<task::Subagent> childless;             // requests without a child
+    bool slot_released = false;                        // while it waits for children
+    std::vector<agents::DelegateResult> undelivered;   // came before the executor was attached
+    std::shared_ptr<agents::Execution> running;        // also held by calls into it
     base::EventLoop::TimerId deadline = 0;
+    base::SteadyTime::time_point ends_at{};         // when the deadline is
+    std::optional<std::chrono::milliseconds> left;  // until then, while a child's question is shown
     base::EventLoop::TimerId grace = 0;
+    base::EventLoop::TimerId budget_end = 0;
   };
 
   bool fits(State& state, std::size_t bytes);
+  static bool may_wait(const State& state, agents::Waits& waits);
   static bool may_end(const State& state);
   static bool may_log_children(const State& state);
   void tell(agents::DelegateResult result);
   void force(agents::Outcome outcome);
+  // Its budget, in running_turn_limits.cpp.
+  void arm_budget_end();
+  static bool asks_anew(const State& state, const agents::DelegateRequest& request, int nth);
+  std::string admit(State& state, const agents::DelegateRequest& request, int nth) const;
+  void count(State& state, const task::EventBody& body) const;
+  void count_end(State& state, const task::Subagent& child) const;
+  std::string excess_of(const State& state) const;
+  void heed_excess(const State& state, agents::Waits& waits) const;
+  void arm_deadline(std::chrono::milliseconds time);
+  void heed_deadline();
+  bool question_turns_over() const;
   void flush();
   base::Result<task::Change> decide(const store::TaskRow& now);
   void log_childless(State& state) const;
+  task::Change going_change(State& state, const task::TaskHead& head,
+                            const ChildQuestions::Turnover& turnover) const;
   task::Change ending_change(State& state, const store::TaskRow& now);
   void committed(const store::Committed& committed);
   void refused(const base::Error& error);
+  void cancel_unneeded();
   void store_again(std::chrono::milliseconds delay);
   void end();
 
   const Services& services_;
   const agents::AgentSettings::ReplyAs reply_as_;
+  const int children_max_;
   const std::chrono::milliseconds time_max_;
+  const std::shared_ptr<const task::Budget> budget_;  // of the task; null: none
+  const std::int64_t tokens_before_;                  // that the task had used when the turn began
+  const bool answers_whole_;                          // a model's last answer counts, though it used too much
   const std::chrono::milliseconds cancel_grace_;
+  const bool is_short_;    // never waits while it runs, so it keeps its slot
+  const bool undoes_;      // it is a plan's that undoes what it has done if it is canceled
+  const bool is_undoing_;  // it began after the cancel
   base::Guarded<State> state_;
 };
 

@@ -72,4 +72,14 @@ task::SendDigest digest_of_call(const task::TaskHead& parent, const std::string&
   return result_of(sha);
 }
 
+task::SendDigest digest_of_answer(const task::TaskHead& parent, const std::string& ask) {
+  base::Sha256 sha;
+  // As above.
+  sha.add(std::numeric_limits<std::uint64_t>::max() - 2);
+  sha.add(parent.id.value);
+  sha.add(static_cast<std::uint64_t>(parent.key.value));
+  sha.add(ask);
+  return result_of(sha);
+}
+
 }  // namespace baton::engine

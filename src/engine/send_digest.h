@@ -21,4 +21,7 @@ task::SendDigest digest_of_name(const task::Caller& caller, const task::AgentNam
 task::SendDigest digest_of_call(const task::TaskHead& parent, const std::string& call, int nth,
                                 const task::Submission& submission);
 
+// The digest of the answer to the question that the parent's log knows by this id.
+task::SendDigest digest_of_answer(const task::TaskHead& parent, const std::string& ask);
+
 }  // namespace baton::engine

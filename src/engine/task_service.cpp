@@ -1,7 +1,5 @@
 #include "engine/task_service.h"
 
-#include <spdlog/fmt/fmt.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -35,7 +33,8 @@ bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<
 }
 
 task::RequestData request_of(const task::Submission& submission) {
-  return {submission.metadata, submission.tools, submission.state, submission.extensions, submission.history};
+  return {submission.metadata, submission.tools,   submission.state, submission.extensions,
+          submission.hops,     submission.history, submission.trace};
 }
 
 task::ContextId new_context(const task::NewTask& task) {
@@ -64,13 +63,16 @@ std::optional<task::SendDigest> digest_for(const task::Submission& submission) {
 // A submission on its way, shared by the callbacks of its decision.
 struct TaskService::Pending {
   task::Submission submission;
-  task::TaskKey parent;
+  ForChild terms;
   Scheduler::Claim claim;
   std::optional<task::SendDigest> digest;  // none: never a repetition
   Submitted done;
   Scheduler::Room room = Scheduler::Room::none;  // what it has reserved
   std::shared_ptr<RunningTurn> run;              // its turn, if that has begun
   bool came_late = false;                        // the task that its context had waiting waits no more
+  std::optional<ChildQuestion> answers;          // the question that it answers, marked as answered
+  task::TaskKey asked;                           // the task that showed it, and since when
+  task::EventNumber asked_at;
   int tries = 0;
 };
 
@@ -91,7 +93,7 @@ TaskService::TaskService(const store::TaskStore& store, const TaskReader& reader
 
 base::Result<void> TaskService::check(const task::Submission& submission) const {
   const agents::Agent* agent = catalogue_.find(submission.agent);
-  if (!agent) return fail(ErrorCode::not_found, "no such agent");
+  if (!agent) return fail(ErrorCode::not_found, not_served(submission.agent));
   if (submission.message.parts.empty())
     return fail(ErrorCode::invalid_argument, "message.parts: must not be empty");
   for (const task::Part& part : submission.message.parts) {
@@ -100,7 +102,15 @@ base::Result<void> TaskService::check(const task::Submission& submission) const 
                   "a part is larger than " + std::to_string(options_.part_bytes_max) + " bytes");
     }
   }
-  if (!any_mode_matches(submission.accepted_output_modes, agent->card.default_output_modes)) {
+  if (submission.start_at && *submission.start_at - clock_.now() > options_.start_delay_max) {
+    const auto most = std::chrono::duration_cast<std::chrono::seconds>(options_.start_delay_max).count();
+    return fail(ErrorCode::invalid_argument,
+                "a task may begin at most " + std::to_string(most) + " seconds from now");
+  }
+  if (!submission.hops.empty()) {
+    if (auto checked = check_hops(submission, options_); !checked) return checked;
+  }
+  if (!any_mode_matches(submission.accepted_output_modes, agent->shown_card()->default_output_modes)) {
     return fail(ErrorCode::content_type_not_supported, "the agent has none of the accepted output modes");
   }
   return submission.push ? push_.check(*submission.push) : base::Result<void>();
@@ -111,21 +121,22 @@ void TaskService::submit(task::Submission submission, Submitted done) {
   submit({}, std::move(submission), digest, std::move(done));
 }
 
-void TaskService::submit_child(task::TaskKey parent, task::Submission submission, task::SendDigest digest,
+void TaskService::submit_child(ForChild terms, task::Submission submission, task::SendDigest digest,
                                Submitted done) {
-  submit(parent, std::move(submission), digest, std::move(done));
+  submit(terms, std::move(submission), digest, std::move(done));
 }
 
-void TaskService::submit(task::TaskKey parent, task::Submission submission,
-                         std::optional<task::SendDigest> digest, Submitted done) {
+void TaskService::submit(ForChild terms, task::Submission submission, std::optional<task::SendDigest> digest,
+                         Submitted done) {
   if (auto checked = check(submission); !checked) return done(fail(std::move(checked.error())));
   submission.message.role = task::Role::user;
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
   // A turn that waits for children must get them: the caller's share does not bound those.
-  Scheduler::Claim claim{submission.agent, std::string(task::account_of(submission.caller)), !parent};
+  Scheduler::Claim claim{turns_.slots_of(submission.agent), std::string(task::account_of(submission.caller)),
+                         !terms.parent};
   auto pending = std::make_shared<Pending>();
   pending->submission = std::move(submission);
-  pending->parent = parent;
+  pending->terms = terms;
   pending->claim = std::move(claim);
   pending->digest = digest;
   pending->done = std::move(done);
@@ -173,6 +184,7 @@ base::Result<task::TaskKey> TaskService::waiting_in_context(const task::Submissi
 
 base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
   give_back_room(pending);  // if this is not the first time
+  give_back_question(pending);
   const bool is_by_context = now.head.key && pending.submission.task.empty();
   pending.came_late = is_by_context && now.head.state != task::State::input_required;
   if (pending.came_late) return fail(ErrorCode::conflict, "the task no longer waits");
@@ -180,8 +192,8 @@ base::Result<task::Change> TaskService::decide(Pending& pending, const store::Ta
   if (!change) return change;
   change->send = pending.digest;
   // A message to a running task waits for that turn's end.
-  const bool has_turn = change->turn->state.has_value();
-  if (!has_turn) return change;
+  const bool wants_room = change->turn->state == task::TurnState::queued;
+  if (!wants_room) return change;
   if (auto room = make_room(pending, *change); !room) return fail(std::move(room.error()));
   return change;
 }
@@ -215,6 +227,7 @@ void TaskService::give_back_room(Pending& pending) {
 
 // The first turn of a new context has its input at hand.
 void TaskService::begin(Pending& pending, const store::Committed& committed) {
+  if (committed.head.turn_state == task::TurnState::waiting) turns_.go_on(committed.head);
   if (pending.room == Scheduler::Room::queue) {
     turns_.scheduler().enqueue(committed.head.key, pending.claim);
   }
@@ -226,8 +239,9 @@ void TaskService::begin(Pending& pending, const store::Committed& committed) {
     first->task_metadata = submission.metadata;
     first->message = std::move(submission.message);
     first->request = {std::move(submission.metadata), std::move(submission.tools),
-                      std::move(submission.state), std::move(submission.extensions),
-                      std::move(submission.history)};
+                      std::move(submission.state),    std::move(submission.extensions),
+                      std::move(submission.hops),     std::move(submission.history),
+                      std::move(submission.trace)};
   }
   pending.run = turns_.enroll(committed.head);
   turns_.run_if_early(pending.run, std::move(first));
@@ -236,6 +250,8 @@ void TaskService::begin(Pending& pending, const store::Committed& committed) {
 void TaskService::stored(const PendingPtr& pending, base::Result<Written> result) {
   if (!result) {
     give_back_room(*pending);
+    give_back_question(*pending);
+    if (pending->asked) turns_.ask(std::exchange(pending->asked, {}));
     return refuse(pending, std::move(result.error()));
   }
   if (pending->run) turns_.run_if_late(pending->run);
@@ -243,7 +259,15 @@ void TaskService::stored(const PendingPtr& pending, base::Result<Written> result
   task::EventNumber after = head.last_event;
   // The submission's own events end with its message.
   if (pending->room == Scheduler::Room::slot) --after.value;
-  pending->done(Accepted{head.key, head.id, head.context, result->before, after, false, head.hidden});
+  // What the task has said since it asked belongs to the run that begins with the answer.
+  const task::EventNumber before = pending->answers ? pending->asked_at : result->before;
+  if (pending->answers) {
+    turns_.answered(head, *pending->answers, std::move(pending->submission.message));
+  } else if (pending->asked) {
+    turns_.ask(pending->asked);
+  }
+  pending->done(
+      Accepted{head.key, head.id, head.context, before, after, false, head.hidden, is_delayed(head)});
 }
 
 // An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
@@ -264,23 +288,6 @@ void TaskService::refuse(const PendingPtr& pending, base::Error error) {
   if (!runs) pending->done(fail(std::move(error)));  // the program is stopping
 }
 
-// The answer to the earlier send with this digest; not_found if there was none.
-base::Result<Accepted> TaskService::earlier_send(const task::SendDigest& digest) const {
-  const auto send = store_.earlier_send(digest);
-  if (!send) return fail(send.error());
-  const auto head = reader_.head(send->task);
-  if (!head) return fail(head.error());
-  // The send's own events are its message, and perhaps a status before it.
-  const auto events = reader_.events(send->task, send->before, 2);
-  if (!events) return fail(events.error());
-  task::EventNumber after = send->before;
-  for (const task::Event& event : *events) {
-    after = event.number;
-    if (std::holds_alternative<task::MessageAdded>(event.body)) break;
-  }
-  return Accepted{head->key, head->id, head->context, send->before, after, true, head->hidden};
-}
-
 base::Result<task::Change> TaskService::create(const Pending& pending) const {
   const task::Submission& submission = pending.submission;
   if (auto fits = check_size(submission, 0, options_.task_bytes_max); !fits) {
@@ -293,10 +300,12 @@ base::Result<task::Change> TaskService::create(const Pending& pending) const {
   fresh.agent = submission.agent;
   fresh.caller = submission.caller;
   fresh.context = fresh.fresh_context ? new_context(fresh) : submission.context;
-  fresh.parent = pending.parent;
+  fresh.parent = pending.terms.parent;
+  fresh.detached = pending.terms.detached;
   fresh.metadata = submission.metadata;
-  fresh.origin = submission.origin;
   const agents::Agent* agent = catalogue_.find(submission.agent);
+  fresh.budget = budget_for(submission, agent, nullptr);
+  fresh.origin = submission.origin;
   fresh.hidden = submission.may_be_message && agent != nullptr &&
                  agent->settings.reply_as == agents::AgentSettings::ReplyAs::message;
   task::Change change;
@@ -309,13 +318,30 @@ base::Result<task::Change> TaskService::create(const Pending& pending) const {
   change.turn->turn = task::TurnNumber{1};
   change.turn->state = task::TurnState::queued;
   change.turn->message_is_new = true;
+  if (auto delayed = delay(submission, change); !delayed) return fail(std::move(delayed.error()));
   return change;
 }
 
-base::Result<task::Change> TaskService::go_on(const Pending& pending, const task::TaskHead& head) const {
+base::Result<task::Change> TaskService::go_on(Pending& pending, const task::TaskHead& head) {
   const task::Submission& submission = pending.submission;
   if (auto checked = check_going_on(submission, head, options_); !checked) {
     return fail(std::move(checked.error()));
+  }
+  if (is_later(submission)) {
+    return fail(ErrorCode::invalid_argument, "only a new task can begin at a later time");
+  }
+  const task::EventNumber question = pending.terms.question;
+  if (question && question != head.status_event) {
+    return fail(ErrorCode::conflict, "the question is no longer open");
+  }
+  const bool has_turn = head.turn_state != task::TurnState::none;
+  if (has_turn && task::is_waiting(head.state)) {
+    pending.asked = head.key;
+    pending.answers = turns_.questions().answer(head.key, head.ask);
+    if (pending.answers) return answer(pending, head);
+    if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
+    // An answer that a parent passes on is no message of its own. The question may not be known yet.
+    if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet");
   }
   task::Change change;
   change.task = head.key;
@@ -323,7 +349,7 @@ base::Result<task::Change> TaskService::go_on(const Pending& pending, const task
   put_push(change, submission, head.id, options_.push_configs_max);
   change.request = request_of(submission);
   change.turn.emplace();
-  if (head.turn_state != task::TurnState::none) {
+  if (has_turn) {
     if (head.waiting_messages >= kWaitingMessagesMax) {
       return fail(ErrorCode::overloaded, "too many messages are waiting for this task");
     }
@@ -332,6 +358,9 @@ base::Result<task::Change> TaskService::go_on(const Pending& pending, const task
     return change;
   }
   change.reopen = task::is_terminal(head.state);
+  if (change.reopen) {
+    change.turn->budget = budget_for(submission, catalogue_.find(submission.agent), &head);
+  }
   // A reopened task must leave its terminal state before anything else can be added to its log.
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
   change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
@@ -344,45 +373,27 @@ base::Result<task::Change> TaskService::go_on(const Pending& pending, const task
   return change;
 }
 
-base::Result<Accepted> TaskService::earlier(const task::Caller& caller, const task::AgentName& agent,
-                                            const task::ContextId& context, const std::string& name) const {
-  return earlier_send(digest_of_name(caller, agent, context, name));
+// The task shows a child's question: the message is the child's.
+task::Change TaskService::answer(Pending& pending, const task::TaskHead& head) const {
+  const task::Submission& submission = pending.submission;
+  pending.asked_at = head.status_event;
+  const AskParts asked = parts_of_ask(head.ask);
+  task::Change change;
+  change.task = head.key;
+  change.expected = head.version;
+  put_push(change, submission, head.id, options_.push_configs_max);
+  withdraw_question(change, clock_.now());
+  change.events.push_back(
+      task::Subagent{asked.subagent, {}, task::Subagent::Phase::passed, {}, {}, {}, asked.number});
+  change.events.push_back(task::MessageAdded{submission.message, submission.leaving, 0, true});
+  pending.answers->trace = submission.trace;
+  change.request.emplace().trace = submission.trace;
+  return change;
 }
 
-base::Result<task::Leaving> TaskService::leaving(task::TaskKey key, task::EventNumber before) const {
-  // A run begins with its message, and perhaps a status before it.
-  const auto events = reader_.events(key, before, 2);
-  if (!events) return fail(events.error());
-  for (const task::Event& event : *events) {
-    if (const auto* added = std::get_if<task::MessageAdded>(&event.body)) return added->leaving;
-  }
-  return task::Leaving::goes_on;
-}
-
-void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before) {
-  const agents::Agent* known = catalogue_.find(agent);
-  const auto grace = known != nullptr ? known->settings.hang_up_grace.value_or(options_.hang_up_grace)
-                                      : options_.hang_up_grace;
-  if (grace == std::chrono::milliseconds(0)) return;
-  background_.timers().after(grace, [this, key, before, grace] {
-    background_.run([this, key, before, grace] {
-      if (!is_abandoned(key, before)) return;
-      const double seconds = std::chrono::duration<double>(grace).count();
-      cancels_.cancel(
-          key, [](const base::Result<task::TaskKey>&) {},
-          fmt::format("The client hung up and nobody followed the run for {:g} s.", seconds));
-    });
-  });
-}
-
-bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) const {
-  if (live_.is_followed(key)) return false;
-  const auto head = reader_.head(key);
-  // An A2A client comes back for its task by other means.
-  if (!head || head->origin != task::ProtocolVersion::none || task::is_stopped(head->state)) return false;
-  const auto now = reader_.stop_before(key, head->last_event);
-  const auto rule = leaving(key, before);
-  return now && *now == before && rule && *rule == task::Leaving::cancels;
+void TaskService::give_back_question(Pending& pending) {
+  if (pending.answers) turns_.questions().reopen(pending.asked, pending.answers->ask);
+  pending.answers.reset();
 }
 
 }  // namespace baton::engine

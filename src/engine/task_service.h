@@ -27,6 +27,8 @@ struct Accepted {
   bool repeated = false;
   // Callers do not see the task so far. If it completes like this, its last message is the whole answer.
   bool hidden = false;
+  // The task's turn waits for the time that its send named (Submission::start_at).
+  bool delayed = false;
 };
 
 class TaskService {
@@ -43,8 +45,13 @@ class TaskService {
   using Submitted = std::function<void(base::Result<Accepted>)>;
   void submit(task::Submission submission, Submitted done);
   // The same for an agent: a new task becomes a child of `parent`. It is a repetition if the digest is.
-  void submit_child(task::TaskKey parent, task::Submission submission, task::SendDigest digest,
-                    Submitted done);
+  struct ForChild {
+    task::TaskKey parent;
+    bool detached = false;  // of a new task
+    // The task's last status must be this question, which the message answers; else: conflict.
+    task::EventNumber question = {};
+  };
+  void submit_child(ForChild terms, task::Submission submission, task::SendDigest digest, Submitted done);
 
   // Calls `done` when the task stops (ends, or waits for its caller) after event `after`, whether that has
   // happened already or not; with nothing when `bound` has passed or the program drains.
@@ -69,6 +76,9 @@ class TaskService {
   // See Inbox.
   bool tells_many() const { return inbox_.tells_many(); }
   // See LiveTasks.
+  LiveTasks::Subscription subscribe(task::TaskKey key, LiveTasks::News news) {
+    return live_.subscribe(key, std::move(news));
+  }
   bool after_change(task::TaskKey key, std::function<void()> then) {
     return live_.after_change(key, std::move(then));
   }
@@ -94,13 +104,18 @@ class TaskService {
   // Calls `done` when the task has ended as canceled. Fails with not_cancelable if it ended otherwise, and
   // with unavailable if it does not end in time.
   void cancel(const task::TaskRef& ref, Cancels::Done done) { cancels_.cancel(ref, std::move(done)); }
-  void cancel(task::TaskKey key, Cancels::Done done) { cancels_.cancel(key, std::move(done)); }
+  // `reason`: the text of the canceled status; empty: none.
+  void cancel(task::TaskKey key, Cancels::Done done, const std::string& reason = {}) {
+    cancels_.cancel(key, std::move(done), reason);
+  }
   // What happens to the run that begins after `before` once its client has left.
   base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
   // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a
   // task that no A2A client made, is canceled with a reason after the agent's grace, unless by then it has
   // stopped or the task is followed (LiveTasks::is_followed).
   void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
+  // Cancels a child that its parent does not need any more.
+  void cancel_child(task::TaskKey child) { cancels_.cancel_child(child); }
   // Cancels the open children of an ended task.
   void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
 
@@ -129,14 +144,23 @@ class TaskService {
   using PendingPtr = std::shared_ptr<Pending>;
 
   base::Result<void> check(const task::Submission& submission) const;
-  void submit(task::TaskKey parent, task::Submission submission, std::optional<task::SendDigest> digest,
+  void submit(ForChild terms, task::Submission submission, std::optional<task::SendDigest> digest,
               Submitted done);
   void route(const PendingPtr& pending);
   base::Result<task::TaskKey> target_of(const task::Submission& submission) const;
   base::Result<task::TaskKey> waiting_in_context(const task::Submission& submission) const;
   base::Result<task::Change> decide(Pending& pending, const store::TaskRow& now);
   base::Result<task::Change> create(const Pending& pending) const;
-  base::Result<task::Change> go_on(const Pending& pending, const task::TaskHead& head) const;
+  bool is_later(const task::Submission& submission) const {
+    return submission.start_at && *submission.start_at > clock_.now();
+  }
+  std::shared_ptr<const task::Budget> budget_for(const task::Submission& submission,
+                                                 const agents::Agent* agent,
+                                                 const task::TaskHead* before) const;
+  base::Result<void> delay(const task::Submission& submission, task::Change& change) const;
+  base::Result<task::Change> go_on(Pending& pending, const task::TaskHead& head);
+  task::Change answer(Pending& pending, const task::TaskHead& head) const;
+  void give_back_question(Pending& pending);
   base::Result<void> make_room(Pending& pending, task::Change& change);
   void give_back_room(Pending& pending);
   void begin(Pending& pending, const store::Committed& committed);

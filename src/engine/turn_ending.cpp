@@ -1,6 +1,8 @@
 #include "engine/turn_ending.h"
 
+#include "agents/plan.h"
 #include "base/id.h"
+#include "engine/child_questions.h"
 
 namespace baton::engine {
 namespace {
@@ -21,8 +23,10 @@ StatusChanged status_after(const agents::Outcome& outcome, const TurnEnding& end
   if (const auto* done = std::get_if<agents::Done>(&outcome))
     return status_of(State::completed, done->message, now);
   // An agent that was told to stop has stopped, whatever else it says.
-  if (ending.cancel_requested || std::holds_alternative<agents::Canceled>(outcome)) {
-    return status_with_text(State::canceled, ending.cancel_reason, now);
+  const auto* canceled = std::get_if<agents::Canceled>(&outcome);
+  if (ending.cancel_requested || canceled) {
+    const bool says = ending.cancel_reason.empty() && canceled;
+    return status_with_text(State::canceled, says ? canceled->text : ending.cancel_reason, now);
   }
   if (const auto* asked = std::get_if<agents::Asked>(&outcome)) {
     StatusChanged status =
@@ -65,14 +69,29 @@ void go_on(task::Change& change, const task::TaskHead& head, StatusChanged statu
 }
 
 // The turn's next one goes on with it.
-void wait(task::Change& change, const task::TaskHead& head) {
+void wait(task::Change& change, const task::TaskHead& head, const agents::Waits& waits) {
   change.turn.emplace();
+  change.turn->waits = waits;
   change.turn->state = task::TurnState::waiting;
   change.turn->turn = task::TurnNumber{head.turn.value + 1};
   change.turn->attempt = 0;
 }
 
 }  // namespace
+
+bool undoes_first(const agents::Agent* agent, const task::TaskHead& head) {
+  const bool has_begun = head.turn.value > 1 || head.attempt > 0;
+  return has_begun && agent != nullptr && agent->settings.plan && agent->settings.plan->undoes;
+}
+
+void begin_undoing(task::Change& change, const task::TaskHead& head, base::Timestamp now) {
+  change.task = head.key;
+  change.expected = head.version;
+  if (task::is_waiting(head.state)) withdraw_question(change, now);
+  if (!change.turn) change.turn.emplace();
+  change.turn->cancel_requested = true;
+  change.turn->state = task::TurnState::queued;
+}
 
 bool runs_on(const agents::Outcome& outcome) {
   return std::holds_alternative<agents::BrokenOff>(outcome) || std::holds_alternative<agents::Waits>(outcome);
@@ -95,8 +114,8 @@ StatusChanged status_with_text(State state, const std::string& text, base::Times
 void add_ending(task::Change& change, const task::TaskHead& head, const agents::Outcome& outcome,
                 const TurnEnding& ending) {
   if (runs_on(outcome) && !ending.cancel_requested) {
-    const bool waits = std::holds_alternative<agents::Waits>(outcome);
-    return waits ? wait(change, head) : run_again(change, head, ending.shown);
+    const auto* waits = std::get_if<agents::Waits>(&outcome);
+    return waits ? wait(change, head, *waits) : run_again(change, head, ending.shown);
   }
   StatusChanged status = status_after(outcome, ending);
   repeat_reply(status.status, ending.reply);

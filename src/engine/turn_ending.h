@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "agents/catalogue.h"
 #include "agents/executor.h"
 #include "base/clock.h"
 #include "store/task_store.h"
@@ -22,6 +23,12 @@ struct TurnEnding {
   std::vector<task::Part> reply;
   base::Timestamp now{};
 };
+
+// Whether a cancel has the task, which has not ended, undo what it has done before it ends. Its turns go on
+// then (Turn::canceled) until one of them ends the task.
+bool undoes_first(const agents::Agent* agent, const task::TaskHead& head);
+// The change of a cancel that has the task undo, while no turn of it runs.
+void begin_undoing(task::Change& change, const task::TaskHead& head, base::Timestamp now);
 
 // Whether the task's work goes on without a new message, and with it that of its children.
 bool runs_on(const agents::Outcome& outcome);

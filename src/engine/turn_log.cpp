@@ -13,6 +13,7 @@ class TurnLogFold {
   explicit TurnLogFold(task::EventNumber turn_begin) : turn_begin_(turn_begin) {}
 
   void add(const task::Event& event) {
+    number_ = event.number;
     is_own_ = event.number > turn_begin_;
     std::visit([this](const auto& body) { step(body); }, event.body);
   }
@@ -49,32 +50,71 @@ class TurnLogFold {
     }
   }
 
+  void step(const task::MessageAdded& event) {
+    if (!event.for_child || log_.passed.empty()) return;
+    log_.passed.back().answer = event.message;
+    log_.passed.back().number = number_;
+  }
+
   void step(const task::Subagent& event) {
     log_.subagents.follow(event);
+    if (event.phase == Phase::passed) return pass(event);
     if (event.phase == Phase::started || event.phase == Phase::answered) {
       log_.delegated.push_back(event);
+      if (event.task) log_.children[event.call] = event.task;
       log_.has_delegated |= is_own_;
+      if (is_own_ && event.task && event.phase == Phase::started) ++log_.own_calls[event.call];
     }
-    if (event.phase != Phase::failed) return;
+    if (event.phase != Phase::failed && event.phase != Phase::finished) return;
     for (task::Subagent& one : log_.delegated) {
-      if (one.id == event.id && !one.task) one.error = event.error;
+      if (one.id != event.id) continue;
+      if (!one.task) one.error = event.error;
+      one.tokens = event.tokens;
+      one.children = event.children;
     }
+  }
+
+  void step(const task::ExecutorState& event) {
+    if (!event.state.empty()) log_.states.push_back(event.state);
+    for (const std::string& call : event.taken)
+      std::erase_if(log_.delegated, [&](const task::Subagent& one) { return one.call == call; });
   }
 
   template <class Other>
   void step(const Other&) {}
+
+  void pass(const task::Subagent& event) {
+    for (task::Subagent& one : log_.delegated) {
+      if (one.id == event.id) one.after = event.after;
+    }
+    std::erase_if(log_.passed, [&](const PassedAnswer& one) { return one.subagent == event.id; });
+    log_.passed.push_back({event.id, event.after, {}, {}});
+  }
 
   void begins(const task::ArtifactId& id) {
     if (std::find(log_.shown.begin(), log_.shown.end(), id) == log_.shown.end()) log_.shown.push_back(id);
   }
 
   const task::EventNumber turn_begin_;
+  task::EventNumber number_;
   bool is_own_ = false;
   TurnLog log_;
   std::vector<std::pair<task::ArtifactId, std::string>> said_;
 };
 
 }  // namespace
+
+std::vector<task::Subagent> TurnLog::settled() const {
+  const std::vector<task::Subagent> awaited = subagents.awaited();
+  std::vector<task::Subagent> rest;
+  for (const task::Subagent& one : delegated) {
+    const bool is_awaited = std::any_of(awaited.begin(), awaited.end(), [&](const task::Subagent& other) {
+      return other.id == one.id && other.call == one.call && other.after == one.after;
+    });
+    if (!is_awaited) rest.push_back(one);
+  }
+  return rest;
+}
 
 base::Result<TurnLog> read_turn_log(const task::TaskHead& head, const LogPage& page) {
   TurnLogFold fold(head.turn_begin);

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -13,12 +15,28 @@
 
 namespace baton::engine {
 
+// The caller's answer to a child's question, which may not have reached the child.
+struct PassedAnswer {
+  std::string subagent;
+  task::EventNumber question;  // of the child's log
+  task::Message answer;
+  task::EventNumber number = {};  // of the answer in this log
+};
+
 struct TurnLog {
   std::vector<task::ArtifactId> shown;    // artifacts and replies that the turn itself began
   UnfinishedSubagents subagents;          // open ones
   std::vector<task::Subagent> delegated;  // started or answered, in order; `error` of those without a task
   std::vector<task::Part> said;           // each whole reply of the earlier turns
+  std::vector<PassedAnswer> passed;       // the last one for each subagent
   bool has_delegated = false;             // the turn itself
+  std::vector<task::Json> states;         // every ExecutorState
+  std::unordered_map<std::string, int> own_calls;  // how many children of each name the turn itself has
+  // Each child by its name, with those whose results were taken in, which are not in `delegated`.
+  std::unordered_map<std::string, task::TaskKey> children;
+
+  // Of `delegated`, what is not awaited any more.
+  std::vector<task::Subagent> settled() const;
 };
 
 // Reads the log from the message that the turn is about. `page`: events after a number, in order; empty at

@@ -3,7 +3,10 @@
 #include <spdlog/spdlog.h>
 
 #include "base/loggable.h"
+#include "base/sha256.h"
 #include "base/threads.h"
+#include "base/trace_context.h"
+#include "engine/message_checks.h"
 #include "engine/other_tasks.h"
 #include "engine/turn_ending.h"
 
@@ -13,6 +16,7 @@ namespace {
 std::unordered_map<task::AgentName, int> limits_of(const agents::Catalogue& catalogue) {
   std::unordered_map<task::AgentName, int> limits;
   for (const agents::Agent* agent : catalogue.all()) limits[agent->name] = agent->settings.concurrency;
+  for (const agents::Agent* agent : catalogue.hidden()) limits[agent->name] = agent->settings.concurrency;
   return limits;
 }
 
@@ -45,6 +49,18 @@ std::string id_of_turn(const task::TaskHead& head) {
          std::to_string(std::hash<std::string>()(head.id.value));
 }
 
+// Names the conversation to agents elsewhere, as one that nobody else could have named: other callers may
+// choose the same id. In the form of a UUID, as some servers take nothing else.
+std::string name_of_conversation(const task::TaskHead& head) {
+  return base::uuid_of(
+      {head.caller.value, head.agent.value, head.context.value, std::to_string(head.context_key.value)});
+}
+
+// A plan looks after its budget itself.
+bool is_plan(const agents::Agent& agent) {
+  return agent.settings.executor == agents::AgentSettings::Kind::workflow;
+}
+
 // The beginning of every log line about a task.
 std::string facts_of(const task::TaskHead& head) {
   return "task=" + base::loggable_word(head.id.value) +
@@ -64,9 +80,16 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       background_(background),
       clock_(clock),
       options_(options),
-      services_{inbox, background, clock, options, *this},
+      services_{inbox, background, clock, options, questions_, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
-                 [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }) {}
+                 [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
+      wakes_(background.timers(), clock, options.delayed_max,
+             [this](task::TaskKey task, task::TurnNumber turn) { wake(task, turn); }) {}
+
+task::AgentName TurnRunner::slots_of(const task::AgentName& agent) const {
+  const agents::Agent* known = agents::is_agent_url(agent.value) ? catalogue_.find(agent) : nullptr;
+  return known == nullptr ? agent : known->name;
+}
 
 void TurnRunner::take_limits() {
   scheduler_.set_limits(limits_of(catalogue_));
@@ -103,11 +126,14 @@ base::Result<task::Change> TurnRunner::beginning(const store::TaskRow& now) cons
   if (catalogue_.find(head.agent) == nullptr) {
     spdlog::warn("{} the task failed: this agent is no longer served", facts_of(head));
     change.events.push_back(
-        status_with_text(task::State::failed, "this agent is no longer served", clock_.now()));
+        status_with_text(task::State::failed, no_longer_served(head.agent), clock_.now()));
     change.turn->state = task::TurnState::none;
     return change;
   }
-  change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
+  // A child's question stays.
+  if (!task::is_waiting(head.state)) {
+    change.events.push_back(task::StatusChanged{{task::State::working, std::nullopt, clock_.now()}, {}});
+  }
   change.turn->state = task::TurnState::running;
   change.turn->attempt = head.attempt + 1;
   return change;
@@ -133,7 +159,8 @@ std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
 
 bool TurnRunner::begins_early(const task::AgentName& agent) const {
   const agents::Agent* known = catalogue_.find(agent);
-  return known == nullptr || known->settings.recovery != agents::AgentSettings::Recovery::fail;
+  return known == nullptr || (known->settings.recovery != agents::AgentSettings::Recovery::fail &&
+                              !known->settings.acts_outside());
 }
 
 void TurnRunner::run_if_early(const std::shared_ptr<RunningTurn>& run,
@@ -155,15 +182,21 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
   run->started();
   const task::TaskHead head = run->head();
   const agents::Agent* agent = catalogue_.find(head.agent);
-  if (agent == nullptr) return run->finish(agents::Failed{"this agent is no longer served"});
+  if (agent == nullptr) return run->finish(agents::Failed{no_longer_served(head.agent)});
   if (spdlog::should_log(spdlog::level::debug)) {
     spdlog::debug("{} turn {} begins", facts_of(head), head.turn.value);
   }
   try {
-    auto turn = describe(*run, std::move(first));
+    auto turn = describe(*run, *agent, std::move(first));
     if (!turn) {
       spdlog::error("{} its turn cannot be read: {}", facts_of(head), turn.error().for_log);
       return run->finish(agents::Failed{"the turn could not be read from the store"});
+    }
+    if (auto over = tell_budget(head, *agent, *turn); !over.empty() && !is_plan(*agent))
+      return run->finish(agents::Failed{std::move(over)});
+    if (agent->settings.acts_outside()) {
+      turn->conversation = name_of_conversation(head);
+      turn->hops.push_back(hop_of(options_, head.agent));
     }
     run->attach(agent->executor->start(std::move(*turn), run));
   } catch (const std::exception& error) {
@@ -173,7 +206,7 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
   }
 }
 
-base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run,
+base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::Agent& agent,
                                                 std::optional<store::TurnInput> first) const {
   const task::TaskHead head = run.head();
   const bool is_first = first.has_value();
@@ -201,17 +234,14 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run,
   agents::Turn turn;
   // After its message and its beginning, the log of a turn that begins for the first time is empty.
   if (head.last_event.value > head.turn_message.value + 2) {
-    auto log = read_turn_log(
-        head, [&](task::EventNumber after) { return reader_.committed_events(head.key, after, kLogPage); });
-    if (!log) return base::fail(std::move(log.error()));
-    auto told = child_results(reader_, log->delegated, kToldBytesMax);
-    if (!told) return base::fail(std::move(told.error()));
-    turn.results = std::move(*told);
-    turn.again = log->has_delegated;
-    run.go_on(std::move(*log));
+    if (auto read = take_log(run, agent, turn); !read) return base::fail(std::move(read.error()));
   }
+  turn.read_child = [this](task::TaskKey child) {
+    return reader_.read_committed(child, task::Depth{0, true, kToldBytesMax});
+  };
   turn.id = id_of_turn(head);
   turn.attempt = head.attempt;
+  turn.canceled = head.cancel_requested;
   turn.agent = head.agent;
   turn.task = head.id;
   turn.context = head.context;
@@ -224,7 +254,14 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run,
   turn.client_state = std::move(input->request.client_state);
   turn.metadata = std::move(input->request.metadata);
   turn.extensions = std::move(input->request.extensions);
-  turn.resume_ask = head.ask;
+  if (!is_first) {
+    auto ask = answered_ask(head);
+    if (!ask) return base::fail(std::move(ask.error()));
+    turn.resume_ask = std::move(*ask);
+  }
+  turn.hops = std::move(input->request.hops);
+  turn.trace = base::traceparent_below(input->request.trace, {turn.id, std::to_string(turn.attempt)});
+  if (!turn.hops.empty() || !turn.trace.empty()) run.inherit({turn.hops, turn.trace});
   turn.used_ids = std::move(taken);
   return turn;
 }
@@ -247,53 +284,59 @@ std::shared_ptr<agents::UsedIds> TurnRunner::used_ids(task::ContextKey context) 
   });
 }
 
-bool TurnRunner::cancel(task::TaskKey task, const std::string& reason) {
-  const auto run = running_.with([&](auto& running) {
+// What the log says of a turn that runs again or goes on.
+base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& agent,
+                                        agents::Turn& turn) const {
+  const task::TaskHead head = run.head();
+  auto log = read_turn_log(
+      head, [&](task::EventNumber after) { return reader_.committed_events(head.key, after, kLogPage); });
+  if (!log) return base::fail(std::move(log.error()));
+  // A plan reads of its children what it refers to.
+  const task::Depth whole{std::nullopt, true, kToldBytesMax}, status{0, false};
+  auto told = child_results(reader_, log->settled(), is_plan(agent) ? status : whole);
+  if (!told) return base::fail(std::move(told.error()));
+  turn.results = std::move(*told);
+  turn.again = log->has_delegated;
+  if (!log->states.empty()) turn.kept = log->states.back();
+  turn.states = std::move(log->states);
+  turn.children = std::move(log->children);
+  run.go_on(std::move(*log));
+  return {};
+}
+
+// The question that the turn's message answers: the status before that of its submission.
+base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
+  if (head.turn_message.value < 3) return std::string();
+  const auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
+  if (!events) return base::fail(events.error());
+  if (events->size() < 2) return std::string();
+  const task::StatusChanged* asked = task::status_in(events->front());
+  const task::StatusChanged* submitted = task::status_in(events->back());
+  const bool answers = asked && submitted && task::is_waiting(asked->status.state) &&
+                       submitted->status.state == task::State::submitted;
+  return answers ? asked->ask : std::string();
+}
+
+std::shared_ptr<RunningTurn> TurnRunner::running_turn(task::TaskKey task) const {
+  return running_.with([&](const auto& running) {
     const auto found = running.find(task);
     return found == running.end() ? nullptr : found->second;
   });
+}
+
+bool TurnRunner::undoes_first(const task::TaskHead& head) const {
+  return engine::undoes_first(catalogue_.find(head.agent), head);
+}
+
+bool TurnRunner::cancel(task::TaskKey task, const std::string& reason) {
+  const auto run = running_turn(task);
   if (run) run->cancel(reason);
   return run != nullptr;
 }
 
-void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child) {
-  Decision decision;
-  decision.task = task;
-  decision.decide = [message, child](const store::TaskRow& now) -> base::Result<task::Change> {
-    const task::TaskHead& head = now.head;
-    // The turn takes no more, but its end is not stored: it may have been refused.
-    if (head.turn_state == task::TurnState::running && head.turn_message == message) {
-      return base::fail(base::ErrorCode::conflict, "the task does not wait yet");
-    }
-    if (head.turn_state != task::TurnState::waiting || head.turn_message != message) {
-      return base::fail(base::ErrorCode::not_found, "the task does not wait for this");
-    }
-    task::Change change;
-    change.task = head.key;
-    change.expected = head.version;
-    change.events.push_back(child);
-    change.turn.emplace();
-    return change;
-  };
-  decision.committed = [this](const store::Committed& committed) { queue_again(committed.head); };
-  decision.done = [this, task, message, child](const base::Result<Written>& written) {
-    if (written || written.error().code == base::ErrorCode::not_found ||
-        written.error().code == base::ErrorCode::task_not_found) {
-      return;
-    }
-    if (written.error().code != base::ErrorCode::conflict) {
-      spdlog::warn("a child's end cannot be stored, trying again: {}", written.error().for_log);
-    }
-    background_.timers().after(options_.disk_retry,
-                               [this, task, message, child] { settle(task, message, child); });
-  };
-  inbox_.post(std::move(decision));
-}
-
-// If the task has a turn that waits for a slot.
-void TurnRunner::queue_again(const task::TaskHead& head) {
-  if (head.turn_state != task::TurnState::queued) return;
-  scheduler_.enqueue_again(head.key, head.agent, std::string(task::account_of(head.caller)));
+void TurnRunner::withdraw_question(const task::AgentName& agent, const std::string& ask) const {
+  const agents::Agent* known = catalogue_.find(agent);
+  if (known != nullptr) known->executor->withdraw_question(agent, ask);
 }
 
 void TurnRunner::delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) {
@@ -307,7 +350,8 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     if (found != running.end() && found->second == run) running.erase(found);
   });
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
-  const bool went_well = head.state == task::State::completed || task::is_waiting(head.state);
+  const bool goes_on = head.turn_state != task::TurnState::none;
+  const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);
   const bool failed = head.state == task::State::failed || head.state == task::State::rejected;
   const auto level = failed ? spdlog::level::warn : went_well ? spdlog::level::debug : spdlog::level::info;
   if (spdlog::should_log(level)) {
@@ -316,29 +360,13 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
                 task::name_of(head.state), reason.empty() ? "" : ": ", reason);
   }
   if (run->may_have_children()) children_.turn_over(head);
-  queue_again(head);
+  if (questions_.turnover(head)) ask(head.key);
+  go_on(head);
   if (slot_held) {
-    scheduler_.finished(head.agent);
+    scheduler_.finished(slots_of(head.agent));
   } else {
     --paused_;
   }
-}
-
-// A turn that waits for children holds no slot, but it holds the agent's process: so there is a bound. It is
-// not stored as waiting, since it may go on talking meanwhile, and the store takes only a running turn's
-// output.
-bool TurnRunner::pause(const task::AgentName& agent) {
-  if (++paused_ > options_.slots) {
-    --paused_;
-    return false;
-  }
-  scheduler_.finished(agent);
-  return true;
-}
-
-void TurnRunner::resume(const task::AgentName& agent) {
-  --paused_;
-  scheduler_.resumed(agent);
 }
 
 std::size_t TurnRunner::running() const {

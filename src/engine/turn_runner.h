@@ -15,6 +15,7 @@
 #include "engine/running_turn.h"
 #include "engine/scheduler.h"
 #include "engine/task_reader.h"
+#include "engine/wakes.h"
 
 namespace baton::engine {
 
@@ -24,8 +25,11 @@ class Children {
   virtual ~Children() = default;
   // Never fails: errors are delivered to the turn. `nth`: see digest_of_call.
   virtual void start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest request, int nth) = 0;
+  virtual void cancel(task::TaskKey child) = 0;
   // A turn of this task is over. If the task has ended, its open children are no longer needed.
   virtual void turn_over(const task::TaskHead& head) = 0;
+  // The caller has answered a child's question with this message, which is in the parent's log.
+  virtual void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) = 0;
 };
 
 class TurnRunner final : private RunningTurn::Owner {
@@ -34,6 +38,8 @@ class TurnRunner final : private RunningTurn::Owner {
              Background& background, const base::Clock& clock, const EngineOptions& options);
 
   Scheduler& scheduler() { return scheduler_; }
+  // The name under which an agent's turns have slots: its own, but for agents at URLs, which share theirs.
+  task::AgentName slots_of(const task::AgentName& agent) const;
   // Takes the agents' limits from the catalogue again, after it has changed.
   void take_limits();
 
@@ -48,9 +54,34 @@ class TurnRunner final : private RunningTurn::Owner {
   // the task runs here.
   bool cancel(task::TaskKey task, const std::string& reason);
 
-  // A child of a task that waits has stopped, or asks: stores that, and queues the turn if it was the last
-  // one. No-op unless the task still waits for what it was asked at event `message`.
+  // See turn_ending.h.
+  bool undoes_first(const task::TaskHead& head) const;
+
+  // The task that waited with this question was canceled, and that is stored.
+  void withdraw_question(const task::AgentName& agent, const std::string& ask) const;
+
+  // A child that a task awaits has stopped, or asks: stores that, or has the running turn store it, and
+  // queues the turn if it waits for this. No-op unless the task still works on what it was asked at event
+  // `message`.
   void settle(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
+
+  ChildQuestions& questions() { return questions_; }
+  // The task's questions have changed: has it show the one that is next, or none. `now`: as in RunningTurn.
+  void ask(task::TaskKey task, const task::TaskHead* now = nullptr);
+  // The caller has answered a child's question, and that is stored.
+  void answered(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer);
+  // After a change that may have queued the task's turn or made it wait for a time: sees to it that it goes
+  // on. Call it from that change's `committed`, or at start.
+  void go_on(const task::TaskHead& head);
+  // Whether one more task of this caller may wait for a time.
+  bool may_wait_for_time(const task::Caller& caller) const {
+    return wakes_.has_room(std::string(task::account_of(caller)));
+  }
+  // The most tasks of one caller that may do so; 0: unbounded.
+  void set_caller_delayed_max(int tasks) { wakes_.set_caller_max(tasks); }
+  std::size_t waiting_for_time() const { return wakes_.count(); }
+  // The task's turn is wanted no more: it was canceled before it began.
+  void withdraw(const task::TaskHead& head);
 
   // Starts no more turns, gives running ones the grace, then abandons them: they resume after a restart.
   // Blocks.
@@ -68,12 +99,19 @@ class TurnRunner final : private RunningTurn::Owner {
   bool begins_early(const task::AgentName& agent) const;
   void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
   void execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});
-  base::Result<agents::Turn> describe(RunningTurn& run, std::optional<store::TurnInput> first) const;
+  base::Result<agents::Turn> describe(RunningTurn& run, const agents::Agent& agent,
+                                      std::optional<store::TurnInput> first) const;
+  std::string tell_budget(const task::TaskHead& head, const agents::Agent& agent, agents::Turn& turn) const;
+  base::Result<void> take_log(RunningTurn& run, const agents::Agent& agent, agents::Turn& turn) const;
   std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;
-  void queue_again(const task::TaskHead& head);
+  std::shared_ptr<RunningTurn> running_turn(task::TaskKey task) const;
+  base::Result<std::string> answered_ask(const task::TaskHead& head) const;
+  bool settled_by_run(task::TaskKey task, task::EventNumber message, const task::Subagent& child);
+  void wake(task::TaskKey task, task::TurnNumber turn);
 
   void over(const std::shared_ptr<RunningTurn>& run, bool slot_held) override;
   void delegate(const std::shared_ptr<RunningTurn>& run, agents::DelegateRequest request, int nth) override;
+  void cancel_child(task::TaskKey child) override { children_.cancel(child); }
   bool pause(const task::AgentName& agent) override;
   void resume(const task::AgentName& agent) override;
 
@@ -84,8 +122,10 @@ class TurnRunner final : private RunningTurn::Owner {
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;
+  ChildQuestions questions_;
   const RunningTurn::Services services_;
   Scheduler scheduler_;
+  Wakes wakes_;
   std::atomic<bool> hurried_{false};
   std::atomic<int> paused_{0};  // turns that wait for children
   base::Guarded<std::unordered_map<task::TaskKey, std::shared_ptr<RunningTurn>>> running_;

@@ -29,6 +29,10 @@ bool UnfinishedSubagents::follow(const task::Subagent& event) {
     return !known;
   }
   if (!known) return false;
+  if (event.phase == Phase::passed) {
+    open->after = event.after;
+    return true;
+  }
   if (event.phase == Phase::finished || event.phase == Phase::failed) {
     open_.erase(open);
     return true;
@@ -64,6 +68,7 @@ std::vector<task::Subagent> UnfinishedSubagents::close_all(const std::string& er
   std::vector<task::Subagent> ends;
   for (const task::Subagent& event : std::exchange(open_, {})) {
     ends.push_back({event.id, event.name, Phase::failed, error});
+    ends.back().is_detached = event.is_detached;
   }
   return ends;
 }

@@ -104,6 +104,8 @@ TextPlace place_at(std::string_view text, std::size_t offset);
 
 // The value at a JSON pointer (RFC 6901), or the nearest ancestor that exists.
 Value nearest_value(Value root, std::string_view pointer);
+// The value at a JSON pointer, or missing.
+Value value_at(Value root, std::string_view pointer);
 
 class Document {
  public:

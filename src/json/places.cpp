@@ -1,4 +1,4 @@
-// Finds where values stand in a text, to report what is wrong with it.
+// Finds values by pointers, and where they stand in a text.
 #include <algorithm>
 #include <string>
 
@@ -47,6 +47,16 @@ Value nearest_value(Value root, std::string_view pointer) {
     const Value child = child_of(value, pointer.substr(1, end - 1));
     if (child.missing()) break;
     value = child;
+    pointer.remove_prefix(end);
+  }
+  return value;
+}
+
+Value value_at(Value root, std::string_view pointer) {
+  Value value = root;
+  while (pointer.starts_with('/') && !value.missing()) {
+    const std::size_t end = std::min(pointer.find('/', 1), pointer.size());
+    value = child_of(value, pointer.substr(1, end - 1));
     pointer.remove_prefix(end);
   }
   return value;

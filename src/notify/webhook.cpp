@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "base/trace_context.h"
 
 namespace baton::notify {
 namespace {
@@ -55,7 +56,12 @@ http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, con
   }
   request.headers.emplace_back(
       "X-Baton-Delivery", base::percent_encoded(task.value) + "/" + std::to_string(delivery.event.value));
-  request.headers.emplace_back("X-Baton-Attempt", std::to_string(delivery.attempts + 1));
+  const std::string attempt = std::to_string(delivery.attempts + 1);
+  request.headers.emplace_back("X-Baton-Attempt", attempt);
+  std::string trace = base::traceparent_below(
+      delivery.trace,
+      {"webhook", task.value, delivery.config.id.value, std::to_string(delivery.event.value), attempt});
+  if (!trace.empty()) request.headers.emplace_back("traceparent", std::move(trace));
   return request;
 }
 

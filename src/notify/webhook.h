@@ -42,7 +42,8 @@ struct Outcome {
 };
 
 // A POST with the config's token and credentials, and the headers by which a receiver recognises a
-// repetition: X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt.
+// repetition: X-Baton-Delivery (task id, percent-encoded, and event number) and X-Baton-Attempt. If the task
+// has a trace, `traceparent` with a span of this attempt.
 http::outbound::HttpRequest webhook_request(const store::Delivery& delivery, const task::TaskId& task,
                                             Body body);
 

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "base/text.h"
+#include "base/trace_context.h"
 #include "http/http_text.h"
 #include "server/hosts.h"
 
@@ -76,6 +77,16 @@ base::Result<task::Caller> authenticate(const ServerOptions& options, const http
                                                             agent.value) != known->agents.end();
   if (!good_here) return base::fail(base::ErrorCode::permission_denied, "this token is not for this agent");
   return known->caller;
+}
+
+std::string trace_of(const http::Request& request) {
+  std::string_view given;
+  for (const auto& [name, value] : request.headers) {
+    if (!http::same_word(name, "traceparent")) continue;
+    if (given.data() != nullptr) return {};
+    given = value;
+  }
+  return base::read_traceparent(given);
 }
 
 bool may_send_body(const ServerOptions& options, const http::Request& head) {

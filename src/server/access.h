@@ -15,6 +15,10 @@ namespace baton::server {
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
+// The trace to which the request belongs, as base::read_traceparent returns it; empty: none. Of several
+// headers none counts.
+std::string trace_of(const http::Request& request);
+
 // Whether a large body after this head may be buffered before the request is authenticated: the head has a
 // known token, or none and anonymous callers are served, or the server has no tokens.
 bool may_send_body(const ServerOptions& options, const http::Request& head);

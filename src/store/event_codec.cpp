@@ -56,12 +56,22 @@ void write(json::Writer& out, const task::StatusChanged& event) {
   if (event.status.message) write_message(out, *event.status.message);
   out.optional("md", event.metadata).optional("ask", event.ask);
   write_reply_parts(out, event.status.reply_parts);
+  if (event.status.taken.tokens != 0) out.member("u", event.status.taken.tokens);
+  if (event.status.taken.children != 0) out.member("below", event.status.taken.children);
+  if (event.status.asked_by.empty()) return;
+  out.key("by").array([&] {
+    for (const task::Asker& asker : event.status.asked_by) {
+      out.object(
+          [&] { out.member("a", asker.agent.value).member("t", asker.task.value).member("q", asker.ask); });
+    }
+  });
 }
 
 void write(json::Writer& out, const task::MessageAdded& event) {
   write_message(out, event.message);
   write_reply_parts(out, event.reply_parts);
   if (event.leaving != task::Leaving::goes_on) out.member("lv", static_cast<std::int64_t>(event.leaving));
+  if (event.for_child) out.member("fc", true);
 }
 
 void write(json::Writer& out, const task::TextDelta& event) {
@@ -128,13 +138,22 @@ void write(json::Writer& out, const task::Subagent& event) {
   if (event.phase == task::Subagent::Phase::failed) out.member("err", event.error);
   if (event.phase == task::Subagent::Phase::asks) out.member("q", 1);
   if (event.phase == task::Subagent::Phase::answered) out.member("q", 2);
+  if (event.phase == task::Subagent::Phase::passed) out.member("q", 3);
   if (!event.call.empty()) out.member("c", event.call);
   if (event.task) out.member("k", event.task.value);
   if (event.after) out.member("a", event.after.value);
+  if (event.asks_agent) out.member("qa", true);
+  if (event.is_detached) out.member("d", true);
+  if (event.tokens != 0) out.member("u", event.tokens);
+  if (event.children != 0) out.member("below", event.children);
 }
 
 void write(json::Writer& out, const task::Usage& event) {
   out.optional("v", event.used);
+}
+
+void write(json::Writer& out, const task::ExecutorState& event) {
+  out.optional("v", event.state).optional("t", event.taken);
 }
 
 // ---- Reading.
@@ -170,6 +189,10 @@ Result<EventBody> read_status(json::Value root) {
   event.metadata = root["md"].json();
   event.ask = root["ask"].str();
   event.status.reply_parts = read_reply_parts(root);
+  event.status.taken = {root["u"].integer().value_or(0), root["below"].integer().value_or(0)};
+  for (const json::Value asker : root["by"]) {
+    event.status.asked_by.push_back({{asker["a"].str()}, {asker["t"].str()}, asker["q"].str()});
+  }
   return event;
 }
 
@@ -179,7 +202,8 @@ Result<EventBody> read_message_added(json::Value root) {
   const auto leaving = root["lv"].integer().value_or(0);
   if (leaving < 0 || leaving > static_cast<std::int64_t>(task::Leaving::cancels))
     return broken("no such leaving");
-  return task::MessageAdded{std::move(*message), static_cast<task::Leaving>(leaving), read_reply_parts(root)};
+  return task::MessageAdded{std::move(*message), static_cast<task::Leaving>(leaving), read_reply_parts(root),
+                            root["fc"].boolean()};
 }
 
 Result<EventBody> read_text(json::Value root) {
@@ -267,6 +291,7 @@ Result<EventBody> read_subagent(json::Value root) {
                       : root["err"].is_string()  ? Phase::failed
                       : root["q"].integer() == 1 ? Phase::asks
                       : root["q"].integer() == 2 ? Phase::answered
+                      : root["q"].integer() == 3 ? Phase::passed
                                                  : Phase::started;
   return task::Subagent{std::move(*id),
                         std::move(*name),
@@ -274,21 +299,31 @@ Result<EventBody> read_subagent(json::Value root) {
                         root["err"].str(),
                         root["c"].str(),
                         {root["k"].integer().value_or(0)},
-                        {root["a"].integer().value_or(0)}};
+                        {root["a"].integer().value_or(0)},
+                        root["qa"].boolean(),
+                        root["d"].boolean(),
+                        root["u"].integer().value_or(0),
+                        root["below"].integer().value_or(0)};
 }
 
 Result<EventBody> read_usage(json::Value root) {
   return task::Usage{root["v"].json()};
 }
 
+Result<EventBody> read_executor_state(json::Value root) {
+  task::ExecutorState event{root["v"].json()};
+  for (const json::Value call : root["t"]) event.taken.push_back(call.str());
+  return event;
+}
+
 // In the order of EventBody's alternatives and of Kind.
 using Read = Result<EventBody> (*)(json::Value);
-constexpr std::array<Read, 15> kReaders{read_status,    read_message_added, read_text,     read_chunk,
-                                        read_tool_call, read_tool_result,   read_snapshot, read_delta,
-                                        read_step,      read_withdrawn,     read_custom,   read_reasoning,
-                                        read_activity,  read_subagent,      read_usage};
+constexpr std::array<Read, 16> kReaders{
+    read_status,   read_message_added, read_text,  read_chunk,         read_tool_call, read_tool_result,
+    read_snapshot, read_delta,         read_step,  read_withdrawn,     read_custom,    read_reasoning,
+    read_activity, read_subagent,      read_usage, read_executor_state};
 static_assert(kReaders.size() == std::variant_size_v<EventBody>);
-static_assert(static_cast<int>(Kind::usage) == static_cast<int>(kReaders.size()));
+static_assert(static_cast<int>(Kind::executor_state) == static_cast<int>(kReaders.size()));
 
 }  // namespace
 

@@ -30,6 +30,7 @@ enum class Kind {
   activity = 13,
   subagent = 14,
   usage = 15,
+  executor_state = 16,
 };
 
 Kind kind_of(const task::EventBody& body);

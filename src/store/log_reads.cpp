@@ -10,6 +10,11 @@ namespace {
 
 constexpr std::size_t kConversationBytesMax = 4 << 20;
 
+bool is_for_child(const task::EventBody& body) {
+  const auto* added = std::get_if<task::MessageAdded>(&body);
+  return added != nullptr && added->for_child;
+}
+
 }  // namespace
 
 bool is_stop(const task::EventBody& body) {
@@ -47,7 +52,8 @@ void note_waiting(TaskRow& row, std::span<const task::EventPtr> events) {
   for (const task::EventPtr& event : events) {
     const task::Message* message = task::message_in(event->body);
     const bool is_users = message != nullptr && message->role == task::Role::user;
-    if (is_users && event->number > row.head.turn_message) row.waiting.push_back(event->number);
+    if (is_users && !is_for_child(event->body) && event->number > row.head.turn_message)
+      row.waiting.push_back(event->number);
   }
   const auto waiting = static_cast<std::size_t>(std::max(row.head.waiting_messages, 0));
   row.waiting.resize(std::min(row.waiting.size(), waiting));
@@ -71,8 +77,8 @@ void Conversation::add(task::TaskKey key, const task::Event& event) {
     std::optional<task::Event> changed;
     const task::Event* own = task::without_repeated_reply(event, changed);
     const task::Message* message = own ? task::message_in(own->body) : nullptr;
-    const bool waits =
-        key == task_ && event.number >= unanswered_ && message && message->role == task::Role::user;
+    const bool waits = key == task_ && event.number >= unanswered_ && message &&
+                       message->role == task::Role::user && !is_for_child(event.body);
     if (message && !waits) say(task::Message(*message));
   }
 }

@@ -131,7 +131,8 @@ class TaskStore {
   // One caller's visible tasks at one agent, newest status first.
   virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;
   // `unfinished`: tasks with a queued or running turn. `children`: those of `key` that have not ended.
-  // `orphans`: delegated tasks that have not ended, of parents that have.
+  // Detached children are neither `children` nor `orphans`, which are delegated tasks that have not ended, of
+  // parents that have.
   enum class Open { unfinished, children, orphans };
   // At most `limit` of them; the unfinished ones and orphans with a key above `key`. Oldest first.
   virtual base::Result<std::vector<task::TaskHead>> open_tasks(Open which, task::TaskKey key,
@@ -148,6 +149,9 @@ struct Delivery {
   int attempts = 0;              // made so far
   base::Timestamp created_at{};  // when the event was stored
   base::Timestamp due{};
+  // RequestData::trace of the last message that has one, up to the event or right after it, as a message
+  // comes after the status that takes it up. Empty: none has.
+  std::string trace = {};
 };
 
 // The outcome of one delivery attempt.

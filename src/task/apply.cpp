@@ -1,5 +1,6 @@
 #include "task/apply.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,7 @@ class Steps {
     }
     if (is_terminal(head.state)) may_reopen_ = false;
     if (event.status.at == base::Timestamp{}) event.status.at = now_;
+    if (is_terminal(to)) event.status.taken = {head.tokens, head.children};
     head.state = to;
     head.status_at = event.status.at;
     head.status_event = head.last_event;
@@ -99,12 +101,29 @@ class Steps {
   Result<void> step(Subagent& event) {
     using Phase = Subagent::Phase;
     int& awaited = applied_.head.awaited;
+    applied_.decides = true;
+    // A detached child counts, though not what it takes.
+    if (event.phase == Phase::started && event.task) ++applied_.head.children;
+    if (event.phase == Phase::passed || event.is_detached) return {};
     if (event.phase == Phase::started || event.phase == Phase::answered) {
       ++awaited;
     } else if (awaited > 0) {
       --awaited;
     }
-    applied_.decides = true;
+    applied_.head.children += event.children;
+    applied_.head.tokens += event.tokens;
+    if (event.phase == Phase::failed) applied_.head.child_failed = true;
+    return {};
+  }
+
+  Result<void> step(Usage& event) {
+    applied_.head.tokens += event.tokens;
+    return {};
+  }
+
+  Result<void> step(ExecutorState& event) {
+    applied_.head.tokens += event.used.tokens;
+    applied_.head.children += event.used.children;
     return {};
   }
 
@@ -157,7 +176,15 @@ Result<void> check_claims(const TaskHead& head, const Change& change) {
   return {};
 }
 
-Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber message) {
+// A wait ends at the end of the task's budget at the latest; what goes on after that is not woken for it
+// again.
+Waits within(const Budget* budget, Waits waits, base::Timestamp now) {
+  if (budget == nullptr || !budget->until || *budget->until <= now) return waits;
+  waits.until = std::min(waits.until.value_or(*budget->until), *budget->until);
+  return waits;
+}
+
+Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber message, base::Timestamp now) {
   if (update.message_is_new && !message) {
     return fail(ErrorCode::invalid_argument, "a turn about a new message without a message");
   }
@@ -166,6 +193,8 @@ Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber m
     head.turn_begin = head.last_event;
   }
   if (update.state) head.turn_state = *update.state;
+  if (update.budget) head.budget = update.budget;
+  if (update.state == TurnState::waiting) head.waits = within(head.budget.get(), update.waits, now);
   if (update.attempt) head.attempt = *update.attempt;
   if (update.message) head.turn_message = *update.message;
   if (update.message_is_new) head.turn_message = message;
@@ -176,10 +205,28 @@ Result<void> update_turn(TaskHead& head, const TurnUpdate& update, EventNumber m
   return {};
 }
 
-// A turn that waits for nothing more is queued; one that is not wanted waits for nothing.
-void settle_turn(TaskHead& head) {
+// But for the time.
+bool goes_on(const TaskHead& head) {
+  const Waits& waits = head.waits;
+  if (waits.on_failure && head.child_failed) return true;
+  if (head.awaited == 0 && !waits.until) return true;  // nothing else would wake it
+  return head.awaited <= waits.open_max;
+}
+
+// Whether the task has used more tokens than it may, and had not before.
+bool exceeds_tokens(const TaskHead& head, const TaskHead& before) {
+  if (!head.budget || !head.budget->tokens) return false;
+  return before.tokens <= *head.budget->tokens && head.tokens > *head.budget->tokens;
+}
+
+// A turn that waits for nothing more, or whose task has used too much, is queued; one that is not wanted
+// waits for nothing.
+void settle_turn(TaskHead& head, bool is_over_budget) {
   if (head.turn_state == TurnState::none) head.awaited = 0;
-  if (head.turn_state == TurnState::waiting && head.awaited == 0) head.turn_state = TurnState::queued;
+  if (head.turn_state == TurnState::waiting && (is_over_budget || goes_on(head)))
+    head.turn_state = TurnState::queued;
+  if (head.turn_state != TurnState::waiting) head.waits = {};
+  if (head.turn_state == TurnState::none || head.turn_state == TurnState::queued) head.child_failed = false;
 }
 
 // Only a completed task can be answered by a message alone.
@@ -207,6 +254,8 @@ TaskHead new_head(const NewTask& task) {
   head.caller = task.caller;
   head.context = task.context;
   head.parent = task.parent;
+  head.detached = task.detached;
+  head.budget = task.budget;
   head.origin = task.origin;
   head.hidden = task.hidden;
   return head;
@@ -238,10 +287,10 @@ Result<Applied> apply(const TaskHead& before, Change& change, base::Timestamp no
     return fail(ErrorCode::invalid_argument, "a request without a message");
   }
   if (change.turn) {
-    if (auto turn = update_turn(applied.head, *change.turn, applied.message); !turn)
+    if (auto turn = update_turn(applied.head, *change.turn, applied.message, now); !turn)
       return fail(turn.error());
   }
-  settle_turn(applied.head);
+  settle_turn(applied.head, exceeds_tokens(applied.head, before));
   const std::int64_t kept = change.turn ? 0 : kRoomForDecisions;
   if (applied.head.last_event.value > kLogEnd.value - kept) {
     return fail(ErrorCode::too_large, "the task's log is full");

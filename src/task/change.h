@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,16 +24,20 @@ struct NewTask {
   // the task's own (store/own_context.h), which is cheapest.
   bool fresh_id = false, fresh_context = false;
   TaskKey parent;
+  bool detached = false;
   Json metadata;
   ProtocolVersion origin = ProtocolVersion::v1_0;
   bool hidden = false;  // until a change has `shows`: invisible to TaskRefs, lists and webhooks
+  std::shared_ptr<const Budget> budget = {};
 };
 
 // New values for the turn fields of the head. Absent fields stay as they are.
 struct TurnUpdate {
   std::optional<TurnNumber> turn;  // a turn that has shown nothing yet: sets turn_begin
-  // `waiting` becomes `queued` as soon as no child is awaited, in this change or a later one.
+  // `waiting` becomes `queued` as soon as `waits` says so, in this change or a later one. Its time is not
+  // looked at: the engine queues the turn when that has come.
   std::optional<TurnState> state;
+  Waits waits;  // with `waiting`
   std::optional<int> attempt;
   std::optional<EventNumber> message;
   // The turn's message is the last MessageAdded of this change.
@@ -40,16 +45,24 @@ struct TurnUpdate {
   std::optional<int> waiting_messages;
   std::optional<bool> cancel_requested;
   std::optional<std::string> ask;
+  std::shared_ptr<const Budget> budget;  // of a task that is reopened; null: as it was
 };
 
 // What a request says besides its message; kept with the message's turn.
 struct RequestData {
+  bool empty() const {
+    return metadata.empty() && tools.empty() && client_state.empty() && extensions.empty() && hops.empty() &&
+           !history && trace.empty();
+  }
+
   Json metadata;
   Json tools;
   Json client_state;
   std::vector<std::string> extensions;  // active for the request
+  std::vector<std::string> hops = {};   // see Submission
   // The client's own history: replaces the stored one for the agent; deleted once the turn has ended.
   std::optional<std::vector<Message>> history = {};
+  std::string trace = {};  // see Submission
 };
 
 // Idempotency key of a send: a digest of caller, agent, task, context and message, or of caller, agent,

@@ -28,6 +28,7 @@ struct Weigh {
     return event.name.size() + event.error.size() + event.call.size();
   }
   std::size_t operator()(const Usage& event) const { return event.used.text.size(); }
+  std::size_t operator()(const ExecutorState& event) const { return event.state.text.size(); }
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Event: one entry of a task's log. Every protocol's stream is a view of these.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,12 +9,21 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "task/budget.h"
 #include "task/ids.h"
 #include "task/json.h"
 #include "task/message.h"
 #include "task/state.h"
 
 namespace baton::task {
+
+// A child task that asks, or whose own child does.
+struct Asker {
+  AgentName agent;
+  TaskId task;
+  std::string ask;  // the question's id in the log of the task's parent
+  friend bool operator==(const Asker&, const Asker&) = default;
+};
 
 struct Status {
   State state = State::submitted;
@@ -22,6 +32,10 @@ struct Status {
   // The number of leading parts that repeat the streamed reply, for clients that look for it in the message.
   // Views that show the TextDeltas leave these parts out.
   int reply_parts = 0;
+  // Whose question it is, if it has come up from a child: the task's child first, whoever asks last.
+  std::vector<Asker> asked_by = {};
+  // Of a terminal one: what the task and those below it have taken.
+  Taken taken = {};
 };
 
 // The task's new status. `metadata` is an object ({"progress":0.4}) or absent.
@@ -40,7 +54,8 @@ enum class Leaving { goes_on, makes_way, cancels };
 struct MessageAdded {
   Message message;
   Leaving leaving = Leaving::goes_on;
-  int reply_parts = 0;  // as in Status
+  int reply_parts = 0;     // as in Status
+  bool for_child = false;  // the caller's answer to a child's question: no turn of the task is about it
 };
 
 // A piece of the agent's streamed reply. Pieces of one reply share an id; joined, they are its text.
@@ -118,28 +133,46 @@ struct Activity {
 
 // Another agent's work for this one: a child task. From `started` to `finished` or `failed` it is open. While
 // it is open, `asks` says that the child waits for this agent's answer, and `answered` that it has that. The
-// turn awaits the child but for the time from `asks` to `answered`. Views show the beginning and the end.
+// turn awaits the child but for the time from `asks` to `answered`. `passed`: the caller has answered the
+// child's question of number `after`. Views show the beginning and the end.
 struct Subagent {
-  enum class Phase { started, finished, failed, asks, answered };
+  enum class Phase { started, finished, failed, asks, answered, passed };
   std::string id;  // of its task; unique in the context
   std::string name;
   Phase phase = Phase::started;
   std::string error = {};  // of a failed one
   // Of `started` and `answered`; private to the agent and the engine.
-  std::string call = {};   // the agent's own name for the work
-  TaskKey task = {};       // the child; none: it could not be made
-  EventNumber after = {};  // its next stop after this event is the result
+  std::string call = {};     // the agent's own name for the work
+  TaskKey task = {};         // the child; none: it could not be made
+  EventNumber after = {};    // its next stop after this event is the result
+  bool asks_agent = false;   // its questions are for the agent, not for the task's caller
+  bool is_detached = false;  // outlives the task, and is not awaited; said in every phase
+  // Of `finished` and `failed`: the tokens that the child and all below it have used, and the tasks below it.
+  std::int64_t tokens = 0;
+  std::int64_t children = 0;
 };
 
 // The turn's use of a model: an object with provider, model (strings), inputTokens, outputTokens,
 // totalTokens, reasoningTokens, cachedInputTokens (integers from 0), each optional.
 struct Usage {
   Json used;
+  std::int64_t tokens = 0;  // of them, all together; counted when the event joins a log, and not kept with it
 };
 
-using EventBody =
-    std::variant<StatusChanged, MessageAdded, TextDelta, ArtifactChunk, ToolCall, ToolResult, StateSnapshot,
-                 StateDelta, Step, Withdrawn, Custom, ReasoningDelta, Activity, Subagent, Usage>;
+// What an executor needs to take up its work again after a crash (the task that it began at a remote agent).
+// Private: no view shows it, and of an attempt's several the last one counts.
+struct ExecutorState {
+  Json state;
+  // The names of delegated work (Subagent::call) whose results the executor has taken in: later turns are not
+  // told of them again.
+  std::vector<std::string> taken = {};
+  // What the work elsewhere has taken since the last one said so; counted as Usage::tokens is.
+  Taken used = {};
+};
+
+using EventBody = std::variant<StatusChanged, MessageAdded, TextDelta, ArtifactChunk, ToolCall, ToolResult,
+                               StateSnapshot, StateDelta, Step, Withdrawn, Custom, ReasoningDelta, Activity,
+                               Subagent, Usage, ExecutorState>;
 
 struct Event {
   EventNumber number;

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
+#include "task/budget.h"
 #include "task/ids.h"
 #include "task/state.h"
 #include "task/task.h"
@@ -13,8 +16,17 @@
 namespace baton::task {
 
 // none: no turn is wanted. queued: the next turn waits for a slot. running: it has begun. waiting: it begins
-// (again) when the results are there that it waits for, and holds nothing until then.
+// (again) when what it waits for has come (Waits), and holds nothing until then.
 enum class TurnState { none, queued, running, waiting };
+
+// When a turn that waits goes on: as soon as one of these holds.
+struct Waits {
+  int open_max = 0;         // at most so many of its children are still awaited; negative: never
+  bool on_failure = false;  // a child has failed since the turn that waits began
+  std::optional<base::Timestamp> until = {};  // this time has come
+
+  friend bool operator==(const Waits&, const Waits&) = default;
+};
 
 struct TaskHead {
   TaskKey key;
@@ -23,7 +35,8 @@ struct TaskHead {
   Caller caller;
   ContextKey context_key;
   ContextId context;
-  TaskKey parent;  // the task that delegated this one, or none
+  TaskKey parent;         // the task that delegated this one, or none
+  bool detached = false;  // goes on when the parent has ended
   Version version;
   ProtocolVersion origin = ProtocolVersion::v1_0;  // of the client that made it
   State state = State::submitted;
@@ -37,13 +50,19 @@ struct TaskHead {
   int waiting_messages = 0;  // user messages not yet given to a turn
   // The last event before the turn's own output. What came earlier stands if the turn is broken off.
   EventNumber turn_begin;
-  int awaited = 0;  // children that the turn has delegated to and that have not stopped
+  int awaited = 0;            // children that the turn has delegated to and that have not stopped
+  Waits waits;                // of a turn that waits
+  bool child_failed = false;  // since the turn began that runs, or that waits
   bool cancel_requested = false;
   std::string ask;  // the ask the task waits on, or empty
   int artifact_count = 0;
   int message_count = 0;  // of its history
   std::size_t bytes = 0;  // of its log, as it is stored
-  bool hidden = false;    // callers see no task, only a message as the answer
+  // What the task and its children's ends say was used, and the tasks below it; each counted once.
+  std::int64_t tokens = 0;
+  std::int64_t children = 0;
+  std::shared_ptr<const Budget> budget;  // null: none
+  bool hidden = false;                   // callers see no task, only a message as the answer
 };
 
 }  // namespace baton::task

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "task/budget.h"
 #include "task/event.h"
 #include "task/ids.h"
 
@@ -63,9 +65,9 @@ struct TaskRef {
 
 // What a send to a task that has ended does.
 enum class WhenEnded { refuse, reopen };
-// What a send to a task id that is unknown does.
 // What the client waits for: to hear that the message is stored, or what the run that it begins has come to.
 enum class WaitsFor { acknowledgement, outcome };
+// What a send to a task id that is unknown does.
 enum class WhenUnknown { refuse, create };
 // What a send to a task does if it names a context other than the task's own.
 enum class WhenContextDiffers { refuse, ignore };
@@ -80,8 +82,15 @@ struct Submission {
   Json metadata;  // of the request; becomes the metadata of a new task
   Json tools;     // the client's tools, a list; absent where the protocol has none
   Json state;     // the client's shared state
+  // The agents on other servers ("server/agent") through which the request has come, the first one first.
+  std::vector<std::string> hops;
+  std::string trace;  // the `traceparent` it came with (base/trace_context.h); empty: none
   // The earlier conversation, from a client that keeps it itself; nothing: Baton's own is used.
   std::optional<std::vector<Message>> history;
+  // A new task's turn begins at this time; nothing, or a time that is past: as soon as it can.
+  std::optional<base::Timestamp> start_at;
+  // Limits of the task that it makes, besides those of the agent's card; null: none.
+  std::shared_ptr<const Budget> budget;
   // The client's idempotency key for this request, unique in the context. A second request of the same name
   // is a repetition, whatever its content. Empty: the message's id and content decide (README, promise 6).
   std::string name;

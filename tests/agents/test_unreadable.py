@@ -21,7 +21,7 @@ PARTS = {
 
 class Unreadable(unittest.TestCase):
     def test_every_agent_ends_every_turn_it_cannot_read(self):
-        for agent in sorted(SHIPPED):
+        for agent in sorted(SHIPPED - {"quarterly", "assistant"}):  # which have no program
             for what, parts in PARTS.items():
                 with self.subTest(agent=agent, what=what):
                     running = LineAgent(agent)

@@ -119,12 +119,16 @@ TEST_CASE_TEMPLATE("TaskStore: what came with a message beside its history stays
   task::Change change = with_history("t1", {});
   change.request->tools = {"[1]"};
   change.request->extensions = {"x"};
+  change.request->hops = {"n/a", "m/b"};
+  change.request->trace = "00-trace";
   const task::TaskHead head = bench.must(std::move(change)).head;
   bench.must(of_turn(head, task::TurnState::none, {status(State::canceled)}));
   const auto input = bench.tasks->turn_input(head.key, {2});
   CHECK_FALSE(input->request.history);
   CHECK(input->request.tools.text == "[1]");
   CHECK(input->request.extensions == Texts{"x"});
+  CHECK(input->request.hops == Texts{"n/a", "m/b"});
+  CHECK(input->request.trace == "00-trace");
 }
 
 TEST_CASE_TEMPLATE("TaskStore: a history that waits with its message goes with the turn of that message",

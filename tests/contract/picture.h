@@ -59,7 +59,9 @@ class Picture {
         head.parent.value, head.version.value, static_cast<int>(head.origin), task::name_of(head.state),
         base::to_ms(head.status_at), head.status_event.value, head.last_event.value, head.turn.value,
         static_cast<int>(head.turn_state), head.attempt, head.turn_message.value, head.waiting_messages,
-        head.cancel_requested, head.ask, head.artifact_count, head.message_count, head.bytes, head.hidden);
+        head.cancel_requested, head.ask, head.artifact_count, head.message_count, head.bytes, head.hidden,
+        head.awaited, head.waits.open_max, head.waits.on_failure,
+        base::to_ms(head.waits.until.value_or(base::Timestamp())), head.child_failed);
   }
   void add(const task::Event& event) {
     put("event", event.number.value, base::to_ms(event.at), event.body.index(),
@@ -109,7 +111,7 @@ class Picture {
     if (!failed("input", input)) {
       const task::RequestData& request = input->request;
       put("input", input->task_metadata.text, request.metadata.text, request.tools.text,
-          request.client_state.text, request.extensions.size(), request.history.has_value());
+          request.client_state.text, request.extensions.size(), request.trace, request.history.has_value());
       add({input->message});
       if (request.history) add(*request.history);
     }
@@ -214,7 +216,7 @@ class Picture {
         put("due", limit);
         for (const store::Delivery& delivery : *due) {
           put(delivery.task.value, delivery.event.value, delivery.attempts, base::to_ms(delivery.created_at),
-              base::to_ms(delivery.due));
+              base::to_ms(delivery.due), delivery.trace);
           add(delivery.config);
         }
       }

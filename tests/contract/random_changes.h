@@ -87,6 +87,8 @@ class RandomChanges {
     task::TurnUpdate update;
     if (one_in(2)) update.turn = task::TurnNumber{head.turn.value + 1};
     if (one_in(2)) update.state = static_cast<task::TurnState>(up_to(3));
+    if (one_in(2)) update.waits = {up_to(3) - 1, one_in(2), {}};
+    if (one_in(3)) update.waits.until = base::from_ms(up_to(1000));
     if (one_in(2)) update.attempt = up_to(3);
     if (one_in(3)) update.message = task::EventNumber{up_to(static_cast<int>(head.last_event.value))};
     update.message_is_new = one_in(4);
@@ -103,6 +105,7 @@ class RandomChanges {
     if (one_in(2)) made.client_state = {"null"};
     if (one_in(2)) made.extensions = {"urn:a", "urn:\"b\""};
     if (one_in(2)) made.history.emplace();
+    if (one_in(2)) made.trace = one_of(names("00-trace-", 3));
     if (made.history && one_in(2)) made.history->push_back(said());
     return made;
   }
@@ -127,7 +130,7 @@ class RandomChanges {
     const std::string id = one_of(names("r", 4));
     switch (up_to(13)) {
       case 13:
-        return task::Subagent{id,         "n", static_cast<task::Subagent::Phase>(up_to(4)), {}, "d",
+        return task::Subagent{id,         "n", static_cast<task::Subagent::Phase>(up_to(5)), {}, "d",
                               {up_to(3)}, {2}};
       case 0:
       case 1:

@@ -32,6 +32,17 @@ TEST_CASE("SqliteStore: a task alone in its context has no rows about it until a
   CHECK(rows("conversation") == 2);
 }
 
+TEST_CASE("SqliteStore: a database keeps its name to other servers, and no other one has it") {
+  SqliteBench bench, other;
+  const auto name = [](SqliteBench& of) { return static_cast<store::SqliteStore&>(*of.tasks).server_name(); };
+  const std::string first = name(bench);
+  bench.close();
+  bench.open();
+  CHECK(first.size() == 16);
+  CHECK(name(bench) == first);
+  CHECK(name(other) != first);
+}
+
 TEST_CASE("SqliteStore: a change that is refused alone leaves no transaction open") {
   SqliteBench bench;
   bench.must(StoreBench::creation("t1", {status(State::submitted), user("m")}));

@@ -44,6 +44,8 @@ void check_same(const store::TaskRow& one, const store::TaskRow& other) {
   CHECK(one.head.waiting_messages == other.head.waiting_messages);
   CHECK(one.head.turn_begin == other.head.turn_begin);
   CHECK(one.head.awaited == other.head.awaited);
+  CHECK(one.head.waits == other.head.waits);
+  CHECK(one.head.child_failed == other.head.child_failed);
   CHECK(one.created == other.created);
   CHECK(one.artifacts.size() == other.artifacts.size());
   CHECK(one.configs.has_value() == other.configs.has_value());
@@ -223,6 +225,70 @@ TEST_CASE_TEMPLATE("TaskStore: the messages that wait are those after the turn's
   CHECK(decide({user("m4")}, 4, 2) == Numbers{{6}, {8}});
   CHECK(decide({}, 4, 0).empty());
   CHECK(decide({user("m5")}, 9, 0).empty());
+  task::EventBody for_child = user("m6");
+  std::get<task::MessageAdded>(for_child).for_child = true;
+  CHECK(decide({for_child, user("m7")}, 9, 1) == Numbers{{11}});
+}
+
+TEST_CASE_TEMPLATE("TaskStore: what a turn waits for is kept until it goes on, of a new task as well", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const task::Waits waits{2, true, bench.clock.now() + base::Duration(5)};
+  task::Change made = StoreBench::creation("t1", {user("m")});
+  made.turn.emplace();
+  made.turn->state = task::TurnState::waiting;
+  made.turn->waits = {-1, false, bench.clock.now()};
+  const task::TaskHead head = bench.must(std::move(made)).head;
+  CHECK(bench.head(head.key).waits == task::Waits{-1, false, bench.clock.now()});
+  CHECK(bench.head(head.key).turn_state == task::TurnState::waiting);
+
+  task::Change works =
+      StoreBench::change(head, {status(State::working), task::Subagent{"a", "x"}, task::Subagent{"b", "x"},
+                                task::Subagent{"c", "x"}, task::Subagent{"d", "x"},
+                                task::Subagent{"a", "x", task::Subagent::Phase::failed, {}}});
+  works.turn.emplace();
+  works.turn->state = task::TurnState::running;
+  bench.must(std::move(works));
+  CHECK(bench.head(head.key).child_failed);
+  CHECK(bench.head(head.key).waits == task::Waits());
+
+  task::Change again = StoreBench::change(head, {});
+  again.turn.emplace();
+  again.turn->state = task::TurnState::waiting;
+  again.turn->waits = waits;
+  again.turn->waits.on_failure = false;
+  bench.must(std::move(again));
+  CHECK(bench.head(head.key).waits == task::Waits{2, false, waits.until});
+  CHECK(bench.head(head.key).awaited == 3);
+  bench.must(head, {task::Subagent{"b", "x", task::Subagent::Phase::finished, {}}});
+  CHECK(bench.head(head.key).turn_state == task::TurnState::queued);
+  CHECK(bench.head(head.key).waits == task::Waits());
+  CHECK_FALSE(bench.head(head.key).child_failed);
+}
+
+TEST_CASE_TEMPLATE("TaskStore: a budget is kept from a task's beginning, and another when it is reopened",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  task::Budget budget;
+  budget.tokens = 1;
+  budget.children = 2;
+  budget.depth = 3;
+  budget.rounds = 4;
+  budget.until = bench.clock.now();
+  task::Change made = StoreBench::creation("t1", {user("m")});
+  made.create->budget = std::make_shared<const task::Budget>(budget);
+  const task::TaskHead head = bench.must(std::move(made)).head;
+  REQUIRE(bench.head(head.key).budget);
+  CHECK(*bench.head(head.key).budget == budget);
+  bench.must(head, {status(State::working)});
+  CHECK(*bench.head(head.key).budget == budget);
+  task::Change again = StoreBench::change(head, {});
+  again.turn.emplace();
+  again.turn->budget = std::make_shared<const task::Budget>();
+  bench.must(std::move(again));
+  REQUIRE(bench.head(head.key).budget);
+  CHECK(bench.head(head.key).budget->empty());
+  CHECK_FALSE(bench.head(bench.create("t2").key).budget);
 }
 
 TEST_CASE_TEMPLATE("DeliveryStore: results are part of their group, each for the first that waits", Bench,

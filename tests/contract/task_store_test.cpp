@@ -320,6 +320,11 @@ TEST_CASE_TEMPLATE("TaskStore: open children are those of the parent that have n
     children.push_back(bench.must(std::move(change)).head);
   }
   CHECK(children[0].parent == parent.key);
+  task::Change alone = StoreBench::creation("detached", {status(State::submitted)});
+  alone.create->parent = parent.key;
+  alone.create->detached = true;
+  const task::TaskHead detached = bench.must(std::move(alone)).head;
+  CHECK(bench.tasks->row(detached.key)->head.detached);
   bench.must(children[1], {status(State::canceled)});
   const auto open = [&](Open which, task::TaskKey key, int limit = 10) {
     return bench.tasks->open_tasks(which, key, limit).value();

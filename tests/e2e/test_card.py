@@ -4,7 +4,7 @@ import validation
 
 
 PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-SHIPPED = ("echo", "tools", "approval", "table-report")
+SHIPPED = ("echo", "tools", "approval", "table-report", "analyst", "quarterly", "assistant")
 
 
 class ShippedCards(harness.ServerCase):

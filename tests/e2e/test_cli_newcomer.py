@@ -70,7 +70,7 @@ class Sending(NewcomerCase):
             with self.subTest(words):
                 code, _, complaints = self.run_baton(*words, at_server=False)
                 self.assertEqual((code, f"did you mean {meant}?" in complaints), (USAGE, True), complaints)
-        for agent, hint in (("ecko", "did you mean echo?"), ("zzzzzzzz", "approval, echo, table-report, tools")):
+        for agent, hint in (("ecko", "did you mean echo?"), ("zzzzzzzz", "analyst, approval, assistant, echo, quarterly, table-report, tools")):
             for command in (["send", "hi"], ["get", "x"], ["watch", "x"], ["cancel", "x"], ["card"], ["list"]):
                 with self.subTest((agent, command)):
                     code, _, complaints = self.run_baton(*command, "--agent", agent)
@@ -174,7 +174,8 @@ class Listing(NewcomerCase):
     def test_the_agents_of_a_server_are_listed(self):
         answer = self.server.http("GET", "/agents")
         self.assertEqual([(agent["name"], agent["default"]) for agent in answer.body["agents"]],
-                         [("approval", False), ("echo", True), ("table-report", False), ("tools", False)])
+                         [("analyst", False), ("approval", False), ("assistant", False), ("echo", True), ("quarterly", False), ("table-report", False),
+                          ("tools", False)])
         for agent in answer.body["agents"]:
             self.assertTrue(agent["url"].endswith(f":{self.server.port}/agents/{agent['name']}/"), agent)
             path = agent["card"].split(str(self.server.port), 1)[1]
@@ -190,7 +191,7 @@ class ListingWithTokens(NewcomerCase):
             return answer.status, [agent["name"] for agent in answer.body.get("agents", [])]
         self.assertEqual(names(None), (401, []))
         self.assertEqual(names("wrong"), (401, []))
-        self.assertEqual(names("of-ann"), (200, ["approval", "echo", "table-report", "tools"]))
+        self.assertEqual(names("of-ann"), (200, ["analyst", "approval", "assistant", "echo", "quarterly", "table-report", "tools"]))
         self.assertEqual(names("of-bob"), (200, ["echo"]))
         code, _, complaints = self.run_baton("list", env={"BATON_TOKEN": "of-bob"})
         self.assertEqual(code, DONE, complaints)

@@ -1,6 +1,7 @@
 // Drives the real program (BATON_PROGRAM) with real clients: the official A2A SDK of three generations, over every
 // transport that the SDK has and the agent's card offers; AG-UI's of three generations; and a strict reader of
-// streams for AG-Kit, Agent API and Agent Server. INTEROP_REPORT and CHAT_REPORT name JSON files for the results.
+// streams for AG-Kit, Agent API and Agent Server. Behind the program stand agents of the SDK and a model's server.
+// INTEROP_REPORT and CHAT_REPORT name JSON files for the results.
 import { webcrypto } from "node:crypto";
 import { Receiver } from "./lib/receiver.mjs";
 import { Server } from "./lib/server.mjs";
@@ -15,6 +16,10 @@ const { fail, finish, runAll, titleOf } = await import("./lib/runner.mjs");
 const { clients } = await import("./clients/all.mjs");
 const { cases } = await import("./cases/all.mjs");
 const { chats } = await import("./chat/all.mjs");
+const { chains, cases: links } = await import("./chain/all.mjs");
+const { models } = await import("./model/all.mjs");
+
+const behind = [...chains.map((each) => ({ ...each, cases: links })), ...models];
 
 const tokens = [
   { caller: "ann", token: "secret-of-ann" },
@@ -58,10 +63,17 @@ async function run() {
     const wanted = group.filter((each) => fits(each, client) && (!deed || each.operation.includes(deed)));
     if (wanted.length > 0) await runAll(client, wanted, world);
   }
+  for (const { chain, cases: own, ...client } of behind) {
+    if (only && !titleOf(client).includes(only)) continue;
+    const wanted = own.filter((each) => !deed || each.operation.includes(deed));
+    await chain.start();
+    await runAll(client, wanted.map((each) => ({ ...each, run: () => each.run(chain) })), world);
+    await chain.stop();
+  }
 }
 
 // Whatever happens to this process, the programs do not outlive it.
-process.on("exit", () => servers.forEach((server) => server.kill()));
+process.on("exit", () => [...servers, ...behind.map((each) => each.chain)].forEach((each) => each.kill()));
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     fail("the run", new Error(`ended by ${signal}`));

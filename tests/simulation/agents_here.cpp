@@ -97,7 +97,7 @@ class Agent final : public agents::Executor {
     running_.erase(live.turn.task.value);
   }
 
-  // A turn that begins after others gets what the log says they delegated: every child has stopped.
+  // A turn that begins after others gets what the log says they delegated, of each child that has stopped.
   void check_results(const agents::Turn& turn) const {
     const task::TaskKey key = world_.model.key_of(turn.task.value);
     const task::TaskHead& head = world_.model.task(key).head();
@@ -109,6 +109,7 @@ class Agent final : public agents::Executor {
     for (const agents::DelegateResult& one : turn.results) results[one.id] = &one;
     for (const auto& [call, child] : world_.model.delegated(key)) {
       const auto found = results.find(call);
+      if (found == results.end() && world_.model.is_awaited(key, call)) continue;
       const bool is_told = found != results.end() && found->second->task.has_value() == bool(child);
       if (!is_told)
         world_.fibers.fail("turn " + turn.id + " began without the result of " + call +
@@ -159,12 +160,19 @@ class Agent final : public agents::Executor {
 
   void delegate(Live& live) {
     const int before = live.delivered;
-    live.sink->delegate({"d" + std::to_string(live.said), "child", message_of("do this"), {}});
+    live.sink->delegate({"d" + std::to_string(live.said),
+                         "child",
+                         message_of("do this"),
+                         {},
+                         takes_questions(),
+                         random().chance(100)});
     const Time until = world_.fibers.now() + 2 * kTurnTimeout;
     while (live.delivered == before && !live.told && !live.dropped && world_.fibers.now() < until) {
       world_.fibers.wait(live.news, until);
     }
   }
+
+  bool takes_questions() { return random().chance(300); }
 
   // Leaves the rest to the next turn, or to the same again.
   void delegate_and_wait(Live& live) {
@@ -173,12 +181,23 @@ class Agent final : public agents::Executor {
       live.sink->delegate({live.turn.id + "-w" + std::to_string(number),
                            is_there ? "child" : "nobody",
                            message_of("do this"),
-                           {}});
+                           {},
+                           takes_questions()});
     }
     if (random().chance(500) && !live.nap(a_while())) return;
     if (random().chance(300)) live.sink->text(live.next_piece());
     const bool breaks_off = world_.features.breaks_off && random().chance(200);
-    finish(live, breaks_off ? agents::Outcome(agents::BrokenOff{}) : agents::Outcome(agents::Waits{}));
+    finish(live, breaks_off ? agents::Outcome(agents::BrokenOff{}) : agents::Outcome(some_wait(true)));
+  }
+
+  agents::Waits some_wait(bool has_children) {
+    agents::Waits waits;
+    if (random().chance(500)) waits.open_max = static_cast<int>(random().between(-1, 2));
+    waits.on_failure = random().chance(300);
+    if (!has_children || random().chance(300)) {
+      waits.until = world_.clock.now() + milliseconds(random().between(-10, 3'000));
+    }
+    return waits;
   }
 
   void obey(Live& live) {
@@ -197,9 +216,10 @@ class Agent final : public agents::Executor {
     const bool calm = world_.calm();
     if (how < 8) return finish(live, agents::Failed{"it broke"});
     if (how < 11) return finish(live, agents::Rejected{"not this"});
-    if (how < 14 && features.breaks_off && !calm) return finish(live, agents::BrokenOff{});
-    if (how < 40 && features.asks && !calm) {
-      return finish(live, agents::Asked{live.turn.id + "-ask", how < 15, message_of("which one?")});
+    if (how < 14 && features.waits && !calm) return finish(live, some_wait(false));
+    if (how < 17 && features.breaks_off && !calm) return finish(live, agents::BrokenOff{});
+    if (how < 43 && features.asks && !calm) {
+      return finish(live, agents::Asked{live.turn.id + "-ask", how < 18, message_of("which one?")});
     }
     finish(live, agents::Done{how < 60 ? std::optional(message_of("done")) : std::nullopt});
   }

@@ -2,10 +2,16 @@
 
 #include <utility>
 
+#include "plan_cases.h"
+
 namespace baton::simulation {
 
 using std::chrono::milliseconds;
 using task::ProtocolVersion;
+
+namespace {
+constexpr int kPlansMax = 4;  // of a client
+}  // namespace
 
 Client::Client(World& world, int number)
     : world_(world), random_(world.random), name_("c" + std::to_string(number)) {}
@@ -52,7 +58,29 @@ task::Submission Client::fresh(const std::string& agent) {
   return submission;
 }
 
+void Client::send_plan() {
+  task::Submission submission = fresh(random_.pick(plan_cases()).agent);
+  submission.message.parts = plan_input(submission.agent.value, random_);
+  book_.push_back({std::move(submission), {}, 0, false, false, 0});
+  ++plans_;
+  submit(book_.size() - 1);
+}
+
+// The question that it asks now, if any: a message at another time would begin another run.
+void Client::answer_plan(const Sent& known) {
+  static const std::vector<std::string> kAnswers{"yes", "no", "ok"};
+  const task::TaskHead& head = world_.model.task(known.accepted->key).head();
+  if (!task::is_waiting(head.state)) return;
+  task::Submission submission = fresh(known.submission.agent.value);
+  submission.task = known.accepted->id;
+  submission.ask = head.ask;
+  submission.message.parts = {task::Part::of_text(random_.pick(kAnswers))};
+  book_.push_back({std::move(submission), {}, 0, false, false, 0});
+  submit(book_.size() - 1);
+}
+
 void Client::send_new() {
+  if (world_.features.plans && plans_ < kPlansMax && random_.chance(600)) return send_plan();
   static const std::vector<std::string> kAgents{"plain", "plain", "careful", "brief"};
   task::Submission submission = fresh(random_.pick(kAgents));
   bool may_reopen = false;
@@ -98,6 +126,7 @@ void Client::send_again() {
 void Client::send_to_known() {
   const Sent* known = one_accepted();
   if (known == nullptr) return;
+  if (plan_of(known->submission.agent.value) != nullptr) return answer_plan(*known);
   const bool may_reopen = known->may_reopen;
   task::Submission submission = fresh(known->submission.agent.value);
   submission.task = known->accepted->id;
@@ -180,6 +209,7 @@ void Client::wait(const Sent& sent) {
 void Client::cancel(const Sent& sent) {
   using Canceled = base::Result<task::TaskKey>;
   const task::TaskKey key = sent.accepted->key;
+  if (plan_of(sent.submission.agent.value) != nullptr) world_.model.note_cancel(key);
   const bool reopens = sent.may_reopen;
   call<Canceled>(world_, "cancel",
                  [this, key, reopens](Process& process, const std::function<void(Canceled)>& done) {

@@ -35,6 +35,8 @@ class Client {
   void act();
   task::Submission fresh(const std::string& agent);
   void send_new();
+  void send_plan();
+  void answer_plan(const Sent& known);
   void send_again();
   void send_to_known();
   void submit(std::size_t which);
@@ -51,7 +53,7 @@ class Client {
   World& world_;
   Random& random_;
   const std::string name_;
-  int messages_ = 0;
+  int messages_ = 0, plans_ = 0;
   std::deque<Sent> book_;  // stays in place while calls are under way
   std::vector<task::ContextId> contexts_;
 };

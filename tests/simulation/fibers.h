@@ -21,11 +21,17 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "random.h"
 
 namespace baton::simulation {
 
 using Time = std::chrono::nanoseconds;  // since the simulation began
+
+// What the engine's clock shows then.
+inline base::Timestamp wall_time(Time time) {
+  return base::from_ms(1'800'000'000'000) + std::chrono::duration_cast<base::Duration>(time);
+}
 
 // A promise was broken, or the simulation cannot go on. Ends the run.
 struct Violation {

@@ -25,6 +25,7 @@ struct Options {
   double seconds = 0;        // stops taking seeds after; 0: never
   bool replay = false;       // one seed, and what happened in it
   bool all_marks = false;    // every mark must have been reached
+  bool plans = false;        // every seed has them
   bool to_be_found = false;  // a fault is planted: a seed must find it
 };
 
@@ -45,9 +46,9 @@ struct Outcome {
   std::string violation;  // empty: none
 };
 
-Outcome simulate(std::uint64_t seed, std::int64_t steps) {
+Outcome simulate(std::uint64_t seed, const Options& options) {
   Outcome outcome;
-  World world(seed, steps);
+  World world(seed, options.steps, options.plans);
   try {
     world.run();
   } catch (const Violation& violation) {
@@ -60,14 +61,14 @@ Outcome simulate(std::uint64_t seed, std::int64_t steps) {
 
 // Returns what is wrong with the seed, or nothing.
 std::string judge(std::int64_t seed, const Options& options) {
-  const Outcome once = simulate(static_cast<std::uint64_t>(seed), options.steps);
+  const Outcome once = simulate(static_cast<std::uint64_t>(seed), options);
   shared->steps += once.steps;
   if (options.replay) {
     std::printf("seed %lld: trace %016llx, %lld steps\n", static_cast<long long>(seed),
                 static_cast<unsigned long long>(once.trace), static_cast<long long>(once.steps));
   }
   if (!once.violation.empty()) return "step " + std::to_string(once.steps) + ": " + once.violation;
-  const Outcome twice = simulate(static_cast<std::uint64_t>(seed), options.steps);
+  const Outcome twice = simulate(static_cast<std::uint64_t>(seed), options);
   shared->steps += twice.steps;
   if (once.trace == twice.trace) return {};
   return "two runs have different traces, of " + std::to_string(once.steps) + " and " +
@@ -193,6 +194,8 @@ Options parse(int count, char** words) {
     const bool has_value = at + 1 < count;
     if (word == "--marks") {
       options.all_marks = true;
+    } else if (word == "--plans") {
+      options.plans = true;
     } else if (word == "--to-be-found") {
       options.to_be_found = true;
     } else if (has_value && word == "--seeds") {
@@ -211,7 +214,8 @@ Options parse(int count, char** words) {
     } else {
       std::fprintf(stderr,
                    "usage: baton_simulation [--seeds N] [--first SEED] [--steps N] [--jobs N] [--seconds S]\n"
-                   "                        [--marks] [--to-be-found] | --replay SEED [--steps N]\n");
+                   "                        [--plans] [--marks] [--to-be-found] | --replay SEED [--steps N] "
+                   "[--plans]\n");
       std::exit(2);
     }
   }

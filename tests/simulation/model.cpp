@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "marks.h"
+#include "plan_agents.h"
+#include "plan_cases.h"
 
 namespace baton::simulation {
 namespace {
@@ -38,7 +40,7 @@ std::string place(const task::TaskHead& head, task::EventNumber number) {
 }  // namespace
 
 std::string told(const Model::Task& task) {
-  std::string text;
+  std::string text = "\n  task " + std::to_string(task.head().key.value) + " of " + task.head().agent.value;
   for (const Model::Event& event : task.log) {
     const std::string* said = text_in(event.body);
     text += "\n    " + std::to_string(event.body.index()) + " " + std::string(name_of(event.state)) +
@@ -47,7 +49,7 @@ std::string told(const Model::Task& task) {
             (said != nullptr ? *said : std::string());
     if (const auto* child = std::get_if<task::Subagent>(&event.body)) {
       text += child->id + " phase " + std::to_string(static_cast<int>(child->phase)) + " child " +
-              std::to_string(child->task.value) + " " + child->call;
+              std::to_string(child->task.value) + " " + child->call + " " + child->error;
     }
   }
   const task::TaskHead& head = task.head();
@@ -97,6 +99,10 @@ void Model::committed() {
       task.log.push_back({fingerprint(*event), event->body, state, before, head});
       fibers().note(task.log.back().print);
       if (std::holds_alternative<task::Withdrawn>(event->body)) SOMETIMES(output_withdrawn);
+      if (status && !status->status.asked_by.empty()) SOMETIMES(childs_question_shown);
+      const bool goes_on = status && state == task::State::working && task::is_waiting(state_before);
+      if (goes_on && one.committed.events.size() == 1) SOMETIMES(childs_question_withdrawn);
+      check_answer(task);
       const bool failed = status && status->status.message && state == task::State::failed;
       if (failed && text_of(*status->status.message) == "the agent was interrupted by a restart") {
         SOMETIMES(failed_by_restart);
@@ -111,6 +117,7 @@ void Model::committed() {
     if (waits && before.turn_state == task::TurnState::running) begun_to_wait.insert(head.key.value);
     if (before.turn_state == task::TurnState::waiting && head.turn_state == task::TurnState::queued) {
       SOMETIMES(waited_and_was_woken);
+      check_wake(before, head, one.committed);
       if (std::exchange(task.waited_at_kill, false)) SOMETIMES(waited_across_a_kill);
     }
     unflushed_.insert(head.key.value);
@@ -145,19 +152,38 @@ void Model::check_attempt(const task::TaskHead& before, const task::TaskHead& he
   }
 }
 
+// The last event of the log, if it is an answer to a child's question: nobody answers one twice.
+void Model::check_answer(const Task& task) const {
+  const auto* passed = std::get_if<task::Subagent>(&task.log.back().body);
+  if (passed == nullptr || passed->phase != task::Subagent::Phase::passed) return;
+  SOMETIMES(childs_question_answered);
+  if (plan_of(task.head().agent.value) != nullptr) {
+    SOMETIMES(plan_question_answered);
+    if (task.asked_at_kill) SOMETIMES(plan_answered_across_a_kill);
+  }
+  for (const Event& event : std::span(task.log).first(task.log.size() - 1)) {
+    const auto* one = std::get_if<task::Subagent>(&event.body);
+    if (one == nullptr || one->phase != passed->phase || one->id != passed->id) continue;
+    if (one->after == passed->after) broken(place(task.head(), {}) + "a child's question was answered twice");
+  }
+}
+
 // Nobody ends a child that its parent's turn awaits.
 void Model::check_cancel(const task::TaskHead& child, task::State before) const {
   SOMETIMES(child_canceled);
   const auto found = tasks_.find(child.parent.value);
-  if (found == tasks_.end() || task::is_waiting(before)) return;  // the latter are canceled by their caller
+  // A child that waits is canceled by its caller. It may have its answer when that is decided.
+  if (found == tasks_.end() || task::is_waiting(before) || canceled_.contains(child.key.value)) return;
   const Task& parent = found->second;
   const task::TaskHead& head = parent.head();
+  // A plan cancels what it does not need (plan_checks.h).
+  if (plan_of(head.agent.value) != nullptr) return;
   if (head.awaited == 0 || head.cancel_requested) return;
   bool is_open = false;
   std::string id;
   for (const Event& event : parent.log) {
     const auto* one = std::get_if<task::Subagent>(&event.body);
-    if (one == nullptr) continue;
+    if (one == nullptr || one->phase == task::Subagent::Phase::passed) continue;
     if (one->task == child.key) {
       id = one->id;
       is_open = true;
@@ -174,13 +200,56 @@ std::map<std::string, task::TaskKey> Model::delegated(task::TaskKey parent) cons
   for (const Event& event : known.log) {
     const auto* one = std::get_if<task::Subagent>(&event.body);
     const bool begins = one != nullptr && one->phase == task::Subagent::Phase::started;
-    if (begins && event.before.turn_message == known.head().turn_message) all[one->call] = one->task;
+    if (!begins || event.before.turn_message != known.head().turn_message) continue;
+    all[one->call] = one->task;
+    if (one->is_detached) all.erase(one->call);
   }
   return all;
 }
 
+bool Model::is_awaited(task::TaskKey parent, const std::string& call) const {
+  const auto& log = task(parent).log;
+  const Event* opened = nullptr;
+  bool is_open = false;
+  for (const Event& event : log) {
+    const auto* one = std::get_if<task::Subagent>(&event.body);
+    if (one == nullptr || one->phase == task::Subagent::Phase::passed) continue;
+    if (one->phase == task::Subagent::Phase::started && one->call == call) {
+      opened = &event;
+      is_open = true;
+    } else if (opened != nullptr && one->id == std::get<task::Subagent>(opened->body).id) {
+      // Told or not, if it stopped in the turn itself.
+      is_open = event.head.turn == task(parent).head().turn;
+    }
+  }
+  return is_open;
+}
+
+// A turn that waits goes on for one of its reasons, and neither earlier nor without one.
+void Model::check_wake(const task::TaskHead& before, const task::TaskHead& head,
+                       const store::Committed& committed) const {
+  const task::Waits& waits = before.waits;
+  const bool is_time = waits.until && wall_time(fibers().now()) >= *waits.until;
+  bool failed = before.child_failed;
+  for (const task::EventPtr& event : committed.events) {
+    const auto* child = std::get_if<task::Subagent>(&event->body);
+    failed = failed || (child != nullptr && child->phase == task::Subagent::Phase::failed);
+  }
+  const bool few = head.awaited <= waits.open_max || (head.awaited == 0 && !waits.until);
+  if (is_time && !few) SOMETIMES(woken_by_the_time);
+  if (few && head.awaited > 0) SOMETIMES(woken_beside_children);
+  if (waits.on_failure && failed && !few) SOMETIMES(woken_by_a_failure);
+  // A plan that is canceled goes on to undo what it has done.
+  if (!is_time && !few && !(waits.on_failure && failed) && !head.cancel_requested) {
+    broken(place(head, head.last_event) + "went on without a reason");
+  }
+}
+
 void Model::note_kill() {
-  for (auto& [key, task] : tasks_) task.waited_at_kill = task.head().turn_state == task::TurnState::waiting;
+  for (auto& [key, task] : tasks_) {
+    task.waited_at_kill = task.head().turn_state == task::TurnState::waiting;
+    task.asked_at_kill = task::is_waiting(task.head().state);
+  }
 }
 
 // One end, and one for each reopening.
@@ -196,6 +265,8 @@ void Model::check_end(const Task& task, const task::Event& event, bool reopens) 
 void Model::check_speaker(const Task& task, const task::TaskHead& before, const task::Event& event) const {
   const std::string* text = text_in(event.body);
   if (text == nullptr || text->empty()) return;
+  // What plans and their steps say is checked when they have ended.
+  if (is_step_agent(before.agent.value) || plan_of(before.agent.value) != nullptr) return;
   const std::string where = place(before, event.number);
   long key = 0, turn = 0, attempt = 0, number = 0, last = 0;
   unsigned long long id = 0;
@@ -216,7 +287,9 @@ void Model::check_speaker(const Task& task, const task::TaskHead& before, const 
   for (auto earlier = task.log.rbegin(); earlier != task.log.rend() && said == 0; ++earlier) {
     const auto& head = earlier->before;
     // A turn that runs again as the same attempt begins anew.
-    const bool begins = std::holds_alternative<task::StatusChanged>(earlier->body);
+    const bool begins = std::holds_alternative<task::Withdrawn>(earlier->body) ||
+                        (std::holds_alternative<task::StatusChanged>(earlier->body) &&
+                         head.turn_state != task::TurnState::running);
     if (begins || head.turn.value != turn || head.attempt != attempt) break;
     const std::string* spoken = text_in(earlier->body);
     if (spoken == nullptr || spoken->empty()) continue;
@@ -240,7 +313,10 @@ void Model::lose_unflushed() {
   group_.clear();
   for (const std::int64_t key : std::exchange(unflushed_, {})) {
     Task& task = tasks_[key];
-    if (std::ssize(task.log) > task.durable) SOMETIMES(power_lost_events);
+    if (std::ssize(task.log) > task.durable) {
+      SOMETIMES(power_lost_events);
+      if (plan_of(task.head().agent.value) != nullptr) SOMETIMES(plan_lost_events_with_the_power);
+    }
     task.log.resize(static_cast<std::size_t>(task.durable));
     if (task.durable > 0)
       task.log.back().head = task.durable_head;

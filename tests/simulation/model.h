@@ -32,6 +32,7 @@ class Model {
     std::int64_t durable = 0;     // events
     task::TaskHead durable_head;  // changes without an event count, too
     bool waited_at_kill = false;  // its turn, for children
+    bool asked_at_kill = false;   // its caller
     const task::TaskHead& head() const { return log.back().head; }
     task::State durable_state() const { return log[static_cast<std::size_t>(durable) - 1].state; }
   };
@@ -45,13 +46,18 @@ class Model {
   void lose_unflushed();
   // The program was killed.
   void note_kill();
+  // The task's caller cancels it.
+  void note_cancel(task::TaskKey task) { canceled_.insert(task.value); }
+  bool was_canceled(task::TaskKey task) const { return canceled_.contains(task.value); }
 
   // An event that somebody was shown: must be durable, and what the log has. `last`: the number that this
   // reader was shown before; the next one must follow.
   void shown(task::TaskKey task, const task::Event& event, std::int64_t last) const;
   // What the log says the turn that begins now was delegated and asked for: the child, by the agent's name
-  // for it. No child: it could not be made.
+  // for it, but for detached ones. No child: it could not be made.
   std::map<std::string, task::TaskKey> delegated(task::TaskKey parent) const;
+  // Whether this child had not stopped, as the log says, when the turn began.
+  bool is_awaited(task::TaskKey parent, const std::string& call) const;
   // The task's events up to this one must be durable.
   void acknowledged(task::TaskKey task, task::EventNumber last, const char* what) const;
   // What the task's status was just after this event, which must be durable.
@@ -70,12 +76,16 @@ class Model {
   };
   void check_end(const Task& task, const task::Event& event, bool reopens) const;
   void check_attempt(const task::TaskHead& before, const task::TaskHead& head) const;
+  void check_wake(const task::TaskHead& before, const task::TaskHead& head,
+                  const store::Committed& committed) const;
+  void check_answer(const Task& task) const;
   void check_cancel(const task::TaskHead& child, task::State before) const;
   void check_speaker(const Task& task, const task::TaskHead& before, const task::Event& event) const;
 
   std::map<std::int64_t, Task> tasks_;
   std::map<std::string, task::TaskKey> keys_;  // by id; ids of callers' own are unique here
   std::vector<Applied> group_;
+  std::set<std::int64_t> canceled_;   // by their callers
   std::set<std::int64_t> unflushed_;  // tasks with events that are not durable
 };
 

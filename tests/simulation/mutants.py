@@ -23,8 +23,8 @@ MUTANTS = {
          """    state.lost = task::is_terminal(head.state);"""),
         ("engine/running_turn.cpp", """    change.fence = {head.turn, head.attempt};""", ""),
         ("engine/running_turn.cpp", """    if (!may_end(state)) {
-      change.events""", """    if (!may_end(state) || state.phase == Phase::over) {
-      change.events"""),
+      change = going""", """    if (!may_end(state) || state.phase == Phase::over) {
+      change = going"""),
     ],
     # Decisions are made on the task as readers see it, which may be older, and again only where the version has told.
     # With the check in apply.cpp in its place no seed fails.
@@ -72,14 +72,55 @@ MUTANTS = {
     ],
     # A turn that was running when the program ended is not queued again.
     "forgetful_recovery": [
-        ("engine/recovery.cpp", """    if (now->turn_state == task::TurnState::queued)
-      queued""", """    if (now->turn_state == task::TurnState::queued && head.turn_state != task::TurnState::running)
-      queued"""),
+        ("engine/recovery.cpp", """    if (now->turn_state != task::TurnState::none) found""",
+         """    if (now->turn_state == task::TurnState::waiting || head.turn_state == task::TurnState::queued) found"""),
     ],
     # Nobody listens for the children of a turn that was waiting for them when the program ended.
     "forgets_waiting": [
-        ("engine/recovery.cpp", """      found.waiting.push_back(std::move(*now));""",
-         """      static_cast<void>(found);"""),
+        ("engine/engine.cpp", """    if (head.awaited == 0) continue;""", """    continue;"""),
+    ],
+    # Nobody comes back at its time for a turn that was waiting for it when the program ended.
+    "forgets_time": [
+        ("engine/engine.cpp", """  for (const task::TaskHead& head : found->going_on) turns_.go_on(head);""",
+         """  for (const task::TaskHead& head : found->going_on) {
+    if (head.turn_state == task::TurnState::queued) turns_.go_on(head);
+  }"""),
+    ],
+    # What has become of a child is lost where the turn that was woken waits for a slot.
+    "deaf_in_the_queue": [
+        ("engine/turn_runner_waiting.cpp", """head.turn_state == task::TurnState::none || head.turn_message""",
+         """head.turn_state != task::TurnState::waiting || head.turn_message"""),
+    ],
+    # A plan that begins its turn again does not ask again for the children that were not made.
+    "plan_forgets_children": [
+        ("agents/workflow/workflow_executor.cpp", """    if (turn_.attempt > 1)""", """    if (false)"""),
+    ],
+    # A plan does not say what it has taken in.
+    "plan_takes_twice": [
+        ("agents/workflow/workflow_executor.cpp", """write_records(step.records), std::move(taken_)}""",
+         """write_records(step.records), {}}"""),
+    ],
+    # A plan loses the records of a turn whose children have been told of.
+    "plan_drops_records": [
+        ("agents/workflow/workflow_executor.cpp", """    if (step.records.empty() && taken_.empty()) return;""",
+         """    if (step.records.empty() || (step.begins.empty() && !step.end)) return;"""),
+    ],
+    # What was done first is undone first.
+    "plan_undoes_forwards": [
+        ("agents/workflow/plan_run.cpp", """  for (auto path = done.rbegin(); path != done.rend(); ++path) {""",
+         """  for (auto path = done.begin(); path != done.end(); ++path) {"""),
+    ],
+    # A child is canceled before the log says that its plan does not need it.
+    "cancels_before_its_record": [
+        ("engine/running_turn_children.cpp", """!state.posted && state.output.empty()""", """true"""),
+    ],
+    # A child's cancel that the store refuses is forgotten.
+    "cancel_is_lost": [
+        ("engine/cancels.cpp", """    if (!is_over) background_""", """    if (false) background_"""),
+    ],
+    # A child's question that is answered is asked again.
+    "question_stays_open": [
+        ("engine/child_questions.cpp", """std::exchange(question->answered, true)""", """question->answered"""),
     ],
 }
 

@@ -1,8 +1,10 @@
 #include "process.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "agents_here.h"
+#include "plan_agents.h"
 #include "world.h"
 
 namespace baton::simulation {
@@ -58,7 +60,10 @@ void Process::build() {
   const Features& features = world_.features;
   store_.emplace(
       watched_, watched_, [this] { watched_.roll_back(); }, plan());
-  catalogue_.emplace(make_agents(world_));
+  std::vector<agents::Agent> agents = make_agents(world_);
+  std::ranges::move(make_plan_agents(world_), std::back_inserter(agents));
+  catalogue_.emplace(std::move(agents));
+  for (agents::Agent& agent : make_ask_agents()) catalogue_->add_hidden(std::move(agent));
   engine::EngineOptions options;
   options.slots = features.slots;
   options.queue_max = features.queue_max;

@@ -40,6 +40,9 @@ class Process {
   bool recovers() const { return recovers_; }
   engine::Engine& engine() { return *engine_; }
   engine::TaskService& tasks() { return engine_->tasks(); }
+  const agents::Agent* skilled(const std::string& skill, const std::string& tag) const {
+    return catalogue_->find_skilled(skill, tag);
+  }
   void expect(const std::shared_ptr<Call>& call) { calls_.push_back(call); }
   // The streams that follow a task; told to end when the process stops.
   bool stopping() const { return stopping_; }

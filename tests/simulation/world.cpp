@@ -5,6 +5,8 @@
 
 #include "call.h"
 #include "clients.h"
+#include "plan_cases.h"
+#include "plan_checks.h"
 
 namespace baton::simulation {
 namespace {
@@ -30,7 +32,7 @@ World& world() {
   return *the_world;
 }
 
-Features::Features(Random& random) {
+Features::Features(Random& random, bool with_plans) {
   const auto flip = [&] { return random.chance(600); };
   kills = flip(), power_cuts = flip(), drains = flip(), slow_disk = random.chance(200), full_disk = flip();
   flush_failures = flip(), kills_at_commit = flip();
@@ -48,13 +50,14 @@ Features::Features(Random& random) {
   concurrency = static_cast<int>(random.between(1, 4));
   queue_max = static_cast<int>(flip() ? 100 : random.between(1, 6));
   pause = milliseconds(flip() ? 20 : 2'000);
+  plans = flip() || with_plans;
 }
 
-World::World(std::uint64_t seed, std::int64_t steps)
+World::World(std::uint64_t seed, std::int64_t steps, bool with_plans)
     : random(seed),
       fibers(random),
       clock(fibers),
-      features(random),
+      features(random, with_plans),
       store(clock, store_options()),
       receivers(*this),
       steps_(steps) {
@@ -104,6 +107,7 @@ void World::note_kill() const {
   if (model.has_unflushed()) SOMETIMES(killed_with_committed_unflushed);
   if (model.has_open_group()) SOMETIMES(killed_with_a_group_open);
   if (process_->recovers()) SOMETIMES(killed_while_recovering);
+  note_plans_killed(model);
 }
 
 void World::kill(bool power) {
@@ -117,6 +121,7 @@ void World::kill(bool power) {
     if (power) {
       store.lose_unflushed();
       model.lose_unflushed();
+      step_calls.power_lost();
     }
     model.note_kill();
     std::exchange(process_, nullptr)->lose_calls();
@@ -162,6 +167,7 @@ void World::close() {
   process_->stop();
   while (process_ != nullptr) fibers.sleep(milliseconds(100));
   check_store();
+  check_plans(*this);
   closed_ = true;
 }
 
@@ -183,22 +189,45 @@ bool World::is_over() {
   return counts.turns.running == 0 && counts.turns.queued == 0 && counts.live.subscriptions == 0;
 }
 
-// Cancels what waits for its caller. Returns whether all tasks have ended.
+// Answers what a plan asks, and cancels what else waits for its caller. Returns whether all tasks have ended.
 bool World::all_tasks_end() {
   bool all = true;
   std::vector<task::TaskKey> waiting;
+  std::vector<task::TaskHead> asking;
   for (const auto& [key, task] : model.tasks()) {
     if (task::is_terminal(task.head().state)) continue;
-    if (std::exchange(all, false)) left_ += told(task);
-    if (task::is_waiting(task.head().state)) waiting.push_back({key});
+    all = false;
+    left_ += told(task);
+    if (!task::is_waiting(task.head().state)) continue;
+    if (plan_of(task.head().agent.value) == nullptr) {
+      if (!is_asked_by_plan(task.head().agent.value)) waiting.push_back({key});
+    } else if (!task.head().parent) {
+      asking.push_back(task.head());
+    }
   }
   using Canceled = base::Result<task::TaskKey>;
   for (const task::TaskKey key : waiting) {
+    model.note_cancel(key);
     call<Canceled>(*this, "cancel", [key](Process& process, std::function<void(Canceled)> done) {
       process.tasks().cancel(key, std::move(done));
     });
   }
+  for (const task::TaskHead& plan : asking) answer(plan);
   return all;
+}
+
+void World::answer(const task::TaskHead& plan) {
+  using Accepted = base::Result<engine::Accepted>;
+  task::Submission submission;
+  submission.caller = plan.caller;
+  submission.agent = plan.agent;
+  submission.task = plan.id;
+  submission.ask = plan.ask;
+  submission.message.id.value = "calm-" + std::to_string(++answers_);
+  submission.message.parts.push_back(task::Part::of_text(random.chance(500) ? "yes" : "no"));
+  call<Accepted>(*this, "answer", [&](Process& process, std::function<void(Accepted)> done) {
+    process.tasks().submit(submission, std::move(done));
+  });
 }
 
 // The store has what the model has.

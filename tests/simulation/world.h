@@ -13,6 +13,7 @@
 #include "fibers.h"
 #include "marks.h"
 #include "model.h"
+#include "plan_agents.h"
 #include "process.h"
 #include "receivers.h"
 #include "store/memory/memory_store.h"
@@ -21,11 +22,12 @@ namespace baton::simulation {
 
 // What a seed switches on and how often it happens (of a thousand).
 struct Features {
-  explicit Features(Random& random);
+  Features(Random& random, bool with_plans);
 
   bool kills, power_cuts, drains, slow_disk, full_disk, flush_failures, kills_at_commit;
   bool hangs, ignores_cancel, speaks_late, asks, delegates, waits, breaks_off;
   bool repeats, cancels, follows, lists, webhooks, reopens, messages;
+  bool plans;
   int refused, internal, late, hook_failures;
   int clients, slots, concurrency, queue_max;
   Time pause;  // the longest a client waits between two calls
@@ -33,7 +35,8 @@ struct Features {
 
 class World {
  public:
-  World(std::uint64_t seed, std::int64_t steps);
+  // `with_plans`: the seed does not choose.
+  World(std::uint64_t seed, std::int64_t steps, bool with_plans);
   ~World();
 
   // Throws a Violation.
@@ -58,9 +61,7 @@ class World {
   class SimulatedClock final : public base::Clock {
    public:
     explicit SimulatedClock(const Fibers& all) : fibers_(all) {}
-    base::Timestamp now() const override {
-      return base::from_ms(1'800'000'000'000) + std::chrono::duration_cast<base::Duration>(fibers_.now());
-    }
+    base::Timestamp now() const override { return wall_time(fibers_.now()); }
 
    private:
     const Fibers& fibers_;
@@ -69,6 +70,7 @@ class World {
   Model model;
   store::MemoryStore store;
   Receivers receivers;
+  StepCalls step_calls;
 
  private:
   void note_kill() const;
@@ -76,12 +78,13 @@ class World {
   void close();
   bool is_over();
   bool all_tasks_end();
+  void answer(const task::TaskHead& plan);
   void check_store();
 
   const std::int64_t steps_;
   bool calm_ = false, closed_ = false;
   std::string left_;  // to be over
-  int processes_ = 0;
+  int processes_ = 0, answers_ = 0;
   Process* process_ = nullptr;  // leaked when it is killed
 };
 

@@ -2,11 +2,11 @@
 
 #include <cstdio>
 
+#include "agents/client_call.h"
 #include "agents/command/text.h"
 #include "agents/line/to_agent.h"
 #include "base/id.h"
 #include "json/document.h"
-#include "json/writer.h"
 #include "protocol/chat/tools.h"
 
 namespace baton::agents {
@@ -26,17 +26,6 @@ std::set<std::string, std::less<>> names_of(const task::Json& tools) {
 
 std::string mebibytes(std::uint64_t bytes) {
   return bytes < (1u << 20) ? std::to_string(bytes) + " bytes" : std::to_string(bytes >> 20) + " MiB";
-}
-
-task::Part tool_call_part(const task::ToolCall& call) {
-  task::Json data;
-  json::Writer out(data.text);
-  out.object([&] {
-    out.key("toolCall").object([&] {
-      out.member("id", call.id).member("name", call.name).member("arguments", call.arguments);
-    });
-  });
-  return task::Part::of_data(std::move(data));
 }
 
 }  // namespace
@@ -108,8 +97,8 @@ bool AgentOutput::take_one(task::EventBody body) {
 }
 
 bool AgentOutput::take_one(line::Delegate delegate) {
-  DelegateRequest request{std::move(delegate.id), std::move(delegate.agent), std::move(delegate.message),
-                          std::move(delegate.task)};
+  DelegateRequest request{std::move(delegate.id),   std::move(delegate.agent), std::move(delegate.message),
+                          std::move(delegate.task), delegate.takes_questions,  delegate.detached};
   gate_.use([&](TurnSink& sink) { sink.delegate(std::move(request)); });
   return true;
 }
@@ -141,11 +130,7 @@ bool AgentOutput::take_one(line::Reject reject) {
 }
 
 void AgentOutput::call_client(task::ToolCall call) {
-  task::Message message;
-  message.role = task::Role::agent;
-  message.parts.push_back(
-      task::Part::of_text("The agent asks for the result of the tool " + call.name + "."));
-  message.parts.push_back(tool_call_part(call));
+  task::Message message = message_of(call);
   const std::string id = call.id;
   gate_.use([&](TurnSink& sink) { sink.emit(std::move(call)); });
   finish(Asked{id, false, std::move(message)});

@@ -24,6 +24,13 @@ Command command_of(const AgentSettings& settings, const std::filesystem::path& f
   return command;
 }
 
+Command command_for(const LaunchFacts& facts, const Turn& turn) {
+  Command command = facts.command;
+  const bool is_set = facts.settings.env.contains("TRACEPARENT");
+  if (!turn.trace.empty() && !is_set) command.environment.push_back("TRACEPARENT=" + turn.trace);
+  return command;
+}
+
 base::LogMembers log_members(const Turn& turn) {
   return {{"task", turn.task.value}, {"attempt", turn.attempt}};
 }

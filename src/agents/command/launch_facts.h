@@ -24,6 +24,10 @@ struct LaunchFacts {
 // Baton's, the variables that the card wants passed on, and the card's own, which win.
 Command command_of(const AgentSettings& settings, const std::filesystem::path& folder);
 
+// The agent's command for a turn that has a process of its own: with the turn's trace as TRACEPARENT, unless
+// the card sets that.
+Command command_for(const LaunchFacts& facts, const Turn& turn);
+
 // What log lines of a turn are about: its task and attempt; with its agent.
 base::LogMembers log_members(const Turn& turn);
 base::LogMembers log_members(const task::AgentName& agent, const Turn& turn);

@@ -10,13 +10,14 @@ LineTurn::LineTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, s
       log_members_(log_members(facts_->agent, turn)),
       task_(turn.task),
       id_(turn.id),
+      command_(command_for(*facts_, turn)),
       input_(turn_lines(turn)),
       output_(turn, facts_->settings, gate()),
       lines_(facts_->settings.line_max) {}
 
 void LineTurn::begin() {
   if (abandoned_ || output_.ended()) return;
-  auto launched = facts_->host.launch(facts_->command, log_members_, shared_from_this());
+  auto launched = facts_->host.launch(command_, log_members_, shared_from_this());
   if (!launched && launched.error().code == base::ErrorCode::overloaded) {
     facts_->host.after(ProcessHost::kLaunchRetry, [self = shared_from_this()] { self->begin(); });
     return;

@@ -36,6 +36,7 @@ class LineTurn final : public CommandTurn,
   const base::LogMembers log_members_;
   const task::TaskId task_;
   const std::string id_;
+  const Command command_;
   std::string input_;  // until it is written
   AgentOutput output_;
   LineSplitter lines_;

@@ -42,7 +42,7 @@ struct Pipe {
 };
 
 // All that the child needs, prepared before it exists: hardly anything is allowed between vfork and exec.
-struct Plan {
+struct LaunchPlan {
   const char* folder;
   const char* program;
   char* const* arguments;
@@ -54,7 +54,7 @@ struct Plan {
   std::array<std::pair<int, rlimit>, 4> limits;
 };
 
-[[noreturn]] void report_and_exit(const Plan& plan) {
+[[noreturn]] void report_and_exit(const LaunchPlan& plan) {
   const int error = errno;
   [[maybe_unused]] const ssize_t written = write(plan.trouble, &error, sizeof error);
   _exit(127);
@@ -69,7 +69,7 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void become(const Plan& plan) {
+[[noreturn]] void become(const LaunchPlan& plan) {
   setsid();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) report_and_exit(plan);
@@ -89,7 +89,7 @@ void reset_signals() {
 
 // Signals stay blocked from before vfork until the child has reset its handlers: one of Baton's handlers must
 // not run in the child, which shares Baton's memory until exec.
-[[gnu::noinline]] pid_t start(const Plan& plan) {
+[[gnu::noinline]] pid_t start(const LaunchPlan& plan) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -202,7 +202,7 @@ base::Result<Child> spawn(const Command& command) {
   const std::string program = find_program(command);
   const std::vector<char*> arguments = pointers_to(command.words);
   const std::vector<char*> environment = pointers_to(command.environment);
-  const Plan plan{
+  const LaunchPlan plan{
       command.folder.c_str(),   program.c_str(),    arguments.data(),    environment.data(), input.read.get(),
       output.write.get(),       errors.write.get(), trouble.write.get(), group.get(),        getpid(),
       limits_of(command.limits)};

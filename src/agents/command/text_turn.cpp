@@ -7,10 +7,12 @@ TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, s
       facts_(std::move(facts)),
       log_members_(log_members(facts_->agent, turn)),
       task_(turn.task),
+      command_(command_for(*facts_, turn)),
       input_(task::text_of(turn.message)),
       output_(turn, facts_->settings, gate()) {
   if (!input_.empty() && input_.back() != '\n') input_ += '\n';
   const auto written = files_.write(turn.message);
+  command_.words.insert(command_.words.end(), files_.paths().begin(), files_.paths().end());
   if (written) return;
   const base::Error& error = written.error();
   if (!error.for_log.empty()) base::log_error(log_members_, "{}", error.for_log);
@@ -21,9 +23,7 @@ TextTurn::TextTurn(std::shared_ptr<const LaunchFacts> facts, const Turn& turn, s
 void TextTurn::begin() {
   if (abandoned_ || output_.ended()) return;
   if (wrong_) return output_.finish(std::move(*wrong_));
-  Command command = facts_->command;
-  command.words.insert(command.words.end(), files_.paths().begin(), files_.paths().end());
-  auto launched = facts_->host.launch(command, log_members_, shared_from_this());
+  auto launched = facts_->host.launch(command_, log_members_, shared_from_this());
   if (!launched && launched.error().code == base::ErrorCode::overloaded) {
     facts_->host.after(ProcessHost::kLaunchRetry, [self = shared_from_this()] { self->begin(); });
     return;

@@ -38,6 +38,7 @@ class TextTurn final : public CommandTurn,
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor and its other turns
   const base::LogMembers log_members_;
   const task::TaskId task_;
+  Command command_;
   std::string input_;             // until it is written
   PartFiles files_;               // kept while the program may read them
   std::optional<Outcome> wrong_;  // a problem with the files: the program is not started

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "agents/usage.h"
 #include "base/text.h"
 #include "json/document.h"
 #include "json/json_patch.h"
@@ -221,14 +222,23 @@ AgentMessage read_usage(LineMembers& line) {
       out.member(name, count);
     }
   });
-  return task::EventBody{std::move(usage)};
+  return task::EventBody{usage_of(std::move(usage.used))};
 }
 
 AgentMessage read_delegate(LineMembers& line) {
-  return Delegate{line.needed_name("id"),
-                  line.needed_name("agent"),
-                  line.needed_message("message", task::Role::user),
-                  {line.optional_string("task")}};
+  Delegate delegate{line.needed_name("id"),
+                    line.needed_name("agent"),
+                    line.needed_message("message", task::Role::user),
+                    {line.optional_string("task")}};
+  const std::string questions = line.optional_string("questions");
+  if (!line["questions"].absent() && questions != "mine" && questions != "caller") {
+    line.wrong("\"questions\" must be \"mine\" or \"caller\"");
+  }
+  delegate.takes_questions = questions == "mine";
+  delegate.detached = line.optional_bool("detach");
+  if (delegate.detached && !delegate.task.empty()) line.wrong("\"detach\" is for a new child");
+  if (delegate.detached && delegate.takes_questions) line.wrong("a detached child asks its caller");
+  return delegate;
 }
 
 AgentMessage read_wait(LineMembers&) {

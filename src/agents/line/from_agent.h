@@ -24,12 +24,15 @@ struct Reasoning {
   std::string delta;
 };
 
-// {"type":"delegate","id":"d1","agent":"...","message":{...} or "...","task":"<a child that waits>"?}
+// {"type":"delegate","id":"d1","agent":"...","message":{...} or "...","task":"<a child that waits>"?,
+// "questions":"mine"?,"detach":true?}
 struct Delegate {
   std::string id;
   std::string agent;
   task::Message message;
   task::TaskId task;
+  bool takes_questions = false;
+  bool detached = false;
 };
 
 // {"type":"wait"}: the turn is over until its children have stopped.

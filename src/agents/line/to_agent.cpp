@@ -90,7 +90,7 @@ void write_turn(json::Writer& out, const Turn& turn, std::string_view resume_ask
   out.optional("metadata", turn.metadata);
   write_extensions(out, turn.extensions);
   write_resume(out, turn, resume_ask);
-  out.optional("trace", turn.trace);
+  out.optional("traceparent", turn.trace);
 }
 
 }  // namespace

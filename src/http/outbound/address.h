@@ -25,6 +25,8 @@ struct AddressPolicy {
 
   // For targets chosen by the operator or by the user of the command line.
   static constexpr AddressPolicy any() { return {true, true, true}; }
+
+  friend bool operator==(const AddressPolicy&, const AddressPolicy&) = default;
 };
 
 // Whether an address in text form ("127.0.0.1", "::1") is public and not a metadata service. False if the

@@ -1,10 +1,13 @@
 #include "http/outbound/http_client.h"
 
 #include <httplib.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
+#include <utility>
 
 #include "base/text.h"
 #include "http/outbound/answer_stream.h"
@@ -121,14 +124,49 @@ void take_head(const httplib::Response& from, HttpAnswer& answer) {
   answer.headers.assign(from.headers.begin(), from.headers.end());
 }
 
+// Reports a call to its origin's breaker, once: when the head of the answer is there, or at the call's end.
+class BreakerReport {
+ public:
+  BreakerReport(Breakers* breakers, const Url& url) : breakers_(breakers), origin_(origin_of(url)) {}
+  BreakerReport(const BreakerReport&) = delete;
+  BreakerReport& operator=(const BreakerReport&) = delete;
+  ~BreakerReport() { tell(Breakers::Went::unknown); }
+
+  // Returns how long the call is held back.
+  milliseconds admit(bool anyway) {
+    const milliseconds held = breakers_ ? breakers_->admit(origin_, anyway) : milliseconds(0);
+    is_due_ = breakers_ != nullptr && held.count() == 0;
+    return held;
+  }
+  void answered(const HttpAnswer& answer) {
+    tell(Breakers::went(answer.status, retry_after(answer).count() > 0));
+  }
+  // A server that is slow to answer is at work; and a call that its caller ends says nothing.
+  void lost(const base::Error& error, bool was_connected, int stop_fd) {
+    const bool is_slow = was_connected && error.code == ErrorCode::deadline_exceeded;
+    const bool is_lost = error.code == ErrorCode::unavailable || error.code == ErrorCode::deadline_exceeded;
+    tell(is_lost && !is_slow && !is_stopped(stop_fd) ? Breakers::Went::failed : Breakers::Went::unknown);
+  }
+
+ private:
+  void tell(Breakers::Went went) {
+    if (std::exchange(is_due_, false)) breakers_->report(origin_, went);
+  }
+
+  Breakers* const breakers_;
+  const std::string origin_;
+  bool is_due_ = false;
+};
+
 base::Result<HttpAnswer> converse(const HttpRequest& request, const Url& url, Channel& channel,
-                                  HttpAnswer& answer, const BodySink& sink) {
+                                  HttpAnswer& answer, const BodySink& sink, BreakerReport& report) {
   AnswerStream stream(channel);
   bool over = false;  // ended by us, with what we wanted
   httplib::Request out = to_library(request, url);
   out.response_handler = [&](const httplib::Response& head) {
     stream.end_head();
     take_head(head, answer);
+    report.answered(answer);
     over = has_no_body(head.status);
     return !over;
   };
@@ -150,10 +188,23 @@ base::Result<HttpAnswer> perform(const HttpRequest& request, const WaitLimits& l
   const auto url = parse_url(request.url);
   if (!url) return fail(url.error());
   if (const auto checked = check(request); !checked) return fail(checked.error());
+  BreakerReport report(request.breakers, *url);
+  if (const milliseconds held = report.admit(request.despite_breaker); held.count() > 0) {
+    if (request.on_held) request.on_held(held);
+    return fail(ErrorCode::unavailable,
+                "the server has not answered several times and is not called for now");
+  }
   try {
     const auto channel = dial(request, *url, limits);
-    if (!channel) return fail(channel.error());
-    return converse(request, *url, **channel, answer, sink);
+    if (!channel) {
+      report.lost(channel.error(), false, request.stop_fd);
+      return fail(channel.error());
+    }
+    if (request.on_connected) request.on_connected();
+    auto result = converse(request, *url, **channel, answer, sink, report);
+    if (!result) report.lost(result.error(), true, request.stop_fd);
+    if (result) report.answered(*result);
+    return result;
   } catch (const std::exception& error) {
     return fail(ErrorCode::unavailable, "the request failed", error.what());
   }
@@ -167,6 +218,23 @@ bool keep(std::string& body, std::string_view piece, std::size_t most) {
 }
 
 }  // namespace
+
+std::string header_of(const HttpAnswer& answer, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      answer.headers, [&](const auto& header) { return base::same_word(header.first, name); });
+  return found == answer.headers.end() ? std::string() : found->second;
+}
+
+bool is_stopped(int stop_fd) {
+  pollfd stop{stop_fd, POLLIN, 0};
+  return stop_fd >= 0 && ::poll(&stop, 1, 0) > 0;
+}
+
+std::chrono::seconds retry_after(const HttpAnswer& answer) {
+  constexpr std::int64_t kMost = 3'600;
+  const auto seconds = base::number_in<std::int64_t>(header_of(answer, "Retry-After")).value_or(0);
+  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, kMost));
+}
 
 base::Result<HttpAnswer> http_request(const HttpRequest& request) {
   WaitLimits limits;

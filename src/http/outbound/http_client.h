@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "http/outbound/address.h"
+#include "http/outbound/breakers.h"
 
 namespace baton::http::outbound {
 
@@ -23,6 +24,9 @@ struct Url {
   int port = 0;
   std::string target;  // path and query, at least "/"
 };
+
+// "https://host:port".
+std::string origin_of(const Url& url);
 
 // Fails with invalid_argument for all but absolute http or https URLs without user names; drops fragments.
 base::Result<Url> parse_url(std::string_view text);
@@ -42,6 +46,14 @@ struct HttpRequest {
   bool head_suffices = false;
   // When this descriptor becomes readable, the call ends with `unavailable`; -1 means none.
   int stop_fd = -1;
+  // Called when the connection is up: before that, nothing has been sent. May be empty.
+  std::function<void()> on_connected;
+  // Asked whether the origin may be called, and told how that went; null: none. Must outlive the call.
+  Breakers* breakers = nullptr;
+  bool despite_breaker = false;  // goes out even if the breaker is open
+  // Called when the breaker holds the request back, with the time after which it may be made; the call then
+  // fails with `unavailable`. May be empty.
+  std::function<void(std::chrono::milliseconds)> on_held;
 };
 
 struct HttpAnswer {
@@ -50,6 +62,15 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
 };
+
+// The first header with this name; empty: there is none.
+std::string header_of(const HttpAnswer& answer, std::string_view name);
+
+// Whether a call with this `stop_fd` is to end.
+bool is_stopped(int stop_fd);
+
+// The seconds in Retry-After, an hour at most; 0 without one. Dates are ignored.
+std::chrono::seconds retry_after(const HttpAnswer& answer);
 
 // Fails with: invalid_argument (URL, method or header), permission_denied (address), deadline_exceeded,
 // unavailable.

@@ -50,6 +50,12 @@ base::Result<std::unique_ptr<Socket>> Socket::connect(const std::string& address
   if (!fd.valid()) return broken("no connection could be made", errno);
   const int yes = 1;
   setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  // A peer that is gone without a word is found within a minute, however long an answer may take.
+  constexpr int kKeepAliveAfter = 30, kKeepAliveEvery = 10, kKeepAliveProbes = 3;
+  setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, &kKeepAliveAfter, sizeof kKeepAliveAfter);
+  setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPINTVL, &kKeepAliveEvery, sizeof kKeepAliveEvery);
+  setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, &kKeepAliveProbes, sizeof kKeepAliveProbes);
   const int status = ::connect(fd.get(), list->ai_addr, list->ai_addrlen);
   if (status != 0 && errno != EINPROGRESS) return broken("no connection could be made", errno);
 

@@ -80,6 +80,10 @@ base::Result<void> read_authority(std::string_view authority, Url& url) {
 
 }  // namespace
 
+std::string origin_of(const Url& url) {
+  return url.scheme + "://" + url.host + ":" + std::to_string(url.port);
+}
+
 base::Result<Url> parse_url(std::string_view text) {
   if (text.size() > kUrlMax) return bad_url("it is too long");
   if (!std::all_of(text.begin(), text.end(), is_url_character)) {

@@ -207,17 +207,23 @@ Result<void> check_push_config(const task::PushConfig& config, const std::string
 namespace {
 
 // The wish in `metadata`, and its JSON.
-json::Value read_wish(Fields& in, NumbersWish& numbers) {
+json::Value read_wish(Fields& in, NumbersWish& numbers,
+                      Result<NumbersWish> (*read)(json::Value, const std::string&)) {
   const json::Value metadata = in.value({"metadata"}).json();
   if (!metadata.absent() && !metadata.is_object()) in.wrong({"metadata"}, "must be an object");
-  in.read({"metadata"}, read_numbers_wish, numbers);
+  in.read({"metadata"}, read, numbers);
   return metadata;
 }
 
 }  // namespace
 
 void read_metadata(Fields& in, SendRequest& read) {
-  read.submission.metadata = without_extension(read_wish(in, read.numbers));
+  const json::Value metadata = read_wish(in, read.numbers, read_send_numbers);
+  in.read({"metadata"}, read_hops, read.submission.hops);
+  in.read({"metadata"}, read_ask, read.submission.ask);
+  in.read({"metadata"}, read_start_time, read.submission.start_at);
+  in.read({"metadata"}, read_budget, read.submission.budget);
+  read.submission.metadata = without_extension(metadata);
 }
 
 void read_position(Fields& in, TaskRequest& read) {
@@ -229,7 +235,7 @@ void read_position(Fields& in, TaskRequest& read) {
   metadata.count({"lastEventId"}, last);
   in.take(metadata.result());
   if (last) read.last_event = task::EventNumber{*last};
-  read_wish(in, read.numbers);
+  read_wish(in, read.numbers, read_numbers_wish);
 }
 
 std::string quoted(std::string_view text) {

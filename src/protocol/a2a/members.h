@@ -166,7 +166,7 @@ template <class OnStatus, class OnChunk>
 bool show_event(const task::TaskId& task, const task::Event& event, const InStream& place,
                 const OnStatus& on_status, const OnChunk& on_chunk) {
   if (const auto* changed = task::status_in(event)) {
-    on_status(changed->status, shown_metadata(changed->metadata, place),
+    on_status(changed->status, with_usage(shown_metadata(changed->metadata, place), changed->status),
               place.last || task::is_terminal(changed->status.state));
   } else if (const auto* text = std::get_if<task::TextDelta>(&event.body)) {
     if (text->in_status) return false;

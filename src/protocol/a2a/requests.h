@@ -25,6 +25,8 @@ enum class Operation {
   extended_card,
   artifact_bytes,
   message_bytes,
+  task_tree,
+  plan_picture,
 };
 constexpr bool answers_with_stream(Operation operation) {
   return operation == Operation::send_stream || operation == Operation::subscribe;
@@ -38,7 +40,7 @@ struct SendRequest {
   NumbersWish numbers;
 };
 
-// Get, cancel and subscribe.
+// Get, cancel, subscribe, and the views of a task.
 struct TaskRequest {
   task::TaskId id;
   std::optional<int> history_length = 0;

@@ -1,6 +1,7 @@
 #include "protocol/a2a/tagged_objects.h"
 
 #include "protocol/a2a/members.h"
+#include "protocol/a2a/v1_objects.h"
 
 namespace baton::protocol::a2a {
 namespace {
@@ -21,7 +22,7 @@ std::string_view name_in_v0_1(State state) {
 // The message of a status whose state is renamed: the agent's own, or else the state's name.
 task::Message message_with_state(const task::Status& status, const task::TaskId& task) {
   const std::string name(task::name_of(status.state));
-  task::Message message = status.message.value_or(task::Message{});
+  task::Message message = v1::status_message(status);
   message.role = task::Role::agent;
   if (message.id.empty()) message.id.value = task.value + "-" + name;
   if (message.parts.empty()) message.parts.push_back(Part::of_text(name));
@@ -96,7 +97,7 @@ void TaggedObjects::write_status(const task::Status& status) {
       write_message(message_with_state(status, task_));
     } else if (status.message) {
       out_.key("message");
-      write_message(*status.message);
+      write_message(v1::status_message(status));
     }
     out_.member("timestamp", base::to_rfc3339(status.at));
   });
@@ -131,7 +132,7 @@ void TaggedObjects::write_task(const task::Task& task, std::optional<bool> final
     if (!task.history.empty()) {
       out_.key("history").each(task.history, [&](const task::Message& message) { write_message(message); });
     }
-    out_.optional("metadata", task.metadata);
+    out_.optional("metadata", with_usage(task.metadata, task.status));
     if (final) out_.member("final", *final);
   });
 }

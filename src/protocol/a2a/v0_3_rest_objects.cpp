@@ -68,7 +68,7 @@ void write_artifact(json::Writer& out, const task::Artifact& artifact) {
 void write_status(json::Writer& out, const task::Status& status, const TaskNames& names) {
   out.object([&] {
     out.member("state", state_name(status.state));
-    if (status.message) write_message(out.key("message"), *status.message, names);
+    if (status.message) write_message(out.key("message"), v1::status_message(status), names);
     out.member("timestamp", timestamp(status.at));
   });
 }
@@ -127,7 +127,7 @@ void write_task(json::Writer& out, const task::Task& task) {
       out.key("history").each(task.history,
                               [&](const task::Message& message) { write_message(out, message, names); });
     }
-    out.optional("metadata", task.metadata);
+    out.optional("metadata", with_usage(task.metadata, task.status));
   });
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/base64.h"
+#include "protocol/a2a/baton_extension.h"
 #include "protocol/a2a/members.h"
 
 namespace baton::protocol::v1 {
@@ -129,13 +130,34 @@ void write_artifact(json::Writer& out, const task::Artifact& artifact) {
   });
 }
 
+task::Message status_message(const task::Status& status) {
+  task::Message message = status.message.value_or(task::Message{});
+  if (status.asked_by.empty()) return message;
+  const auto document = json::Document::view_of(message.metadata.text);
+  task::Json marked;
+  json::Writer out(marked.text);
+  out.object([&] {
+    for (const json::Value member : document.root()) {
+      if (member.key() != kBatonExtension) out.key(member.key()).raw(member.raw());
+    }
+    out.key(kBatonExtension).object([&] {
+      out.member("ask", status.asked_by.front().ask);
+      out.key("askedBy").each(status.asked_by, [&](const task::Asker& asker) {
+        out.object([&] { out.member("agent", asker.agent.value).member("task", asker.task.value); });
+      });
+    });
+  });
+  message.metadata = std::move(marked);
+  return message;
+}
+
 void write_status(json::Writer& out, const task::Status& status, const task::TaskId& task,
                   const task::ContextId& context) {
   out.object([&] {
     out.member("state", state_name(status.state));
     if (status.message) {
       out.key("message");
-      write_message(out, *status.message, task, context);
+      write_message(out, status_message(status), task, context);
     }
     out.member("timestamp", base::to_rfc3339(status.at));
   });
@@ -158,7 +180,7 @@ void write_task(json::Writer& out, const task::Task& task, Artifacts artifacts) 
         write_message(out, message, task.id, task.context);
       });
     }
-    out.optional("metadata", task.metadata);
+    out.optional("metadata", with_usage(task.metadata, task.status));
   });
 }
 

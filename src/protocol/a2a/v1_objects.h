@@ -19,6 +19,9 @@ void write_parts(json::Writer& out, const std::vector<task::Part>& parts);
 void write_message(json::Writer& out, const task::Message& message, const task::TaskId& task = {},
                    const task::ContextId& context = {});
 void write_artifact(json::Writer& out, const task::Artifact& artifact);
+// The message of a status; of a question that has come up from a child with whose it is, as
+// baton_extension.h says.
+task::Message status_message(const task::Status& status);
 void write_status(json::Writer& out, const task::Status& status, const task::TaskId& task = {},
                   const task::ContextId& context = {});
 enum class Artifacts { where_any, always, never };

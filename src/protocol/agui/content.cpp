@@ -113,7 +113,11 @@ Result<MaybePart> read_one(json::Value value, const std::string& name) {
   if (type == "binary") return read_binary(value, name);
   if (type != "image" && type != "audio" && type != "video" && type != "document") return MaybePart{};
   auto part = read_media(value, name);
-  if (part && *part && value["metadata"].is_object()) (*part)->metadata = value["metadata"].json();
+  if (part && *part && value["metadata"].is_object()) {
+    // The protocol has no member for a file's name; released front ends put it here.
+    (*part)->filename = value["metadata"]["filename"].str();
+    (*part)->metadata = value["metadata"].json();
+  }
   return part;
 }
 
@@ -151,6 +155,7 @@ void write_media(json::Writer& out, const Part& part) {
       out.optional("mimeType", part.media_type);
     }
   });
+  if (!part.filename.empty()) out.key("metadata").object([&] { out.member("filename", part.filename); });
 }
 
 void write_binary(json::Writer& out, const Part& part) {

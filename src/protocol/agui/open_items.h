@@ -197,7 +197,9 @@ class OpenSubagents {
 
   void show(const task::Subagent& subagent, Out& out) {
     using Phase = task::Subagent::Phase;
-    if (!newer_ || subagent.phase == Phase::asks || subagent.phase == Phase::answered) return;
+    const bool is_shown = subagent.phase == Phase::started || subagent.phase == Phase::finished ||
+                          subagent.phase == Phase::failed;
+    if (!newer_ || !is_shown) return;
     const auto open = std::ranges::find_if(open_, [&](const Open& o) { return o.task == subagent.id; });
     if (subagent.phase == Phase::started) {
       if (open == open_.end()) open_.push_back({subagent.id, start(subagent, out)});

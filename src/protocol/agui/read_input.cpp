@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "json/writer.h"
+#include "protocol/a2a/baton_extension.h"
 #include "protocol/a2a/members.h"
 #include "protocol/agui/content.h"
 #include "protocol/chat/tools.h"
@@ -279,7 +280,11 @@ bool says_nothing(json::Value value) {
 
 // What else the agent may want to know: {"agui":{"context"?,"forwardedProps"?,"parentRunId"?}}.
 Result<task::Json> read_metadata(json::Value body, const std::string& parent_run) {
-  const json::Value context = body["context"], props = body["forwardedProps"];
+  const json::Value context = body["context"], all_props = body["forwardedProps"];
+  // What Baton says to another Baton is not for the agent.
+  const task::Json own_props = all_props.is_object() ? without_extension(all_props) : task::Json{};
+  const auto kept = json::Document::view_of(own_props.text);
+  const json::Value props = all_props.is_object() ? kept.root() : all_props;
   if (!context.absent() && !context.is_array()) return wrong("context: must be a list");
   task::Json metadata;
   if (says_nothing(context) && says_nothing(props) && parent_run.empty()) return metadata;
@@ -308,6 +313,7 @@ Result<RunRequest> read_input(json::Value body) {
   request.newer = is_newer(version);
   in.take(read_tools(body["tools"]), request.tools);
   in.take(read_metadata(body, request.parent_run), request.metadata);
+  in.take(read_hops(body["forwardedProps"], "forwardedProps"), request.hops);
   in.take(read_resume(body["resume"], request.answers));
   if (!body["state"].absent()) request.state = body["state"].json();
   if (!in.good()) return in.result(std::move(request));

@@ -120,7 +120,15 @@ std::vector<json::SchemaProblem> check_card(std::string_view json) {
   std::vector<json::SchemaProblem> problems = schema.check(json);
   if (!problems.empty()) return problems;
   const auto document = json::Document::parse_view(json);
-  return document ? check_security(document->root()) : problems;
+  if (!document) return problems;
+  problems = check_security(document->root());
+  // A remote agent's own card has what is left out here.
+  const bool is_remote = document->root()["baton"]["executor"].string() == "a2a";
+  for (const char* member : {"description", "version", "skills", "defaultInputModes", "defaultOutputModes"}) {
+    if (is_remote || !document->root()[member].missing()) continue;
+    problems.push_back({"", "\"" + std::string(member) + "\" is missing"});
+  }
+  return problems;
 }
 
 std::vector<json::SchemaProblem> unknown_members(json::Value card) {

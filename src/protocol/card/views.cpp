@@ -63,7 +63,7 @@ class CardWriter {
       if (is_old()) write_old_interfaces();
       if (is_new()) write_interfaces();
       write_provider();
-      out_.member("version", card_.version);
+      out_.member("version", card_.version.empty() ? "1" : card_.version);
       out_.optional("documentationUrl", card_.documentation_url).optional("iconUrl", card_.icon_url);
       write_capabilities();
       if (view_ == CardView::superset) write_authentication();
@@ -71,8 +71,8 @@ class CardWriter {
       write_requirements(out_, shown_.security, view_);
       // Left out when false, as the SDKs do.
       if (is_old() && offers_extended()) out_.member("supportsAuthenticatedExtendedCard", true);
-      out_.key("defaultInputModes").strings(card_.default_input_modes);
-      out_.key("defaultOutputModes").strings(card_.default_output_modes);
+      write_modes("defaultInputModes", card_.default_input_modes);
+      write_modes("defaultOutputModes", card_.default_output_modes);
       out_.key("skills").array([&] {
         for (const task::Skill* skill : shown_.skills) write_skill(*skill);
       });
@@ -122,6 +122,11 @@ class CardWriter {
     });
   }
 
+  // A remote agent's may not be known yet; clients need one.
+  void write_modes(std::string_view member, const std::vector<std::string>& modes) {
+    out_.key(member).strings(modes.empty() ? std::vector<std::string>{"text/plain"} : modes);
+  }
+
   bool offers_extended() const { return card_.extended && served_.has_callers; }
 
   void write_capabilities() {
@@ -129,11 +134,11 @@ class CardWriter {
       out_.member("streaming", card_.streaming).member("pushNotifications", served_.push && card_.push);
       if (view_ == CardView::superset) out_.member("stateTransitionHistory", false);
       if (is_new() && offers_extended()) out_.member("extendedAgentCard", true);
-      if (card_.streaming || !card_.extensions.empty()) write_extensions();
+      write_extensions();
     });
   }
 
-  // The agent's extensions, and Baton's own if there are streams to number.
+  // The agent's extensions, and Baton's own.
   void write_extensions() {
     out_.key("extensions").array([&] {
       for (const task::Extension& extension : card_.extensions) {
@@ -143,8 +148,10 @@ class CardWriter {
           out_.optional("params", extension.params);
         });
       }
-      if (!card_.streaming) return;
-      out_.object([&] { out_.member("uri", kBatonExtension).member("description", kBatonExtensionText); });
+      out_.object([&] {
+        out_.member("uri", kBatonExtension).member("description", kBatonExtensionText);
+        out_.key("params").raw(kBatonExtensionParams);
+      });
     });
   }
 

@@ -53,6 +53,7 @@ struct RunRequest {
   task::Json tools;     // a list of {name, description?, parameters?}, parameters an object; or absent
   task::Json state;     // shared state, or absent
   task::Json metadata;  // an object with what else the agent may want to know, or absent
+  std::vector<std::string> hops;  // see task::Submission
 };
 
 }  // namespace baton::protocol::chat

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/task_service.h"
+#include "http/http_server.h"
 #include "protocol/a2a/requests.h"
 #include "server/download.h"
 
@@ -41,7 +42,12 @@ struct ContentAnswer {
   task::EventNumber version;  // changes with the bytes
 };
 
+// REST only: a view of Baton's own.
+struct ViewAnswer {
+  http::Reply reply;
+};
+
 using Answer = std::variant<SentAnswer, TaskAnswer, ListAnswer, PushAnswer, PushesAnswer, PushDeleted,
-                            CardAnswer, ContentAnswer>;
+                            CardAnswer, ContentAnswer, ViewAnswer>;
 
 }  // namespace baton::server::a2a

@@ -17,8 +17,8 @@ using base::ErrorCode;
 using protocol::CardView;
 using protocol::ServedCard;
 
-ServedCard served_card(const Services& services, const agents::Agent& agent, const CardUrls& urls) {
-  ServedCard served{agent.card, urls.json_rpc, urls.rest, urls.grpc};
+ServedCard served_card(const Services& services, const task::AgentCard& card, const CardUrls& urls) {
+  ServedCard served{card, urls.json_rpc, urls.rest, urls.grpc};
   served.push = services.engine.options().push_enabled;
   const ServerOptions& options = services.options;
   served.has_callers = !options.tokens.empty();
@@ -65,8 +65,11 @@ CardUrls card_urls(const ServerOptions& options, const http::Request& request, c
 
 http::Reply card_reply(const Services& services, const http::Request& request, const agents::Agent& agent,
                        const CardUrls& urls) {
-  std::string card = protocol::write_card(served_card(services, agent, urls), view_for(request));
-  http::Reply reply = conditional_reply(request, std::move(card), agent.read_at);
+  const auto shown = agent.shown_card();
+  std::string card = protocol::write_card(served_card(services, *shown, urls), view_for(request));
+  // Nobody knows when a card that is elsewhere has changed.
+  const auto changed = shown.get() == &agent.card ? agent.read_at : HttpTime{};
+  http::Reply reply = conditional_reply(request, std::move(card), changed);
   reply.headers.emplace_back("Cache-Control", "max-age=60");
   std::string vary = "A2A-Version";
   if (services.options.cors) vary += ", Origin";
@@ -81,7 +84,8 @@ http::Reply card_reply(const Services& services, const http::Request& request, c
 base::Result<std::string> extended_card(const Services& services, const agents::Agent& agent,
                                         const task::Caller& caller, const CardUrls& urls, CardView view) {
   const bool anonymous = caller == task::kAnonymous;
-  ServedCard served = served_card(services, agent, urls);
+  const auto shown = agent.shown_card();
+  ServedCard served = served_card(services, *shown, urls);
   if (!agent.card.extended || !served.has_callers) {
     // Clients of REST and gRPC 0.3 have no other call for a card.
     if (view == CardView::v0_3_rest) return protocol::write_card(served, view);
@@ -105,7 +109,8 @@ http::Reply agents_reply(const Services& services, const http::Request& request,
     const CardUrls urls = card_urls(services.options, request, {&agent, false, address, &agent == main});
     out.object([&] {
       out.member("name", agent.name.value).member("default", &agent == main);
-      out.member("title", agent.card.name).member("description", agent.card.description);
+      const auto card = agent.shown_card();
+      out.member("title", card->name).member("description", card->description);
       out.member("url", urls.json_rpc).member("card", urls.rest + "/.well-known/agent-card.json");
     });
   };

@@ -58,7 +58,8 @@ struct AnswerWriter {
     }
   }
   void operator()(const CardAnswer& answer) const { out.raw(answer.json); }
-  void operator()(const ContentAnswer&) const {}  // not JSON
+  void operator()(const ContentAnswer&) const {}  // not JSON of a version
+  void operator()(const ViewAnswer&) const {}
 };
 
 // The envelope of JSON-RPC around a result; nothing in REST.
@@ -125,6 +126,8 @@ base::Result<Request> decode(const Dialect& dialect, Operation operation,
     case Operation::get:
     case Operation::cancel:
     case Operation::subscribe:
+    case Operation::task_tree:
+    case Operation::plan_picture:
       return request_of(dialect.read_task_request(params));
     case Operation::list:
       return request_of(dialect.read_list(params));
@@ -159,7 +162,7 @@ HttpCall::HttpCall(std::shared_ptr<http::Exchange> exchange, Admitted by, const 
 
 void HttpCall::forget_request() {
   exchange_->keep_only({"Origin", "Accept", "Content-Type", "Last-Event-ID", "Host", "Range", "If-Range",
-                        "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"});
+                        "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "traceparent"});
 }
 
 HttpCall::HeaderList HttpCall::headers() const {
@@ -183,6 +186,8 @@ void HttpCall::answer(Answer answer, AnswerBudget::SharePtr share) {
   http::Reply made;
   if (auto* content = std::get_if<ContentAnswer>(&answer)) {
     made = download_reply(head(), std::move(content->download), std::to_string(content->version.value));
+  } else if (auto* view = std::get_if<ViewAnswer>(&answer)) {
+    made = std::move(view->reply);
   } else {
     made.content_type = content_type(*this);
     made.body = body_of(answer);

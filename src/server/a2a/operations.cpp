@@ -110,6 +110,10 @@ void start(const CallPtr& call, Operation operation, Request request) {
       return artifact_bytes(call, std::get<protocol::a2a::ContentRequest>(std::move(request)));
     case Operation::message_bytes:
       return message_bytes(call, std::get<protocol::a2a::ContentRequest>(std::move(request)));
+    case Operation::task_tree:
+      return task_tree(call, std::get<TaskRequest>(request));
+    case Operation::plan_picture:
+      return plan_picture(call, std::get<TaskRequest>(request));
   }
 }
 
@@ -137,7 +141,7 @@ void send(const CallPtr& call, SendRequest request) {
           if (!takes_wait(call)) return call->refuse(too_many_waits(), named);
           return wait_for_message(call, *accepted, history);
         }
-        if (waits) return wait_for_task(call, *accepted, history);
+        if (waits && !accepted->delayed) return wait_for_task(call, *accepted, history);
         answer_task_later<SentAnswer>(call, {accepted->key, history});
       });
 }

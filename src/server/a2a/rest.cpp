@@ -42,6 +42,10 @@ constexpr std::array kRows{
     Row{"/tasks/{t}/artifacts/{a}/parts/{n}", "HEAD", Operation::artifact_bytes, false, true},
     Row{"/tasks/{t}/messages/{a}/parts/{n}", "GET", Operation::message_bytes, false, true},
     Row{"/tasks/{t}/messages/{a}/parts/{n}", "HEAD", Operation::message_bytes, false, true},
+    Row{"/tasks/{t}/tree", "GET", Operation::task_tree, false, true},
+    Row{"/tasks/{t}/tree", "HEAD", Operation::task_tree, false, true},
+    Row{"/tasks/{t}/plan.svg", "GET", Operation::plan_picture, false, true},
+    Row{"/tasks/{t}/plan.svg", "HEAD", Operation::plan_picture, false, true},
     Row{"/card", "GET", Operation::extended_card, true, false},
     Row{"/extendedAgentCard", "GET", Operation::extended_card, false, true},
 };

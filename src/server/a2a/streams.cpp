@@ -88,11 +88,15 @@ LogStream::Start start_of_sent(const CallPtr& call, const engine::Accepted& acce
   start.view = view_of(items, {accepted.id, accepted.context}, form.covers);
   start.framing = framing_of(items);
   start.numbered = form.numbered;
+  // Of a task that begins later the rest is for a subscription.
+  if (!task && accepted.delayed)
+    start.ends_at = [](task::State state) { return state == task::State::submitted; };
   if (!task) return start;
   if (form.covers) task->metadata = protocol::with_from(task->metadata, {accepted.before.value + 1});
   // The Task covers the log up to `after`; the stream continues from there.
-  start.first_block = first_frame(call, *task, false, accepted.after);
+  start.first_block = first_frame(call, *task, accepted.delayed, accepted.after);
   start.after = accepted.after;
+  start.ended_there = accepted.delayed;
   return start;
 }
 

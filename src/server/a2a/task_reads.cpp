@@ -1,5 +1,8 @@
 #include "server/a2a/task_reads.h"
 
+#include "base/trace_context.h"
+#include "json/document.h"
+#include "server/access.h"
 #include "task/link_parts.h"
 
 namespace baton::server::a2a {
@@ -9,6 +12,13 @@ using base::ErrorCode;
 
 // A task's log up to this size bypasses the budget.
 constexpr std::size_t kSmallTaskMax = 256 << 10;
+
+// The member `traceparent` of a message's metadata, for clients that cannot set headers.
+std::string trace_in(const task::Json& metadata) {
+  if (metadata.text.find("\"traceparent\"") == std::string::npos) return {};
+  const auto document = json::Document::parse_view(metadata.text, {.depth_max = 1'000});
+  return document ? base::read_traceparent(document->root()["traceparent"].string()) : std::string();
+}
 
 }  // namespace
 
@@ -70,6 +80,9 @@ base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& r
   heed_activation(call, request.numbers);
   request.submission.caller = call.caller;
   request.submission.agent = call.agent.name;
+  request.submission.trace = trace_of(call.head());
+  if (request.submission.trace.empty())
+    request.submission.trace = trace_in(request.submission.message.metadata);
   request.submission.extensions = call.extensions.active;
   request.submission.may_be_message = call.rules.has_messages();
   request.submission.answers_context = call.agent.settings.plain_answers;

@@ -10,7 +10,8 @@
 
 namespace baton::server::a2a {
 
-// Adds to a send what the call knows: the caller, the agent, the extensions. Fails if the call may not send.
+// Adds to a send what the call knows: the caller, the agent, the extensions, the trace. Fails if the call may
+// not send.
 base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& request);
 // The error if a send's message answer is not ready in time.
 base::Error no_message_yet();

@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "base/sha256.h"
+#include "server/access.h"
 #include "server/chat/call.h"
 #include "server/chat/conversation.h"
 #include "server/chat/run_stream.h"
@@ -283,6 +284,8 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   submission.agent = answer.call->agent.name;
   submission.context = answer.conversation;
   submission.metadata = request.metadata;
+  submission.hops = request.hops;
+  submission.trace = trace_of(answer.call->exchange->request());
   submission.tools = request.tools;
   submission.state = request.state;
   submission.history = request.history;

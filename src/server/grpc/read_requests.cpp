@@ -78,7 +78,11 @@ Result<void> read_metadata(const Reading& message, SendRequest& read) {
   if (!document) return fail(document.error());
   const json::Value metadata = document->root();
   Fields in;
-  in.take(protocol::read_numbers_wish(metadata, "metadata"), read.numbers);
+  in.take(protocol::read_send_numbers(metadata, "metadata"), read.numbers);
+  in.take(protocol::read_start_time(metadata, "metadata"), read.submission.start_at);
+  in.take(protocol::read_budget(metadata, "metadata"), read.submission.budget);
+  in.take(protocol::read_hops(metadata, "metadata"), read.submission.hops);
+  in.take(protocol::read_ask(metadata, "metadata"), read.submission.ask);
   read.submission.metadata = protocol::without_extension(metadata);
   return in.result();
 }
@@ -298,8 +302,7 @@ std::optional<PushRef> parse_name(std::string_view name) {
   return ref;
 }
 
-// The task, and with `has_config` the push config, that a request names. Where 1.0 has ids, 0.3 has resource
-// names.
+// The task that a request names, and with `has_config` the push config. 1.0 has ids, 0.3 resource names.
 Result<PushRef> read_ref(const protocol::grpc::Method& method, const Reading& message, bool has_config) {
   const bool is_v1 = method.version == ProtocolVersion::v1_0;
   const bool has_task_id = is_v1 && message.has_field("task_id");
@@ -383,9 +386,7 @@ Result<Request> read_request(const protocol::grpc::Method& method, const Reading
       return request_of(read_ref(method, message, true));
     case Operation::list_push:
       return request_of(read_ref(method, message, false));
-    case Operation::extended_card:
-    case Operation::artifact_bytes:  // no method has these two
-    case Operation::message_bytes:
+    default:  // the extended card; no method has the rest
       break;
   }
   return Request(server::a2a::CardRequest{});

@@ -62,7 +62,9 @@ class Objects {
 
   void write_status(const Writing& out, const task::Status& status, const TaskNames& names) const {
     out.enum_number("state", protocol::v1::number_of(status.state));
-    if (status.message) write_message(out.child(is_v1_ ? "message" : "update"), *status.message, names);
+    if (status.message) {
+      write_message(out.child(is_v1_ ? "message" : "update"), protocol::v1::status_message(status), names);
+    }
     write_time(out.as<pb::Timestamp>("timestamp"), status.at);
   }
 
@@ -75,7 +77,7 @@ class Objects {
       for (const task::Artifact& artifact : task.artifacts) write_artifact(out.add("artifacts"), artifact);
     }
     for (const task::Message& message : task.history) write_message(out.add("history"), message, names);
-    write_metadata(out, task.metadata);
+    write_metadata(out, protocol::with_usage(task.metadata, task.status));
   }
 
   void write_config(const Writing& out, const task::TaskId& task, const task::PushConfig& config) const {
@@ -183,6 +185,7 @@ struct AnswerWriter {
   void operator()(const server::a2a::PushDeleted&) const {}
   void operator()(const server::a2a::CardAnswer&) const {}
   void operator()(const server::a2a::ContentAnswer&) const {}
+  void operator()(const server::a2a::ViewAnswer&) const {}
 };
 
 void write_update(const Writing& out, const TaskNames& names, const task::Json& metadata) {

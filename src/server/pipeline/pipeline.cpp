@@ -8,6 +8,7 @@
 #include "server/access.h"
 #include "server/answers.h"
 #include "server/hosts.h"
+#include "server/plan_views.h"
 
 namespace baton::server {
 namespace {
@@ -18,6 +19,7 @@ constexpr std::string_view kHostedAgents = "/v1/aibot/bots/";     // of AG-Kit
 constexpr std::string_view kNoDefault =
     "no agent is the default one; GET /agents lists them, each at /agents/<name>/";
 constexpr std::string_view kV02ExtendedCard = "/agent/authenticatedExtendedCard";
+constexpr std::string_view kPlan = "/plan.svg";
 constexpr std::string_view kMetrics = "/metrics";
 constexpr std::size_t kSmallBody = 16 << 10;
 
@@ -98,6 +100,11 @@ std::string metrics_of(const Services& services, const std::function<http::Count
   total("rejected", counts.rejected);
   gauge(out, "baton_turns_queued", counts.turns.queued, "Turns waiting for a slot.");
   gauge(out, "baton_turns_running", counts.turns.running, "Turns running.");
+  gauge(out, "baton_turns_waiting_for_time", static_cast<std::int64_t>(counts.waiting_for_time),
+        "Turns that wait for a time.");
+  gauge(out, "baton_schedules", counts.schedules.schedules, "Schedules of agents' cards.");
+  gauge(out, "baton_scheduled_tasks_total", counts.schedules.begun, "Tasks made by schedules since start.",
+        "counter");
   gauge(out, "baton_log_subscriptions", static_cast<std::int64_t>(counts.live.subscriptions),
         "Streams and waiting answers that follow a task.");
   if (http_counts) {
@@ -152,6 +159,7 @@ void Pipeline::route(const ExchangePtr& exchange) const {
     return exchange->reply(plain_error(404, target.at_root ? kNoDefault : "no such agent"));
   }
   if (target.rest == kCard || target.rest == kOldCard) return serve_card(exchange, target);
+  if (target.rest == kPlan) return serve_plan(exchange, target);
   if (target.rest == kV02ExtendedCard && reads(request)) return serve_extended_card(exchange, target);
   if (const chat::Door door = chat::find_door(target.rest)) return serve_chat(exchange, target, door);
   serve_call(exchange, target);
@@ -168,7 +176,9 @@ Pipeline::Target Pipeline::target_of(const http::Request& request) const {
   const std::string_view prefix = path.substr(0, agents.size() + end);
   // Names need no percent-encoding; if one is encoded anyway, the decoded rest is used.
   const std::string_view raw_rest = raw.starts_with(prefix) ? raw.substr(prefix.size()) : after.substr(end);
-  const agents::Agent* agent = services_.catalogue.find({std::string(after.substr(0, end))});
+  // Hidden agents have other names.
+  const std::string name(after.substr(0, end));
+  const agents::Agent* agent = agents::is_agent_name(name) ? services_.catalogue.find({name}) : nullptr;
   return {{agent, false, base_url_, agent && agent == first}, after.substr(end), raw_rest};
 }
 
@@ -261,6 +271,18 @@ void Pipeline::serve_card(const ExchangePtr& exchange, const Target& target) con
   };
   if (target.agent->card_text.size() > kSmallBody) return exchange->block(answer);
   answer();
+}
+
+// For callers: it says more than the card.
+void Pipeline::serve_plan(const ExchangePtr& exchange, const Target& target) const {
+  if (!reads(exchange->request())) return exchange->reply(method_not_allowed("GET"));
+  const auto by =
+      admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
+  if (!by) return;
+  exchange->block([exchange, target] {
+    auto picture = plan_picture_of(*target.agent);
+    exchange->reply(picture ? picture_reply(std::move(*picture)) : refusal(picture.error()));
+  });
 }
 
 void Pipeline::serve_extended_card(const ExchangePtr& exchange, const Target& target) const {

@@ -23,6 +23,7 @@
 //   POST /v1/aibot/bots/<name>/send-message                   the same, as hosted AG-Kit agents have it
 //   GET  [/agents/<name>]/.well-known/agent-card.json         the agent's card; agent.json is the same
 //   GET  [/agents/<name>]/agent/authenticatedExtendedCard     its extended card, for A2A 0.2
+//   GET  [/agents/<name>]/plan.svg                            the picture of an agent that is a plan
 //   GET  /agents                                              the agents that the caller may call
 //   GET  /healthz  /health  /readyz  /metrics                 for operators
 //   OPTIONS anything                                          for browsers
@@ -87,6 +88,7 @@ class Pipeline {
   Target target_of(const http::Request& request) const;
   void serve_agents(const ExchangePtr& exchange) const;
   void serve_card(const ExchangePtr& exchange, const Target& target) const;
+  void serve_plan(const ExchangePtr& exchange, const Target& target) const;
   // For A2A 0.2.
   void serve_extended_card(const ExchangePtr& exchange, const Target& target) const;
   void serve_chat(const ExchangePtr& exchange, const Target& target, chat::Door door) const;

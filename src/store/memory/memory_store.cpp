@@ -364,7 +364,16 @@ Result<std::vector<task::TaskHead>> MemoryStore::open_tasks(Open which, task::Ta
 }
 
 Result<std::vector<Delivery>> MemoryStore::due_deliveries(base::Timestamp now, int limit) const {
-  return state_.with([&](const State& state) { return state.tables.deliveries().due(now, limit); });
+  return state_.with([&](const State& state) {
+    std::vector<Delivery> due = state.tables.deliveries().due(now, limit);
+    for (Delivery& delivery : due) {
+      for (const auto& [number, request] : state.tables.task(delivery.task)->requests) {
+        if (number.value <= delivery.event.value + 1 && !request.trace.empty())
+          delivery.trace = request.trace;
+      }
+    }
+    return due;
+  });
 }
 
 Result<std::optional<base::Timestamp>> MemoryStore::next_due() const {

@@ -163,7 +163,7 @@ std::vector<task::TaskHead> Tables::open_tasks(TaskStore::Open which, task::Task
     if (children == children_.end()) return found;
     for (const task::TaskKey child : children->second) {
       const task::TaskHead& head = tasks_.at(child).head;
-      add(head, !task::is_terminal(head.state));
+      add(head, !head.detached && !task::is_terminal(head.state));
     }
     return found;
   }
@@ -172,7 +172,7 @@ std::vector<task::TaskHead> Tables::open_tasks(TaskStore::Open which, task::Task
     if (which == TaskStore::Open::unfinished) {
       add(head, head.turn_state != task::TurnState::none);
     } else {
-      add(head, head.parent && !task::is_terminal(head.state) &&
+      add(head, head.parent && !head.detached && !task::is_terminal(head.state) &&
                     task::is_terminal(tasks_.at(head.parent).head.state));
     }
   }

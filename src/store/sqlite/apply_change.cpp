@@ -41,18 +41,16 @@ void write_events(Connection& connection, const TaskRow& row, task::EventNumber 
 
 void write_request(Connection& connection, task::TaskKey key, task::EventNumber message,
                    const task::RequestData& request) {
-  const std::string extensions =
-      request.extensions.empty() ? "" : store::codec::encode_strings(request.extensions);
+  if (request.empty()) return;
+  const auto list = [](const std::vector<std::string>& strings) {
+    return strings.empty() ? std::string() : store::codec::encode_strings(strings);
+  };
   const std::string history = request.history ? store::codec::encode_messages(*request.history) : "";
-  if (request.metadata.empty() && request.tools.empty() && request.client_state.empty() &&
-      extensions.empty() && history.empty()) {
-    return;
-  }
   connection.run(
-      "INSERT INTO turn_requests (task_key, number, metadata, tools, client_state, extensions, history) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?)",
-      key, message, request.metadata.text, request.tools.text, request.client_state.text, extensions,
-      history);
+      "INSERT INTO turn_requests (task_key, number, metadata, tools, client_state, extensions, hops, "
+      "history, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      key, message, request.metadata.text, request.tools.text, request.client_state.text,
+      list(request.extensions), list(request.hops), history, request.trace);
 }
 
 // Deletes a client's history after its turn. Such a client sends the whole conversation with each message, so
@@ -188,6 +186,10 @@ Result<void> check_new(WriteState& state, const task::NewTask& task) {
   return {};
 }
 
+bool waits_otherwise(const task::TaskHead& before, const task::TaskHead& after) {
+  return before.waits != after.waits || before.child_failed != after.child_failed;
+}
+
 Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) {
   const task::NewTask& task = *change.create;
   if (auto checked = check_new(state, task); !checked) return fail(checked.error());
@@ -207,6 +209,8 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   const auto new_context = fresh.alone ? true : enter_context(state, head, task);
   if (!new_context) return fail(new_context.error());
   head.key = insert_task(state.connection(), fresh, task);
+  if (waits_otherwise({}, head)) update_waits(state.connection(), fresh);
+  if (head.budget) update_budget(state.connection(), fresh);
   if (fresh.alone) head.context_key = own_context_key(head.key);
   state.count(head, 1);
   const int deliveries = write_step(state, fresh, {}, *step, change, now);
@@ -255,6 +259,10 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
   } else if (!change.events.empty()) {
     update_head_ends(state.connection(), row);
   }
+  if (waits_otherwise(before, row.head)) update_waits(state.connection(), row);
+  if (before.tokens != row.head.tokens || before.children != row.head.children)
+    update_usage(state.connection(), row);
+  if (before.budget != row.head.budget) update_budget(state.connection(), row);
   if (step->applied.shows) show_head(state.connection(), change.task);
   forget_history(state.connection(), before, row);
   state.count(row.head, 1);

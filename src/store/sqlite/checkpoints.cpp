@@ -1,10 +1,8 @@
 #include "store/sqlite/checkpoints.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 namespace baton::store::sqlite {
 namespace {
@@ -15,10 +13,11 @@ constexpr int kFramesToTryAgain = 250;
 constexpr int kFramesMax = 4 * kFrames;
 constexpr int kNice = 10;  // copying may wait, senders not
 
-// Copies what no reader is in the way of.
-void copy_pages(Connection& connection) {
-  sqlite3_wal_checkpoint_v2(connection.database().getHandle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
-                            nullptr);
+// Flushes the database's file. By SQLite's own handle: closing another one would drop the locks of all.
+bool flush_database(sqlite3* database) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK;
 }
 
 int note_frames(void* frames, sqlite3*, const char*, int count) {
@@ -32,7 +31,6 @@ Checkpoints::Checkpoints(const std::string& path, Connection& writer)
     : writer_(writer),
       due_(kFrames),
       copier_(path, Connection::Mode::write),
-      database_(::open(path.c_str(), O_RDWR | O_CLOEXEC)),
       thread_([this](const std::stop_token& stop) { run(stop); }) {
   sqlite3_wal_hook(writer.database().getHandle(), note_frames, &frames_);
 }
@@ -60,6 +58,15 @@ void Checkpoints::after_commit() {
   }
 }
 
+// Copies what no reader is in the way of. Not after a failed flush: the next one may succeed without the
+// pages that were lost, and the log would begin anew.
+void Checkpoints::copy_pages(Connection& connection) {
+  if (has_lost_) return;
+  sqlite3* const database = connection.database().getHandle();
+  const int code = sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (code != SQLITE_OK && sqlite3_extended_errcode(database) == SQLITE_IOERR_FSYNC) has_lost_ = true;
+}
+
 void Checkpoints::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "checkpoint");
   setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
@@ -72,7 +79,7 @@ void Checkpoints::run(const std::stop_token& stop) {
     copy_pages(copier_);
     copy_pages(copier_);
     // A pass flushes the database only if it comes to the end of the log: the writer's would flush it all.
-    ::fdatasync(database_.get());
+    if (!has_lost_ && !flush_database(copier_.database().getHandle())) has_lost_ = true;
     {
       std::lock_guard lock(mutex_);
       stage_ = Stage::copied;

@@ -4,17 +4,18 @@
 // The thread copies and flushes what was committed while the writer goes on. Under steady writing that never
 // ends, and a log that is not copied to its end never begins anew; so the writer copies the last pages
 // itself. If it is 64 MiB ahead it waits for the thread: the log outgrows that only where copying fails or a
-// reader is in the way, and then it is tried again.
+// reader is in the way, and then it is tried again. After a failed flush nobody knows what the disk has,
+// while the log counts as copied.
 //
-// Threads: all methods on the writer's thread.
+// Threads: all methods on the writer's thread, `has_lost` on any.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <thread>
 
-#include "base/unique_fd.h"
 #include "store/sqlite/connection.h"
 
 namespace baton::store::sqlite {
@@ -29,10 +30,14 @@ class Checkpoints {
 
   // Call after each commit, with no transaction open.
   void after_commit();
+  // A flush has failed. The program must end without closing the database, so that the next start copies the
+  // whole log again.
+  bool has_lost() const { return has_lost_; }
 
  private:
   enum class Stage { idle, copying, copied };
   void run(const std::stop_token& stop);
+  void copy_pages(Connection& connection);
 
   Connection& writer_;
   int frames_ = 0;  // in the log
@@ -42,8 +47,8 @@ class Checkpoints {
   std::condition_variable_any changed_;
   Stage stage_ = Stage::idle;
 
-  Connection copier_;        // that thread only
-  base::UniqueFd database_;  // that thread only
+  std::atomic<bool> has_lost_{false};
+  Connection copier_;  // that thread only
   std::jthread thread_;
 };
 

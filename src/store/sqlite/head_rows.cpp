@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "store/budget_codec.h"
 #include "store/own_context.h"
 #include "store/sqlite/context_rows.h"
 
@@ -32,7 +33,9 @@ std::string select_heads(std::string_view rest, std::string_view tasks = "tasks 
          "t.version, "
          "t.state, t.last_event, t.turn, t.turn_state, t.attempt, t.turn_message, t.waiting_messages, "
          "t.cancel_requested, t.ask, t.artifact_count, t.status_event, t.message_count, t.status_ms, "
-         "t.origin, t.indexed, t.created_ms, t.bytes, t.hidden, t.turn_begin, t.awaited "
+         "t.origin, t.indexed, t.created_ms, t.bytes, t.hidden, t.turn_begin, t.awaited, "
+         "t.waits_open_max, t.waits_on_failure, t.waits_until_ms, t.child_failed, t.tokens, t.children, "
+         "t.detached, t.budget "
          "FROM " +
          std::string(tasks) + " JOIN contexts c ON c.context_key = t.context_key " + std::string(rest);
 }
@@ -71,6 +74,15 @@ TaskRow row_of(const Query& query) {
   head.hidden = query.truth(25);
   head.turn_begin = {query.integer(26)};
   head.awaited = query.small(27);
+  head.waits.open_max = query.small(28);
+  head.waits.on_failure = query.truth(29);
+  if (!query.is_null(30)) head.waits.until = base::from_ms(query.integer(30));
+  head.child_failed = query.truth(31);
+  head.tokens = query.integer(32);
+  head.children = query.integer(33);
+  head.detached = query.truth(34);
+  if (!query.is_null(35))
+    head.budget = std::make_shared<const task::Budget>(codec::decode_budget(query.text(35)));
   return row;
 }
 
@@ -184,11 +196,11 @@ std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open w
                    "tasks t INDEXED BY tasks_unfinished");
   static const std::string kChildren = select_heads(
       "WHERE t.parent_key = ? AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
-      "ORDER BY t.task_key LIMIT ?");
+      "AND t.detached = 0 ORDER BY t.task_key LIMIT ?");
   static const std::string kOrphans = select_heads(
       "JOIN tasks p ON p.task_key = t.parent_key "
       "WHERE t.parent_key IS NOT NULL AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
-      "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') AND t.task_key > ? "
+      "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') AND t.detached = 0 AND t.task_key > ? "
       "ORDER BY t.task_key LIMIT ?");
   const std::string& sql = which == TaskStore::Open::unfinished ? kUnfinished
                            : which == TaskStore::Open::children ? kChildren
@@ -249,9 +261,9 @@ task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, created_ms, version, "
       "state, status_event, last_event, turn, turn_state, attempt, turn_message, waiting_messages, "
       "cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, hidden, turn_begin, "
-      "awaited) "
+      "awaited, detached) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-      "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
+      "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
   const task::TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
                  task.parent, static_cast<int>(task.origin), base::to_ms(row.created), head.version,
@@ -259,7 +271,7 @@ task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
                  base::to_ms(head.status_at), row.indexed, static_cast<std::int64_t>(head.bytes), head.hidden,
-                 head.turn_begin, head.awaited);
+                 head.turn_begin, head.awaited, head.detached);
   const task::TaskKey key{connection.last_key()};
   if (!task.metadata.empty()) {
     connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key, task.metadata.text);
@@ -283,6 +295,25 @@ void update_head_and_status(Connection& connection, const TaskRow& row) {
       "status_ms = ?18 WHERE task_key = ?1";
   update(connection, kSql, row, std::string(task::name_of(row.head.state)), row.head.status_event,
          base::to_ms(row.head.status_at));
+}
+
+void update_waits(Connection& connection, const TaskRow& row) {
+  const task::TaskHead& head = row.head;
+  connection.run(
+      "UPDATE tasks SET waits_open_max = ?2, waits_on_failure = ?3, waits_until_ms = iif(?4, ?5, NULL), "
+      "child_failed = ?6 WHERE task_key = ?1",
+      head.key, head.waits.open_max, head.waits.on_failure, head.waits.until.has_value(),
+      base::to_ms(head.waits.until.value_or(base::Timestamp())), head.child_failed);
+}
+
+void update_usage(Connection& connection, const TaskRow& row) {
+  connection.run("UPDATE tasks SET tokens = ?2, children = ?3 WHERE task_key = ?1", row.head.key,
+                 row.head.tokens, row.head.children);
+}
+
+void update_budget(Connection& connection, const TaskRow& row) {
+  connection.run("UPDATE tasks SET budget = ?2 WHERE task_key = ?1", row.head.key,
+                 codec::encode_budget(*row.head.budget));
 }
 
 void set_indexed(Connection& connection, task::TaskKey key) {

@@ -22,10 +22,17 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
 
 // Inserts a task and returns its key; `row.head` has none.
 task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task);
-// Updates all mutable columns except the status.
+// Updates all mutable columns except the status and those of update_waits.
 void update_head(Connection& connection, const TaskRow& row);
 // Also updates the status. Separate, because this rewrites an index used for listing tasks.
 void update_head_and_status(Connection& connection, const TaskRow& row);
+// Updates what the turn waits for besides all its children, which few turns do: the other updates are
+// cheaper without it.
+void update_waits(Connection& connection, const TaskRow& row);
+// Updates what the task and those below it have used.
+void update_usage(Connection& connection, const TaskRow& row);
+// Updates what they may take, which few tasks say; the head must have it.
+void update_budget(Connection& connection, const TaskRow& row);
 // Called once, when the task's log has grown long.
 void set_indexed(Connection& connection, task::TaskKey key);
 // Makes a hidden task visible.

@@ -46,8 +46,14 @@ void advance(Connection& connection, std::int64_t config, std::int64_t event, ba
       config, event, base::to_ms(now));
 }
 
-// Reads the columns "delivery_key, task_key, config_key, event_number, attempts, created_ms, due_ms" and
-// those of the config.
+// What read_deliveries() reads of a delivery `d` and its config `c`. Its trace is that of the last request
+// before the event.
+constexpr char kSelectDeliveries[] =
+    "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
+    "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.version, "
+    "(SELECT r.trace FROM turn_requests r WHERE r.task_key = d.task_key "
+    " AND r.number <= d.event_number + 1 AND r.trace <> '' ORDER BY r.number DESC LIMIT 1) ";
+
 base::Result<std::vector<Delivery>> read_deliveries(Query query) {
   std::vector<Delivery> due;
   while (query.step()) {
@@ -62,6 +68,7 @@ base::Result<std::vector<Delivery>> read_deliveries(Query query) {
     delivery.attempts = query.small(4);
     delivery.created_at = base::from_ms(query.integer(5));
     delivery.due = base::from_ms(query.integer(6));
+    delivery.trace = query.text(14);
     due.push_back(std::move(delivery));
   }
   return due;
@@ -184,27 +191,24 @@ base::Result<void> record_result(WriteState& state, const DeliveryResult& result
 
 base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base::Timestamp now, int limit) {
   if (!more_are_due(connection, now, limit)) {
-    return read_deliveries(connection.query(
-        "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, "
-        "d.due_ms, "
-        "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.version "
+    static const std::string kAll =
+        std::string(kSelectDeliveries) +
         "FROM deliveries d JOIN push_configs c ON c.config_key = d.config_key "
-        "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? ORDER BY d.due_ms, d.delivery_key",
-        base::to_ms(now)));
+        "WHERE d.due_ms IS NOT NULL AND d.due_ms <= ? ORDER BY d.due_ms, d.delivery_key";
+    return read_deliveries(connection.query(kAll.c_str(), base::to_ms(now)));
   }
   // Each caller's first delivery, then each one's second, and so on. A caller in a tenant is stored as the
   // tenant, U+001F and the caller.
-  return read_deliveries(connection.query(
-      "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
-      "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.version "
+  static const std::string kInTurn =
+      std::string(kSelectDeliveries) +
       "FROM (SELECT d.delivery_key, d.due_ms, row_number() OVER ("
       "  PARTITION BY substr(t.caller, instr(t.caller, char(31)) + 1) ORDER BY d.due_ms, d.delivery_key) AS "
       "place "
       "  FROM deliveries d JOIN tasks t ON t.task_key = d.task_key "
       "  WHERE d.due_ms IS NOT NULL AND d.due_ms <= ?1 ORDER BY place, d.due_ms, d.delivery_key LIMIT ?2) r "
       "JOIN deliveries d ON d.delivery_key = r.delivery_key "
-      "JOIN push_configs c ON c.config_key = d.config_key ORDER BY r.place, r.due_ms, r.delivery_key",
-      base::to_ms(now), limit));
+      "JOIN push_configs c ON c.config_key = d.config_key ORDER BY r.place, r.due_ms, r.delivery_key";
+  return read_deliveries(connection.query(kInTurn.c_str(), base::to_ms(now), limit));
 }
 
 void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Timestamp latest) {

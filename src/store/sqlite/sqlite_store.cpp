@@ -104,6 +104,7 @@ struct SqliteStore::Parts {
         clock(clock_used) {}
 
   void start(const SqliteOptions& options) {
+    server_name = writer.database().execAndGet("SELECT name FROM server").getString();
     sends.refresh(writer);
     state.start();
     checkpoints.emplace(options.path, writer);
@@ -130,6 +131,7 @@ struct SqliteStore::Parts {
   sqlite::SendIndex sends;
   sqlite::WriteState state;
   const base::Clock& clock;
+  std::string server_name;
   bool group_is_open = false;
   std::optional<sqlite::ConnectionPool> readers;
   std::optional<sqlite::WalFile> wal;
@@ -160,6 +162,10 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
 SqliteStore::SqliteStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 SqliteStore::~SqliteStore() = default;
+
+const std::string& SqliteStore::server_name() const {
+  return parts_->server_name;
+}
 
 // Runs `work` in the open group. What is left half written ends the group, and so does a refusal if the group
 // has nothing else.
@@ -208,6 +214,10 @@ Result<void> SqliteStore::commit() {
 }
 
 Result<void> SqliteStore::flush() {
+  if (parts_->checkpoints->has_lost()) {
+    return fail(ErrorCode::unavailable, "the store is not available at the moment",
+                "the database cannot be flushed to the disk");
+  }
   return parts_->wal->flush();
 }
 

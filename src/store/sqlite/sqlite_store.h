@@ -42,6 +42,9 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
 
   ~SqliteStore() override;
 
+  // The database's name to other servers: made with it, and the same over restarts.
+  const std::string& server_name() const;
+
   base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
   base::Result<void> commit() override;
   base::Result<void> flush() override;

@@ -103,7 +103,8 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   TurnInput input;
   input.message = added->message;
   Query query = connection.query(
-      "SELECT m.metadata, r.metadata, r.tools, r.client_state, r.extensions, r.history FROM tasks t "
+      "SELECT m.metadata, r.metadata, r.tools, r.client_state, r.extensions, r.hops, r.history, "
+      "r.trace FROM tasks t "
       "LEFT JOIN task_metadata m ON m.task_key = t.task_key "
       "LEFT JOIN turn_requests r ON r.task_key = t.task_key AND r.number = ?2 WHERE t.task_key = ?1",
       key, number);
@@ -112,12 +113,15 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   input.request.metadata = {query.text(1)};
   input.request.tools = {query.text(2)};
   input.request.client_state = {query.text(3)};
-  if (const std::string extensions = query.text(4); !extensions.empty()) {
-    auto decoded = store::codec::decode_strings(extensions);
+  input.request.trace = query.text(7);
+  for (auto [column, list] : {std::pair(4, &input.request.extensions), std::pair(5, &input.request.hops)}) {
+    const std::string text = query.text(column);
+    if (text.empty()) continue;
+    auto decoded = store::codec::decode_strings(text);
     if (!decoded) return fail(decoded.error());
-    input.request.extensions = std::move(*decoded);
+    *list = std::move(*decoded);
   }
-  if (const std::string history = query.text(5); !history.empty()) {
+  if (const std::string history = query.text(6); !history.empty()) {
     auto decoded = store::codec::decode_messages(history);
     if (!decoded) return fail(decoded.error());
     input.request.history = std::move(*decoded);

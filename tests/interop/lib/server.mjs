@@ -28,10 +28,13 @@ export class Server {
   #process;
   #ended;
 
-  // `agents`: folders beside this one, or of the examples that ship with the program.
-  constructor(config = {}, agents = ["desk", "quiet", "strict", "brief"]) {
+  // `agents`: folders beside this one, or of the examples that ship with the program. `cards`: further agents'.
+  // `variables`: of the program's environment.
+  constructor(config = {}, agents = ["desk", "quiet", "strict", "brief"], cards = {}, variables = {}) {
     this.config = config;
     this.names = agents;
+    this.cards = cards;
+    this.variables = variables;
     this.folder = mkdtempSync(join(tmpdir(), "baton-interop-"));
     this.agents = join(this.folder, "agents");
   }
@@ -45,8 +48,12 @@ export class Server {
       cpSync(source, join(this.agents, name), { recursive: true });
       const path = join(this.agents, name, "card.json");
       const card = JSON.parse(readFileSync(path, "utf8"));
-      if (card.baton.command[0] === "node") card.baton.command[0] = process.execPath;
+      if (card.baton.command?.[0] === "node") card.baton.command[0] = process.execPath;
       writeFileSync(path, JSON.stringify(card));
+    }
+    for (const [name, card] of Object.entries(this.cards)) {
+      mkdirSync(join(this.agents, name));
+      writeFileSync(join(this.agents, name, "card.json"), JSON.stringify(card));
     }
   }
 
@@ -73,7 +80,7 @@ export class Server {
         this.agents,
         "--allow-private-webhooks",
       ],
-      { stdio: ["ignore", "pipe", log], env: environment() },
+      { stdio: ["ignore", "pipe", log], env: { ...environment(), ...this.variables } },
     );
     closeSync(log);
     this.#ended = new Promise((resolve) => {

@@ -203,7 +203,7 @@ TEST_CASE("Catalogue: problems and oddities are told with line and column") {
 TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
   Bench bench;
   bench.folder.write("a/card.json", "{\"name\": }");
-  bench.folder.write("b/card.json", card(R"({"executor":"openai","worker":2,"mode":"thread"})"));
+  bench.folder.write("b/card.json", card(R"({"executor":"opnai","worker":2,"mode":"thread"})"));
   bench.folder.write("c/card.json", card(R"({"executor":"command","io":"text","mode":"worker"})"));
   bench.folder.write("d/card.json", card(R"({"executor":"command","command":["x"],"default":true})"));
   bench.folder.write("e/card.json", card(R"({"executor":"command","command":["x"],"default":true})"));
@@ -224,7 +224,8 @@ TEST_CASE("Catalogue: everything wrong with all cards is in one report") {
       "/F/card.json: the folder's name must be of a-z 0-9 - _ . and begin with a letter or digit",
       "/F/card.json: /baton/command/0: must not be empty",
       "/F/card.json: /baton/env: \"A=B\" cannot be an environment variable",
-      "/b/card.json: /baton/executor: must be one of \"command\", \"builtin\"",
+      "/b/card.json: /baton/executor: must be one of \"command\", \"builtin\", \"a2a\", \"ag-ui\", "
+      "\"openai\", \"workflow\"",
       "/b/card.json: /baton/worker: is unknown; did you mean \"workers\"?",
       "/b/card.json: /baton/mode: must be one of \"turn\", \"worker\"",
       "/c/card.json: /baton: executor \"command\" needs \"command\": [\"program\", \"argument\", ...]",
@@ -247,6 +248,23 @@ TEST_CASE("Catalogue: a folder that is missing or empty is refused") {
       Catalogue::load(bench.folder.path() / "nowhere", agents::command_executors(bench.host));
   REQUIRE_FALSE(missing.has_value());
   CHECK(missing.error().for_log.find("cannot be read: No such file or directory") != std::string::npos);
+}
+
+TEST_CASE("Catalogue: a model whose tool is no agent is served, and the log is told") {
+  Bench bench;
+  bench.folder.write("echo/card.json", card(R"({"executor":"command","command":["true"]})"));
+  bench.folder.write("model/card.json", card(R"({"executor":"openai","url":"https://host/v1",
+                                                "model":{"name":"m","tools":["echo","eco"]}})"));
+  base::WorkerPool pool("functions", 1, 10);
+  const auto make = [&](const agents::Agent&) {
+    return std::make_unique<agents::FunctionExecutor>(pool, [](agents::FunctionTurn&) {});
+  };
+  const auto catalogue = Catalogue::load(bench.folder.path(), make);
+  REQUIRE(catalogue.has_value());
+  CHECK(catalogue->find({"model"}) != nullptr);
+  REQUIRE(catalogue->warnings().size() == 1);
+  CHECK(catalogue->warnings().front().report.ends_with(
+      "/model/card.json: /baton/model/tools: there is no agent \"eco\""));
 }
 
 TEST_CASE("Catalogue: built-in executors are made by name") {
@@ -336,6 +354,26 @@ TEST_CASE("Catalogue: an agent whose card is wrong when it is read again stays a
   std::filesystem::remove_all(bench.folder.path() / "two");
   CHECK_FALSE(catalogue->reload(bench.folder.path(), agents::command_executors(bench.host)));
   CHECK(catalogue->find({"two"}) != nullptr);
+}
+
+TEST_CASE("Catalogue: all URLs that are known have one hidden agent, and no other URL has any") {
+  const auto named = [](const std::string& name) {
+    agents::Agent agent;
+    agent.name.value = name;
+    return agent;
+  };
+  std::vector<agents::Agent> agents;
+  agents.push_back(named("one"));
+  Catalogue catalogue(std::move(agents));
+  CHECK(catalogue.find({"https://a/"}) == nullptr);
+  catalogue.add_elsewhere(named("~elsewhere"), [](std::string_view url) { return url != "https://b/"; });
+  const agents::Agent* elsewhere = catalogue.find({"https://a/"});
+  REQUIRE(elsewhere != nullptr);
+  CHECK(elsewhere->name.value == "~elsewhere");
+  CHECK(catalogue.find({"https://a/x"}) == elsewhere);
+  CHECK(catalogue.find({"https://b/"}) == nullptr);
+  CHECK(catalogue.find({"two"}) == nullptr);
+  CHECK(catalogue.all().size() == 1);
 }
 
 }  // namespace catalogue_test

@@ -1,6 +1,7 @@
 #include "agents/function_executor.h"
 
 #include <doctest/doctest.h>
+#include <poll.h>
 
 #include <atomic>
 #include <stdexcept>
@@ -103,7 +104,7 @@ TEST_CASE("FunctionExecutor: a full pool fails the turn") {
   base::WorkerPool pool("functions", 1, 0);
   Running running(pool, [](FunctionTurn&) {});
   REQUIRE(running.sink->wait_finished());
-  CHECK(running.sink->ending() == "too many turns of built-in agents");
+  CHECK(running.sink->ending() == "too many turns run at the same time");
 }
 
 TEST_CASE("FunctionExecutor: a function waits while its sink has no room") {
@@ -120,6 +121,33 @@ TEST_CASE("FunctionExecutor: a function waits while its sink has no room") {
   sink->make_room();
   REQUIRE(sink->wait_finished());
   CHECK(sink->all_text() == "ab");
+}
+
+TEST_CASE("FunctionExecutor: a cancel and a drop are seen by calls that block on the descriptor") {
+  base::WorkerPool pool("functions", 1, 10);
+  std::atomic<bool> quiet{true}, cancelled{false}, dropped{false};
+  const auto is_readable = [](const FunctionTurn& turn, int timeout_ms) {
+    pollfd one{turn.stop_fd(), POLLIN, 0};
+    return ::poll(&one, 1, timeout_ms) == 1;
+  };
+  const auto longest = static_cast<int>(std::chrono::milliseconds(test::patience()).count());
+  Running running(pool, [&](FunctionTurn& turn) {
+    turn.text("begun");
+    cancelled = is_readable(turn, longest) && !turn.dropped();
+    turn.hush();
+    quiet = !is_readable(turn, 0);
+    turn.text("hushed");
+    dropped = is_readable(turn, longest) && turn.dropped();
+  });
+  REQUIRE(running.sink->wait_until([](const RecordingSink& sink) { return sink.all_text() == "begun"; }));
+  running.turn->cancel();
+  REQUIRE(
+      running.sink->wait_until([](const RecordingSink& sink) { return sink.all_text() == "begunhushed"; }));
+  running.turn.reset();
+  pool.stop();
+  CHECK(cancelled);
+  CHECK(quiet);
+  CHECK(dropped);
 }
 
 }  // namespace function_executor_test

@@ -139,6 +139,8 @@ TEST_CASE(
       {R"({"cors": {"origins": [1]}})", "/cors/origins: must be a list of texts"},
       {R"({"cors": {"origins": ["https://a.example/path"]}})",
        "cors.origins: must be *, loopback or like https://host:port"},
+      {R"({"outbound": {"delegate_urls": ["https://a.example"]}})",
+       "outbound.delegate_urls: https://a.example: it has no path"},
       {R"({"log": {"level": "loud"}})", "/log/level: must be one of trace, debug, info"},
       {R"({"log": {"format": 3}})", "/log/format: must be one of json, text"},
       {R"({"port": 1, "port": 2})", "/port: is there more than once"},

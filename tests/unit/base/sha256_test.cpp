@@ -41,4 +41,13 @@ TEST_CASE("Sha256: it is the same in however many pieces short and long texts co
   CHECK(digest_of(texts) == expected);
 }
 
+TEST_CASE("uuid_of: equal texts give the same UUID, of version 5") {
+  const std::string id = baton::base::uuid_of({"a", "bc"});
+  CHECK(id == baton::base::uuid_of({"a", "bc"}));
+  CHECK(id != baton::base::uuid_of({"ab", "c"}));
+  REQUIRE(id.size() == 36);
+  CHECK(id[14] == '5');
+  CHECK(std::string("89ab").find(id[19]) != std::string::npos);
+}
+
 }  // namespace sha256_test

@@ -34,4 +34,13 @@ TEST_CASE("Text: percent-encoding keeps letters, digits and four marks, and read
   }
 }
 
+TEST_CASE("Text: a beginning has at most so many bytes and cuts no character in two") {
+  for (const char* text : {"", "a", "abc"}) CHECK(beginning_of(text, 3) == text);
+  CHECK(beginning_of("abcd", 3) == "abc");
+  CHECK(beginning_of("ab\xc3\xbc", 3) == "ab");
+  CHECK(beginning_of("ab\xc3\xbc", 4) == "ab\xc3\xbc");
+  CHECK(beginning_of("\xf0\x9f\x98\x80", 3).empty());
+  CHECK(beginning_of("a\xf0\x9f\x98\x80z", 5) == "a\xf0\x9f\x98\x80");
+}
+
 }  // namespace base_text_test

@@ -12,7 +12,7 @@ TEST_CASE("Commands: the line that goes on names server and agent where they are
   ClientOptions client;
   client.url = "http://h:1";
   client.agent = "table report";
-  client.token = "secret";
+  client.access.token = "secret";
   CHECK(command_line(client, {"send", "--task", "t'1", "YES"}) ==
         "baton send --task 't'\\''1' YES --url http://h:1 --agent 'table report'");
   client.a2a = "0.3";

@@ -33,7 +33,9 @@ TEST_CASE("Delegation: a child that works again, as somebody else answered it, i
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
-  parent->sink->delegate(call("d1"));
+  auto mine = call("d1");
+  mine.takes_questions = true;
+  parent->sink->delegate(mine);
   const auto asking = bench.helper().next();
   REQUIRE(asking);
   parent->sink->delegate(call("d2"));

@@ -23,6 +23,7 @@ agents::DelegateRequest request_to(const std::string& agent, const task::TaskId&
   request.agent = agent;
   request.message.parts.push_back(task::Part::of_text("work"));
   request.task = child;
+  request.takes_questions = true;
   return request;
 }
 
@@ -107,6 +108,9 @@ TEST_CASE("Delegation: a child that fails is a subagent that failed, with its re
   REQUIRE(wait_delivered(bench, parent, 2));
   parent->sink->delegate(request_to("nobody"));
   REQUIRE(wait_delivered(bench, parent, 3));
+  CHECK(parent->delivered[0].error == "no idea");
+  CHECK(parent->delivered[0].task->status.state == task::State::failed);
+  CHECK(parent->delivered[1].error == "canceled");
   parent->sink->finish(agents::Done{});
   REQUIRE(bench.wait(accepted->key));
   CHECK(story_of(bench.log(accepted->key)) ==

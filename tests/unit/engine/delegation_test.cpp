@@ -46,11 +46,14 @@ TEST_CASE("Delegation: the child's result comes back to the turn, and the child 
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Delegation: a child that asks comes back, and can be answered") {
+TEST_CASE(
+    "Delegation: a child that asks comes back to a turn that takes its questions, and can be answered") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   const auto parent = bench.scripted().next();
-  parent->sink->delegate(request_to("helper", "do this"));
+  auto request = request_to("helper", "do this");
+  request.takes_questions = true;
+  parent->sink->delegate(request);
   task::Message question;
   question.parts.push_back(task::Part::of_text("how?"));
   bench.helper().next()->sink->finish(agents::Asked{"a", false, question});
@@ -103,7 +106,7 @@ TEST_CASE("Delegation: an agent that is not there, and one too deep, come back a
   REQUIRE(grandchild);
   grandchild->sink->delegate(request_to("helper", "x"));
   REQUIRE(bench.helper().wait_for([&] { return !grandchild->delivered.empty(); }));
-  CHECK(grandchild->delivered[0].error == "tasks may be delegated 2 deep only");
+  CHECK(grandchild->delivered[0].error == "tasks may be delegated 2 deep only (max_depth)");
   for (const auto& running : {grandchild, child, parent}) running->sink->finish(agents::Done{});
 }
 

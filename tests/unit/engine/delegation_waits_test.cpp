@@ -139,11 +139,13 @@ TEST_CASE("Delegation: with one slot a turn that waits does not starve its child
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
 
-TEST_CASE("Delegation: a waiting turn's child that asks is a result, and its answer is awaited in turn") {
+TEST_CASE("Delegation: a child that asks a waiting turn is a result, and its answer is awaited in turn") {
   EngineBench bench;
   const auto accepted = bench.submit(EngineBench::message("parent", "t1"));
   auto parent = bench.scripted().next();
-  parent->sink->delegate(call("d1", "helper"));
+  auto first = call("d1", "helper");
+  first.takes_questions = true;
+  parent->sink->delegate(first);
   parent->sink->finish(agents::Waits{});
   bench.helper().next()->sink->finish(question());
   parent = bench.scripted().next();

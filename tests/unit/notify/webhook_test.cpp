@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+#include <tuple>
+
 namespace webhook_test {
 
 using namespace std::chrono_literals;
@@ -71,6 +74,25 @@ TEST_CASE("webhook_request: without token and credentials there is no such heade
   const auto request = webhook_request(Delivery{}, {"t"}, {});
   CHECK(header(request, "X-A2A-Notification-Token") == "(absent)");
   CHECK(header(request, "Authorization") == "(absent)");
+  CHECK(header(request, "traceparent") == "(absent)");
+}
+
+TEST_CASE("webhook_request: each attempt at each event, and each config, is a span of the task's trace") {
+  const std::string trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-";
+  std::set<std::string> all;
+  for (const auto& [event, attempts, config] :
+       {std::tuple(7, 0, "p"), std::tuple(7, 1, "p"), std::tuple(8, 0, "p"), std::tuple(7, 0, "q")}) {
+    Delivery delivery;
+    delivery.trace = trace + "00f067aa0ba902b7-01";
+    delivery.event = {event};
+    delivery.attempts = attempts;
+    delivery.config.id = {config};
+    const std::string sent = header(webhook_request(delivery, {"t"}, {}), "traceparent");
+    CHECK(sent.starts_with(trace));
+    CHECK(sent != delivery.trace);
+    all.insert(sent);
+  }
+  CHECK(all.size() == 4);
 }
 
 TEST_CASE("webhook_request: the scheme is bearer where it is named or none is, else the first") {

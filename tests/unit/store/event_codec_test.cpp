@@ -177,8 +177,10 @@ TEST_CASE("Event codec: an activity comes back with its content or with its patc
 
 TEST_CASE("Event codec: each phase of a subagent comes back") {
   using Phase = task::Subagent::Phase;
-  for (const Phase phase : {Phase::started, Phase::finished, Phase::failed, Phase::asks, Phase::answered}) {
-    const task::Subagent after = through(task::Subagent{"t-1", kOddText, phase, {}, kOddText, {7}, {9}});
+  for (const Phase phase :
+       {Phase::started, Phase::finished, Phase::failed, Phase::asks, Phase::answered, Phase::passed}) {
+    const task::Subagent after =
+        through(task::Subagent{"t-1", kOddText, phase, {}, kOddText, {7}, {9}, true, true});
     CHECK(after.id == "t-1");
     CHECK(after.name == kOddText);
     CHECK(after.phase == phase);
@@ -186,12 +188,28 @@ TEST_CASE("Event codec: each phase of a subagent comes back") {
     CHECK(after.call == kOddText);
     CHECK(after.task.value == 7);
     CHECK(after.after.value == 9);
+    CHECK(after.asks_agent);
+    CHECK(after.is_detached);
   }
   CHECK(through(task::Subagent{"t-1", "n", Phase::failed, kOddText}).error == kOddText);
 }
 
+TEST_CASE("Event codec: whose question it is comes back, and what is an answer to a child") {
+  task::StatusChanged asks;
+  asks.status.asked_by = {{{"helper"}, {"k1"}, "k1.7"}, {{kOddText}, {kOddText}, kOddText}};
+  CHECK(through(asks).status.asked_by == asks.status.asked_by);
+  CHECK(through(task::StatusChanged{}).status.asked_by.empty());
+  task::MessageAdded answer;
+  answer.message.id = {"m"};
+  answer.message.parts.push_back(task::Part::of_text("so"));
+  CHECK_FALSE(through(answer).for_child);
+  answer.for_child = true;
+  CHECK(through(answer).for_child);
+}
+
 TEST_CASE("Event codec: usage comes back byte for byte") {
   CHECK(through(task::Usage{kOddJson}).used == kOddJson);
+  CHECK(through(task::ExecutorState{kOddJson}).state == kOddJson);
 }
 
 TEST_CASE("Event codec: the numbers of kinds on users' disks stay what they are") {
@@ -201,6 +219,7 @@ TEST_CASE("Event codec: the numbers of kinds on users' disks stay what they are"
   CHECK(kind_of(task::Activity{}) == Kind::activity);
   CHECK(kind_of(task::Subagent{}) == Kind::subagent);
   CHECK(kind_of(task::Usage{}) == Kind::usage);
+  CHECK(kind_of(task::ExecutorState{}) == Kind::executor_state);
   CHECK(static_cast<int>(Kind::custom) == 11);
   CHECK(static_cast<int>(Kind::reasoning) == 12);
   CHECK(static_cast<int>(Kind::activity) == 13);
@@ -246,10 +265,10 @@ TEST_CASE("Event codec: what is no stored event is an error") {
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().code == base::ErrorCode::internal);
   }
-  for (int kind = 1; kind <= 15; ++kind) {
+  for (int kind = 1; kind <= 16; ++kind) {
     for (const char* body : {"", "x", "[]", "null", "{", "{}{}"}) CHECK_FALSE(decode(kind, body).has_value());
   }
-  for (const int kind : {-1, 0, 16, 1000}) CHECK_FALSE(decode(kind, "{}").has_value());
+  for (const int kind : {-1, 0, 17, 1000}) CHECK_FALSE(decode(kind, "{}").has_value());
 }
 
 TEST_CASE("Event codec: every shortened body is an error or a value, never a crash") {

@@ -162,6 +162,82 @@ TEST_CASE("apply: a turn that waits is queued when no child is awaited any more"
   CHECK(applied_to(State::working, waits_for_nothing)->head.turn_state == task::TurnState::queued);
 }
 
+TEST_CASE("apply: a turn that waits goes on with so many children left, or after a failure since it began") {
+  using Phase = task::Subagent::Phase;
+  const auto waiting = [](task::Waits waits, Phase first) {
+    Change change = apply_test::change({task::Subagent{"a", "x"}, task::Subagent{"b", "y"},
+                                        task::Subagent{"c", "z"}, task::Subagent{"a", "x", first, {}}});
+    change.turn.emplace();
+    change.turn->state = task::TurnState::waiting;
+    change.turn->waits = waits;
+    return applied_to(State::working, change)->head;
+  };
+  const auto then = [](const TaskHead& before, Phase phase) {
+    Change next = change({task::Subagent{"b", "y", phase, {}}});
+    return task::apply(before, next, kNow, kPlaces)->head;
+  };
+  const TaskHead counts = waiting({1, false}, Phase::finished);
+  CHECK(counts.turn_state == task::TurnState::waiting);
+  CHECK(counts.waits.open_max == 1);
+  CHECK(counts.awaited == 2);
+  const TaskHead enough = then(counts, Phase::failed);
+  CHECK(enough.turn_state == task::TurnState::queued);
+  CHECK(enough.awaited == 1);
+  CHECK(enough.waits == task::Waits());
+  CHECK(waiting({2, false}, Phase::finished).turn_state == task::TurnState::queued);
+
+  const TaskHead careful = waiting({0, true}, Phase::finished);
+  CHECK(then(careful, Phase::finished).turn_state == task::TurnState::waiting);
+  CHECK(then(careful, Phase::failed).turn_state == task::TurnState::queued);
+  CHECK(waiting({0, true}, Phase::failed).turn_state == task::TurnState::queued);
+  CHECK(waiting({0, false}, Phase::failed).turn_state == task::TurnState::waiting);
+}
+
+TEST_CASE("apply: a turn that waits for a time goes on with its children or when it is queued, not before") {
+  using Phase = task::Subagent::Phase;
+  Change sleeps = change({});
+  sleeps.turn.emplace();
+  sleeps.turn->state = task::TurnState::waiting;
+  sleeps.turn->waits = {-1, false, kNow};
+  const TaskHead asleep = applied_to(State::working, sleeps)->head;
+  CHECK(asleep.turn_state == task::TurnState::waiting);
+  Change wakes = change({});
+  wakes.turn.emplace();
+  wakes.turn->state = task::TurnState::queued;
+  const TaskHead awake = task::apply(asleep, wakes, kNow, kPlaces)->head;
+  CHECK(awake.turn_state == task::TurnState::queued);
+  CHECK_FALSE(awake.waits.until);
+
+  Change both = change({task::Subagent{"a", "x"}});
+  both.turn = sleeps.turn;
+  both.turn->waits.open_max = 0;
+  const TaskHead patient = applied_to(State::working, both)->head;
+  CHECK(patient.turn_state == task::TurnState::waiting);
+  Change ends = change({task::Subagent{"a", "x", Phase::finished, {}}});
+  CHECK(task::apply(patient, ends, kNow, kPlaces)->head.turn_state == task::TurnState::queued);
+
+  both.turn->waits = {-1, false};  // nothing would wake it but its child
+  const TaskHead last = applied_to(State::working, both)->head;
+  CHECK(last.turn_state == task::TurnState::waiting);
+  CHECK(task::apply(last, ends, kNow, kPlaces)->head.turn_state == task::TurnState::queued);
+}
+
+TEST_CASE("apply: what has failed is forgotten when the next turn is queued") {
+  using Phase = task::Subagent::Phase;
+  Change fails = change(
+      {task::Subagent{"a", "x"}, task::Subagent{"b", "y"}, task::Subagent{"a", "x", Phase::failed, {}}});
+  fails.turn.emplace();
+  fails.turn->state = task::TurnState::running;
+  const TaskHead running = applied_to(State::working, fails)->head;
+  CHECK(running.child_failed);
+  Change again = change({});
+  again.turn.emplace();
+  again.turn->state = task::TurnState::queued;
+  const TaskHead queued = task::apply(running, again, kNow, kPlaces)->head;
+  CHECK_FALSE(queued.child_failed);
+  CHECK(queued.awaited == 1);
+}
+
 TEST_CASE(
     "apply: a turn's own output begins after the change that makes it, and a task without one awaits none") {
   Change next = change({task::Subagent{"a", "x"}, delta("new")});
@@ -260,7 +336,7 @@ struct Life {
             before.last_event.value + static_cast<std::int64_t>(change.events.size()));
     REQUIRE(head.awaited >= 0);
     if (head.turn_state == task::TurnState::none) REQUIRE(head.awaited == 0);
-    if (head.turn_state == task::TurnState::waiting) REQUIRE(head.awaited > 0);
+    if (head.turn_state == task::TurnState::waiting) REQUIRE((head.awaited > 0 || head.waits.until));
     REQUIRE(head.turn_begin <= head.last_event);
     if (!before.hidden) REQUIRE_FALSE(head.hidden);
     State state = before.state;

@@ -57,7 +57,7 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   told.task_metadata = told.client_state = told.metadata = {"{\n  \"k\": \"v\\n\"\r\n}"};
   told.extensions = {"https://example.org/e"};
   told.results = {{"d1", reference, {}}, {"d2", std::nullopt, "no such agent"}};
-  told.trace = "00-trace";
+  told.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   const std::string text = line::encode_turn(told, "ask-1");
   CHECK(text.find('\n') == text.size() - 1);
   CHECK(text.find('\r') == std::string::npos);
@@ -93,7 +93,7 @@ TEST_CASE("line: a turn is one line with everything in the A2A 1.0 shape") {
   CHECK((*results.begin())["id"].string() == "d1");
   CHECK((*results.begin())["task"]["status"]["state"].string() == "TASK_STATE_COMPLETED");
   CHECK((*++results.begin())["error"].string() == "no such agent");
-  CHECK(turn["trace"].string() == "00-trace");
+  CHECK(turn["traceparent"].string() == told.trace);
 }
 
 TEST_CASE("line: a turn without references and extensions does not name them") {
@@ -155,6 +155,10 @@ TEST_CASE("line: each type of an agent's line is read") {
       R"({"type":"delegate","id":"d","agent":"a","message":{"role":"ROLE_AGENT","parts":[{"text":"x"}]},"task":"k"})");
   CHECK(delegate.message.role == task::Role::user);
   CHECK(delegate.task.value == "k");
+  CHECK_FALSE(delegate.takes_questions);
+  const std::string begin = R"({"type":"delegate","id":"d","agent":"a","message":"x",)";
+  CHECK(decoded_as<line::Delegate>(begin + R"("questions":"mine"})").takes_questions);
+  CHECK(decoded_as<line::Delegate>(begin + R"("detach":true})").detached);
 
   const auto ask = decoded_as<line::Ask>(
       R"({"type":"ask","message":{"parts":[{"text":"q"}],"metadata":{"m":1}},"schema":{"type": "string"}})");
@@ -201,6 +205,10 @@ TEST_CASE("line: what is wrong with a line is named") {
   CHECK(why(R"({"type":"step","name":"s","phase":"x"})") ==
         "step: \"phase\" must be \"start\" or \"finish\"");
   CHECK(why(R"({"type":"delegate","id":"d","agent":"a"})") == "delegate: \"message\" is missing");
+  CHECK(why(R"({"type":"delegate","id":"d","agent":"a","message":"x","questions":"yours"})") ==
+        "delegate: \"questions\" must be \"mine\" or \"caller\"");
+  CHECK(why(R"({"type":"delegate","id":"d","agent":"a","message":"x","detach":true,"task":"k"})") ==
+        "delegate: \"detach\" is for a new child");
   CHECK(why(R"({"type":"ask","message":"m","schema":[]})") == "ask: \"schema\" must be an object");
   CHECK(why(R"({"type":"fail"})") == "fail: \"error\" is missing");
   const std::string odd = std::string(63, 'x') + "\u20ac";

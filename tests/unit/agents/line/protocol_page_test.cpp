@@ -145,7 +145,7 @@ TEST_CASE("Line protocol schema: what the code writes is as it says") {
   turn.task_metadata = turn.client_state = turn.metadata = {R"({"k": [1]})"};
   turn.extensions = {"e"};
   turn.results = {{"d1", child, {}}, {"d2", std::nullopt, "no such agent"}};
-  turn.trace = "trace";
+  turn.trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   check_to_agent(line::encode_turn(turn, "ask"));
   check_to_agent(line::encode_cancel("t1"));
   check_to_agent(line::encode_tool_result("t1", {"c", {"[1]"}, {}}));

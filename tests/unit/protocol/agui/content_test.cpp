@@ -58,10 +58,14 @@ TEST_CASE("AG-UI content: media parts of 1.0") {
           R"([{"type":"image","source":{"type":"data","value":"aGk=","mimeType":"image/png"},"metadata":{"w":1}},
                      {"type":"audio","source":{"type":"url","value":"https://example.org/a"}},
                      {"type":"document","source":{"type":"file","value":"f1","provider":"p","mimeType":"text/csv"}},
+                     {"type":"document","source":{"type":"data","value":"aGk="},"metadata":{"filename":"a.csv"}},
+                     {"type":"document","source":{"type":"data","value":"aGk="},"metadata":{"filename":1}},
                      {"type":"video","source":{"type":"telepathy","value":"x"}}])") ==
       std::vector{Part{Part::Kind::raw, "aGk=", {}, "image/png", {R"({"w":1})"}},
                   Part{Part::Kind::url, "https://example.org/a", {}, {}, {}},
-                  Part{Part::Kind::data, R"({"file":{"id":"f1","provider":"p"}})", {}, "text/csv", {}}});
+                  Part{Part::Kind::data, R"({"file":{"id":"f1","provider":"p"}})", {}, "text/csv", {}},
+                  Part{Part::Kind::raw, "aGk=", "a.csv", {}, {R"({"filename":"a.csv"})"}},
+                  Part{Part::Kind::raw, "aGk=", {}, {}, {R"({"filename":1})"}}});
 }
 
 TEST_CASE("AG-UI content: a data URL is the bytes it holds") {
@@ -89,11 +93,12 @@ TEST_CASE("AG-UI content: written as text, or in parts that the client's generat
              url{Part::Kind::url, "https://example.org/a", {}, {}, {}},
              kept{Part::Kind::data, R"({"file":{"id":"f1"}})", {}, "text/csv", {}};
   CHECK(written({text, Part::of_text("b"), Part::of_data({"1"})}, true) == R"("a\nb")");
-  CHECK(written({text, raw, url, kept}, true) ==
-        R"([{"type":"text","text":"a"},)"
-        R"({"type":"image","source":{"type":"data","value":"aGk=","mimeType":"image/png"}},)"
-        R"({"type":"document","source":{"type":"url","value":"https://example.org/a"}},)"
-        R"({"type":"document","source":{"type":"file","value":"f1","mimeType":"text/csv"}}])");
+  CHECK(
+      written({text, raw, url, kept}, true) ==
+      R"([{"type":"text","text":"a"},)"
+      R"({"type":"image","source":{"type":"data","value":"aGk=","mimeType":"image/png"},"metadata":{"filename":"a.png"}},)"
+      R"({"type":"document","source":{"type":"url","value":"https://example.org/a"}},)"
+      R"({"type":"document","source":{"type":"file","value":"f1","mimeType":"text/csv"}}])");
   CHECK(written({text, raw, url, kept}, false) ==
         R"([{"type":"text","text":"a"},)"
         R"({"type":"binary","mimeType":"image/png","data":"aGk=","filename":"a.png"},)"

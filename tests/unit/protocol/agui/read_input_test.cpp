@@ -72,6 +72,16 @@ TEST_CASE("RunAgentInput: the request of the protocol's document") {
   CHECK(request.answers.empty());
 }
 
+TEST_CASE("RunAgentInput: the hops of another Baton are not the agent's to know") {
+  const auto request = good(R"({"messages":[],"forwardedProps":{"a":1,"urn:baton:a2a:1":{"hops":["n/x"]}}})");
+  CHECK(request.hops == std::vector<std::string>{"n/x"});
+  CHECK(request.metadata.text == R"({"agui":{"forwardedProps":{"a":1}}})");
+  CHECK(good(R"({"messages":[],"forwardedProps":{"urn:baton:a2a:1":{"hops":["n/x"]}}})").metadata.empty());
+  CHECK(good(R"({"messages":[],"forwardedProps":"text"})").hops.empty());
+  CHECK(complaint(R"({"messages":[],"forwardedProps":{"urn:baton:a2a:1":{"hops":7}}})")
+            .find("forwardedProps") != std::string::npos);
+}
+
 TEST_CASE("RunAgentInput: all but the messages may be missing or null") {
   const auto request = good(R"({"messages":[{"role":"user","content":"Hi"}],"state":null,"tools":null,
     "context":[],"forwardedProps":{},"resume":null,"protocolVersion":null,"unknown":1})");

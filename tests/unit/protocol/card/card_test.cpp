@@ -84,16 +84,28 @@ TEST_CASE("Card: what the schema cannot say of security is checked too") {
 TEST_CASE("Card: wrong members are found with their pointer") {
   const auto problems =
       protocol::check_card(R"({"name":"","description":"","version":"1","skills":[{"id":"s"}],
-    "defaultInputModes":["a"],"defaultOutputModes":["a"],"baton":{"executor":"a2a","comand":["x"]}})");
+    "defaultInputModes":["a"],"defaultOutputModes":["a"],"baton":{"executor":"a3a","comand":["x"]}})");
   const std::vector<json::SchemaProblem> expected = {
       {"/name", "must not be empty"},
       {"/skills/0", "\"name\" is missing"},
       {"/skills/0", "\"description\" is missing"},
       {"/skills/0", "\"tags\" is missing"},
-      {"/baton/executor", "must be one of \"command\", \"builtin\""},
+      {"/baton/executor",
+       "must be one of \"command\", \"builtin\", \"a2a\", \"ag-ui\", \"openai\", \"workflow\""},
       {"/baton/comand", "is unknown; did you mean \"command\"?"},
   };
   CHECK(problems == expected);
+}
+
+TEST_CASE("Card: only that of a remote A2A agent may leave out what the remote card has") {
+  CHECK(protocol::check_card(R"({"name":"P","baton":{"executor":"a2a","url":"u"}})").empty());
+  for (const char* executor : {"command", "builtin", "ag-ui", "openai"}) {
+    const auto problems = protocol::check_card(
+        std::string(R"({"name":"P","version":"1","skills":[],"baton":{"executor":")") + executor + "\"}}");
+    CHECK(problems == std::vector<json::SchemaProblem>{{"", "\"description\" is missing"},
+                                                       {"", "\"defaultInputModes\" is missing"},
+                                                       {"", "\"defaultOutputModes\" is missing"}});
+  }
 }
 
 TEST_CASE("Card: members that no version knows are found, where the schema lets them pass") {

@@ -224,18 +224,18 @@ TEST_CASE("Card view: an author's own schemes take the place of Baton's, each ve
         R"("tokenUrl":"https://id/token","scopes":{"read":"Reads"}}}}})");
 }
 
-TEST_CASE("Card view: Baton's own extension is declared where there are streams, and is never required") {
+TEST_CASE("Card view: Baton's own extension is declared by every card, and is never required") {
   task::AgentCard card = plain_card();
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
-    card.streaming = true;
-    const auto streams = view_of(serve(card), view);
-    const auto extensions = streams.root()["capabilities"]["extensions"];
-    REQUIRE(extensions.size() == 1);
-    CHECK((*extensions.begin())["uri"].string() == "urn:baton:a2a:1");
-    CHECK((*extensions.begin())["required"].missing());
-    card.streaming = false;
-    const auto silent = view_of(serve(card), view);
-    CHECK(silent.root()["capabilities"]["extensions"].missing());
+    for (const bool streaming : {true, false}) {
+      card.streaming = streaming;
+      const auto shown = view_of(serve(card), view);
+      const auto extensions = shown.root()["capabilities"]["extensions"];
+      REQUIRE(extensions.size() == 1);
+      CHECK((*extensions.begin())["uri"].string() == "urn:baton:a2a:1");
+      CHECK((*extensions.begin())["required"].missing());
+      CHECK(protocol::repeats_safely(protocol::read_card(shown.root())));
+    }
   }
 }
 
@@ -260,8 +260,10 @@ TEST_CASE("Card view: a view that is read again gives the same card") {
   for (const CardView view : {CardView::superset, CardView::v0_3_rest, CardView::v1_0}) {
     const auto document = view_of(serve(card), view);
     task::AgentCard shown = card;
-    shown.extensions.push_back(
-        {std::string(protocol::kBatonExtension), std::string(protocol::kBatonExtensionText), false, {}});
+    shown.extensions.push_back({std::string(protocol::kBatonExtension),
+                                std::string(protocol::kBatonExtensionText),
+                                false,
+                                {std::string(protocol::kBatonExtensionParams)}});
     CHECK(protocol::read_card(document.root()) == shown);
     for (const auto& problem : protocol::check_remote_card(document.root())) {
       FAIL_CHECK(problem.pointer << " " << problem.reason);

@@ -1,11 +1,15 @@
 #include "store/sqlite/checkpoints.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sqlite3.h>
 
+#include <atomic>
 #include <filesystem>
 #include <optional>
 #include <string>
 
+#include "base/unique_fd.h"
 #include "support/temp_folder.h"
 
 namespace checkpoints_test {
@@ -40,6 +44,44 @@ struct Bench {
   std::uintmax_t database_bytes() const { return std::filesystem::file_size(path); }
 };
 
+// While it lives, files that SQLite opens are on a disk that can fail: databases cannot be flushed after
+// `fail`.
+class FailingDisk {
+ public:
+  FailingDisk() {
+    fails_ = false;
+    vfs_.zName = "failing";
+    vfs_.xOpen = open;
+    sqlite3_vfs_register(&vfs_, 1);
+  }
+  ~FailingDisk() {
+    sqlite3_vfs_register(usual_, 1);
+    sqlite3_vfs_unregister(&vfs_);
+  }
+  FailingDisk(const FailingDisk&) = delete;
+  FailingDisk& operator=(const FailingDisk&) = delete;
+
+  void fail_once() { fails_ = true; }
+
+ private:
+  static int open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out) {
+    const int code = usual_->xOpen(usual_, name, file, flags, out);
+    if (code == SQLITE_OK && (flags & SQLITE_OPEN_MAIN_DB) != 0) {
+      methods_ = *file->pMethods;
+      methods_.xSync = [](sqlite3_file*, int) {
+        return fails_.exchange(false) ? SQLITE_IOERR_FSYNC : SQLITE_OK;
+      };
+      file->pMethods = &methods_;
+    }
+    return code;
+  }
+
+  static inline sqlite3_vfs* const usual_ = sqlite3_vfs_find(nullptr);
+  static inline sqlite3_io_methods methods_{};
+  static inline std::atomic<bool> fails_{false};
+  sqlite3_vfs vfs_ = *usual_;
+};
+
 }  // namespace
 
 TEST_CASE("Checkpoints: the log stays small however much is written without a pause") {
@@ -64,6 +106,31 @@ TEST_CASE("Checkpoints: a reader in the way makes the log grow, and once it is g
   bench.write(160 * kMiB);
   CHECK(bench.log_bytes() < grown + 40 * kMiB);
   CHECK(bench.writer.database().execAndGet("PRAGMA integrity_check").getString() == "ok");
+}
+
+TEST_CASE("Checkpoints: their end leaves the locks of the other connections") {
+  Bench bench;
+  bench.write(kMiB);
+  bench.checkpoints.reset();
+  const base::UniqueFd file(::open(bench.path.c_str(), O_RDWR | O_CLOEXEC));
+  // SQLite's bytes for shared locks. To an open file's own locks those of the process are another's.
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = 0x40000002;
+  lock.l_len = 510;
+  REQUIRE(::fcntl(file.get(), F_OFD_GETLK, &lock) == 0);
+  CHECK(lock.l_type == F_RDLCK);
+}
+
+TEST_CASE("Checkpoints: after a failed flush of the database the log is kept to its first commit") {
+  FailingDisk disk;
+  Bench bench;
+  bench.write(kMiB);
+  disk.fail_once();
+  bench.write(100 * kMiB);
+  CHECK(bench.checkpoints->has_lost());
+  CHECK(bench.log_bytes() > 100 * kMiB);
 }
 
 }  // namespace checkpoints_test

@@ -1,0 +1,17 @@
+// The executor `ag-ui`: an agent that is an AG-UI endpoint elsewhere.
+#pragma once
+
+#include <memory>
+
+#include "agents/executor.h"
+#include "agents/outbound/outbound.h"
+#include "agents/settings.h"
+#include "base/worker_pool.h"
+
+namespace baton::agents {
+
+// `pool`: a thread for each turn that runs; it must outlive the executor.
+std::unique_ptr<Executor> agui_executor(base::WorkerPool& pool, const AgentSettings& settings,
+                                        const OutboundRules& rules);
+
+}  // namespace baton::agents

@@ -1,0 +1,246 @@
+#include "agents/agui/agui_turn.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "agents/agui/run_input.h"
+#include "agents/agui/run_relay.h"
+#include "agents/outbound/post.h"
+#include "base/log.h"
+#include "json/document.h"
+#include "json/writer.h"
+#include "protocol/sse/sse_reader.h"
+
+namespace baton::agents {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+using OnUnknown = Endpoint::OnUnknown;
+using protocol::agui::RunReader;
+
+constexpr milliseconds kRunRetryFirst{200}, kRetryMax{5'000};
+// A server that was never reached is most likely not there; one that is restarting comes back sooner.
+constexpr std::chrono::seconds kRunFirstContact{30};
+constexpr int kRunBreaksMax = 5;  // runs of a turn that may end without an end
+constexpr std::array kRunBusy{429, 503};
+constexpr std::array kRunTrouble{408, 502, 504};  // the run may have begun
+
+// How many runs of this turn were broken off.
+int breaks_in(const task::Json& kept) {
+  const auto document = json::Document::view_of(kept.text);
+  return static_cast<int>(
+      std::clamp<std::int64_t>(document.root()["breaks"].integer().value_or(0), 0, 1'000));
+}
+
+task::ExecutorState state_of_breaks(int breaks) {
+  task::ExecutorState state;
+  json::Writer out(state.state.text);
+  out.object([&] { out.member("breaks", breaks); });
+  return state;
+}
+
+// What the body of a refusal says, in the members that servers use.
+std::string reason_in(const std::string& body) {
+  const auto document = json::Document::view_of(body);
+  for (const char* member : {"message", "error", "detail"}) {
+    const json::Value said = document.root()[member];
+    if (said.is_string()) return said.str();
+    if (said["message"].is_string()) return said["message"].str();
+  }
+  return {};
+}
+
+// How a run's request has ended. unsent: it may be sent again. lost: the run may be under way there, or over.
+enum class RunSpoke { ended, unsent, lost, refused };
+
+class AguiTurn {
+ public:
+  AguiTurn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
+           FunctionTurn& turn)
+      : settings_(settings),
+        rules_(rules),
+        credentials_(credentials),
+        turn_(turn),
+        input_(turn.input()),
+        deadline_(Clock::now() + settings.turn_timeout),
+        relay_(turn),
+        breaks_(breaks_in(input_.kept)) {}
+
+  void run() {
+    if (credentials_.missing()) return fail("the credentials for the remote agent are missing");
+    if (is_about_resending(input_) && !says_resend(input_))
+      return fail("it is not known whether the remote agent got the message, and it was not sent again");
+    auto run = run_input(input_);
+    if (!run) return fail("the message that is to be sent again is no longer at hand");
+    run->newer = !settings_.endpoint.older_agui;
+    post_.url = settings_.endpoint.url;
+    post_.body = protocol::agui::write_input(*run);
+    post_.accept = "text/event-stream";
+    post_.trace = input_.trace;
+    post_.stop_fd = turn_.stop_fd();
+    may_have_sent_ = input_.attempt > 1 || breaks_ > 0;
+    if (input_.attempt > 1 && settings_.on_unknown() != OnUnknown::resend) return not_known();
+    speak();
+  }
+
+ private:
+  void speak() {
+    std::optional<Clock::time_point> until;  // for a server that is not there
+    for (milliseconds pause = kRunRetryFirst;;) {
+      post_.time_max = left();
+      const RunSpoke spoke = ask_once();
+      if (turn_.cancelled()) return relay_.close();
+      if (spoke == RunSpoke::ended) return relay_.finish(*reader_.end());
+      if (spoke == RunSpoke::refused) return fail(why_);
+      if (spoke == RunSpoke::lost) {
+        may_have_sent_ = true;
+        if (settings_.on_unknown() != OnUnknown::resend) return not_known();
+        if (has_begun_ && ++breaks_ >= kRunBreaksMax) return fail(why_);
+      }
+      if (!until) until = Clock::now() + kRunFirstContact;
+      const auto last = is_there_ || may_have_sent_ ? deadline_ : std::min(*until, deadline_);
+      milliseconds delay = std::max(held_ ? milliseconds(0) : with_jitter(pause), retry_after_);
+      const bool is_late = Clock::now() + delay >= last;
+      if (is_late && !held_) return fail("the remote agent cannot be reached: " + why_);
+      // No turn fails that was only held back by others' failures: its last request goes out.
+      post_.despite_breaker = is_late;
+      if (is_late) delay = std::clamp(until_time(last), milliseconds(0), delay);
+      base::log_warn(log_members(), "asks the remote agent again in {} ms: {}", delay.count(), why_);
+      if (turn_.wait_cancelled(delay)) return;
+      if (!held_) pause = std::min(pause * 2, kRetryMax);
+      if (!relay_.has_told()) continue;
+      // What the caller has seen is withdrawn with the turn, which then runs again.
+      turn_.emit(state_of_breaks(breaks_));
+      return turn_.finish(BrokenOff{});
+    }
+  }
+
+  RunSpoke ask_once() {
+    reader_ = {};
+    events_.emplace(settings_.line_max);
+    bytes_ = 0;
+    nonsense_.clear();
+    const Posted posted = send_post(settings_.endpoint, rules_, credentials_, post_,
+                                    [&](std::string_view piece) { return take(piece); });
+    held_ = posted.held;
+    retry_after_ = posted.retry_after;
+    is_there_ = posted.kind == Posted::Kind::refused;
+    has_begun_ = posted.has_begun || posted.kind == Posted::Kind::answered;
+    if (reader_.end()) return RunSpoke::ended;
+    why_ = nonsense_.empty() ? posted.text : nonsense_;
+    if (!nonsense_.empty()) return RunSpoke::refused;
+    switch (posted.kind) {
+      case Posted::Kind::no_token:
+        if (posted.may_come) return RunSpoke::unsent;
+        why_ = "the remote agent cannot be reached: " + why_;
+        return RunSpoke::refused;
+      case Posted::Kind::unreachable:
+        return RunSpoke::unsent;
+      case Posted::Kind::forbidden:
+        why_ = "the remote agent cannot be reached: " + why_;
+        return RunSpoke::refused;
+      case Posted::Kind::lost:
+        why_ = "the connection to the remote agent was lost: " + why_;
+        return RunSpoke::lost;
+      case Posted::Kind::refused:
+        return take_refusal(posted);
+      case Posted::Kind::answered:
+        break;
+    }
+    const bool is_stream = posted.answer.content_type.starts_with("text/event-stream");
+    why_ = is_stream ? "the remote agent: its stream ended without an end of the run"
+                     : "the remote agent does not answer with a stream of events";
+    return is_stream ? RunSpoke::lost : RunSpoke::refused;
+  }
+
+  RunSpoke take_refusal(const Posted& posted) {
+    const int status = posted.answer.status;
+    why_ = "the remote agent answered with HTTP status " + std::to_string(status);
+    // What it says about keys may show parts of them.
+    const std::string reason = status == 401 || status == 403 ? "" : reason_in(posted.answer.body);
+    if (!reason.empty()) why_ += ": " + shown_error(reason, posted.token);
+    if (std::ranges::count(kRunBusy, status) > 0) return RunSpoke::unsent;
+    return std::ranges::count(kRunTrouble, status) > 0 ? RunSpoke::lost : RunSpoke::refused;
+  }
+
+  bool take(std::string_view piece) {
+    bytes_ += piece.size();
+    if (bytes_ > settings_.output_max) return refuse("the remote agent says more than the card allows");
+    const auto goes_on =
+        events_->feed(piece, [&](const protocol::SseEvent& event) { return take_event(event.data); });
+    if (!goes_on) return refuse("an event of the remote agent is larger than the card allows");
+    return *goes_on;
+  }
+
+  bool take_event(const std::string& data) {
+    auto pieces = reader_.take(data);
+    if (!pieces) return refuse("the remote agent's answer makes no sense: " + pieces.error().for_caller);
+    for (protocol::agui::RunPiece& piece : *pieces) relay_.tell(std::move(piece));
+    return !reader_.end() && !turn_.cancelled();
+  }
+
+  bool refuse(std::string why) {
+    nonsense_ = std::move(why);
+    return false;
+  }
+
+  // The run may have been made, and must not be made twice.
+  void not_known() {
+    const std::string text = relay_.has_told()
+                                 ? "the connection to the remote agent was lost in the middle of its answer"
+                                 : "it is not known whether the remote agent got the message";
+    if (settings_.on_unknown() != OnUnknown::ask) return fail(text);
+    task::Message question;
+    question.parts.push_back(task::Part::of_text(text + ". Answer \"resend\" to send it again."));
+    relay_.close();
+    turn_.finish(Asked{ask_for_resending(input_), false, std::move(question)});
+  }
+
+  milliseconds left() const { return std::max(milliseconds(0), until_time(deadline_)); }
+  static milliseconds until_time(Clock::time_point time) {
+    return std::chrono::duration_cast<milliseconds>(time - Clock::now());
+  }
+
+  void fail(const std::string& reason) {
+    relay_.close();
+    turn_.finish(Failed{reason});
+  }
+
+  base::LogMembers log_members() const {
+    return {{"agent", input_.agent.value}, {"task", input_.task.value}};
+  }
+
+  const AgentSettings& settings_;
+  const OutboundRules& rules_;
+  Credentials& credentials_;
+  FunctionTurn& turn_;
+  const Turn& input_;
+  const Clock::time_point deadline_;
+  RunRelay relay_;
+  int breaks_;
+  bool may_have_sent_ = false;
+  Post post_;
+  // Of the last request.
+  RunReader reader_;
+  std::optional<protocol::SseReader> events_;
+  std::uint64_t bytes_ = 0;
+  std::string nonsense_;  // why the answer is none
+  std::string why_;       // there is no end of the run
+  bool held_ = false;
+  bool is_there_ = false;   // it has answered, if only that it is busy
+  bool has_begun_ = false;  // its stream has
+  milliseconds retry_after_{0};
+};
+
+}  // namespace
+
+void run_agui_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
+                   FunctionTurn& turn) {
+  AguiTurn(settings, rules, credentials, turn).run();
+}
+
+}  // namespace baton::agents

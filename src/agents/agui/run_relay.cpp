@@ -1,0 +1,157 @@
+#include "agents/agui/run_relay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agents/agui/run_input.h"
+#include "agents/client_call.h"
+#include "agents/outbound/post.h"
+#include "json/document.h"
+#include "json/writer.h"
+
+namespace baton::agents {
+namespace {
+
+using protocol::agui::Interrupt;
+using protocol::agui::RunEnd;
+using protocol::agui::RunReasoning;
+using protocol::agui::RunText;
+
+constexpr std::size_t kRunArtifactsMax = 10'000;
+constexpr std::size_t kIdMax = 256;  // bytes of an id of a call or an artifact
+
+std::set<std::string> names_in(const task::Json& tools) {
+  std::set<std::string> names;
+  const auto document = json::Document::view_of(tools.text);
+  if (!document.root().is_array()) return names;
+  for (const json::Value tool : document.root()) names.insert(tool["name"].str());
+  return names;
+}
+
+task::Part data_of(const char* member, const task::Json& value) {
+  task::Json data;
+  json::Writer out(data.text);
+  out.object([&] { out.member(member, value); });
+  return task::Part::of_data(std::move(data));
+}
+
+}  // namespace
+
+RunRelay::RunRelay(FunctionTurn& turn)
+    : turn_(turn), client_tools_(names_in(turn.input().tools)), call_ids_(turn.input().used_ids) {}
+
+void RunRelay::tell(protocol::agui::RunPiece piece) {
+  std::visit([&](auto& one) { tell_one(std::move(one)); }, piece);
+}
+
+// Messages that follow each other without anything between them become one reply.
+void RunRelay::tell_one(RunText text) {
+  const bool is_another = !message_.empty() && message_ != text.message;
+  message_ = text.message;
+  has_told_ = true;
+  turn_.text(is_another ? "\n\n" + text.delta : std::move(text.delta));
+}
+
+void RunRelay::tell_one(RunReasoning reasoning) {
+  message_.clear();
+  has_told_ = true;
+  turn_.reasoning(std::move(reasoning.delta));
+}
+
+void RunRelay::tell_one(task::EventBody body) {
+  if (auto* call = std::get_if<task::ToolCall>(&body)) {
+    if (call->id.size() > kIdMax) return;
+    call->by_client = client_tools_.contains(call->name);
+    // A call of the client's tool is told once it is known that the endpoint does not run it itself.
+    if (call->by_client) return client_calls_.push_back(std::move(*call));
+  }
+  if (auto* result = std::get_if<task::ToolResult>(&body)) return tell_result(std::move(*result));
+  if (auto* artifact = std::get_if<task::ArtifactChunk>(&body)) {
+    const std::string& id = artifact->artifact.id.value;
+    if (id.size() > kIdMax || artifacts_.size() >= kRunArtifactsMax) return;
+    const bool is_new = artifacts_.insert(id).second;
+    artifact->append = artifact->append && !is_new;
+  }
+  if (open_.take(body).empty()) emit(std::move(body));
+}
+
+void RunRelay::tell_result(task::ToolResult result) {
+  const auto call = std::ranges::find(client_calls_, result.id, &task::ToolCall::id);
+  if (call != client_calls_.end()) {
+    call->by_client = false;
+    if (open_.take(*call).empty()) emit(*call);
+    client_calls_.erase(call);
+  }
+  if (open_.take(result).empty()) emit(std::move(result));
+}
+
+void RunRelay::emit(task::EventBody body) {
+  has_told_ = true;
+  const bool is_note = std::holds_alternative<task::StatusChanged>(body) ||
+                       std::holds_alternative<task::StateSnapshot>(body) ||
+                       std::holds_alternative<task::StateDelta>(body);
+  if (!is_note) message_.clear();
+  if (auto* call = std::get_if<task::ToolCall>(&body)) call->id = call_ids_.begin(call->id);
+  if (auto* result = std::get_if<task::ToolResult>(&body)) result->id = call_ids_.given(result->id);
+  turn_.emit(std::move(body));
+}
+
+void RunRelay::close() {
+  for (task::EventBody& body : open_.close()) {
+    if (auto* result = std::get_if<task::ToolResult>(&body)) result->id = call_ids_.given(result->id);
+    turn_.emit(std::move(body));
+  }
+}
+
+void RunRelay::finish(const RunEnd& end) {
+  close();
+  turn_.finish(outcome_of(end));
+}
+
+Outcome RunRelay::outcome_of(const RunEnd& end) {
+  switch (end.kind) {
+    case RunEnd::Kind::failed:
+      return Failed{end.error.empty() ? "the remote agent failed" : shown_error(end.error, {})};
+    case RunEnd::Kind::cancelled:
+      return Failed{"the remote agent has cancelled the run"};
+    case RunEnd::Kind::interrupted:
+      return ask(end.interrupts);
+    case RunEnd::Kind::finished:
+      break;
+  }
+  if (!client_calls_.empty()) {
+    // One at a time: the endpoint makes the others again if it still wants them.
+    task::ToolCall call = client_calls_.front();
+    call.id = call_ids_.begin(call.id);
+    task::Message message = message_of(call);
+    const std::string id = call.id;
+    turn_.emit(std::move(call));
+    return Asked{id, false, std::move(message)};
+  }
+  if (end.result.empty()) return Done{};
+  task::Message message;
+  message.role = task::Role::agent;
+  message.parts.push_back(task::Part::of_data(end.result));
+  return Done{std::move(message)};
+}
+
+Outcome RunRelay::ask(const std::vector<Interrupt>& interrupts) const {
+  Asked asked;
+  asked.id = ask_for(turn_.input().id, interrupts);
+  if (asked.id.empty()) return Failed{"the remote agent asks too many questions at once"};
+  std::string words;
+  for (const Interrupt& interrupt : interrupts) {
+    if (!interrupt.message.empty()) words += (words.empty() ? "" : "\n") + interrupt.message;
+    asked.for_auth = asked.for_auth || interrupt.for_auth;
+  }
+  if (words.empty()) words = "the remote agent waits for an answer";
+  asked.message.role = task::Role::agent;
+  asked.message.parts.push_back(task::Part::of_text(std::move(words)));
+  const Interrupt& first = interrupts.front();
+  if (interrupts.size() > 1) return asked;
+  if (!first.schema.empty()) asked.message.parts.push_back(data_of("schema", first.schema));
+  if (!first.url.empty()) asked.message.parts.push_back(data_of("url", first.url));
+  return asked;
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,200 @@
+#include "agents/model/conversation.h"
+
+#include <algorithm>
+#include <set>
+
+#include "agents/client_call.h"
+#include "base/text.h"
+#include "http/outbound/address.h"
+#include "http/outbound/http_client.h"
+#include "json/document.h"
+#include "protocol/chat/tools.h"
+
+namespace baton::agents {
+namespace {
+
+using protocol::openai::CalledTool;
+using protocol::openai::ChatMessage;
+using Role = ChatMessage::Role;
+using Messages = std::vector<ChatMessage>;
+
+constexpr std::size_t kBytesOfToken = 4;
+constexpr std::size_t kTokensOfFile = 1'000;                // an image or a PDF file, whatever its size
+constexpr std::size_t kResultMax = std::size_t{256} << 10;  // of a child's result, in bytes
+
+std::string words_of(const task::Part& part) {
+  using Kind = task::Part::Kind;
+  if (part.kind == Kind::text || part.kind == Kind::data) return part.content;
+  const std::string name = part.filename.empty() ? "a file" : "the file " + part.filename;
+  if (part.kind == Kind::url) return "[" + name + ": " + part.content + "]";
+  return "[" + name + ", " + std::to_string(task::content_size(part)) + " bytes]";
+}
+
+// Whether the model's server may be told to fetch this: it may stand where a caller cannot reach.
+bool is_public(const std::string& url) {
+  const auto parsed = http::outbound::parse_url(url);
+  return parsed && http::outbound::check_target(*parsed, {}).has_value();
+}
+
+bool is_data_with(const task::Part& part, const char* member) {
+  if (part.kind != task::Part::Kind::data) return false;
+  return json::Document::view_of(part.content).root()[member].is_object();
+}
+
+CalledTool call_in(const task::Part& part) {
+  const auto document = json::Document::view_of(part.content);
+  const json::Value call = document.root()["toolCall"];
+  const json::Value arguments = call["arguments"];
+  std::string text = arguments.is_string() ? arguments.str() : std::string(arguments.raw());
+  return {call["id"].str(), call["name"].str(), text.empty() ? "{}" : std::move(text)};
+}
+
+void add_agent(const task::Message& message, Messages& out) {
+  ChatMessage said;
+  said.role = Role::assistant;
+  for (const task::Part& part : message.parts) {
+    if (!is_data_with(part, "toolCall")) {
+      said.parts.push_back(part);
+      continue;
+    }
+    said.calls.push_back(call_in(part));
+    const bool has_words = !said.parts.empty() &&
+                           said.parts.back() == task::Part::of_text(words_for_call(said.calls.back().name));
+    if (has_words) said.parts.pop_back();
+  }
+  if (!said.parts.empty() || !said.calls.empty()) out.push_back(std::move(said));
+}
+
+void add_user(const task::Message& message, Messages& out) {
+  for (const task::ToolResult& result : protocol::chat::tool_results_in(message)) {
+    out.push_back(ChatMessage::of_text(Role::tool, protocol::chat::text_of(result)));
+    out.back().call_id = result.id;
+  }
+  ChatMessage said;
+  for (const task::Part& part : message.parts) {
+    if (is_data_with(part, "toolResult")) continue;
+    const bool is_refused = part.kind == task::Part::Kind::url && !is_public(part.content);
+    said.parts.push_back(is_refused ? task::Part::of_text(words_of(part)) : part);
+  }
+  if (!said.parts.empty()) out.push_back(std::move(said));
+}
+
+// Reasoning that a client keeps is not for the model.
+void add(const task::Message& message, Messages& out) {
+  const auto metadata = json::Document::view_of(message.metadata.text);
+  if (metadata.root()["role"].string() == "reasoning") return;
+  message.role == task::Role::agent ? add_agent(message, out) : add_user(message, out);
+}
+
+bool is_shown_file(const task::Part& part) {
+  const bool is_file = part.kind == task::Part::Kind::raw || part.kind == task::Part::Kind::url;
+  return is_file && (part.media_type.starts_with("image/") || part.media_type == "application/pdf");
+}
+
+std::size_t tokens_of(const ChatMessage& message) {
+  std::size_t bytes = 0;
+  for (const task::Part& part : message.parts) {
+    bytes += is_shown_file(part) ? kTokensOfFile * kBytesOfToken : part.content.size();
+  }
+  for (const CalledTool& call : message.calls) bytes += call.name.size() + call.arguments.size();
+  return (bytes + kBytesOfToken - 1) / kBytesOfToken;
+}
+
+// Where the part of the history begins that fits the bounds.
+std::size_t first_that_fits(const Messages& history, const ModelSettings& settings) {
+  std::size_t first = history.size();
+  std::size_t tokens = 0;
+  while (first > 0 && history.size() - first < settings.history_messages) {
+    tokens += tokens_of(history[first - 1]);
+    if (tokens > settings.history_tokens) break;
+    --first;
+  }
+  return first;
+}
+
+// The message that called what `answers` are results of; it is told whatever the bounds.
+std::size_t call_of(const Messages& history, const Messages& answers) {
+  const auto is_answered = [&](const CalledTool& call) {
+    return std::ranges::count(answers, call.id, &ChatMessage::call_id) > 0;
+  };
+  std::size_t at = history.size();
+  for (std::size_t place = 0; place < history.size(); ++place) {
+    if (std::ranges::any_of(history[place].calls, is_answered)) at = place;
+  }
+  return at;
+}
+
+// Puts every result after its call.
+class Pairing {
+ public:
+  void add(ChatMessage message) {
+    if (message.role == Role::tool) {
+      if (open_.erase(message.call_id) > 0) paired_.push_back(std::move(message));
+      return;
+    }
+    close();
+    for (const CalledTool& call : message.calls) open_.insert(call.id);
+    paired_.push_back(std::move(message));
+  }
+
+  Messages take() {
+    close();
+    return std::move(paired_);
+  }
+
+ private:
+  void close() {
+    for (const std::string& id : open_) {
+      paired_.push_back(ChatMessage::of_text(Role::tool, "There is no result."));
+      paired_.back().call_id = id;
+    }
+    open_.clear();
+  }
+
+  std::set<std::string> open_;
+  Messages paired_;
+};
+
+std::string cut(std::string text) {
+  if (text.size() <= kResultMax) return text;
+  text.resize(base::beginning_of(text, kResultMax).size());
+  return text + "\n[cut off]";
+}
+
+// Many agents say their result both as a message and as an artifact: once is enough.
+void append(std::string& text, const std::string& more) {
+  if (!more.empty() && more != text) text += (text.empty() ? "" : "\n") + more;
+}
+
+}  // namespace
+
+Messages conversation_of(const Turn& turn, const ModelSettings& settings, const std::string& system) {
+  Messages history, now;
+  for (const task::Message& message : turn.history) add(message, history);
+  add(turn.message, now);
+  Pairing pairing;
+  if (!system.empty()) pairing.add(ChatMessage::of_text(Role::system, system));
+  const std::size_t first = std::min(first_that_fits(history, settings), call_of(history, now));
+  for (std::size_t place = first; place < history.size(); ++place) pairing.add(std::move(history[place]));
+  for (ChatMessage& message : now) pairing.add(std::move(message));
+  return pairing.take();
+}
+
+std::string words_of(const DelegateResult& result) {
+  if (!result.task) return "error: " + (result.error.empty() ? "there is no result" : result.error);
+  std::string text;
+  if (const auto own = task::own_message(result.task->status)) {
+    for (const task::Part& part : own->parts) append(text, words_of(part));
+  }
+  const task::State state = result.task->status.state;
+  if (state != task::State::completed) {
+    const std::string end = state == task::State::canceled ? "was canceled" : "failed";
+    return cut("error: the agent " + end + (text.empty() ? "" : ": " + text));
+  }
+  for (const task::Artifact& artifact : result.task->artifacts) {
+    for (const task::Part& part : artifact.parts) append(text, words_of(part));
+  }
+  return cut(text.empty() ? "The agent has finished without a word." : std::move(text));
+}
+
+}  // namespace baton::agents

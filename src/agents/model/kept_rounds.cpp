@@ -1,0 +1,65 @@
+#include "agents/model/kept_rounds.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "json/document.h"
+#include "json/writer.h"
+
+namespace baton::agents {
+namespace {
+
+using protocol::openai::CalledTool;
+
+// Each round's state holds those before it.
+constexpr std::size_t kKeptMax = std::size_t{256} << 10;
+
+std::size_t bytes_of(const std::vector<ModelRound>& rounds) {
+  std::size_t bytes = 0;
+  for (const ModelRound& round : rounds) {
+    bytes += round.text.size();
+    for (const CalledTool& call : round.calls)
+      bytes += call.id.size() + call.name.size() + call.arguments.size();
+  }
+  return bytes;
+}
+
+void write_round(json::Writer& out, const ModelRound& round) {
+  out.object([&] {
+    out.member("text", round.text).key("calls").each(round.calls, [&](const CalledTool& call) {
+      out.object(
+          [&] { out.member("id", call.id).member("name", call.name).member("arguments", call.arguments); });
+    });
+  });
+}
+
+}  // namespace
+
+task::ExecutorState state_of(const KeptRounds& kept) {
+  task::ExecutorState state;
+  json::Writer out(state.state.text);
+  out.object([&] {
+    out.member("breaks", kept.breaks);
+    if (kept.rounds.empty() || bytes_of(kept.rounds) > kKeptMax) return;
+    out.key("rounds").each(kept.rounds, [&](const ModelRound& round) { write_round(out, round); });
+  });
+  return state;
+}
+
+KeptRounds read_kept_rounds(const task::Json& state) {
+  constexpr std::int64_t kMost = 1'000;
+  KeptRounds kept;
+  const auto document = json::Document::view_of(state.text);
+  kept.breaks =
+      static_cast<int>(std::clamp<std::int64_t>(document.root()["breaks"].integer().value_or(0), 0, kMost));
+  for (const json::Value from : document.root()["rounds"]) {
+    ModelRound& round = kept.rounds.emplace_back();
+    round.text = from["text"].str();
+    for (const json::Value call : from["calls"]) {
+      round.calls.push_back({call["id"].str(), call["name"].str(), call["arguments"].str()});
+    }
+  }
+  return kept;
+}
+
+}  // namespace baton::agents

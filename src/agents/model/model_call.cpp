@@ -1,0 +1,160 @@
+#include "agents/model/model_call.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "agents/outbound/post.h"
+#include "protocol/sse/sse_reader.h"
+
+namespace baton::agents {
+namespace {
+
+using http::outbound::HttpAnswer;
+using protocol::openai::AnswerError;
+using protocol::openai::AnswerReader;
+using std::chrono::milliseconds;
+using Kind = ModelCallEnd::Kind;
+
+// Statuses that say "later", and those that may be over in a moment.
+constexpr std::array kBusy{429, 503, 529};
+constexpr std::array kTrouble{408, 500, 502, 504};
+
+// Reads the bytes of one answer: a stream of events, or JSON that stands alone.
+class ModelAnswerReading {
+ public:
+  ModelAnswerReading(const AgentSettings& settings, AnswerReader& answer, const OnAnswerPiece& on_piece)
+      : line_max_(settings.line_max),
+        output_max_(settings.output_max),
+        answer_(answer),
+        on_piece_(on_piece),
+        events_(settings.line_max) {}
+
+  bool take(std::string_view piece) {
+    bytes_ += piece.size();
+    if (bytes_ > output_max_) return refuse("the model's answer is larger than the card allows");
+    if (!is_stream_) plain_.append(piece.substr(0, line_max_ + 1 - std::min(line_max_ + 1, plain_.size())));
+    const auto goes_on = events_.feed(piece, [this](const protocol::SseEvent& event) {
+      is_stream_ = true;
+      plain_.clear();
+      return take_event(event.data);
+    });
+    if (!goes_on) return refuse("a line of the model's answer is longer than the card allows");
+    return *goes_on;
+  }
+
+  // `lost`: why the connection ended before the answer did; empty: it did not.
+  ModelCallEnd end(const std::string& lost) {
+    // Some servers leave out the empty line after the last event.
+    if (lost.empty() && !end_ && !done_) take("\n\n");
+    if (!is_stream_ && !end_ && !plain_.empty()) take_json(plain_);
+    if (end_) return *end_;
+    if (answer_.finished() || done_) return {};
+    return {Kind::broken_off, lost.empty() ? "the model's answer stopped in the middle" : lost};
+  }
+
+ private:
+  bool take_event(const std::string& data) {
+    if (data == "[DONE]") {
+      done_ = true;
+      return false;
+    }
+    return take_json(data);
+  }
+
+  bool take_json(const std::string& json) {
+    auto piece = answer_.take(json);
+    if (!piece) {
+      end_ = {Kind::broken_off, "the model's answer makes no sense: " + piece.error().for_caller};
+      return false;
+    }
+    if (answer_.error()) return take_error(*answer_.error());
+    has_said_ = has_said_ || !piece->text.empty() || !piece->reasoning.empty();
+    if (on_piece_(std::move(*piece))) return true;
+    end_ = {Kind::stopped};
+    return false;
+  }
+
+  // After the first words another attempt is worth it whatever the reason.
+  bool take_error(const AnswerError& error) {
+    const Kind kind = has_said_ ? Kind::broken_off : error.busy ? Kind::busy : Kind::refused;
+    end_ = {kind, error.message.empty() ? error.code : error.message};
+    return false;
+  }
+
+  bool refuse(std::string reason) {
+    end_ = {Kind::refused, std::move(reason)};
+    return false;
+  }
+
+  const std::size_t line_max_;
+  const std::uint64_t output_max_;
+  AnswerReader& answer_;
+  const OnAnswerPiece& on_piece_;
+  protocol::SseReader events_;
+  std::string plain_;  // what came while there was no event
+  std::uint64_t bytes_ = 0;
+  bool is_stream_ = false;
+  bool has_said_ = false;
+  bool done_ = false;
+  std::optional<ModelCallEnd> end_;
+};
+
+// An answer that is none.
+ModelCallEnd refusal_in(const HttpAnswer& answer) {
+  const AnswerError error = protocol::openai::read_error(answer.body);
+  std::string text = "it answered with HTTP status " + std::to_string(answer.status);
+  // What it says about keys may show parts of them.
+  const bool is_about_keys = answer.status == 401 || answer.status == 403;
+  if (!error.message.empty() && !is_about_keys) text += ": " + error.message;
+  Kind kind = Kind::refused;
+  if (std::ranges::count(kTrouble, answer.status) > 0) kind = Kind::unreachable;
+  // No waiting fills an account.
+  const bool is_later = error.code != "insufficient_quota";
+  if (is_later && std::ranges::count(kBusy, answer.status) > 0) kind = Kind::busy;
+  return {kind, std::move(text), http::outbound::retry_after(answer)};
+}
+
+// A request that has no answer, or not all of it.
+ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading) {
+  using Came = Posted::Kind;
+  switch (posted.kind) {
+    case Came::no_token:
+      return {posted.may_come ? Kind::unreachable : Kind::refused, posted.text};
+    case Came::unreachable:
+      return {Kind::unreachable, posted.text};
+    case Came::forbidden:
+      return {Kind::refused, posted.text};
+    case Came::refused:
+      return refusal_in(posted.answer);
+    case Came::lost:
+      return posted.has_begun ? reading.end(posted.text) : ModelCallEnd{Kind::broken_off, posted.text};
+    case Came::answered:
+      break;
+  }
+  return reading.end("");
+}
+
+}  // namespace
+
+ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
+                        const ModelCall& call, AnswerReader& answer, const OnAnswerPiece& on_piece) {
+  const Post post{protocol::openai::completions_url(settings.endpoint.url),
+                  call.body,
+                  "text/event-stream, application/json",
+                  call.time_max,
+                  call.stop_fd,
+                  call.despite_breaker,
+                  call.trace};
+  ModelAnswerReading reading(settings, answer, on_piece);
+  const Posted posted = send_post(settings.endpoint, rules, credentials, post,
+                                  [&](std::string_view piece) { return reading.take(piece); });
+  ModelCallEnd end = end_of(posted, reading);
+  end.held = posted.held;
+  if (end.held || end.kind == Kind::busy || posted.kind == Posted::Kind::no_token)
+    end.retry_after = posted.retry_after;
+  end.text = shown_error(std::move(end.text), posted.token);
+  return end;
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,304 @@
+#include "agents/model/model_turn.h"
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "agents/client_call.h"
+#include "agents/model/conversation.h"
+#include "agents/model/kept_rounds.h"
+#include "agents/model/model_call.h"
+#include "agents/model/tools.h"
+#include "agents/usage.h"
+#include "base/id.h"
+#include "base/log.h"
+#include "base/text.h"
+
+namespace baton::agents {
+namespace {
+
+using protocol::openai::AnswerPiece;
+using protocol::openai::AnswerReader;
+using protocol::openai::CalledTool;
+using protocol::openai::ChatMessage;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+using CallKind = ModelCallEnd::Kind;
+using ToolKind = ModelToolUse::Kind;
+
+constexpr int kBreaksMax = 3;  // answers of a turn that may break off
+constexpr milliseconds kRetryFirst{500}, kRetryMax{30'000};
+// A server that cannot be reached is most likely not there; one that is restarting comes back sooner.
+constexpr std::chrono::seconds kReachMax{30};
+constexpr std::size_t kSystemMax = std::size_t{1} << 20;
+constexpr std::size_t kCallIdMax = 64;  // bytes of an id that the model's server has given
+
+// Nothing if the file cannot be read.
+std::optional<std::string> system_of(const ModelSettings& settings) {
+  if (settings.system_file.empty()) return settings.system;
+  std::ifstream file(settings.system_file, std::ios::binary);
+  std::string text(kSystemMax + 1, '\0');
+  if (!file.read(text.data(), std::ssize(text)) && !file.eof()) return std::nullopt;
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kSystemMax || !base::is_utf8(text)) return std::nullopt;
+  return text;
+}
+
+class ModelTurn {
+ public:
+  ModelTurn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
+            FunctionTurn& turn)
+      : settings_(settings),
+        rules_(rules),
+        credentials_(credentials),
+        turn_(turn),
+        input_(turn.input()),
+        deadline_(Clock::now() + settings.turn_timeout),
+        rounds_max_(std::min<std::int64_t>(settings.model.tool_rounds,
+                                           input_.budget.rounds.value_or(task::kBudgetMax))),
+        taken_(input_.taken),
+        tools_(settings.model, input_.tools),
+        kept_(read_kept_rounds(input_.kept)) {}
+
+  void run() {
+    const Endpoint& endpoint = settings_.endpoint;
+    if (endpoint.url.empty()) {
+      return fail("set " + endpoint.url_env +
+                  " to the base of its API, such as https://host/v1, and start Baton again");
+    }
+    const auto system = system_of(settings_.model);
+    if (!system) return fail("its system prompt cannot be read");
+    request_.model = settings_.model.name;
+    request_.parameters = settings_.model.parameters;
+    request_.messages = conversation_of(input_, settings_.model, *system);
+    request_.tools = tools_.functions();
+    for (const ModelRound& earlier : kept_.rounds) {
+      ++round_;
+      if (!earlier.text.empty()) turn_.text(earlier.text);
+      if (!carry_out(earlier)) return;
+    }
+    go_on();
+  }
+
+ private:
+  void go_on() {
+    while (true) {
+      if (const std::string used_up = task::refusal_of_tokens(input_.budget, taken_); !used_up.empty())
+        return fail(used_up);
+      const auto answer = ask();
+      if (!answer) return;
+      ModelRound round{answer->text(), answer->calls()};
+      if (round.calls.empty()) return conclude(*answer);
+      if (++round_ > rounds_max_) {
+        return fail("it called tools more than " + std::to_string(rounds_max_) + " times (max_rounds)");
+      }
+      if (calls_client(round)) return;
+      give_ids(round.calls);
+      kept_.rounds.push_back(round);
+      turn_.emit(state_of(kept_));
+      if (!carry_out(round)) return;
+    }
+  }
+
+  // A whole answer. Nothing: the turn is over.
+  std::optional<AnswerReader> ask() {
+    ModelCall call;
+    call.body = protocol::openai::write_request(request_);
+    call.stop_fd = turn_.stop_fd();
+    call.trace = turn_.input().trace;
+    unreachable_since_.reset();
+    for (milliseconds pause = kRetryFirst;;) {
+      AnswerReader answer;
+      bool shown = false;
+      call.time_max = left();
+      const ModelCallEnd end = call_model(settings_, rules_, credentials_, call, answer,
+                                          [&](AnswerPiece piece) { return show(std::move(piece), shown); });
+      if (turn_.cancelled()) return std::nullopt;
+      if (end.kind == CallKind::complete) {
+        log_usage(answer);
+        return answer;
+      }
+      milliseconds delay = end.retry_after + (end.held ? milliseconds(0) : with_jitter(pause));
+      const bool may = may_ask_again(end, delay);
+      // No turn fails that was only held back by others' failures: its last request goes out.
+      call.despite_breaker = end.held && !may;
+      if (call.despite_breaker) delay = std::min(delay, patience_left());
+      if (!may && !end.held) {
+        fail(end.text);
+        return std::nullopt;
+      }
+      base::log_warn(log_members(), "asks the model again in {} ms: {}", delay.count(), end.text);
+      if (turn_.wait_cancelled(delay)) return std::nullopt;
+      if (!end.held) pause = std::min(pause * 2, kRetryMax);
+      if (!shown) continue;
+      // What the caller has seen is withdrawn with the turn, which then runs again.
+      turn_.emit(state_of(kept_));
+      turn_.finish(BrokenOff{});
+      return std::nullopt;
+    }
+  }
+
+  bool show(AnswerPiece piece, bool& shown) {
+    shown = shown || !piece.text.empty() || !piece.reasoning.empty();
+    if (!piece.reasoning.empty()) turn_.reasoning(std::move(piece.reasoning));
+    if (!piece.text.empty()) turn_.text(std::move(piece.text));
+    return !turn_.cancelled();
+  }
+
+  // `delay`: before the next request.
+  bool may_ask_again(const ModelCallEnd& end, milliseconds delay) {
+    if (end.kind != CallKind::unreachable) unreachable_since_.reset();
+    if (end.kind == CallKind::refused || delay >= left()) return false;
+    if (end.kind == CallKind::unreachable) {
+      if (!unreachable_since_) unreachable_since_ = Clock::now();
+      return Clock::now() - *unreachable_since_ + delay <= kReachMax;
+    }
+    if (end.kind != CallKind::broken_off) return true;
+    return settings_.recovery == AgentSettings::Recovery::resume && ++kept_.breaks <= kBreaksMax;
+  }
+
+  // With a server that cannot be reached.
+  milliseconds patience_left() const {
+    const auto until = unreachable_since_.value_or(Clock::now()) + kReachMax;
+    return std::clamp(std::chrono::duration_cast<milliseconds>(until - Clock::now()), milliseconds(0),
+                      left());
+  }
+
+  void conclude(const AnswerReader& answer) {
+    if (answer.finish_reason() == "content_filter" && answer.text().empty()) {
+      return fail("its server's filter held the answer back");
+    }
+    if (answer.text().empty() && answer.finish_reason() == "length")
+      return fail("it had no room for an answer");
+    turn_.finish(Done{});
+  }
+
+  // A client's tool ends the turn, and the next one begins with its result alone: the other calls of the
+  // answer are forgotten, so that the model makes them again if it still wants them.
+  bool calls_client(const ModelRound& round) {
+    for (const CalledTool& call : round.calls) {
+      ModelToolUse use = tools_.use_of(call);
+      if (use.kind != ToolKind::client) continue;
+      call_client(call, std::move(use));
+      return true;
+    }
+    return false;
+  }
+
+  // Returns whether the model is to be asked again with the results.
+  bool carry_out(const ModelRound& round) {
+    ChatMessage said = ChatMessage::of_text(ChatMessage::Role::assistant, round.text);
+    if (round.text.empty()) said.parts.clear();
+    said.calls = round.calls;
+    std::vector<ModelToolUse> uses;
+    for (CalledTool& call : said.calls) {
+      uses.push_back(tools_.use_of(call));
+      // A server may parse what it is told again.
+      if (uses.back().kind == ToolKind::wrong) call.arguments = "{}";
+    }
+    request_.messages.push_back(std::move(said));
+    return add_results(round, uses);
+  }
+
+  // Ids that the server has left out or given twice.
+  void give_ids(std::vector<CalledTool>& calls) const {
+    for (auto call = calls.begin(); call != calls.end(); ++call) {
+      const bool is_taken = std::find_if(calls.begin(), call, [&](const CalledTool& other) {
+                              return other.id == call->id;
+                            }) != call;
+      if (!call->id.empty() && call->id.size() <= kCallIdMax && !is_taken) continue;
+      call->id = "call-" + std::to_string(round_) + "-" + std::to_string(call - calls.begin());
+    }
+  }
+
+  bool add_results(const ModelRound& round, const std::vector<ModelToolUse>& uses) {
+    for (std::size_t at = 0; at < uses.size(); ++at) {
+      if (uses[at].kind == ToolKind::agent) begin_child(uses[at], child_id(at));
+    }
+    for (std::size_t at = 0; at < uses.size(); ++at) {
+      std::string text = uses[at].text;
+      if (uses[at].kind == ToolKind::agent) {
+        const Clock::time_point begun = Clock::now();
+        const DelegateResult result = turn_.result_of(child_id(at));
+        if (turn_.cancelled()) return false;
+        // It may have waited for the caller's answer, for which the engine stops its own clock.
+        deadline_ += Clock::now() - begun;
+        taken_.tokens += result.tokens;
+        text = words_of(result);
+      }
+      request_.messages.push_back(ChatMessage::of_text(ChatMessage::Role::tool, std::move(text)));
+      request_.messages.back().call_id = round.calls[at].id;
+    }
+    return true;
+  }
+
+  // The same in every attempt at the turn, so that a model that calls the same again gets the same child.
+  std::string child_id(std::size_t at) const {
+    return "call-" + std::to_string(round_) + "-" + std::to_string(at);
+  }
+
+  void begin_child(const ModelToolUse& use, std::string id) {
+    DelegateRequest request;
+    request.id = std::move(id);
+    request.agent = use.agent;
+    request.message.parts.push_back(task::Part::of_text(use.text));
+    turn_.begin_delegate(std::move(request));
+  }
+
+  void call_client(const CalledTool& called, ModelToolUse use) {
+    task::ToolCall call{free_id(called.id), called.name, std::move(use.arguments), true};
+    task::Message message = message_of(call);
+    std::string id = call.id;
+    turn_.emit(std::move(call));
+    turn_.finish(Asked{std::move(id), false, std::move(message)});
+  }
+
+  // The server's own id, if it is one that no call of the conversation has.
+  std::string free_id(const std::string& id) const {
+    const bool is_good = !id.empty() && id.size() <= kCallIdMax && base::is_token(id);
+    if (is_good && (!input_.used_ids || input_.used_ids->take(id))) return id;
+    return "call-" + base::random_hex(12);
+  }
+
+  void log_usage(const AnswerReader& answer) {
+    task::Json used = answer.usage(settings_.model.provider, settings_.model.name);
+    if (used.empty()) return;
+    task::Usage usage = usage_of(std::move(used));
+    taken_.tokens += usage.tokens;
+    turn_.emit(std::move(usage));
+  }
+
+  milliseconds left() const {
+    return std::max(milliseconds(0), std::chrono::duration_cast<milliseconds>(deadline_ - Clock::now()));
+  }
+
+  void fail(const std::string& reason) { turn_.finish(Failed{"the model cannot answer: " + reason}); }
+
+  base::LogMembers log_members() const {
+    return {{"agent", input_.agent.value}, {"task", input_.task.value}};
+  }
+
+  const AgentSettings& settings_;
+  const OutboundRules& rules_;
+  Credentials& credentials_;
+  FunctionTurn& turn_;
+  const Turn& input_;
+  Clock::time_point deadline_;
+  const std::int64_t rounds_max_;
+  task::Taken taken_;  // by the task, as far as is known here
+  const ModelTools tools_;
+  protocol::openai::ChatRequest request_;
+  int round_ = 0;  // answers with calls so far
+  KeptRounds kept_;
+  std::optional<Clock::time_point> unreachable_since_;
+};
+
+}  // namespace
+
+void run_model_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
+                    FunctionTurn& turn) {
+  ModelTurn(settings, rules, credentials, turn).run();
+}
+
+}  // namespace baton::agents

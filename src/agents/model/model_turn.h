@@ -1,0 +1,23 @@
+// One turn of a language model: asks it, has the tools that it calls run, and asks it again, until it answers
+// without a call.
+//
+// Servers that are busy are asked again until the turn's deadline, and ones that cannot be reached for a
+// short time. An answer that breaks off is asked for again a few times in a turn; if the caller has seen a
+// part of it, the turn is broken off (BrokenOff), so that what was shown is withdrawn. Another attempt says
+// again what was said before the last tool calls, and goes on after them (kept_rounds.h). A tool is another
+// agent, whose child task's answer goes back to the model, or the client's, whose call ends the turn: the
+// next one goes on with the result.
+#pragma once
+
+#include "agents/function_executor.h"
+#include "agents/outbound/credentials.h"
+#include "agents/outbound/outbound.h"
+#include "agents/settings.h"
+
+namespace baton::agents {
+
+// Blocks until the turn is over.
+void run_model_turn(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
+                    FunctionTurn& turn);
+
+}  // namespace baton::agents

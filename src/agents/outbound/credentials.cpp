@@ -1,0 +1,182 @@
+#include "agents/outbound/credentials.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "base/base64.h"
+#include "base/text.h"
+#include "http/outbound/http_client.h"
+#include "json/document.h"
+
+namespace baton::agents {
+namespace {
+
+using client::CallError;
+using http::outbound::HttpAnswer;
+using http::outbound::HttpRequest;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kTokenAnswerMax = std::size_t{64} << 10;
+constexpr std::size_t kTokenMax = std::size_t{16} << 10;
+constexpr std::int64_t kLifetime = 300;            // of a token without expires_in, in seconds
+constexpr std::int64_t kLifetimeMax = 24 * 3'600;  // after which it is had anew whatever it says
+constexpr std::int64_t kLifeMargin = 30;           // before its end, but no more than a tenth of its life
+constexpr milliseconds kLook{50};                  // how soon one who waits hears that its turn is to stop
+
+std::string first_line(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::string line;
+  std::getline(stream, line);
+  if (line.ends_with('\r')) line.pop_back();
+  return line;
+}
+
+// Empty: it is missing.
+std::string secret_of(const Endpoint& endpoint) {
+  if (!endpoint.secret_file.empty()) return first_line(endpoint.secret_file);
+  const char* value = std::getenv(endpoint.secret_env.c_str());
+  return value ? value : "";
+}
+
+auto refused(std::string text) {
+  CallError error{std::move(text)};
+  error.unsent = true;
+  return tl::unexpected(std::move(error));
+}
+
+// RFC 6749, 5.2. Other words of the server may show what it was told.
+std::string words_for(const HttpAnswer& answer) {
+  constexpr std::array kKnown{"invalid_request",     "invalid_client",         "invalid_grant",
+                              "unauthorized_client", "unsupported_grant_type", "invalid_scope"};
+  const auto document = json::Document::view_of(answer.body);
+  const std::string code = document.root()["error"].str();
+  if (std::ranges::count(kKnown, code) > 0) return code;
+  return "HTTP status " + std::to_string(answer.status);
+}
+
+std::string form(const Endpoint& endpoint, const std::string& secret) {
+  std::string body = "grant_type=client_credentials";
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) body.append("&").append(name).append("=").append(base::percent_encoded(value));
+  };
+  add("scope", endpoint.scope);
+  add("audience", endpoint.audience);
+  if (endpoint.secret_in_body) add("client_id", endpoint.client_id);
+  if (endpoint.secret_in_body) add("client_secret", secret);
+  return body;
+}
+
+bool is_token(std::string_view text) {
+  return !text.empty() && text.size() <= kTokenMax &&
+         std::ranges::all_of(text, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+}
+
+}  // namespace
+
+Credentials::Credentials(Endpoint endpoint, OutboundRules rules)
+    : endpoint_(std::move(endpoint)), rules_(std::move(rules)) {}
+
+bool Credentials::missing() const {
+  return wanted() && !endpoint_.secret_optional && secret_of(endpoint_).empty();
+}
+
+Credentials::Token Credentials::find(int stop_fd, bool despite_breaker) {
+  if (!wanted()) return std::string();
+  if (endpoint_.auth == Endpoint::Auth::oauth) return find_token(stop_fd, despite_breaker);
+  std::string secret = secret_of(endpoint_);
+  if (secret.empty() && !endpoint_.secret_optional) return refused("its key is missing");
+  return secret;
+}
+
+bool Credentials::renew(const std::string& token) {
+  if (endpoint_.auth != Endpoint::Auth::oauth) return false;
+  const std::lock_guard lock(mutex_);
+  if (kept_.token == token) kept_ = {};
+  return true;
+}
+
+// Who waits for another's fetch takes what came of it, unless that was stopped.
+Credentials::Token Credentials::find_token(int stop_fd, bool despite_breaker) {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    if (!kept_.token.empty() && Clock::now() < kept_.until) return kept_.token;
+    if (!fetching_) break;
+    const int before = fetches_;
+    const auto is_over = [&] { return fetches_ != before; };
+    while (!changed_.wait_for(lock, kLook, is_over)) {
+      if (http::outbound::is_stopped(stop_fd))
+        return tl::unexpected(CallError{.text = "told to stop", .lost = true});
+    }
+    if (failed_) return tl::unexpected(*failed_);
+    if (!kept_.token.empty()) return kept_.token;
+  }
+  fetching_ = true;
+  kept_ = {};
+  lock.unlock();
+  auto fetched = fetch(stop_fd, despite_breaker);
+  lock.lock();
+  fetching_ = false;
+  ++fetches_;
+  failed_.reset();
+  if (fetched) kept_ = *fetched;
+  if (!fetched && !http::outbound::is_stopped(stop_fd)) failed_ = fetched.error();
+  changed_.notify_all();
+  if (!fetched) return tl::unexpected(fetched.error());
+  return fetched->token;
+}
+
+tl::expected<Credentials::Kept, CallError> Credentials::fetch(int stop_fd, bool despite_breaker) const {
+  const std::string secret = secret_of(endpoint_);
+  if (secret.empty()) return refused("its key is missing");
+  HttpRequest request;
+  request.url = endpoint_.token_url;
+  request.policy = rules_.policy_for(request.url);
+  request.breakers = rules_.breakers;
+  request.despite_breaker = despite_breaker;
+  request.stop_fd = stop_fd;
+  request.answer_max = kTokenAnswerMax;
+  request.content_type = "application/x-www-form-urlencoded";
+  request.headers.emplace_back("Accept", "application/json");
+  request.body = form(endpoint_, secret);
+  if (!endpoint_.secret_in_body) {
+    const std::string pair = base::percent_encoded(endpoint_.client_id) + ":" + base::percent_encoded(secret);
+    request.headers.emplace_back("Authorization", "Basic " + base::encode_base64(pair));
+  }
+  milliseconds held{0};
+  request.on_held = [&](milliseconds time) { held = time; };
+  const auto begun = Clock::now();
+  const auto answer = http::outbound::http_request(request);
+  if (!answer) {
+    CallError error{"its token endpoint cannot be reached: " + answer.error().for_caller};
+    error.lost = answer.error().code == base::ErrorCode::unavailable ||
+                 answer.error().code == base::ErrorCode::deadline_exceeded;
+    error.unsent = true;
+    error.held = held.count() > 0;
+    error.retry_after = held;
+    return tl::unexpected(std::move(error));
+  }
+  if (answer->status != 200) {
+    auto error = refused("its token endpoint refuses: " + words_for(*answer)).value();
+    error.lost = answer->status == 429 || answer->status >= 500;
+    error.retry_after = http::outbound::retry_after(*answer);
+    return tl::unexpected(std::move(error));
+  }
+  const auto document = json::Document::view_of(answer->body);
+  const json::Value root = document.root();
+  Kept kept{root["access_token"].str()};
+  const bool is_bearer =
+      root["token_type"].absent() || base::same_word(root["token_type"].string(), "Bearer");
+  if (!is_token(kept.token) || !is_bearer) return refused("its token endpoint's answer makes no sense");
+  const std::int64_t life =
+      std::clamp<std::int64_t>(root["expires_in"].integer().value_or(kLifetime), 0, kLifetimeMax);
+  kept.until = begun + std::chrono::seconds(life) -
+               std::min(std::chrono::seconds(kLifeMargin), std::chrono::seconds(life) / 10);
+  return kept;
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,23 @@
+#include "agents/outbound/outbound.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/id.h"
+#include "client/remote.h"
+
+namespace baton::agents {
+
+http::outbound::AddressPolicy OutboundRules::policy_for(std::string_view url) const {
+  const std::string origin = client::origin_of(url);
+  const bool is_allowed = std::ranges::any_of(
+      origins, [&](const std::string& allowed) { return client::origin_of(allowed) == origin; });
+  return is_allowed ? http::outbound::AddressPolicy::any() : policy;
+}
+
+std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {
+  const auto half = static_cast<std::uint64_t>(pause.count()) / 2;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(half + base::random_number() % (half + 1)));
+}
+
+}  // namespace baton::agents

@@ -1,0 +1,27 @@
+// What executors that act outside have in common: which addresses they may reach, and how they pause.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/outbound/address.h"
+#include "http/outbound/breakers.h"
+
+namespace baton::agents {
+
+// Which addresses agents elsewhere may have.
+struct OutboundRules {
+  std::vector<std::string> origins;              // "https://host:port": these may have any
+  http::outbound::AddressPolicy policy;          // for all others
+  http::outbound::Breakers* breakers = nullptr;  // of all agents; outlives them. Null: none
+
+  http::outbound::AddressPolicy policy_for(std::string_view url) const;
+};
+
+// Between half of a pause and all of it, so that those who wait for the same server do not come back at the
+// same time.
+std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause);
+
+}  // namespace baton::agents

@@ -1,0 +1,51 @@
+// A POST to a server elsewhere, with what shows who calls, and its answer in pieces.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "agents/outbound/credentials.h"
+#include "agents/outbound/outbound.h"
+#include "agents/settings.h"
+#include "client/endpoint.h"
+#include "http/outbound/http_client.h"
+
+namespace baton::agents {
+
+struct Post {
+  std::string url;
+  std::string body;                      // JSON
+  std::string accept;                    // media types
+  std::chrono::milliseconds time_max{};  // for all of it
+  int stop_fd = -1;                      // these two: see http::outbound::HttpRequest
+  bool despite_breaker = false;
+  std::string trace = {};  // the header `traceparent`; empty: none
+};
+
+// What came of it.
+struct Posted {
+  // How far it has come. no_token: there is no token to send. unreachable: it was not sent. lost: no whole
+  // answer came. refused: the answer has a status other than 2xx. forbidden: by us. answered: all was read,
+  // or as much as was wanted.
+  enum class Kind { no_token, unreachable, lost, refused, forbidden, answered };
+  Kind kind = Kind::answered;
+  std::string text;                          // why, unless `answered` or `refused`
+  bool may_come = true;                      // no_token: another try may have one
+  http::outbound::HttpAnswer answer;         // refused, answered
+  bool has_begun = false;                    // some of the answer was read
+  bool held = false;                         // unreachable or no_token: by the breaker of its origin
+  std::chrono::milliseconds retry_after{0};  // what the breaker, or the server, asks for; 0: nothing
+  std::string token;                         // what went along; never to be shown
+};
+
+// Blocks. A token that is refused (401) is renewed once. `on_data`: see http::outbound::http_stream.
+Posted send_post(const Endpoint& endpoint, const OutboundRules& rules, Credentials& credentials,
+                 const Post& post, const std::function<bool(std::string_view)>& on_data);
+
+// What a server says went wrong: short, on one line, and without the secret.
+std::string shown_error(std::string text, const std::string& secret);
+
+}  // namespace baton::agents

@@ -1,0 +1,382 @@
+#include "agents/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "json/document.h"
+
+namespace baton::agents {
+namespace {
+
+using json::SchemaProblem;
+using json::Value;
+using std::chrono::milliseconds;
+using StepKind = PlanStep::Kind;
+
+constexpr int kIterationsMax = 10'000;
+constexpr int kStepsMax = 1'000;
+
+struct NamedKind {
+  std::string_view name;
+  StepKind kind;
+};
+constexpr std::array<NamedKind, 8> kKinds{{{"agent", StepKind::agent},
+                                           {"sequence", StepKind::sequence},
+                                           {"parallel", StepKind::parallel},
+                                           {"route", StepKind::route},
+                                           {"loop", StepKind::loop},
+                                           {"map", StepKind::map},
+                                           {"wait", StepKind::wait},
+                                           {"ask", StepKind::ask}}};
+
+struct NamedTest {
+  std::string_view name;
+  Condition::Test test;
+};
+constexpr std::array<NamedTest, 7> kTests{{{"equals", Condition::Test::equals},
+                                           {"differs", Condition::Test::differs},
+                                           {"greater", Condition::Test::greater},
+                                           {"less", Condition::Test::less},
+                                           {"contains", Condition::Test::contains},
+                                           {"one_of", Condition::Test::one_of},
+                                           {"exists", Condition::Test::exists}}};
+
+milliseconds plan_seconds(Value value, milliseconds otherwise) {
+  const auto number = value.real();
+  return number ? milliseconds(std::llround(std::ceil(*number * 1000))) : otherwise;
+}
+
+// Types and unknown members are the schema's: this checks what depends on several members.
+class PlanReader {
+ public:
+  PlanReader(std::string place, std::vector<SchemaProblem>& problems)
+      : place_(std::move(place)), problems_(problems) {}
+
+  void read(Value from, Plan& plan) {
+    read_step(from, place_, nullptr, plan.root);
+    if (!from["output"].absent()) plan.output = from["output"].json();
+    if (!from["show_results"].absent()) plan.shows_results = from["show_results"].boolean();
+    plan.budget = read_budget(from["budget"]);
+    check_input(plan.output, place_ + "/output");
+    check_inputs(plan.root);
+    for (const auto& [pointer, at] : pointers_) check_pointer(pointer, at);
+  }
+
+ private:
+  void problem(const std::string& place, std::string reason) {
+    problems_.push_back({place, std::move(reason)});
+  }
+
+  void read_step(Value from, const std::string& place, const PlanStep* parent, PlanStep& step) {
+    step.parent = parent;
+    places_[&step] = place;
+    std::string_view named;
+    for (const NamedKind& one : kKinds) {
+      if (from[one.name].missing()) continue;
+      if (!named.empty())
+        return problem(place,
+                       "a step is one of agent, sequence, parallel, route, loop, "
+                       "map, wait and ask, and not two of them");
+      named = one.name;
+      step.kind = one.kind;
+    }
+    if (named.empty())
+      return problem(place,
+                     "a step needs one of agent, sequence, parallel, route, loop, "
+                     "map, wait and ask");
+    if (++count_ > kStepsMax) return problem(place, "the plan has too many steps");
+    read_id(from["id"], place, named, step);
+    read_common(from, place, step);
+    read_kind(from, place + "/" + std::string(named), from[named], step);
+  }
+
+  void read_id(Value id, const std::string& place, std::string_view kind, PlanStep& step) {
+    step.id = id.absent() ? std::string(kind) + "-" + std::to_string(count_) : id.str();
+    if (!ids_.emplace(step.id, &step).second) problem(place + "/id", "another step has the same id");
+    const bool is_plain = std::ranges::all_of(
+        step.id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
+    if (!is_plain || step.id.empty() || step.id.size() > 64)
+      problem(place + "/id", "must be of letters, digits, - _ and . and no longer than 64");
+  }
+
+  void read_common(Value from, const std::string& place, PlanStep& step) {
+    if (!from["input"].absent()) step.input = from["input"].json();
+    const Value retry = from["retry"];
+    step.retry.count = static_cast<int>(retry["count"].integer().value_or(0));
+    step.retry.delay = plan_seconds(retry["delay_s"], step.retry.delay);
+    step.retry.factor = retry["factor"].real().value_or(step.retry.factor);
+    step.retry.delay_max = plan_seconds(retry["delay_max_s"], step.retry.delay_max);
+    for (const Value kind : retry["on"]) step.retry.on.push_back(kind.str());
+    step.timeout = plan_seconds(from["timeout_s"], step.timeout);
+    if (from["on_failure"].string() == "continue") step.on_failure = PlanStep::OnFailure::goes_on;
+    if (from["on_failure"].string() == "compensate") step.on_failure = PlanStep::OnFailure::compensate;
+    if (!from["compensate"].absent()) {
+      step.compensation = std::make_unique<PlanStep>();
+      read_step(from["compensate"], place + "/compensate", &step, *step.compensation);
+    }
+    if (step.on_failure == PlanStep::OnFailure::compensate && !step.compensation)
+      problem(place + "/on_failure", "\"compensate\" needs a step \"compensate\"");
+    const bool is_leaf = step.kind == StepKind::agent || step.kind == StepKind::ask;
+    for (const char* member : {"retry", "input"}) {
+      if (step.kind == StepKind::agent || from[member].absent()) continue;
+      problem(place + "/" + member, "is only for steps with an agent");
+    }
+    if (!is_leaf && !from["timeout_s"].absent())
+      problem(place + "/timeout_s", "is only for steps with an agent, and for questions");
+  }
+
+  void read_kind(Value from, const std::string& place, Value what, PlanStep& step) {
+    switch (step.kind) {
+      case StepKind::agent:
+        step.agent = what.str();
+        step.skill = what["skill"].str();
+        step.tag = what["tag"].str();
+        if (step.agent.empty() && step.skill.empty() && step.tag.empty())
+          problem(place, "must be an agent's name, or say a \"skill\" or \"tag\"");
+        return;
+      case StepKind::sequence:
+        return read_steps(what, place, step);
+      case StepKind::parallel:
+        read_steps(what, place, step);
+        step.concurrency = static_cast<int>(from["concurrency"].integer().value_or(0));
+        return read_join(from, place, step);
+      case StepKind::route:
+        return read_route(what, place, step);
+      case StepKind::loop:
+        return read_loop(from, what, place, step);
+      case StepKind::map:
+        return read_map(from, what, place, step);
+      case StepKind::wait:
+        return read_wait(what, place, step);
+      case StepKind::ask:
+        step.question = what.str();
+        step.for_auth = from["auth"].boolean();
+        return;
+    }
+  }
+
+  void read_steps(Value list, const std::string& place, PlanStep& step) {
+    if (list.size() == 0) problem(place, "must have a step");
+    for (const Value one : list) {
+      const std::string at = place + "/" + std::to_string(step.steps.size());
+      step.steps.push_back(std::make_unique<PlanStep>());
+      read_step(one, at, &step, *step.steps.back());
+    }
+  }
+
+  void read_join(Value from, const std::string& place, PlanStep& step) {
+    const Value join = from["join"];
+    const std::string_view name = join.string();
+    if (name == "any") step.join.rule = Join::Rule::any;
+    if (name == "best_effort") step.join.rule = Join::Rule::best_effort;
+    if (!join.is_object()) return;
+    step.join = {Join::Rule::n_of, static_cast<int>(join["n_of"].integer().value_or(1))};
+    if (step.kind == StepKind::parallel && step.join.need > std::ssize(step.steps))
+      problem(place.substr(0, place.rfind('/')) + "/join", "asks for more branches than there are");
+  }
+
+  void read_route(Value list, const std::string& place, PlanStep& step) {
+    if (list.size() == 0) problem(place, "must have a branch");
+    for (const Value branch : list) {
+      const std::string at = place + "/" + std::to_string(step.steps.size());
+      step.steps.push_back(std::make_unique<PlanStep>());
+      Condition when{Condition::Test::all, {}, {}, {}};
+      if (!branch["when"].absent()) when = read_condition(branch["when"], at + "/when");
+      step.whens.push_back(std::move(when));
+      read_step(branch["then"], at + "/then", &step, *step.steps.back());
+    }
+  }
+
+  void read_loop(Value from, Value what, const std::string& place, PlanStep& step) {
+    const std::string around = place.substr(0, place.rfind('/'));
+    step.until = !from["until"].absent();
+    if (step.until == !from["while"].absent()) problem(around, "a loop needs either \"while\" or \"until\"");
+    const char* const member = step.until ? "until" : "while";
+    step.condition = read_condition(from[member], around + "/" + member);
+    if (from["max"].absent()) problem(around, "a loop needs \"max\", its most iterations");
+    read_bound(from, around, kIterationsMax, step);
+    step.steps.push_back(std::make_unique<PlanStep>());
+    read_step(what, place, &step, *step.steps.back());
+  }
+
+  void read_map(Value from, Value what, const std::string& place, PlanStep& step) {
+    const std::string around = place.substr(0, place.rfind('/'));
+    if (from["over"].absent()) problem(around, "a map needs \"over\": a JSON pointer, or a list");
+    step.over = from["over"].json();
+    step.concurrency = static_cast<int>(from["concurrency"].integer().value_or(8));
+    read_bound(from, around, 1'000, step);
+    read_join(from, place, step);
+    step.steps.push_back(std::make_unique<PlanStep>());
+    read_step(what, place, &step, *step.steps.back());
+  }
+
+  void read_bound(Value from, const std::string& place, int otherwise, PlanStep& step) {
+    const auto most = from["max"].integer().value_or(otherwise);
+    if (most < 1 || most > kIterationsMax)
+      problem(place + "/max", "must be from 1 to " + std::to_string(kIterationsMax));
+    step.most = static_cast<int>(std::clamp<std::int64_t>(most, 1, kIterationsMax));
+  }
+
+  void read_wait(Value what, const std::string& place, PlanStep& step) {
+    const bool is_moment = !what["until"].absent();
+    if (is_moment == !what["seconds"].absent()) problem(place, "must say either \"seconds\" or \"until\"");
+    step.time = is_moment ? what["until"].json() : what["seconds"].json();
+  }
+
+  Condition read_condition(Value from, const std::string& place) {
+    Condition read;
+    using Test = Condition::Test;
+    for (const auto& [name, test] : {std::pair{"all", Test::all}, {"any", Test::any}, {"not", Test::none}}) {
+      if (from[name].absent()) continue;
+      read.test = test;
+      if (from[name].is_object()) read.parts.push_back(read_condition(from[name], place + "/" + name));
+      for (const Value part : from[name].is_array() ? from[name] : Value())
+        read.parts.push_back(
+            read_condition(part, place + "/" + name + "/" + std::to_string(read.parts.size())));
+      return read;
+    }
+    // Shorthands for what a caller's message asks for.
+    for (const char* member : {"skill", "tag"}) {
+      if (from[member].absent()) continue;
+      const bool is_skill = std::string_view(member) == "skill";
+      return {is_skill ? Test::equals : Test::contains,
+              is_skill ? "/message/metadata/skill" : "/message/metadata/tags",
+              from[member].json(),
+              {}};
+    }
+    read.pointer = from["value"].str();
+    pointers_.push_back({read.pointer, place + "/value"});
+    int tests = 0;
+    for (const NamedTest& one : kTests) {
+      if (from[one.name].missing()) continue;
+      read.test = one.test;
+      read.with = from[one.name].json();
+      ++tests;
+    }
+    if (from["value"].absent() || tests != 1)
+      problem(place,
+              "a condition is {\"value\": pointer} with one of equals, differs, greater, less, "
+              "contains, one_of and exists; or all, any, not, skill or tag");
+    return read;
+  }
+
+  void check_inputs(const PlanStep& step) {
+    const std::string& place = places_[&step];
+    check_input(step.input, place + "/input");
+    check_over(step.over, place + "/over");
+    check_strings(json::Document::view_of(step.time.text).root(), place + "/wait/until");
+    check_text(step.question, place + "/ask");
+    for (const auto& one : step.steps) check_inputs(*one);
+    if (step.compensation) check_inputs(*step.compensation);
+  }
+
+  void check_input(const task::Json& input, const std::string& place) {
+    const auto document = json::Document::view_of(input.text);
+    const Value root = document.root();
+    check_strings(root.is_object() ? root["text"] : root, place);
+    check_strings(root["data"], place + "/data");
+    for (const Value file : root["files"]) check_pointer(file.str(), place + "/files");
+  }
+
+  void check_over(const task::Json& over, const std::string& place) {
+    const auto document = json::Document::view_of(over.text);
+    if (document.root().is_string()) check_pointer(document.root().str(), place);
+  }
+
+  void check_strings(Value value, const std::string& place) {
+    if (value.is_string()) check_text(value.str(), place);
+    if (!value.is_object() && !value.is_array()) return;
+    for (const Value one : value) check_strings(one, place);
+  }
+
+  void check_text(const std::string& text, const std::string& place) {
+    for (std::size_t at = text.find("{{"); at != std::string::npos; at = text.find("{{", at + 2)) {
+      const std::size_t end = text.find("}}", at);
+      if (end == std::string::npos) return problem(place, "has \"{{\" without \"}}\"");
+      std::string pointer = text.substr(at + 2, end - at - 2);
+      std::erase(pointer, ' ');
+      check_pointer(pointer, place);
+    }
+  }
+
+  // Only the first words of a pointer are known before there are values.
+  void check_pointer(const std::string& pointer, const std::string& place) {
+    const auto is_root = [&](std::string_view root) {
+      return pointer == root || pointer.starts_with(std::string(root) + "/");
+    };
+    if (is_root("/message") || is_root("/item") || is_root("/index") || is_root("/iteration")) return;
+    if (!is_root("/steps"))
+      return problem(place,
+                     "\"" + pointer + "\" must begin with /message, /steps, /item, /index or /iteration");
+    const std::string rest = pointer.substr(std::min<std::size_t>(pointer.size(), 7));
+    const std::string id = rest.substr(0, rest.find('/'));
+    if (!ids_.contains(id)) problem(place, "\"" + pointer + "\" names a step that is not in the plan");
+  }
+
+  struct Pointed {
+    std::string pointer, place;
+  };
+
+  const std::string place_;
+  std::vector<SchemaProblem>& problems_;
+  int count_ = 0;
+  std::map<std::string, const PlanStep*, std::less<>> ids_;
+  std::map<const PlanStep*, std::string> places_;
+  std::vector<Pointed> pointers_;  // of conditions
+};
+
+template <class See>
+void for_each_step(const PlanStep& step, See&& see) {
+  see(step);
+  for (const auto& one : step.steps) for_each_step(*one, see);
+  if (step.compensation) for_each_step(*step.compensation, see);
+}
+
+}  // namespace
+
+std::shared_ptr<const Plan> read_plan(std::string_view text, const std::string& place,
+                                      std::vector<SchemaProblem>& problems) {
+  auto plan = std::make_shared<Plan>();
+  plan->text = std::string(text);
+  const auto document = json::Document::parse_view(plan->text);
+  if (!document) {
+    problems.push_back({place, document.error().for_caller});
+    return plan;
+  }
+  PlanReader(place, problems).read(document->root(), *plan);
+  for_each_step(plan->root, [&](const PlanStep& step) { plan->undoes |= step.compensation != nullptr; });
+  return plan;
+}
+
+task::Budget read_budget(Value from) {
+  task::Budget budget;
+  budget.tokens = from["max_tokens"].integer();
+  budget.children = from["max_children"].integer();
+  budget.depth = from["max_depth"].integer();
+  budget.rounds = from["max_rounds"].integer();
+  if (!from["max_wall_s"].absent()) budget.wall = plan_seconds(from["max_wall_s"], {});
+  return budget;
+}
+
+std::vector<std::string> agents_of(const Plan& plan) {
+  std::vector<std::string> agents;
+  for_each_step(plan.root, [&](const PlanStep& step) {
+    if (!step.agent.empty() && std::ranges::count(agents, step.agent) == 0) agents.push_back(step.agent);
+  });
+  return agents;
+}
+
+const PlanStep* find_step(const PlanStep& from, std::string_view id) {
+  const PlanStep* root = &from;
+  while (root->parent != nullptr) root = root->parent;
+  const PlanStep* found = nullptr;
+  for_each_step(*root, [&](const PlanStep& step) {
+    if (step.id == id) found = &step;
+  });
+  return found;
+}
+
+}  // namespace baton::agents

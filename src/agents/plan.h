@@ -1,0 +1,98 @@
+// Plan: a workflow as its card says it (member `plan` of the object `baton`; agent-cards/README.md describes
+// it). A tree of steps; what becomes of them in a run is PlanRun's.
+//
+// Threads: immutable once made, and shared by the runs that began with it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/document.h"
+#include "json/schema.h"
+#include "task/budget.h"
+#include "task/json.h"
+
+namespace baton::agents {
+
+// True or false of the values that a run has. A leaf compares the value at `pointer`.
+struct Condition {
+  enum class Test { all, any, none, equals, differs, greater, less, contains, one_of, exists };
+  Test test = Test::exists;
+  std::string pointer;
+  task::Json with;               // what the value is compared with
+  std::vector<Condition> parts;  // of all, any and none
+};
+
+// When a step with several branches is done, and when it has failed. `need`: of n_of.
+struct Join {
+  enum class Rule { all, any, n_of, best_effort };
+  Rule rule = Rule::all;
+  int need = 0;
+};
+
+struct Retry {
+  int count = 0;  // attempts after the first one
+  std::chrono::milliseconds delay{1'000};
+  double factor = 2;
+  std::chrono::milliseconds delay_max{60'000};
+  std::vector<std::string> on;  // kinds of failures; empty: any
+};
+
+struct PlanStep {
+  enum class Kind { agent, sequence, parallel, route, loop, map, wait, ask };
+  // What a failure of the step does: it fails the step around it, is taken for an end like any other, or
+  // fails the step around it after the step's own compensation has run.
+  enum class OnFailure { fail, goes_on, compensate };
+
+  Kind kind = Kind::agent;
+  std::string id;                                // unique in the plan
+  const PlanStep* parent = nullptr;              // null: the whole plan
+  std::vector<std::unique_ptr<PlanStep>> steps;  // a sequence's and a parallel's, a route's branches, or one
+  std::string agent;                             // of an agent; empty: the first with `skill` and `tag`
+  std::string skill, tag;
+  task::Json input;  // a template, or an object with text, data and files; absent: the caller's message
+  Join join;
+  int concurrency = 0;           // branches at once; 0: all
+  std::vector<Condition> whens;  // a route's, for each branch; one without a condition matches always
+  Condition condition;           // a loop's
+  bool until = false;            // the loop ends when it holds, not when it does not
+  int most = 0;                  // iterations of a loop, items of a map
+  task::Json over;               // a map's items: a pointer, or a list
+  task::Json time;               // a wait's: seconds, or the moment it ends as a template
+  std::string question;          // of an ask: a template
+  bool for_auth = false;
+  Retry retry;
+  std::chrono::milliseconds timeout{0};  // of each attempt; 0: none
+  OnFailure on_failure = OnFailure::fail;
+  std::unique_ptr<PlanStep> compensation;  // undoes the step once it is done
+};
+
+struct Plan {
+  PlanStep root;
+  task::Json output;  // as a step's input; absent: what the root comes to
+  bool shows_results = true;
+  bool undoes = false;  // a step has a compensation
+  task::Budget budget;  // AgentSettings::budget has it as well
+  std::string text;     // as read
+};
+
+// Reads the text of a plan. Adds what is wrong to `problems`, with pointers that begin with `place`; the plan
+// can be run only if nothing is.
+std::shared_ptr<const Plan> read_plan(std::string_view text, const std::string& place,
+                                      std::vector<json::SchemaProblem>& problems);
+
+// A card's object "budget", which the schema has checked.
+task::Budget read_budget(json::Value budget);
+
+// The agents that the plan names.
+std::vector<std::string> agents_of(const Plan& plan);
+
+// The steps named by `/steps/<id>`, or null.
+const PlanStep* find_step(const PlanStep& from, std::string_view id);
+
+}  // namespace baton::agents

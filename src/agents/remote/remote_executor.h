@@ -1,0 +1,22 @@
+// The executor `a2a`: an agent that is an A2A agent elsewhere, of any version and transport.
+#pragma once
+
+#include <memory>
+
+#include "agents/executor.h"
+#include "agents/remote/remote_interfaces.h"
+#include "agents/settings.h"
+#include "base/worker_pool.h"
+
+namespace baton::agents {
+
+// `pool`: a thread for each turn that runs; it must outlive the executor. `card`: the one in its folder.
+std::unique_ptr<Executor> remote_executor(base::WorkerPool& pool, const task::AgentCard& card,
+                                          const AgentSettings& settings, OutboundRules rules);
+
+// The same for many agents: each turn goes to the URL that is its agent's name. What is known of an agent is
+// kept for the 64 that were used last.
+std::unique_ptr<Executor> url_executor(base::WorkerPool& pool, const AgentSettings& settings,
+                                       OutboundRules rules);
+
+}  // namespace baton::agents

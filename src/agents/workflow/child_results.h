@@ -1,0 +1,21 @@
+// What a child task has come to, as the steps of a plan refer to it. Threads: pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "task/task.h"
+
+namespace baton::agents {
+
+// The content of the first data part; absent: there is none.
+task::Json data_in(const std::vector<task::Part>& parts);
+std::vector<task::Part> without_text(std::vector<task::Part> parts);
+
+// What a task says: the text of its artifacts or else of its last message.
+std::string text_of_result(const task::Task& task);
+task::Json data_of_result(const task::Task& task);
+// Its parts that are not text, named after their artifacts.
+std::vector<task::Part> files_of_result(const task::Task& task);
+
+}  // namespace baton::agents

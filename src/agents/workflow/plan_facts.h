@@ -1,0 +1,105 @@
+// PlanFacts: what a run of a plan has come to, folded from the records that its turns have left in the task's
+// log. A record is never changed; resuming a run is folding its records.
+//
+// A step's place in a run is a path: the ids of the steps around it and its own, with the index of each
+// iteration ("plan/each[3]/fetch"). A child's name is its step's path and the attempt ("plan/fetch#2").
+//
+// Threads: not thread-safe; a run's turn has its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "task/json.h"
+
+namespace baton::agents {
+
+struct PlanRecord {
+  // began: the run, with the plan's text. begin and end: an attempt at a step. choose: a route's branch, the
+  // iteration that a loop begins, the number of a map's items. due: when a wait is over. settle: a step with
+  // others in it has ended. undo: the run has failed, and what it has done is undone. cancel: a child is
+  // canceled whose attempt has ended for the run. gone: that child has stopped; with the text "done" if it
+  // had done its work by then.
+  enum class What { began, begin, end, choose, due, settle, undo, cancel, gone };
+  What what = What::begin;
+  std::string path = {};
+  int number = 0;  // of the attempt, or what was chosen
+  base::Timestamp at{};
+  std::string failure = {};  // its kind; empty: none
+  std::string text = {};     // the failure's, or the plan's
+  std::int64_t tokens = 0;   // that the attempt took, its children's included
+  std::int64_t children = 0;
+};
+
+struct PlanEnd {
+  std::string failure;  // its kind; empty: it is done
+  std::string text;
+};
+
+// The name of an attempt's child, and the path and number in one.
+std::string name_of_call(const std::string& path, int attempt);
+struct PlanCall {
+  std::string path;
+  int attempt = 0;
+};
+PlanCall parse_call(const std::string& name);
+
+inline constexpr char kDoneLate[] = "done";  // the text of such a `gone`
+
+class PlanFacts {
+ public:
+  struct Attempts {
+    int number = 0;  // of the last one
+    bool open = false;
+    base::Timestamp begun{}, ended{};
+    PlanEnd end;
+    base::Timestamp first{};  // when the first one began
+    std::int64_t tokens = 0;  // of all of them
+  };
+
+  void add(const PlanRecord& record);
+
+  const std::string& plan() const { return plan_; }
+  base::Timestamp begun() const { return begun_; }
+  const Attempts* attempts(const std::string& path) const;
+  std::optional<int> chosen(const std::string& path) const;
+  std::optional<base::Timestamp> due(const std::string& path) const;
+  const PlanEnd* settled(const std::string& path) const;
+  // Paths of steps that are done, in the order of their ends; those as well that were canceled too late.
+  const std::vector<std::string>& done() const { return done_; }
+  // Paths of steps with an attempt under way, sorted.
+  std::vector<std::string> open() const;
+  // Children that have not stopped, as far as the run knows, with those that it has canceled.
+  int unstopped() const { return open_ + canceled_; }
+  // Those of them that the run has canceled.
+  int canceled() const { return canceled_; }
+  const std::optional<PlanEnd>& undoing() const { return undoing_; }
+  std::int64_t tokens() const { return tokens_; }
+  std::int64_t children() const { return children_; }
+
+ private:
+  void take_late(const PlanCall& late);
+
+  std::string plan_;
+  base::Timestamp begun_{};
+  std::map<std::string, Attempts> attempts_;
+  std::unordered_map<std::string, int> chosen_;
+  std::unordered_map<std::string, base::Timestamp> due_;
+  std::unordered_map<std::string, PlanEnd> settled_;
+  std::vector<std::string> done_;
+  std::vector<PlanCall> late_;  // done although canceled
+  int open_ = 0, canceled_ = 0;
+  std::optional<PlanEnd> undoing_;
+  std::int64_t tokens_ = 0, children_ = 0;
+};
+
+task::Json write_records(const std::vector<PlanRecord>& records);
+// Leaves out what it does not understand.
+std::vector<PlanRecord> read_records(const task::Json& text);
+
+}  // namespace baton::agents

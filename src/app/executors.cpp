@@ -1,0 +1,56 @@
+#include "app/executors.h"
+
+#include <limits>
+
+#include "agents/agui/agui_executor.h"
+#include "agents/command/command_executor.h"
+#include "agents/delegate_urls.h"
+#include "agents/model/model_executor.h"
+#include "agents/remote/remote_executor.h"
+#include "agents/workflow/workflow_executor.h"
+
+namespace baton::app {
+
+agents::Catalogue::Make executors(const ExecutorServices& services) {
+  return [services](const agents::Agent& agent) -> std::unique_ptr<agents::Executor> {
+    if (agent.settings.executor == agents::AgentSettings::Kind::a2a) {
+      return agents::remote_executor(services.callers, agent.card, agent.settings, services.outbound);
+    }
+    if (agent.settings.executor == agents::AgentSettings::Kind::openai) {
+      return agents::model_executor(services.callers, agent.settings, services.outbound);
+    }
+    if (agent.settings.executor == agents::AgentSettings::Kind::workflow) {
+      return agents::workflow_executor(agent.settings, services.clock, services.choose);
+    }
+    if (agent.settings.executor == agents::AgentSettings::Kind::ag_ui) {
+      return agents::agui_executor(services.callers, agent.settings, services.outbound);
+    }
+    return std::make_unique<agents::CommandExecutor>(services.processes, agent.name, agent.settings,
+                                                     agent.folder);
+  };
+}
+
+void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& services,
+                       const std::vector<std::string>& delegate_urls) {
+  for (const char* name : {agents::kAskAgent, agents::kAskAuthAgent}) {
+    agents::Agent agent;
+    agent.name.value = name;
+    agent.card.name = "A question of a plan";
+    agent.card.version = "1";
+    agent.settings.concurrency = std::numeric_limits<int>::max();
+    agent.executor = agents::ask_executor(name == agents::kAskAuthAgent);
+    catalogue.add_hidden(std::move(agent));
+  }
+  agents::Agent elsewhere;
+  elsewhere.name.value = "~elsewhere";
+  elsewhere.card.name = "An agent elsewhere";
+  elsewhere.card.version = "1";
+  elsewhere.settings.executor = agents::AgentSettings::Kind::a2a;
+  elsewhere.settings.concurrency = 64;  // of all URLs
+  elsewhere.executor = agents::url_executor(services.callers, elsewhere.settings, services.outbound);
+  catalogue.add_elsewhere(std::move(elsewhere), [delegate_urls](std::string_view url) {
+    return agents::is_delegate_url(delegate_urls, url);
+  });
+}
+
+}  // namespace baton::app

@@ -1,0 +1,40 @@
+// Cron: times that come again, as crontab(5) writes them.
+//
+// Five fields: minute, hour, day of the month, month, day of the week (0 and 7 are Sunday). A field is a list
+// of `*`, numbers, ranges and steps ("*/15", "1-5", "0-30/10"); months and weekdays have their English names
+// ("jan", "mon"), too. If both days are given, either will do. Or one of @yearly, @annually, @monthly,
+// @weekly, @daily, @midnight, @hourly. Threads: a Cron never changes.
+#pragma once
+
+#include <bitset>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/time_zone.h"
+
+namespace baton::base {
+
+class Cron {
+ public:
+  // Fails with invalid_argument and what is wrong; also if the time never comes ("0 0 30 2 *").
+  static Result<Cron> parse(std::string_view text);
+
+  // The first time after `after`. Clocks that are put forward: what they leave out comes once, at that
+  // moment. Clocks that are put back: what they show twice comes once, the first time.
+  std::optional<Timestamp> next(Timestamp after, const TimeZone& zone) const;
+
+ private:
+  Cron() = default;
+  bool has_day(std::chrono::local_days day) const;
+
+  std::bitset<60> minutes_;
+  std::bitset<24> hours_;
+  std::bitset<32> days_;
+  std::bitset<13> months_;
+  std::bitset<7> weekdays_;
+  bool any_day_ = false, any_weekday_ = false;  // the field is `*`
+};
+
+}  // namespace baton::base

@@ -1,0 +1,121 @@
+// Delegation: what children ask, and the answers.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "engine/delegation.h"
+#include "engine/send_digest.h"
+
+namespace baton::engine {
+
+// The child asks. Its question waits for the parent's caller until the child has another status.
+void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& child) {
+  const task::EventNumber number = child.status_event;
+  auto task = service_.read(child.key, task::Depth{0, false}, number);
+  if (!task) return try_again(task.error(), [this, delegated] { follow(delegated); });
+  delegated->question = number;
+  // Whoever holds a subscription must not be held by it.
+  delegated->news = service_.subscribe(child.key, [this, weak = std::weak_ptr(delegated)] {
+    background_.run([this, weak] {
+      if (const auto alive = weak.lock()) look(alive);
+    });
+  });
+  asking_.with([&](auto& asking) { asking.insert(delegated); });
+  const std::string ask = ask_of(delegated->subagent.id, number);
+  turns_.questions().forget(delegated->parent, delegated->subagent.id, ask);
+  turns_.questions().add(delegated->parent, {ask, child.key, child.id, child.agent, number,
+                                             delegated->message, std::move(task->status)});
+  delegated->asks = true;
+  turns_.ask(delegated->parent);
+  look(delegated);
+  // Who has canceled the task is not asked any more (Cancels looks for the questions that came before).
+  const auto parent = service_.find(delegated->parent);
+  if (parent && parent->cancel_requested) cancel(child.key);
+}
+
+// Whether the child still waits with its question. Several threads may look at once.
+void Delegation::look(const DelegatedPtr& delegated) {
+  if (!delegated->asks) return;
+  const auto child = service_.find(delegated->subagent.task);
+  if (!child) return try_again(child.error(), [this, delegated] { look(delegated); });
+  if (child->status_event == delegated->question || !delegated->asks.exchange(false)) return;
+  question_over(delegated);
+}
+
+void Delegation::question_over(const DelegatedPtr& delegated) {
+  asking_.with([&](auto& asking) { asking.erase(delegated); });
+  delegated->news = {};
+  forget_question(*delegated);
+  delegated->subagent.after = delegated->question;
+  follow(delegated);
+}
+
+void Delegation::forget_question(const Delegated& delegated) {
+  if (turns_.questions().forget(delegated.parent, delegated.subagent.id)) turns_.ask(delegated.parent);
+}
+
+void Delegation::pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) {
+  background_.run(
+      [this, parent, question, answer = std::move(answer)] { submit_answer(parent, question, answer); });
+}
+
+// Repeated, it is the same send; and the child takes an answer only as long as it asks this question.
+void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion& question,
+                               const task::Message& answer) {
+  using base::ErrorCode;
+  task::Submission submission;
+  submission.caller = parent.caller;
+  submission.agent = question.agent;
+  submission.task = question.child_id;
+  submission.message = answer;
+  submission.trace = question.trace;
+  submission.waits_for = task::WaitsFor::outcome;
+  TaskService::ForChild terms{parent.key};
+  terms.question = question.number;
+  service_.submit_child(terms, std::move(submission), digest_of_answer(parent, question.ask),
+                        [this, parent, question, answer](const base::Result<Accepted>& accepted) {
+                          if (accepted) return;
+                          const base::Error& error = accepted.error();
+                          const bool is_over = error.code == ErrorCode::conflict ||
+                                               error.code == ErrorCode::unsupported ||
+                                               error.code == ErrorCode::task_not_found;
+                          if (is_over) return;
+                          if (error.code == ErrorCode::unavailable || error.code == ErrorCode::overloaded) {
+                            background_.timers().after(options_.disk_retry, [this, parent, question, answer] {
+                              pass_on(parent, question, answer);
+                            });
+                            return;
+                          }
+                          spdlog::warn("an answer cannot be passed on: {}", error.for_caller);
+                          service_.cancel(
+                              question.child, [](const base::Result<task::TaskKey>&) {},
+                              "The answer to its question could not be passed on: " + error.for_caller);
+                        });
+}
+
+// After a restart: the question that the parent shows stays, and an answer that the child has not got is
+// passed on.
+base::Result<void> Delegation::resume_question(const task::TaskHead& parent, const task::Subagent& subagent,
+                                               const std::vector<PassedAnswer>& passed) {
+  const AskParts shown = task::is_waiting(parent.state) ? parts_of_ask(parent.ask) : AskParts();
+  const auto answered = std::ranges::find(passed, subagent.id, &PassedAnswer::subagent);
+  const bool is_shown = shown.subagent == subagent.id;
+  if (!is_shown && answered == passed.end()) return {};
+  const auto child = reader_.head(subagent.task);
+  if (!child) return base::fail(child.error());
+  ChildQuestion question{{}, child->key, child->id, child->agent, {}, parent.turn_message, {}};
+  question.number = is_shown ? shown.number : answered->question;
+  question.ask = ask_of(subagent.id, question.number);
+  question.answered = !is_shown;
+  if (!is_shown && child->status_event != question.number) return {};
+  if (!is_shown) {
+    const auto input = reader_.turn_input(parent.key, answered->number);
+    if (!input) return base::fail(input.error());
+    question.trace = input->request.trace;
+  }
+  turns_.questions().add(parent.key, question);
+  if (!is_shown) pass_on(parent, question, answered->answer);
+  return {};
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,61 @@
+// Wakes: when the turns of waiting tasks go on, for those that wait for a time.
+//
+// Times are the wall clock's; a clock that is set is noticed within a minute. Threads: any. `wake` is called
+// on the timers' thread and must not block.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/event_loop.h"
+#include "base/guarded.h"
+#include "task/ids.h"
+
+namespace baton::engine {
+
+class Wakes {
+ public:
+  using Wake = std::function<void(task::TaskKey, task::TurnNumber)>;
+
+  // `timers` is stopped before the end of this. `room`: see has_room.
+  Wakes(base::EventLoop& timers, const base::Clock& clock, int room, Wake wake)
+      : timers_(timers), clock_(clock), room_(room), wake_(std::move(wake)) {}
+
+  // Has the task woken at this time, at once if it is past; replaces an earlier time. Takes any number.
+  // `account`: as task::account_of says.
+  void at(base::Timestamp time, task::TaskKey task, task::TurnNumber turn, const std::string& account);
+  void forget(task::TaskKey task);
+
+  // Whether fewer tasks wait than may, of all and of this caller.
+  bool has_room(const std::string& account) const;
+  // The most of one caller; 0: unbounded.
+  void set_caller_max(int tasks) { caller_max_ = tasks; }
+  std::size_t count() const;
+
+ private:
+  using Entry = std::tuple<base::Timestamp, task::TaskKey, task::TurnNumber>;
+  struct State {
+    std::set<Entry> in_order;
+    std::unordered_map<task::TaskKey, std::pair<Entry, std::string>> of_task;
+    std::unordered_map<std::string, int> of_account;
+  };
+
+  static void drop(State& state, task::TaskKey task);
+  void fire();
+
+  base::EventLoop& timers_;
+  const base::Clock& clock_;
+  const int room_;
+  const Wake wake_;
+  std::atomic<int> caller_max_{0};
+  base::Guarded<State> state_;
+  base::EventLoop::TimerId timer_ = 0;  // the timers' thread only
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,236 @@
+#include "protocol/agui/run_reader.h"
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "json/json_patch.h"
+#include "json/writer.h"
+#include "protocol/a2a/members.h"
+#include "protocol/a2a/v1_objects.h"
+
+namespace baton::protocol::agui {
+namespace {
+
+using json::Value;
+using task::EventBody;
+
+constexpr std::size_t kOpenMax = 1'000;  // calls and messages that are not the agent's, of a run
+
+// {"kind":"raw"} of any value; "null" if it is missing.
+task::Json json_of(Value value) {
+  return value.missing() ? task::Json{"null"} : value.json();
+}
+
+task::Json arguments_of(const std::string& text) {
+  if (text.empty()) return {"{}"};
+  return json::Document::parse_view(text) ? task::Json{text} : task::Json{a2a::quoted(text)};
+}
+
+std::string text_of(Value content) {
+  return content.is_string() ? content.str() : std::string(content.raw());
+}
+
+// What the agent has said since its client last did.
+std::string last_words(Value messages) {
+  std::string words;
+  if (!messages.is_array()) return words;
+  for (const Value message : messages) {
+    if (message["role"].string() == "user") words.clear();
+    const std::string_view content = message["content"].string();
+    const bool is_said = message["role"].string() == "assistant" && !content.empty();
+    if (is_said) words.append(words.empty() ? "" : "\n\n").append(content);
+  }
+  return words;
+}
+
+// A note on the work, as Baton's own servers send it: {message?, and what else}.
+EventBody note_in(Value value) {
+  task::StatusChanged note;
+  note.status.state = task::State::working;
+  if (const std::string text = value["message"].str(); !text.empty()) {
+    task::Message& message = note.status.message.emplace();
+    message.role = task::Role::agent;
+    message.parts.push_back(task::Part::of_text(text));
+  }
+  if (value["progress"].real()) {
+    json::Writer out(note.metadata.text);
+    out.object([&] { out.key("progress").raw(value["progress"].raw()); });
+  }
+  return note;
+}
+
+}  // namespace
+
+base::Result<std::vector<RunPiece>> RunReader::take(std::string_view json) {
+  const auto document = json::Document::parse_view(json);
+  if (!document) return base::fail(document.error());
+  const Value event = document->root();
+  if (!event.is_object() || !event["type"].is_string())
+    return base::fail(base::ErrorCode::invalid_argument, "an event has no type");
+  Pieces out;
+  if (!end_) take_event(event["type"].string(), event, out);
+  return out;
+}
+
+void RunReader::take_event(std::string_view type, Value event, Pieces& out) {
+  if (type != "TOOL_CALL_CHUNK") end_chunks(out);
+  if (take_text(type, event, out) || take_call(type, event, out) || take_shown(type, event, out)) return;
+  if (type == "MESSAGES_SNAPSHOT") snapshot_ = last_words(event["messages"]);
+  if (type == "RUN_FINISHED") take_end(event, out);
+  if (type != "RUN_ERROR") return;
+  take_usage(event["usage"], out);
+  end_ = RunEnd{RunEnd::Kind::failed, {}, {}, event["message"].str(), event["code"].str()};
+}
+
+bool RunReader::take_text(std::string_view type, Value event, Pieces& out) {
+  const std::string id = event["messageId"].str(), delta = event["delta"].str();
+  if (type.starts_with("REASONING_") || type.starts_with("THINKING_")) {
+    const bool has_words = type.ends_with("_CONTENT") || type.ends_with("_CHUNK");
+    if (has_words && !delta.empty()) out.push_back(RunReasoning{delta});
+    return true;
+  }
+  if (!type.starts_with("TEXT_MESSAGE_")) return false;
+  const bool is_chunk = type == "TEXT_MESSAGE_CHUNK";
+  const bool begins = type == "TEXT_MESSAGE_START" || (is_chunk && !id.empty());
+  if (is_chunk && !id.empty()) chunk_text_ = id;
+  const std::string& message = is_chunk ? chunk_text_ : id;
+  const std::string_view role = event["role"].string();
+  if (begins && !role.empty() && role != "assistant" && not_said_.size() < kOpenMax) not_said_.insert(id);
+  const bool has_words = is_chunk || type == "TEXT_MESSAGE_CONTENT";
+  if (has_words && !delta.empty() && !not_said_.contains(message)) {
+    has_said_ = true;
+    out.push_back(RunText{message, delta});
+  }
+  return true;
+}
+
+bool RunReader::take_call(std::string_view type, Value event, Pieces& out) {
+  if (!type.starts_with("TOOL_CALL_")) return false;
+  if (type == "TOOL_CALL_CHUNK") return take_call_chunk(event, out), true;
+  const std::string id = event["toolCallId"].str();
+  if (id.empty()) return true;
+  if (type == "TOOL_CALL_START" && calls_.size() < kOpenMax) {
+    calls_.try_emplace(id, Call{id, event["toolCallName"].str(), {}});
+  } else if (type == "TOOL_CALL_ARGS") {
+    if (const auto call = calls_.find(id); call != calls_.end())
+      call->second.arguments += event["delta"].str();
+  } else if (type == "TOOL_CALL_END") {
+    end_call(id, out);
+  } else if (type == "TOOL_CALL_RESULT") {
+    end_call(id, out);
+    const Value content = event["content"];
+    out.push_back(EventBody{task::ToolResult{id, {a2a::quoted(text_of(content))}, event["error"].str()}});
+  }
+  return true;
+}
+
+void RunReader::take_call_chunk(Value event, Pieces& out) {
+  const std::string id = event["toolCallId"].str();
+  if (!id.empty() && id != chunk_call_) {
+    end_chunks(out);
+    if (calls_.size() >= kOpenMax || calls_.contains(id)) return;
+    chunk_call_ = id;
+    calls_.try_emplace(id, Call{id, event["toolCallName"].str(), {}});
+  }
+  if (const auto call = calls_.find(chunk_call_); call != calls_.end())
+    call->second.arguments += event["delta"].str();
+}
+
+void RunReader::end_chunks(Pieces& out) {
+  if (!chunk_call_.empty()) end_call(std::exchange(chunk_call_, {}), out);
+}
+
+void RunReader::end_call(const std::string& id, Pieces& out) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return;
+  Call call = std::move(found->second);
+  calls_.erase(found);
+  if (call.name.empty()) return;
+  out.push_back(EventBody{task::ToolCall{call.id, call.name, arguments_of(call.arguments), false}});
+}
+
+bool RunReader::take_shown(std::string_view type, Value event, Pieces& out) {
+  const auto add = [&](EventBody body) { out.emplace_back(std::move(body)); };
+  if (type == "STATE_SNAPSHOT") {
+    add(task::StateSnapshot{json_of(event["snapshot"])});
+  } else if (type == "STATE_DELTA") {
+    task::Json patch = json_of(event["delta"]);
+    if (json::is_patch(patch)) add(task::StateDelta{std::move(patch)});
+  } else if (type == "STEP_STARTED" || type == "STEP_FINISHED") {
+    const auto phase = type == "STEP_STARTED" ? task::Step::Phase::start : task::Step::Phase::finish;
+    if (const std::string name = event["stepName"].str(); !name.empty()) add(task::Step{name, phase});
+  } else if (type == "ACTIVITY_SNAPSHOT" || type == "ACTIVITY_DELTA") {
+    task::Activity activity{event["messageId"].str(), event["activityType"].str(), {}, {}};
+    if (event["content"].is_object()) activity.content = event["content"].json();
+    if (type == "ACTIVITY_DELTA") activity.patch = json_of(event["patch"]);
+    const bool is_whole = !activity.content.empty() || json::is_patch(activity.patch);
+    if (is_whole && !activity.id.empty() && !activity.type.empty()) add(std::move(activity));
+  } else if (type == "CUSTOM") {
+    take_custom(event, out);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Baton's own servers show artifacts without text, and notes, in this way.
+void RunReader::take_custom(Value event, Pieces& out) {
+  const std::string name = event["name"].str();
+  const Value value = event["value"];
+  if (name == "artifact" && value["artifact"].is_object()) {
+    auto artifact = v1::read_artifact(value["artifact"]);
+    if (artifact) {
+      return out.push_back(EventBody{task::ArtifactChunk{std::move(*artifact), value["append"].boolean(),
+                                                         value["lastChunk"].boolean()}});
+    }
+  }
+  if (name == "status" && value.is_object()) return out.push_back(note_in(value));
+  if (!name.empty()) out.push_back(EventBody{task::Custom{name, json_of(value)}});
+}
+
+void RunReader::take_usage(Value list, Pieces& out) {
+  constexpr std::size_t kMost = 100;
+  constexpr std::int64_t kWholeMax = std::int64_t{1} << 53;
+  constexpr std::array kNumbers{"inputTokens", "outputTokens", "totalTokens", "reasoningTokens",
+                                "cachedInputTokens"};
+  if (!list.is_array() || list.size() > kMost) return;
+  for (const Value used : list) {
+    task::Usage usage;
+    json::Writer writer(usage.used.text);
+    writer.object([&] {
+      writer.optional("provider", used["provider"].string()).optional("model", used["model"].string());
+      for (const char* name : kNumbers) {
+        const auto count = used[name].integer();
+        if (count && *count >= 0 && *count <= kWholeMax) writer.member(name, *count);
+      }
+    });
+    if (usage.used.text != "{}") out.push_back(EventBody{std::move(usage)});
+  }
+}
+
+void RunReader::take_end(Value event, Pieces& out) {
+  while (!calls_.empty()) end_call(std::string(calls_.begin()->first), out);
+  // Some servers stream nothing.
+  if (!has_said_ && !snapshot_.empty()) out.push_back(RunText{"snapshot", std::move(snapshot_)});
+  take_usage(event["usage"], out);
+  RunEnd end;
+  const Value outcome = event["outcome"];
+  if (outcome["type"].string() == "cancelled") end.kind = RunEnd::Kind::cancelled;
+  if (outcome["type"].string() == "interrupt") {
+    for (const Value one : outcome["interrupts"]) {
+      const std::string id = one["id"].str();
+      if (id.empty()) continue;
+      Interrupt interrupt{id, one["message"].str(), {}};
+      if (one["responseSchema"].is_object()) interrupt.schema = one["responseSchema"].json();
+      if (one["metadata"]["url"].is_string()) interrupt.url = one["metadata"]["url"].json();
+      interrupt.for_auth = one["reason"].string() == "baton:auth";
+      end.interrupts.push_back(std::move(interrupt));
+    }
+    if (!end.interrupts.empty()) end.kind = RunEnd::Kind::interrupted;
+  }
+  if (!event["result"].absent()) end.result = event["result"].json();
+  end_ = std::move(end);
+}
+
+}  // namespace baton::protocol::agui

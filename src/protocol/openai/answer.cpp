@@ -1,0 +1,189 @@
+#include "protocol/openai/answer.h"
+
+#include <algorithm>
+#include <array>
+
+#include "json/writer.h"
+
+namespace baton::protocol::openai {
+namespace {
+
+constexpr std::size_t kCallsMax = 64;
+constexpr std::size_t kModelMax = 200;  // bytes of a model's name
+
+// A text, or the texts of a list of content parts.
+std::string text_in(json::Value content) {
+  if (!content.is_array()) return content.str();
+  std::string text;
+  for (const json::Value part : content) text += part.is_string() ? part.string() : part["text"].string();
+  return text;
+}
+
+// Some servers give the code as a number, as the status would be.
+std::string code_in(json::Value error) {
+  for (const char* member : {"code", "type", "status"}) {
+    if (error[member].is_string()) return error[member].str();
+    if (const auto number = error[member].integer()) return std::to_string(*number);
+  }
+  return {};
+}
+
+bool is_busy_code(std::string_view code) {
+  constexpr std::array<std::string_view, 9> kBusy{"429",
+                                                  "502",
+                                                  "503",
+                                                  "504",
+                                                  "529",
+                                                  "rate_limit_exceeded",
+                                                  "server_error",
+                                                  "overloaded_error",
+                                                  "service_unavailable"};
+  return std::ranges::count(kBusy, code) > 0;
+}
+
+AnswerError error_in(json::Value error) {
+  AnswerError read;
+  if (error.is_string()) return {error.str(), {}, false};
+  read.message = error["message"].str();
+  read.code = code_in(error);
+  read.busy = is_busy_code(read.code) || is_busy_code(error["type"].string());
+  return read;
+}
+
+// The error where an answer should be; nothing if there is none.
+std::optional<AnswerError> error_of(json::Value answer) {
+  if (!answer["error"].absent()) return error_in(answer["error"]);
+  if (answer["object"].string() == "error") return error_in(answer);
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> count_in(json::Value number) {
+  const auto count = number.integer();
+  return count && *count >= 0 ? count : std::nullopt;
+}
+
+bool is_object(std::string_view text) {
+  const auto document = json::Document::parse_view(text);
+  return document && document->root().is_object();
+}
+
+void add_count(json::Writer& out, const char* name, std::optional<std::int64_t> count) {
+  if (count) out.member(name, *count);
+}
+
+}  // namespace
+
+base::Result<AnswerPiece> AnswerReader::take(std::string_view text) {
+  const auto document = json::Document::parse_view(text);
+  if (!document) return base::fail(document.error());
+  const json::Value answer = document->root();
+  AnswerPiece piece;
+  error_ = error_of(answer);
+  if (error_) return piece;
+  if (!answer.is_object() || (answer["choices"].missing() && answer["usage"].missing())) {
+    return base::fail(base::ErrorCode::invalid_argument, "an answer without \"choices\"");
+  }
+  if (answer["model"].string().size() <= kModelMax && answer["model"].is_string())
+    model_ = answer["model"].str();
+  take_usage(answer["usage"]);
+  // Chunks without choices say something about the answer as a whole; only one choice was asked for.
+  for (const json::Value choice : answer["choices"]) {
+    if (choice["index"].integer().value_or(0) != 0) continue;
+    const json::Value said = choice["delta"].is_object() ? choice["delta"] : choice["message"];
+    take_choice(said, piece);
+    if (const auto taken = take_calls(said["tool_calls"]); !taken) return base::fail(taken.error());
+    if (!choice["finish_reason"].string().empty()) finish_reason_ = choice["finish_reason"].str();
+    const bool is_whole = choice["message"].is_object() && !choice["delta"].is_object();
+    if (is_whole && finish_reason_.empty()) finish_reason_ = "stop";
+    break;
+  }
+  text_ += piece.text;
+  return piece;
+}
+
+void AnswerReader::take_choice(json::Value said, AnswerPiece& piece) {
+  piece.text = text_in(said["content"]);
+  if (piece.text.empty()) piece.text = said["refusal"].str();
+  const bool is_deepseek = !said["reasoning_content"].absent();
+  piece.reasoning = text_in(is_deepseek ? said["reasoning_content"] : said["reasoning"]);
+}
+
+base::Result<void> AnswerReader::take_calls(json::Value calls) {
+  if (!calls.is_array()) return {};
+  for (const json::Value piece : calls) {
+    Call& call = call_of(piece);
+    if (calls_.size() > kCallsMax) {
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "more than " + std::to_string(kCallsMax) + " tool calls at once");
+    }
+    const json::Value function = piece["function"];
+    if (call.tool.id.empty()) call.tool.id = piece["id"].str();
+    if (call.tool.name.empty()) call.tool.name = function["name"].str();
+    // An object in the place of its text is what some servers send.
+    const json::Value arguments = function["arguments"];
+    if (!arguments.absent())
+      call.tool.arguments += arguments.is_string() ? arguments.string() : arguments.raw();
+  }
+  return {};
+}
+
+// The call that the piece goes on with, or a new one. The index says which it is, but servers leave it out or
+// give every call the same: then a name or another id begins a new call.
+AnswerReader::Call& AnswerReader::call_of(json::Value piece) {
+  const auto index = piece["index"].integer();
+  const std::string_view id = piece["id"].string();
+  const bool has_name = !piece["function"]["name"].string().empty();
+  const auto goes_on = [&](const Call& call) {
+    if (index && call.index) {
+      const bool is_other = !id.empty() ? id != call.tool.id : is_object(call.tool.arguments);
+      return *index == *call.index && !(has_name && is_other);
+    }
+    if (!id.empty()) return id == call.tool.id;
+    return !has_name && &call == &calls_.back();
+  };
+  // From the end: with one index for all, the last one is meant.
+  const auto known = std::find_if(calls_.rbegin(), calls_.rend(), goes_on);
+  if (known != calls_.rend()) return *known;
+  return calls_.emplace_back(Call{index, {}});
+}
+
+std::vector<CalledTool> AnswerReader::calls() const {
+  std::vector<CalledTool> called;
+  for (const Call& call : calls_) called.push_back(call.tool);
+  return called;
+}
+
+// Some servers count with every chunk: the last count holds.
+void AnswerReader::take_usage(json::Value usage) {
+  if (!usage.is_object()) return;
+  has_usage_ = true;
+  input_ = count_in(usage["prompt_tokens"]);
+  output_ = count_in(usage["completion_tokens"]);
+  total_ = count_in(usage["total_tokens"]);
+  reasoning_ = count_in(usage["completion_tokens_details"]["reasoning_tokens"]);
+  cached_ = count_in(usage["prompt_tokens_details"]["cached_tokens"]);
+}
+
+task::Json AnswerReader::usage(std::string_view provider, std::string_view model) const {
+  task::Json used;
+  if (!has_usage_) return used;
+  json::Writer out(used.text);
+  out.object([&] {
+    out.optional("provider", provider);
+    out.member("model", model_.empty() ? model : std::string_view(model_));
+    add_count(out, "inputTokens", input_);
+    add_count(out, "outputTokens", output_);
+    add_count(out, "totalTokens", total_);
+    add_count(out, "reasoningTokens", reasoning_);
+    add_count(out, "cachedInputTokens", cached_);
+  });
+  return used;
+}
+
+AnswerError read_error(std::string_view body) {
+  const auto document = json::Document::view_of(body);
+  if (document.root().missing()) return {};
+  return error_of(document.root()).value_or(error_in(document.root()));
+}
+
+}  // namespace baton::protocol::openai

@@ -1,0 +1,64 @@
+// What stores keep of the traces that messages come with.
+#include "contract/store_bench.h"
+
+namespace trace_store_test {
+
+using namespace baton;
+using namespace baton::test;
+using task::State;
+
+namespace {
+
+task::Change asked(task::Change change, const std::string& trace) {
+  change.request.emplace().trace = trace;
+  return change;
+}
+
+task::Change with_push(task::Change change) {
+  change.push.emplace().id = {"p1"};
+  change.push->url = "http://example.org/hook";
+  change.push->version = task::ProtocolVersion::v0_2;
+  change.push_configs_max = 1;
+  return change;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("DeliveryStore: a delivery has the trace of the last message up to it that came with one",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head =
+      bench.must(with_push(asked(StoreBench::creation("t1", {status(State::submitted), user("m1")}), "00-a")))
+          .head;
+  bench.must(head, {status(State::working), status(State::input_required)});
+  bench.must(asked(StoreBench::change(head, {status(State::submitted), user("m2")}), "00-b"));
+  bench.must(head, {status(State::working), status(State::input_required)});
+  // One with other data and one with none.
+  task::Change other = StoreBench::change(head, {status(State::submitted), user("m3")});
+  other.request.emplace().metadata = {"{}"};
+  bench.must(std::move(other));
+  bench.must(head, {status(State::working), user("m4"), status(State::completed)});
+  bench.must(with_push(StoreBench::creation("t2", {status(State::submitted), user("m")})));
+  bench.reopen();
+
+  // All that is due, or as many as there is room for.
+  int limit = 100;
+  std::vector<std::pair<std::int64_t, std::string>> traces;
+  for (bool found = true; found;) {
+    found = false;
+    limit = 101 - limit;
+    const auto due = bench.deliveries->due_deliveries(bench.clock.now(), limit);
+    for (const store::Delivery& delivery : due.value()) {
+      found = true;
+      traces.emplace_back(delivery.task == head.key ? delivery.event.value : 0, delivery.trace);
+      succeed(bench.record({delivery.key, store::DeliveryResult::Kind::delivered, {}, {}}));
+    }
+  }
+  std::ranges::sort(traces);
+  const std::vector<std::pair<std::int64_t, std::string>> expected{
+      {0, ""},     {1, "00-a"}, {3, "00-a"}, {4, "00-a"},  {5, "00-b"},
+      {7, "00-b"}, {8, "00-b"}, {9, "00-b"}, {11, "00-b"}, {13, "00-b"}};
+  CHECK(traces == expected);
+}
+
+}  // namespace trace_store_test

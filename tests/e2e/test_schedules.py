@@ -1,0 +1,157 @@
+"""Tasks that begin at a time: of a send that names it, and of a card's schedule."""
+import contextlib
+import datetime
+import json
+import sqlite3
+import time
+
+import a2a_case
+import client
+import harness
+
+EXTENSION = "urn:baton:a2a:1"
+HOUR = 3600
+
+
+def start_in(seconds):
+    """The metadata of a send whose task begins then."""
+    at = datetime.datetime.fromtimestamp(time.time() + seconds, datetime.timezone.utc)
+    return {EXTENSION: {"startAt": at.isoformat(timespec="milliseconds")}}
+
+
+def ended(caller, task):
+    return harness.wait_for(lambda: (got := caller.get(task)).state == "completed" and got, what="the end")
+
+
+class StartAt(a2a_case.A2aCase):
+    @classmethod
+    def setUpClass(cls):
+        if client.has_grpc():
+            cls.OPTIONS = [*a2a_case.A2aCase.OPTIONS, "--grpc-port", "0"]
+        super().setUpClass()
+        if client.has_grpc():
+            import grpc_generations
+            cls.all += (grpc_generations.Grpc03(cls.server), grpc_generations.Grpc10(cls.server))
+
+    def test_a_send_answers_at_once_and_its_task_begins_at_the_time(self):
+        for caller in self.each():
+            due = time.time() + 0.5
+            sent = caller.send("end", metadata=start_in(0.5))
+            self.assertEqual(sent.state, "submitted")
+            ended(caller, sent.id)
+            self.assertGreaterEqual(time.time(), due)
+
+    def test_a_stream_has_the_task_and_ends(self):
+        for caller in self.each():
+            items = caller.stream("end", metadata=start_in(HOUR)).rest()
+            self.assertEqual([item.state for item in items], ["submitted"])
+            self.assertEqual(caller.cancel(items[0].raw["id"]).state, "canceled")
+
+    def test_a_task_that_waits_can_be_followed_to_its_end(self):
+        for caller in self.each():
+            sent = caller.send("end", metadata=start_in(0.7))
+            self.assertEqual(caller.subscribe(sent.id).rest()[-1].state, "completed")
+
+    def test_a_task_that_waits_is_listed_and_can_be_canceled(self):
+        for caller in self.each():
+            sent = caller.send("end", metadata=start_in(HOUR))
+            self.assertEqual(self.server.metric("baton_turns_waiting_for_time"), 1)
+            self.assertEqual(self.server.metric("baton_turns_queued"), 0)
+            listed = self.g4.list(status="TASK_STATE_SUBMITTED")["tasks"]
+            self.assertEqual([task["id"] for task in listed], [sent.id])
+            self.assertEqual(caller.cancel(sent.id).state, "canceled")
+            self.assertEqual(self.server.metric("baton_turns_waiting_for_time"), 0)
+
+    def test_a_repeated_send_is_the_same_task(self):
+        metadata = start_in(HOUR)
+        for caller in self.each(*self.all[1:]):  # in 0.1 messages have no id
+            message = client.new_id()
+            first, again = [caller.send("end", message_id=message, metadata=metadata) for _ in range(2)]
+            self.assertEqual((again.id, again.state), (first.id, "submitted"))
+            caller.cancel(first.id)
+
+    def test_a_time_that_is_none_or_too_far_is_refused(self):
+        for caller in self.each(self.g3, self.g3_rest, self.g4, self.g4_rest):
+            for wrong in ("tomorrow", "", [], True):
+                answer = self.assert_refused(-32602, caller.send, "end", metadata={EXTENSION: {"startAt": wrong}})
+                self.assertIn("must be a time such as", answer.raw.decode())
+            far = self.assert_refused(-32602, caller.send, "end", metadata=start_in(367 * 24 * HOUR))
+            self.assertIn("at most 31536000 seconds from now", far.raw.decode())
+            self.assertEqual(caller.send("end", metadata=start_in(-HOUR)).state, "completed")
+
+
+class StartAtOverKill(a2a_case.A2aCase):
+    def test_a_kill_changes_nothing(self):
+        sent = [caller.send("end", metadata=start_in(1.5)) for caller in self.all]
+        later = self.g4.send("end", metadata=start_in(HOUR))
+        self.server.kill()
+        self.server.start()
+        for caller, task in zip(self.all, sent):
+            with self.subTest(caller.name):
+                texts = ended(caller, task.id).texts
+                self.assertEqual(len(texts), len(set(texts)))
+        self.assertEqual(self.g4.get(later.id).state, "submitted")
+        self.assertEqual(self.g4.cancel(later.id).state, "canceled")
+
+
+class CardSchedule(a2a_case.A2aCase):
+    @classmethod
+    def change_cards(cls):
+        cls.change_card("player", baton={"schedule": [
+            {"cron": "* * * * *", "timezone": "Europe/Berlin", "message": "end", "missed": "all"},
+            {"cron": "0 0 29 2 *", "message": "never here"}]})
+
+    def due_times(self):
+        tasks = self.g4.list(pageSize=100, historyLength=1)["tasks"]
+        return [task["history"][0]["metadata"][EXTENSION]["dueAt"] for task in tasks]
+
+    def test_each_due_time_missed_has_one_task_over_restarts(self):
+        self.assertEqual(self.server.metric("baton_schedules"), 2)
+        self.assertEqual(self.server.stop(), 0)
+        # As if the program had been away: the hidden tasks of both schedules were made five minutes ago.
+        with contextlib.closing(sqlite3.connect(self.server.folder / "baton.db")) as store, store:
+            moved = store.execute("UPDATE tasks SET status_ms = status_ms - 300000 WHERE hidden = 1").rowcount
+            self.assertEqual(moved, 2)
+        self.server.start()
+        harness.wait_for(lambda: len(self.due_times()) >= 5, what="the tasks that were due")
+        for _ in range(2):
+            self.server.kill()
+            self.server.start()
+        due = self.due_times()
+        self.assertEqual(len(due), len(set(due)))
+        times = sorted(datetime.datetime.fromisoformat(one.replace("Z", "+00:00")) for one in due)
+        gaps = {(after - before).total_seconds() for before, after in zip(times, times[1:])}
+        self.assertEqual(gaps, {60.0})
+        self.assertTrue(all(one.endswith(":00.000Z") for one in due))
+
+
+class ReloadedSchedule(a2a_case.A2aCase):
+    def test_a_reload_takes_up_other_schedules(self):
+        self.assertEqual(self.server.metric("baton_schedules"), 0)
+        self.change_card("player", baton={"schedule": {"cron": "@yearly", "message": "end"}})
+        self.server.process.send_signal(harness.signal.SIGHUP)
+        harness.wait_for(lambda: self.server.metric("baton_schedules") == 1, what="the reload")
+
+
+class WrongSchedule(harness.ServerCase):
+    AGENTS = ["player"]
+
+    def test_a_wrong_schedule_makes_the_card_wrong_with_the_reason(self):
+        server = self.server
+        server.stop()
+        path = server.agents_folder / "player" / "card.json"
+        card = json.loads(path.read_text(encoding="utf-8"))
+        card["baton"]["schedule"] = {"cron": "0 25 * * *", "timezone": "Europe/Bielefeld", "message": "end"}
+        path.write_text(json.dumps(card), encoding="utf-8")
+        with self.assertRaisesRegex(AssertionError, "did not start"):
+            server.start()
+        log = server.log_text()
+        self.assertIn('/baton/schedule/cron: "25" is not a hour, range or step', log)
+        self.assertIn("/baton/schedule/timezone: there is no such time zone", log)
+        del card["baton"]["schedule"]
+        path.write_text(json.dumps(card), encoding="utf-8")
+        server.start()
+
+
+if __name__ == "__main__":
+    harness.unittest.main()

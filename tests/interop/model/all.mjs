@@ -1,0 +1,177 @@
+// The shipped assistant before a server of OpenAI's API that others have written: aimock, a process of its own, which
+// answers as its fixtures say and keeps what it was asked.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { get } from "node:http";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { within } from "../lib/bounds.mjs";
+import { Server } from "../lib/server.mjs";
+import { assembled, collect, lastState, polled, textOf, using } from "../cases/tools.mjs";
+import { v10 } from "../clients/v10.mjs";
+
+const folder = dirname(dirname(createRequire(import.meta.url).resolve("@copilotkit/aimock")));
+const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+
+const key = "sk-key";
+const csv = "city,people\nOslo,709037\nBergen,291000\n";
+const report = (message, id) => ({ id, name: "table-report", arguments: JSON.stringify({ message }) });
+const long = "An answer that is long enough to come in several pieces.";
+const fixtures = [
+  { match: { userMessage: "several pieces" }, response: { content: long, reasoning: "Let me think." } },
+  { match: { userMessage: "one table", hasToolResult: true }, response: { content: "Oslo is larger." } },
+  { match: { userMessage: "one table" }, response: { toolCalls: [report(csv, "call_a")] } },
+  { match: { userMessage: "two tables", hasToolResult: true }, response: { content: "Both are small." } },
+  {
+    match: { userMessage: "two tables" },
+    response: { content: "I look. ", toolCalls: [report(csv, "call_b"), report("a,b\n1,2\n", "call_c")] },
+  },
+  {
+    match: { userMessage: "refused" },
+    response: { error: { message: "this is too much", type: "invalid_request_error" }, status: 400 },
+  },
+  {
+    match: { userMessage: "busy", sequenceIndex: 0 },
+    response: { error: { message: "slow down", type: "rate_limit_error" }, status: 429, retryAfter: 1 },
+  },
+  { match: { userMessage: "busy" }, response: { content: "Now I have time." } },
+  {
+    match: { userMessage: "broken", sequenceIndex: 0 },
+    response: { content: "Wrong ".repeat(40) },
+    latency: 20,
+    truncateAfterChunks: 6,
+  },
+  { match: { userMessage: "broken" }, response: { content: "Right." } },
+  { match: { userMessage: "slowly" }, response: { content: "Wait ".repeat(200) }, latency: 500 },
+];
+
+class Model {
+  #process;
+
+  async start() {
+    this.folder = mkdtempSync(join(tmpdir(), "baton-interop-model-"));
+    writeFileSync(join(this.folder, "fixtures.json"), JSON.stringify({ fixtures }));
+    const words = [join(folder, "dist/cli.cjs"), "-p", "0", "-f", join(this.folder, "fixtures.json"), "--strict"];
+    // It refuses requests without this key.
+    const env = { ...process.env, AIMOCK_API_KEYS: key };
+    this.#process = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "ignore"], env });
+    this.url = await within(30, "the model's server to listen", this.#listening());
+    const variables = { MODEL_URL: `${this.url}/v1`, MODEL_NAME: "tiny", MODEL_KEY: key };
+    this.near = new Server({}, ["assistant", "table-report"], {}, variables);
+    await this.near.start();
+  }
+
+  async #listening() {
+    for await (const line of createInterface({ input: this.#process.stdout })) {
+      const found = line.match(/listening on (http:\S+)/);
+      if (!found) continue;
+      this.#process.stdout.resume();
+      return found[1];
+    }
+    throw new Error("it ended before it listened");
+  }
+
+  async stop() {
+    await this.near.stop();
+    const ended = once(this.#process, "exit");
+    this.kill();
+    await ended;
+  }
+
+  kill() {
+    this.near?.kill();
+    this.#process?.kill("SIGKILL");
+    if (this.folder) rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  using(run) {
+    return using(v10[0], this.near.base("assistant"), {}, run);
+  }
+
+  // The requests with this message, as the server has them.
+  async asked(message) {
+    const [answer] = await once(get(`${this.url}/__aimock/journal`, { headers: { Authorization: `Bearer ${key}` } }), "response");
+    const requests = JSON.parse(await text(answer));
+    return requests.filter(({ body }) => body?.messages?.some(({ content }) => content === message));
+  }
+}
+
+const results = ({ body }) => body.messages.filter(({ role }) => role === "tool").map(({ content }) => content);
+
+export const cases = [
+  {
+    operation: "a stream",
+    run: (model) =>
+      model.using(async (client) => {
+        const events = await collect(client.stream("several pieces"));
+        assert.equal(assembled(v10[0], events), long);
+        assert.equal(lastState(events), "completed");
+        const [{ body }] = await model.asked("several pieces");
+        assert.deepEqual([body.model, body.stream, body.tools.length], ["tiny", true, 1]);
+      }),
+  },
+  {
+    operation: "a tool",
+    run: (model) =>
+      model.using(async (client) => {
+        const task = await client.send("one table");
+        assert.deepEqual([task.state, textOf(task)], ["completed", "Oslo is larger."]);
+        const [, second] = await model.asked("one table");
+        assert.match(results(second)[0], /709037/);
+      }),
+  },
+  {
+    operation: "several tools at once, after a word",
+    run: (model) =>
+      model.using(async (client) => {
+        const task = await client.send("two tables");
+        assert.deepEqual([task.state, textOf(task)], ["completed", "I look. Both are small."]);
+        const [, second] = await model.asked("two tables");
+        assert.equal(results(second).length, 2);
+      }),
+  },
+  {
+    operation: "a refusal",
+    run: (model) =>
+      model.using(async (client) => {
+        const task = await client.send("refused");
+        assert.equal(task.state, "failed");
+        assert.match(task.say, /HTTP status 400: this is too much/);
+      }),
+  },
+  {
+    operation: "a server that is busy",
+    run: (model) =>
+      model.using(async (client) => {
+        const task = await client.send("busy");
+        assert.deepEqual([task.state, textOf(task)], ["completed", "Now I have time."]);
+        assert.equal((await model.asked("busy")).length, 2);
+      }),
+  },
+  {
+    operation: "an answer that breaks off",
+    run: (model) =>
+      model.using(async (client) => {
+        const task = await client.send("broken");
+        assert.deepEqual([task.state, textOf(task)], ["completed", "Right."]);
+        assert.equal((await model.asked("broken")).length, 2);
+      }),
+  },
+  {
+    operation: "a cancel",
+    run: (model) =>
+      model.using(async (client) => {
+        const { id } = await client.send("slowly", { blocking: false });
+        await polled(client, id, "working");
+        await client.cancel(id);
+        await polled(client, id, "canceled");
+      }),
+  },
+];
+
+export const models = [{ ...v10[0], api: `aimock ${version} behind`, chain: new Model(), cases }];

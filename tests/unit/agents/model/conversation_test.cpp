@@ -1,0 +1,139 @@
+#include "agents/model/conversation.h"
+
+#include <doctest/doctest.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "agents/client_call.h"
+
+namespace baton::agents::conversation_test {
+namespace {
+
+using protocol::openai::ChatMessage;
+
+task::Message said(task::Role role, std::string text) {
+  task::Message message;
+  message.role = role;
+  message.parts.push_back(task::Part::of_text(std::move(text)));
+  return message;
+}
+
+task::Message result(const std::string& id, const std::string& content) {
+  task::Message message;
+  message.parts.push_back(
+      task::Part::of_data({R"({"toolResult":{"id":")" + id + R"(","content":")" + content + R"("}})"}));
+  return message;
+}
+
+task::Message called(const std::string& id) {
+  return message_of(task::ToolCall{id, "look", {"{\"x\":1}"}, true});
+}
+
+// A line for each message: its role's first letter, its text, its calls or whose result it is.
+std::string told(const Turn& turn, const ModelSettings& settings = {}, const std::string& system = {}) {
+  std::string lines;
+  for (const ChatMessage& message : conversation_of(turn, settings, system)) {
+    lines += std::string("suat").substr(static_cast<std::size_t>(message.role), 1) + ":" +
+             task::text_of(std::span(message.parts));
+    for (const auto& call : message.calls) lines += "<" + call.id + " " + call.name + call.arguments + ">";
+    lines += (message.call_id.empty() ? "" : "=" + message.call_id) + "\n";
+  }
+  return lines;
+}
+
+Turn turn_with(std::vector<task::Message> history, task::Message message) {
+  Turn turn;
+  turn.history = std::move(history);
+  turn.message = std::move(message);
+  return turn;
+}
+
+constexpr auto kUser = task::Role::user;
+constexpr auto kAgent = task::Role::agent;
+
+}  // namespace
+
+TEST_CASE("conversation_of: system prompt, history and message, in this order") {
+  const Turn turn = turn_with({said(kUser, "a"), said(kAgent, "b")}, said(kUser, "c"));
+  CHECK(told(turn, {}, "be kind") == "s:be kind\nu:a\na:b\nu:c\n");
+}
+
+TEST_CASE("conversation_of: history is bounded in messages and in tokens of four bytes") {
+  const Turn turn =
+      turn_with({said(kUser, "aaaaa"), said(kAgent, "bbbb"), said(kUser, "cccc")}, said(kUser, "d"));
+  ModelSettings settings;
+  settings.history_messages = 1;
+  CHECK(told(turn, settings) == "u:cccc\nu:d\n");
+  settings.history_messages = 0;
+  CHECK(told(turn, settings) == "u:d\n");
+  settings.history_messages = 10;
+  settings.history_tokens = 3;
+  CHECK(told(turn, settings) == "a:bbbb\nu:cccc\nu:d\n");
+  settings.history_tokens = 4;
+  CHECK(told(turn, settings) == "u:aaaaa\na:bbbb\nu:cccc\nu:d\n");
+}
+
+TEST_CASE("conversation_of: an image counts as a thousand tokens, whatever its size") {
+  task::Message image = said(kUser, "look");
+  image.parts.push_back({task::Part::Kind::raw, std::string(400'000, 'A'), {}, "image/png", {}});
+  const Turn turn = turn_with({said(kUser, "a"), std::move(image), said(kAgent, "b")}, said(kUser, "c"));
+  ModelSettings settings;
+  settings.history_tokens = 1'100;
+  CHECK(conversation_of(turn, settings, {}).size() == 4);
+  settings.history_tokens = 900;
+  CHECK(conversation_of(turn, settings, {}).size() == 2);
+}
+
+TEST_CASE("conversation_of: only public addresses are for the model's server to fetch") {
+  for (const auto& [url, is_shown] :
+       std::vector<std::pair<std::string, bool>>{{"https://example.com/a.png", true},
+                                                 {"http://169.254.169.254/latest", false},
+                                                 {"http://localhost/a.png", false},
+                                                 {"file:///etc/passwd", false}}) {
+    task::Message message;
+    message.parts.push_back({task::Part::Kind::url, url, {}, "image/png", {}});
+    const auto kind = conversation_of(turn_with({}, std::move(message)), {}, {}).back().parts.front().kind;
+    CAPTURE(url);
+    CHECK((kind == task::Part::Kind::url) == is_shown);
+  }
+}
+
+TEST_CASE("conversation_of: a client's tool call and its result are what they were") {
+  const Turn turn = turn_with({said(kUser, "a"), called("c1")}, result("c1", "seen"));
+  CHECK(told(turn) == "u:a\na:<c1 look{\"x\":1}>\nt:seen=c1\n");
+}
+
+TEST_CASE("conversation_of: the call that a message answers is told whatever the bounds") {
+  ModelSettings settings;
+  settings.history_messages = 0;
+  const Turn turn = turn_with({said(kUser, "a"), called("c1")}, result("c1", "seen"));
+  CHECK(told(turn, settings) == "a:<c1 look{\"x\":1}>\nt:seen=c1\n");
+}
+
+TEST_CASE("conversation_of: no call is without a result, and no result without its call") {
+  CHECK(told(turn_with({called("c1")}, said(kUser, "never mind"))) ==
+        "a:<c1 look{\"x\":1}>\nt:There is no result.=c1\nu:never mind\n");
+  CHECK(told(turn_with({result("c0", "old"), said(kAgent, "b")}, said(kUser, "c"))) == "a:b\nu:c\n");
+  CHECK(told(turn_with({called("c1"), result("c1", "x"), result("c1", "again")}, said(kUser, "c"))) ==
+        "a:<c1 look{\"x\":1}>\nt:x=c1\nu:c\n");
+}
+
+TEST_CASE("words_of: what a child has come to") {
+  CHECK(words_of(DelegateResult{"d", std::nullopt, "there is no agent"}) == "error: there is no agent");
+  task::Task child;
+  child.status.state = task::State::completed;
+  task::Artifact artifact;
+  child.status.message = said(kAgent, "sunny");
+  artifact.parts = {task::Part::of_text("sunny"), {task::Part::Kind::raw, "AAAA", "a.png", "image/png", {}}};
+  child.artifacts.push_back(artifact);
+  CHECK(words_of(DelegateResult{"d", child, {}}) == "sunny\n[the file a.png, 3 bytes]");
+  child.artifacts.front().parts = {task::Part::of_text(std::string(300'000, 'x'))};
+  CHECK(words_of(DelegateResult{"d", child, {}}).size() < 270'000);
+  child.status.state = task::State::failed;
+  child.status.message = said(kAgent, "no data");
+  CHECK(words_of(DelegateResult{"d", child, {}}) == "error: the agent failed: no data");
+}
+
+}  // namespace baton::agents::conversation_test

@@ -1,0 +1,33 @@
+#include "agents/model/kept_rounds.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace baton::agents::kept_rounds_test {
+
+TEST_CASE("KeptRounds: what was kept is read again") {
+  const KeptRounds kept{2, {{"a", {{"c1", "f", "{\"x\""}, {"c2", "g", ""}}}, {"", {{"c3", "f", "{}"}}}}};
+  const KeptRounds read = read_kept_rounds(state_of(kept).state);
+  CHECK(read.breaks == 2);
+  REQUIRE(read.rounds.size() == 2);
+  CHECK(read.rounds[0].text == "a");
+  CHECK(read.rounds[0].calls == kept.rounds[0].calls);
+  CHECK(read.rounds[1].calls == kept.rounds[1].calls);
+}
+
+TEST_CASE("KeptRounds: nothing kept is a turn that has just begun") {
+  const KeptRounds read = read_kept_rounds({});
+  CHECK(read.breaks == 0);
+  CHECK(read.rounds.empty());
+}
+
+TEST_CASE("KeptRounds: rounds that take too much room are left out, and the breaks are not") {
+  const KeptRounds kept{1, {{std::string(300'000, 'x'), {}}}};
+  const task::ExecutorState state = state_of(kept);
+  CHECK(state.state.text.size() < 1'000);
+  CHECK(read_kept_rounds(state.state).breaks == 1);
+  CHECK(read_kept_rounds(state.state).rounds.empty());
+}
+
+}  // namespace baton::agents::kept_rounds_test

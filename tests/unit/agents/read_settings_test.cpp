@@ -1,0 +1,138 @@
+#include "agents/read_settings.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "json/document.h"
+#include "support/temp_folder.h"
+
+namespace baton::agents::read_settings_test {
+namespace {
+
+// What is wrong with the object "baton", a line each.
+std::string problems_of(const std::string& baton, const std::filesystem::path& folder = ".") {
+  const auto document = json::Document::parse_view(baton);
+  REQUIRE(document.has_value());
+  std::vector<json::SchemaProblem> problems;
+  read_settings(document->root(), folder, problems);
+  std::string lines;
+  for (const json::SchemaProblem& one : problems) lines += one.pointer + ": " + one.reason + "\n";
+  return lines;
+}
+
+std::string model_card(const std::string& model) {
+  return R"({"executor":"openai","url":"https://host/v1","model":{"name":"m")" + model + "}}";
+}
+
+}  // namespace
+
+TEST_CASE(
+    "read_settings: credentials of type oauth need an endpoint and a client, and only they have those") {
+  const auto card = [](const std::string& auth) {
+    return R"({"executor":"a2a","url":"https://host/","auth":{"secret_env":"KEY",)" + auth + "}}";
+  };
+  const auto document = json::Document::parse(card(
+      R"("type":"oauth","token_url":"https://id/token","client_id":"me","scope":"a b","client_auth":"post")"));
+  std::vector<json::SchemaProblem> problems;
+  const Endpoint endpoint = read_settings(document->root(), ".", problems).endpoint;
+  CHECK(problems.empty());
+  CHECK(endpoint.auth == Endpoint::Auth::oauth);
+  CHECK(endpoint.token_url == "https://id/token");
+  CHECK(endpoint.client_id == "me");
+  CHECK(endpoint.scope == "a b");
+  CHECK(endpoint.secret_in_body);
+  CHECK(problems_of(card(R"("type":"oauth","client_id":"me")")).find("needs \"token_url\"") !=
+        std::string::npos);
+  CHECK(problems_of(card(R"("type":"oauth","token_url":"https://id/")")).find("\"client_id\"") !=
+        std::string::npos);
+  CHECK(problems_of(card(R"("type":"oauth","token_url":"ftp://id/","client_id":"me")"))
+            .starts_with("/baton/auth/token_url: "));
+  CHECK(problems_of(card(R"("type":"bearer","scope":"a")")) ==
+        "/baton/auth/scope: is only for type \"oauth\"\n");
+}
+
+TEST_CASE("read_settings: a model's card says which model, what it is told and what it may call") {
+  test::TempFolder folder;
+  folder.write("prompt.txt", "be kind");
+  const std::string card = model_card(
+      R"(,"system_file":"prompt.txt","parameters":{"seed":1},"history":{"messages":4,"tokens":100},
+          "tool_rounds":3,"tools":["echo","table-report"],"provider":"p")");
+  const auto document = json::Document::parse_view(card);
+  REQUIRE(document.has_value());
+  std::vector<json::SchemaProblem> problems;
+  const AgentSettings settings = read_settings(document->root(), folder.path(), problems);
+  CHECK(problems.empty());
+  CHECK(settings.executor == AgentSettings::Kind::openai);
+  CHECK(settings.endpoint.url == "https://host/v1");
+  CHECK(settings.model.name == "m");
+  CHECK(settings.model.provider == "p");
+  CHECK(settings.model.system_file == folder.path() / "prompt.txt");
+  CHECK(settings.model.parameters.text == R"({"seed":1})");
+  CHECK(settings.model.history_messages == 4);
+  CHECK(settings.model.history_tokens == 100);
+  CHECK(settings.model.tool_rounds == 3);
+  CHECK(settings.model.tools == std::vector<std::string>{"echo", "table-report"});
+}
+
+TEST_CASE("read_settings: a variable's value is the model's URL and name, or else the card's own") {
+  const std::string card =
+      R"({"executor":"openai","url":"https://own/v1","url_env":"LOOK_URL","model":{"name":"m","name_env":"LOOK_NAME"}})";
+  const auto read = [&] {
+    const auto document = json::Document::parse(card);
+    std::vector<json::SchemaProblem> problems;
+    AgentSettings settings = read_settings(document->root(), ".", problems);
+    CHECK(problems.empty());
+    return settings;
+  };
+  ::unsetenv("LOOK_URL");
+  ::setenv("LOOK_NAME", "", 1);
+  CHECK(read().endpoint.url == "https://own/v1");
+  CHECK_FALSE(read().endpoint.is_from_env);
+  CHECK(read().model.name == "m");
+  ::setenv("LOOK_URL", "http://127.0.0.1:1/v1", 1);
+  ::setenv("LOOK_NAME", "n", 1);
+  CHECK(read().endpoint.url == "http://127.0.0.1:1/v1");
+  CHECK(read().endpoint.is_from_env);
+  CHECK(read().model.name == "n");
+  ::setenv("LOOK_URL", "127.0.0.1:1", 1);
+  CHECK(problems_of(card) == "/baton/url_env: LOOK_URL: the URL is not usable: it is not absolute\n");
+  ::unsetenv("LOOK_URL");
+  ::unsetenv("LOOK_NAME");
+  CHECK(problems_of(R"({"executor":"a2a","url":"https://host/","url_env":"LOOK_URL"})") ==
+        "/baton/url_env: is only for executor \"openai\"\n");
+  CHECK(problems_of(model_card(R"(,"name_env":"BATON_DB")")) ==
+        "/baton/model/name_env: \"BATON_DB\" is Baton's own and is not passed on\n");
+  CHECK(problems_of(R"({"executor":"a2a","url":"https://host/","auth":{"type":"oauth","optional":true,
+                        "token_url":"https://id/","client_id":"me","secret_env":"KEY"}})") ==
+        "/baton/auth/optional: is not for type \"oauth\"\n");
+}
+
+TEST_CASE("read_settings: a model's card that is wrong is told where and why") {
+  CHECK(problems_of(R"({"executor":"openai"})") ==
+        "/baton: executor needs \"url\": \"https://...\"\n"
+        "/baton: executor \"openai\" needs \"model\": {\"name\": \"...\"}\n");
+  CHECK(problems_of(model_card(R"(,"parameters":{"temperature":0,"stream":false,"messages":[]})")) ==
+        "/baton/model/parameters/stream: is set by Baton itself\n"
+        "/baton/model/parameters/messages: is set by Baton itself\n");
+  CHECK(problems_of(model_card(R"(,"system":"a","system_file":"nowhere.txt")")) ==
+        "/baton/model/system_file: is not a file in the card's folder\n"
+        "/baton/model/system_file: is instead of \"system\", not beside it\n");
+  CHECK(problems_of(model_card(R"(,"tools":["echo","echo","No Name"])")) ==
+        "/baton/model/tools/1: is there twice\n"
+        "/baton/model/tools/2: is not the name of an agent\n");
+  CHECK(problems_of(R"({"executor":"openai","url":"ftp://h","on_unknown":"ask","model":{"name":"m"}})")
+            .starts_with("/baton/on_unknown: is only for agents elsewhere (executors \"a2a\" and "
+                         "\"ag-ui\")\n/baton/url: "));
+}
+
+TEST_CASE("read_settings: members of a model's card are refused in other cards") {
+  CHECK(problems_of(R"({"executor":"command","command":["x"],"url":"https://h","model":{"name":"m"}})") ==
+        "/baton/url: is only for executors \"a2a\", \"ag-ui\" and \"openai\"\n"
+        "/baton/model: is only for executor \"openai\"\n");
+}
+
+}  // namespace baton::agents::read_settings_test

@@ -1,0 +1,142 @@
+#include "agents/remote/relay.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "support/agent_bench.h"
+
+namespace relay_test {
+
+using namespace baton;
+using agents::Relay;
+using protocol::a2a::ArtifactUpdate;
+using protocol::a2a::StatusUpdate;
+using protocol::a2a::Update;
+using test::RecordingSink;
+
+namespace {
+
+// What a turn's sink has heard of these updates, and the turn's outcome.
+struct Told {
+  explicit Told(const std::vector<Update>& updates) {
+    base::WorkerPool pool("functions", 1, 10);
+    agents::FunctionExecutor executor(pool, [&](agents::FunctionTurn& turn) {
+      Relay relay(turn, {});
+      for (const Update& update : updates) relay.tell(update);
+      outcome = relay.outcome();
+    });
+    const auto execution = executor.start(test::AgentBench::turn_of("hi"), sink);
+    REQUIRE(sink->wait_finished());
+    pool.stop();
+  }
+
+  std::vector<task::ArtifactChunk> chunks() const {
+    std::vector<task::ArtifactChunk> found;
+    for (const task::EventBody& body : sink->events()) {
+      if (const auto* chunk = std::get_if<task::ArtifactChunk>(&body)) found.push_back(*chunk);
+    }
+    return found;
+  }
+
+  std::shared_ptr<RecordingSink> sink = std::make_shared<RecordingSink>();
+  std::optional<agents::Outcome> outcome;
+};
+
+task::Artifact artifact(const std::string& id, const std::string& name, const std::string& text) {
+  task::Artifact made;
+  made.id.value = id;
+  made.name = name;
+  made.parts.push_back(task::Part::of_text(text));
+  return made;
+}
+
+ArtifactUpdate piece(task::Artifact artifact, bool append = false, bool last = false) {
+  return {{"r"}, {"c"}, std::move(artifact), append, last};
+}
+
+StatusUpdate status(task::State state, const std::string& text = {}) {
+  StatusUpdate update;
+  update.task.value = "r";
+  update.status.state = state;
+  if (text.empty()) return update;
+  update.status.message.emplace();
+  update.status.message->id.value = "theirs";
+  update.status.message->parts.push_back(task::Part::of_text(text));
+  return update;
+}
+
+task::Task snapshot(task::State state, std::vector<task::Artifact> artifacts) {
+  task::Task task;
+  task.id.value = "r";
+  task.status.state = state;
+  task.artifacts = std::move(artifacts);
+  return task;
+}
+
+}  // namespace
+
+TEST_CASE("Relay: text without a name is the reply, and an artifact with a name is an artifact") {
+  const Told told({piece(artifact("1", "", "hel")), piece(artifact("1", "", "lo"), true, true),
+                   piece(artifact("2", "report", "rows"), false, true), status(task::State::completed)});
+  CHECK(told.sink->all_text() == "hello");
+  REQUIRE(told.chunks().size() == 1);
+  CHECK(told.chunks()[0].artifact.name == "report");
+  CHECK(told.chunks()[0].last_chunk);
+  REQUIRE(told.outcome.has_value());
+  CHECK(std::holds_alternative<agents::Done>(*told.outcome));
+}
+
+TEST_CASE("Relay: a connection that begins anew with the task tells only what is new") {
+  task::Artifact report = artifact("2", "report", "first");
+  task::Artifact longer = report;
+  longer.parts.push_back(task::Part::of_text("second"));
+  const Told told({piece(artifact("1", "", "hel")), piece(report),
+                   snapshot(task::State::working, {artifact("1", "", "hello"), report}),
+                   snapshot(task::State::working, {artifact("1", "", "hello"), longer})});
+  CHECK(told.sink->all_text() == "hello");
+  REQUIRE(told.chunks().size() == 2);
+  CHECK(told.chunks()[1].append);
+  CHECK(told.chunks()[1].artifact.parts == std::vector{task::Part::of_text("second")});
+  CHECK_FALSE(told.outcome.has_value());
+}
+
+TEST_CASE("Relay: an artifact that is made anew replaces the one before") {
+  const Told told({piece(artifact("2", "report", "old")),
+                   snapshot(task::State::working, {artifact("2", "report", "new")})});
+  REQUIRE(told.chunks().size() == 2);
+  CHECK_FALSE(told.chunks()[1].append);
+}
+
+TEST_CASE("Relay: two replies at the same time are a reply and an artifact") {
+  const Told told({piece(artifact("1", "", "a")), piece(artifact("2", "", "b")),
+                   piece(artifact("1", "", "c"), true), piece(artifact("2", "", "d"), true)});
+  CHECK(told.sink->all_text() == "ac");
+  CHECK(told.chunks().size() == 2);
+}
+
+TEST_CASE("Relay: a status is a note, told once, until the task stops") {
+  const Told told({status(task::State::working, "begun"), status(task::State::working, "begun"),
+                   status(task::State::input_required, "which?"), status(task::State::completed)});
+  CHECK(told.sink->events().size() == 1);
+  REQUIRE(told.outcome.has_value());
+  const auto* asked = std::get_if<agents::Asked>(&*told.outcome);
+  REQUIRE(asked != nullptr);
+  CHECK(task::text_of(asked->message) == "which?");
+  CHECK(asked->message.id.empty());
+}
+
+TEST_CASE("Relay: each end of the task there is the same end here") {
+  const auto end_of = [](const Update& update) { return *Told({update}).outcome; };
+  CHECK(std::get<agents::Failed>(end_of(status(task::State::failed, "no disk"))).error == "no disk");
+  CHECK(std::get<agents::Failed>(end_of(status(task::State::failed))).error == "the remote agent failed");
+  CHECK(std::get<agents::Rejected>(end_of(status(task::State::rejected, "not mine"))).reason == "not mine");
+  CHECK(std::holds_alternative<agents::Canceled>(end_of(status(task::State::canceled))));
+  CHECK(std::get<agents::Asked>(end_of(status(task::State::auth_required, "log in"))).for_auth);
+  const protocol::a2a::MessageReply reply{{}, {}, *status(task::State::working, "hi").status.message};
+  CHECK(task::text_of(*std::get<agents::Done>(end_of(reply)).message) == "hi");
+}
+
+}  // namespace relay_test

@@ -1,0 +1,68 @@
+#include <doctest/doctest.h>
+
+#include "agents/schedule.h"
+
+namespace schedule_test {
+
+using namespace baton;
+using agents::Schedule;
+
+namespace {
+
+struct Read {
+  std::vector<Schedule> schedules;
+  std::vector<std::string> problems;  // "pointer: reason"
+};
+
+Read read(const std::string& text) {
+  const auto document = json::Document::parse_view(text);
+  REQUIRE(document);
+  std::vector<json::SchemaProblem> problems;
+  Read found{agents::read_schedules(document->root(), problems), {}};
+  for (const json::SchemaProblem& one : problems) found.problems.push_back(one.pointer + ": " + one.reason);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("Schedule: one alone or a list, with defaults for zone, caller and what was missed") {
+  const Read one = read(R"({"cron": "@daily", "message": "report"})");
+  CHECK(one.problems.empty());
+  REQUIRE(one.schedules.size() == 1);
+  CHECK(one.schedules[0].caller == task::kAnonymous);
+  CHECK(one.schedules[0].missed == Schedule::Missed::skip);
+  const base::Timestamp noon = *base::parse_rfc3339("2027-07-01T12:00:00Z");
+  CHECK(one.schedules[0].cron.next(noon, one.schedules[0].zone) == noon + std::chrono::hours(12));
+
+  const Read two =
+      read(R"([{"cron": "@daily", "message": "report", "timezone": "Europe/Berlin", "caller": "ann",
+                             "missed": "once"},
+                            {"cron": "@daily", "message": "report", "missed": "all"}])");
+  REQUIRE(two.schedules.size() == 2);
+  CHECK(two.schedules[0].caller.value == "ann");
+  CHECK(two.schedules[0].missed == Schedule::Missed::once);
+  CHECK(two.schedules[0].cron.next(noon, two.schedules[0].zone) == noon + std::chrono::hours(10));
+  CHECK(two.schedules[1].missed == Schedule::Missed::all);
+  CHECK(two.schedules[1].name != one.schedules[0].name);
+  CHECK(read("[]").schedules.empty());
+}
+
+TEST_CASE("Schedule: what is wrong is said with its place") {
+  CHECK(read(R"({"cron": "0 0 30 2 *", "message": "m"})").problems ==
+        std::vector<std::string>{"/baton/schedule/cron: never comes"});
+  const Read list = read(R"([{"cron": "@daily", "message": "m"},
+                             {"cron": "@daily", "message": "m", "timezone": "Mars/Olympus", "caller": "a\u001fb"},
+                             {"cron": "@daily", "message": "m"}])");
+  CHECK(list.problems == std::vector<std::string>{"/baton/schedule/1/timezone: there is no such time zone",
+                                                  "/baton/schedule/1/caller: is not the name of a caller",
+                                                  "/baton/schedule/2: is there twice"});
+}
+
+TEST_CASE("Schedule: a message says when it was due") {
+  const Read one = read(R"({"cron": "@daily", "message": "report"})");
+  const task::Message message = one.schedules.at(0).message_at(base::from_ms(1'800'000'000'000));
+  CHECK(task::text_of(message) == "report");
+  CHECK(message.metadata.text == R"({"urn:baton:a2a:1":{"dueAt":"2027-01-15T08:00:00.000Z"}})");
+}
+
+}  // namespace schedule_test

@@ -1,0 +1,43 @@
+#include <doctest/doctest.h>
+
+#include "support/follow_script.h"
+
+namespace baton::client::lost_send_test {
+namespace {
+
+using namespace follow_script;
+
+FollowPlan send_once_plan() {
+  FollowPlan plan;
+  plan.dialect = &dialect(task::ProtocolVersion::v0_3);
+  plan.first_request = kSend;
+  plan.sends_once = true;
+  return plan;
+}
+
+TEST_CASE("Follow: a message that may have arrived is not sent twice where that is not safe") {
+  Script script;
+  script.connections = {{{}, kLost}};
+  const FollowEnd end = script.run(send_once_plan());
+  CHECK(end.unknown);
+  REQUIRE(end.error.has_value());
+  CHECK(end.error->text == "the connection was reset; it is not known whether the message arrived");
+  CHECK(script.requests.size() == 1);
+}
+
+TEST_CASE("Follow: a message that the server never got is sent again in any case, when the server says") {
+  Script script;
+  CallError busy{"HTTP status 503", 0, true, 503};
+  busy.unsent = true;
+  busy.retry_after = std::chrono::seconds(7);
+  script.connections = {{{}, busy}, {{{0, status("completed")}}, {}}};
+  const FollowEnd end = script.run(send_once_plan());
+  CHECK_FALSE(end.unknown);
+  CHECK(end.state == task::State::completed);
+  REQUIRE(script.requests.size() == 2);
+  CHECK(script.requests[1].request.body == "SEND");
+  CHECK(script.now.time_since_epoch() >= std::chrono::seconds(7));
+}
+
+}  // namespace
+}  // namespace baton::client::lost_send_test

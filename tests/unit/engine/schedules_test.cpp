@@ -1,0 +1,180 @@
+// Tasks that agents' cards have due at times, under a clock that the test moves.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <future>
+#include <thread>
+
+#include "engine/engine.h"
+#include "store/memory/memory_store.h"
+#include "support/manual_clock.h"
+#include "support/patience.h"
+#include "support/scripted_executor.h"
+
+namespace schedules_test {
+
+using namespace baton;
+using Missed = agents::Schedule::Missed;
+
+namespace {
+
+constexpr base::Duration kMinute = std::chrono::minutes(1), kHour = std::chrono::hours(1);
+
+agents::Schedule schedule(const std::string& cron, Missed missed, const std::string& name = "s1") {
+  return {name, *base::Cron::parse(cron), *base::TimeZone::load("UTC"), {"ann"}, "report", missed};
+}
+
+// An engine on a store in memory; `start` again is a restart.
+struct Bench {
+  explicit Bench(std::vector<agents::Schedule> schedules) : schedules_(std::move(schedules)) { start(); }
+  ~Bench() { engine.reset(); }
+
+  void start() {
+    engine.reset();
+    agents::Agent agent;
+    agent.name = {"scripted"};
+    agent.settings.schedules = schedules_;
+    agent.settings.concurrency = 10'000;
+    auto made = std::make_unique<test::ScriptedExecutor>();
+    executor = made.get();
+    agent.executor = std::move(made);
+    std::vector<agents::Agent> all;
+    all.push_back(std::move(agent));
+    catalogue.emplace(std::move(all));
+    engine::EngineOptions options;
+    options.drain_grace = std::chrono::milliseconds(0);
+    options.slots = 10'000;
+    engine.emplace(store, store, *catalogue, clock, options, [] {});
+    REQUIRE(engine->start());
+  }
+  // As the timer does.
+  void look() { REQUIRE(engine->catalogue_changed()); }
+
+  // The due times of the tasks made, when there are so many; they end.
+  std::vector<std::string> made(std::size_t count) {
+    std::vector<std::string> due;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto turn = executor->next();
+      REQUIRE(turn);
+      const std::string& metadata = turn->turn.message.metadata.text;
+      const std::size_t at = metadata.find("dueAt\":\"") + 8;
+      due.push_back(metadata.substr(at, 16));
+      CHECK(task::text_of(turn->turn.message) == "report");
+      turn->sink->finish(agents::Done{});
+      const task::TaskRef ref{{"ann"}, {"scripted"}, turn->turn.task};
+      while (engine->tasks().find(ref)->state != task::State::completed) std::this_thread::yield();
+    }
+    std::ranges::sort(due);
+    return due;
+  }
+  std::int64_t all_tasks() {
+    task::ListFilter filter;
+    filter.caller = {"ann"};
+    filter.agent = {"scripted"};
+    return store.list(filter)->total;
+  }
+  // Until nothing more can come of what was due.
+  void settle() {
+    std::promise<void> done;
+    engine->after(std::chrono::milliseconds(0), [&] { done.set_value(); });
+    done.get_future().wait();
+    engine->settle();
+  }
+
+  test::ManualClock clock{1'800'000'000'000};  // 2027-01-15T08:00:00Z
+  store::MemoryStore store{clock};
+  test::ScriptedExecutor* executor = nullptr;
+  std::optional<agents::Catalogue> catalogue;
+  std::optional<engine::Engine> engine;
+
+ private:
+  const std::vector<agents::Schedule> schedules_;
+};
+
+using Times = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("Schedules: each due time makes one task of its caller, whoever looks how often") {
+  Bench bench({schedule("30 * * * *", Missed::skip)});
+  bench.settle();
+  CHECK(bench.all_tasks() == 0);
+  CHECK(bench.engine->counts().schedules.schedules == 1);
+  bench.clock.advance(30 * kMinute);
+  for (int i = 0; i < 3; ++i) bench.look();
+  CHECK(bench.made(1) == Times{"2027-01-15T08:30"});
+  bench.start();
+  bench.look();
+  bench.clock.advance(kHour);
+  bench.look();
+  CHECK(bench.made(1) == Times{"2027-01-15T09:30"});
+  bench.settle();
+  CHECK(bench.all_tasks() == 2);
+}
+
+TEST_CASE("Schedules: times missed are left out, made up for by the last one, or by all") {
+  struct Case {
+    Missed missed;
+    Times made;
+  };
+  for (const Case& one :
+       {Case{Missed::skip, {"2027-01-15T12:00"}},
+        Case{Missed::once, {"2027-01-15T11:00", "2027-01-15T12:00"}},
+        Case{Missed::all,
+             {"2027-01-15T09:00", "2027-01-15T10:00", "2027-01-15T11:00", "2027-01-15T12:00"}}}) {
+    for (const bool restarts : {true, false}) {
+      Bench bench({schedule("0 * * * *", one.missed)});
+      bench.settle();
+      bench.clock.advance(3 * kHour + 10 * kMinute);  // 11:10
+      restarts ? bench.start() : bench.look();
+      const std::size_t late = one.made.size() - 1;
+      Times made = bench.made(late);
+      if (restarts) bench.start();
+      bench.clock.advance(50 * kMinute);
+      bench.look();
+      for (const std::string& due : bench.made(1)) made.push_back(due);
+      CAPTURE(restarts);
+      CHECK(made == one.made);
+      bench.settle();
+      CHECK(bench.all_tasks() == static_cast<std::int64_t>(one.made.size()));
+    }
+  }
+}
+
+TEST_CASE("Schedules: what was due before a schedule was first seen was not missed") {
+  Bench bench({schedule("0 * * * *", Missed::all)});
+  bench.start();
+  bench.settle();
+  CHECK(bench.all_tasks() == 0);
+}
+
+TEST_CASE("Schedules: a time that passed a moment ago was not missed, and a long absence is bounded") {
+  Bench skips({schedule("0 * * * *", Missed::skip)});
+  skips.settle();
+  skips.clock.advance(kHour + base::Duration(30'000));
+  skips.start();
+  CHECK(skips.made(1) == Times{"2027-01-15T09:00"});
+
+  Bench all({schedule("* * * * *", Missed::all)});
+  all.settle();
+  all.clock.advance(48 * kHour);
+  all.start();
+  const Times made = all.made(1'000);
+  CHECK(made.front() == "2027-01-16T15:21");
+  CHECK(made.back() == "2027-01-17T08:00");
+  all.settle();
+  CHECK(all.all_tasks() == 1'000);
+}
+
+TEST_CASE("Schedules: two of one card are two, and their hidden tasks are in no list") {
+  Bench bench({schedule("0 9 * * *", Missed::skip, "s1"), schedule("0 9 15 * *", Missed::skip, "s2")});
+  bench.settle();
+  CHECK(bench.all_tasks() == 0);
+  bench.clock.advance(kHour);
+  bench.look();
+  CHECK(bench.made(2) == Times{"2027-01-15T09:00", "2027-01-15T09:00"});
+  bench.settle();
+  CHECK(bench.engine->counts().schedules.begun == 2);
+}
+
+}  // namespace schedules_test

@@ -1,0 +1,194 @@
+#include "protocol/agui/run_reader.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace run_reader_test {
+
+using namespace baton;
+using protocol::agui::RunEnd;
+using protocol::agui::RunPiece;
+using protocol::agui::RunReader;
+using protocol::agui::RunReasoning;
+using protocol::agui::RunText;
+
+namespace {
+
+// What a piece says, in short.
+struct Shown {
+  std::string operator()(const RunText& text) const { return "text " + text.message + " " + text.delta; }
+  std::string operator()(const RunReasoning& reasoning) const { return "reasoning " + reasoning.delta; }
+  std::string operator()(const task::EventBody& body) const { return std::visit(*this, body); }
+  std::string operator()(const task::ToolCall& call) const {
+    return "call " + call.id + " " + call.name + " " + call.arguments.text;
+  }
+  std::string operator()(const task::ToolResult& result) const {
+    return "result " + result.id + " " + result.content.text + result.error;
+  }
+  std::string operator()(const task::StateSnapshot& state) const { return "state " + state.snapshot.text; }
+  std::string operator()(const task::StateDelta& state) const { return "delta " + state.patch.text; }
+  std::string operator()(const task::Step& step) const {
+    return (step.phase == task::Step::Phase::start ? "begin " : "end ") + step.name;
+  }
+  std::string operator()(const task::Activity& activity) const {
+    return "activity " + activity.id + " " + activity.type + " " + activity.content.text +
+           activity.patch.text;
+  }
+  std::string operator()(const task::Custom& custom) const {
+    return "custom " + custom.name + " " + custom.value.text;
+  }
+  std::string operator()(const task::Usage& usage) const { return "usage " + usage.used.text; }
+  std::string operator()(const task::StatusChanged& note) const {
+    return "note " + (note.status.message ? task::text_of(*note.status.message) : "") + note.metadata.text;
+  }
+  std::string operator()(const task::ArtifactChunk& chunk) const {
+    return "artifact " + chunk.artifact.id.value + (chunk.append ? " +" : "") +
+           (chunk.last_chunk ? " ." : "");
+  }
+  template <class T>
+  std::string operator()(const T&) const {
+    return "other";
+  }
+};
+
+struct Bench {
+  RunReader reader;
+
+  std::vector<std::string> take(const std::vector<std::string>& events) {
+    std::vector<std::string> shown;
+    for (const std::string& event : events) {
+      const auto pieces = reader.take(event);
+      REQUIRE(pieces.has_value());
+      for (const RunPiece& piece : *pieces) shown.push_back(std::visit(Shown(), piece));
+    }
+    return shown;
+  }
+};
+
+using Lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("RunReader: text comes in pieces and in chunks, and only the agent's own words") {
+  Bench bench;
+  CHECK(bench.take({R"({"type":"TEXT_MESSAGE_START","messageId":"a"})",
+                    R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":"x"})",
+                    R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":""})",
+                    R"({"type":"TEXT_MESSAGE_START","messageId":"b","role":"system"})",
+                    R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"b","delta":"hidden"})",
+                    R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"c","delta":"y"})",
+                    R"({"type":"TEXT_MESSAGE_CHUNK","delta":"z"})",
+                    R"({"type":"TEXT_MESSAGE_CHUNK","messageId":"d","role":"user","delta":"hidden"})",
+                    R"({"type":"TEXT_MESSAGE_CHUNK","delta":"hidden"})"}) ==
+        Lines{"text a x", "text c y", "text c z"});
+}
+
+TEST_CASE("RunReader: a snapshot of the messages has the reply where nothing was streamed") {
+  const std::string snapshot =
+      R"({"type":"MESSAGES_SNAPSHOT","messages":[{"role":"assistant","content":"old"},
+    {"role":"user","content":"u"},{"role":"assistant","content":"a"},{"role":"tool","content":"t"},
+    {"role":"assistant","content":"b"},{"role":"assistant","toolCalls":[]},7]})";
+  Bench silent, streaming, odd;
+  CHECK(silent.take({snapshot, R"({"type":"RUN_FINISHED"})"}) == Lines{"text snapshot a\n\nb"});
+  CHECK(streaming.take({R"({"type":"TEXT_MESSAGE_CONTENT","messageId":"a","delta":"x"})", snapshot,
+                        R"({"type":"RUN_FINISHED"})"}) == Lines{"text a x"});
+  CHECK(odd.take({R"({"type":"MESSAGES_SNAPSHOT","messages":{}})", R"({"type":"RUN_FINISHED"})"}).empty());
+}
+
+TEST_CASE("RunReader: reasoning has words under its new and its old name") {
+  Bench bench;
+  CHECK(bench.take({R"({"type":"REASONING_START","messageId":"a"})",
+                    R"({"type":"REASONING_MESSAGE_CONTENT","messageId":"a","delta":"1"})",
+                    R"({"type":"REASONING_MESSAGE_CHUNK","delta":"2"})",
+                    R"({"type":"THINKING_TEXT_MESSAGE_CONTENT","delta":"3"})",
+                    R"({"type":"REASONING_ENCRYPTED_VALUE","delta":"4"})"}) ==
+        Lines{"reasoning 1", "reasoning 2", "reasoning 3"});
+}
+
+TEST_CASE(
+    "RunReader: a call is told once it is whole, by its end, its result, another chunk or the run's end") {
+  Bench bench;
+  CHECK(bench.take({R"({"type":"TOOL_CALL_START","toolCallId":"1","toolCallName":"f"})",
+                    R"({"type":"TOOL_CALL_START","toolCallId":"2","toolCallName":"g"})",
+                    R"({"type":"TOOL_CALL_ARGS","toolCallId":"1","delta":"{\"a\""})",
+                    R"({"type":"TOOL_CALL_ARGS","toolCallId":"1","delta":":1}"})",
+                    R"({"type":"TOOL_CALL_END","toolCallId":"1"})",
+                    R"({"type":"TOOL_CALL_RESULT","toolCallId":"2","content":"ok"})"}) ==
+        Lines{R"(call 1 f {"a":1})", "call 2 g {}", R"(result 2 "ok")"});
+  CHECK(bench.take({R"({"type":"TOOL_CALL_CHUNK","toolCallId":"3","toolCallName":"h","delta":"no"})",
+                    R"({"type":"TOOL_CALL_CHUNK","delta":" json"})",
+                    R"({"type":"TOOL_CALL_CHUNK","toolCallId":"4","toolCallName":"i"})",
+                    R"({"type":"STEP_STARTED","stepName":"s"})",
+                    R"({"type":"TOOL_CALL_START","toolCallId":"5","toolCallName":"j"})",
+                    R"({"type":"RUN_FINISHED"})"}) ==
+        Lines{R"(call 3 h "no json")", "call 4 i {}", "begin s", "call 5 j {}"});
+}
+
+TEST_CASE("RunReader: state, steps, activities and events of the server's own") {
+  Bench bench;
+  CHECK(bench.take({R"({"type":"STATE_SNAPSHOT","snapshot":{"n":1}})",
+                    R"({"type":"STATE_DELTA","delta":[{"op":"remove","path":"/n"}]})",
+                    R"({"type":"STATE_DELTA","delta":[{"op":"remove"}]})",
+                    R"({"type":"STEP_FINISHED","stepName":"s"})", R"({"type":"STEP_STARTED"})",
+                    R"({"type":"ACTIVITY_SNAPSHOT","messageId":"p","activityType":"PLAN","content":{}})",
+                    R"({"type":"ACTIVITY_DELTA","messageId":"p","activityType":"PLAN","patch":[]})",
+                    R"({"type":"ACTIVITY_SNAPSHOT","messageId":"p","content":{}})",
+                    R"({"type":"CUSTOM","name":"mine","value":null})", R"({"type":"CUSTOM"})",
+                    R"({"type":"RAW"})", R"({"type":"WHATEVER"})"}) ==
+        Lines{R"(state {"n":1})", R"(delta [{"op":"remove","path":"/n"}])", "end s", "activity p PLAN {}",
+              "activity p PLAN []", "custom mine null"});
+}
+
+TEST_CASE("RunReader: notes and artifacts of Baton's own servers are what they were") {
+  Bench bench;
+  CHECK(
+      bench.take(
+          {R"({"type":"CUSTOM","name":"status","value":{"message":"soon","progress":0.5,"more":1}})",
+           R"({"type":"CUSTOM","name":"artifact","value":{"artifact":{"artifactId":"a","parts":[{"data":1}]},"append":true,"lastChunk":true}})",
+           R"({"type":"CUSTOM","name":"artifact","value":{"artifact":7}})"}) ==
+      Lines{R"(note soon{"progress":0.5})", "artifact a + .", R"(custom artifact {"artifact":7})"});
+}
+
+TEST_CASE("RunReader: a run ends in success with its result and usage, and nothing follows") {
+  Bench bench;
+  CHECK(bench.take({R"({"type":"RUN_FINISHED","result":[1],"outcome":{"type":"success"},
+                        "usage":[{"model":"m","inputTokens":3,"outputTokens":-1,"totalTokens":"x"},{}, 7]})",
+                    R"({"type":"STEP_STARTED","stepName":"s"})"}) ==
+        Lines{R"(usage {"model":"m","inputTokens":3})"});
+  REQUIRE(bench.reader.end().has_value());
+  CHECK(bench.reader.end()->kind == RunEnd::Kind::finished);
+  CHECK(bench.reader.end()->result.text == "[1]");
+}
+
+TEST_CASE("RunReader: a run ends with interrupts, cancelled, or with an error") {
+  Bench asked, odd, cancelled, failed;
+  asked.take({R"({"type":"RUN_FINISHED","outcome":{"type":"interrupt","interrupts":[
+      {"id":"i","message":"Sure?","reason":"baton:auth","responseSchema":{"type":"object"},"metadata":{"url":"https://x"}},
+      {"message":"no id"}]}})"});
+  REQUIRE(asked.reader.end()->kind == RunEnd::Kind::interrupted);
+  REQUIRE(asked.reader.end()->interrupts.size() == 1);
+  const auto& interrupt = asked.reader.end()->interrupts.front();
+  CHECK(interrupt.id == "i");
+  CHECK(interrupt.message == "Sure?");
+  CHECK(interrupt.schema.text == R"({"type":"object"})");
+  CHECK(interrupt.url.text == R"("https://x")");
+  CHECK(interrupt.for_auth);
+  odd.take({R"({"type":"RUN_FINISHED","outcome":{"type":"interrupt","interrupts":7}})"});
+  CHECK(odd.reader.end()->kind == RunEnd::Kind::finished);
+  cancelled.take({R"({"type":"RUN_FINISHED","outcome":{"type":"cancelled"}})"});
+  CHECK(cancelled.reader.end()->kind == RunEnd::Kind::cancelled);
+  failed.take({R"({"type":"RUN_ERROR","message":"m","code":"c"})"});
+  CHECK(failed.reader.end()->kind == RunEnd::Kind::failed);
+  CHECK(failed.reader.end()->error == "m");
+}
+
+TEST_CASE("RunReader: what is no event is refused") {
+  for (const char* text : {"", "{", "[]", "7", "{}", R"({"type":7})"}) {
+    RunReader reader;
+    CHECK_FALSE(reader.take(text).has_value());
+  }
+}
+
+}  // namespace run_reader_test

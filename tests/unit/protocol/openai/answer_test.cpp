@@ -1,0 +1,162 @@
+#include "protocol/openai/answer.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+namespace baton::protocol::openai::answer_test {
+namespace {
+
+// What the chunks come to.
+struct Read {
+  explicit Read(const std::vector<std::string>& chunks) {
+    for (const std::string& chunk : chunks) {
+      const auto piece = reader.take(chunk);
+      REQUIRE_MESSAGE(piece.has_value(), chunk);
+      reasoning += piece->reasoning;
+    }
+  }
+
+  AnswerReader reader;
+  std::string reasoning;
+};
+
+std::string delta(const std::string& members) {
+  return R"({"choices":[{"index":0,"delta":{)" + members + "}}]}";
+}
+
+std::string calls(const std::string& list) {
+  return delta(R"("tool_calls":[)" + list + "]");
+}
+
+std::string call(const std::string& members, const std::string& function) {
+  return "{" + members + (members.empty() ? "" : ",") + R"("function":{)" + function + "}}";
+}
+
+constexpr const char* kEnd = R"({"choices":[{"delta":{},"finish_reason":"stop"}]})";
+
+}  // namespace
+
+TEST_CASE("AnswerReader: texts of chunks are joined, and the finish reason ends the answer") {
+  Read read({delta(R"("role":"assistant","content":"")"), delta(R"("content":"It ")"),
+             delta(R"("content":"is.")")});
+  CHECK_FALSE(read.reader.finished());
+  REQUIRE(read.reader.take(kEnd));
+  CHECK(read.reader.finished());
+  CHECK(read.reader.text() == "It is.");
+  CHECK(read.reader.calls().empty());
+}
+
+TEST_CASE("AnswerReader: a whole completion is an answer that is finished") {
+  const Read read({R"({"object":"chat.completion","model":"m","choices":[{"message":{"content":"all"}}]})"});
+  CHECK(read.reader.finished());
+  CHECK(read.reader.text() == "all");
+}
+
+TEST_CASE("AnswerReader: content may be a list of parts, absent or null") {
+  const Read read({delta(R"("content":[{"type":"text","text":"a"},{"type":"text","text":"b"}])"),
+                   delta(R"("content":null)"), delta("")});
+  CHECK(read.reader.text() == "ab");
+}
+
+TEST_CASE("AnswerReader: reasoning is kept apart, under either of its names") {
+  const Read read({delta(R"("reasoning_content":"h")"), delta(R"("reasoning":"m")"),
+                   delta(R"("reasoning_content":null,"reasoning":"!","content":"x")")});
+  CHECK(read.reasoning == "hm!");
+  CHECK(read.reader.text() == "x");
+}
+
+TEST_CASE("AnswerReader: chunks without choices and choices without a delta add nothing") {
+  const Read read(
+      {R"({"choices":[]})", R"({"choices":null,"usage":{"prompt_tokens":1}})", R"({"choices":[{}]})"});
+  CHECK(read.reader.text().empty());
+  CHECK_FALSE(read.reader.finished());
+}
+
+TEST_CASE("AnswerReader: the pieces of a call are joined by index") {
+  const Read read({calls(call(R"("index":0,"id":"a")", R"("name":"f","arguments":"")")),
+                   calls(call(R"("index":1,"id":"b")", R"("name":"g","arguments":"{}")")),
+                   calls(call(R"("index":0)", R"("arguments":"{\"x\":")")),
+                   calls(call(R"("index":0)", R"("arguments":"1}")"))});
+  CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", "{\"x\":1}"}, {"b", "g", "{}"}});
+}
+
+TEST_CASE("AnswerReader: calls without an index are told apart by id or by name") {
+  const Read by_id({calls(call(R"("id":"a")", R"("name":"f","arguments":"{")")),
+                    calls(call(R"("id":"a")", R"("arguments":"}")")),
+                    calls(call(R"("id":"b")", R"("name":"f","arguments":"{}")"))});
+  CHECK(by_id.reader.calls() == std::vector<CalledTool>{{"a", "f", "{}"}, {"b", "f", "{}"}});
+  const Read by_name({calls(call("", R"("name":"f","arguments":"{")")), calls(call("", R"("arguments":"}")")),
+                      calls(call("", R"("name":"f","arguments":"{}")"))});
+  CHECK(by_name.reader.calls() == std::vector<CalledTool>{{"", "f", "{}"}, {"", "f", "{}"}});
+}
+
+TEST_CASE("AnswerReader: calls that all have the same index are told apart by id") {
+  const Read read({calls(call(R"("index":0,"id":"a")", R"("name":"f","arguments":"{}")")),
+                   calls(call(R"("index":0,"id":"b")", R"("name":"g","arguments":"{")")),
+                   calls(call(R"("index":0)", R"("arguments":"}")"))});
+  CHECK(read.reader.calls() == std::vector<CalledTool>{{"a", "f", "{}"}, {"b", "g", "{}"}});
+}
+
+TEST_CASE("AnswerReader: calls with the same index and no ids are told apart once the arguments are whole") {
+  const Read read({calls(call(R"("index":0)", R"("name":"f","arguments":"{\"a\":")")),
+                   calls(call(R"("index":0)", R"("arguments":"1}")")),
+                   calls(call(R"("index":0)", R"("name":"f","arguments":"{}")"))});
+  CHECK(read.reader.calls() == std::vector<CalledTool>{{"", "f", R"({"a":1})"}, {"", "f", "{}"}});
+}
+
+TEST_CASE("AnswerReader: arguments may be an object") {
+  const Read read({calls(call("", R"("name":"f","arguments":{"x":1})"))});
+  CHECK(read.reader.calls().front().arguments == R"({"x":1})");
+}
+
+TEST_CASE("AnswerReader: usage has the last counts, and no count that is not one") {
+  const Read read({R"({"choices":[],"model":"m-1","usage":{"prompt_tokens":1}})",
+                   R"({"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":-5,
+                       "prompt_tokens_details":{"cached_tokens":1},"completion_tokens_details":null}})",
+                   R"({"choices":[],"usage":null})"});
+  CHECK(read.reader.usage("p", "m").text ==
+        R"({"provider":"p","model":"m-1","inputTokens":3,"outputTokens":2,"cachedInputTokens":1})");
+  CHECK(Read({kEnd}).reader.usage("p", "m").empty());
+}
+
+TEST_CASE("AnswerReader: an error in the place of an answer is one, with whether another try may succeed") {
+  struct Case {
+    const char* json;
+    const char* message;
+    bool busy;
+  };
+  for (const Case& one :
+       {Case{R"({"error":{"message":"no","code":"x"}})", "no", false},
+        Case{R"({"error":{"message":"later","code":503}})", "later", true},
+        Case{R"({"error":{"message":"later","type":"overloaded_error","code":"x"}})", "later", true},
+        Case{R"({"error":"no"})", "no", false},
+        Case{R"({"object":"error","message":"no","code":429})", "no", true}}) {
+    CAPTURE(one.json);
+    const Read read({one.json});
+    REQUIRE(read.reader.error());
+    CHECK(read.reader.error()->message == one.message);
+    CHECK(read.reader.error()->busy == one.busy);
+  }
+  CHECK_FALSE(Read({R"({"error":null,"choices":[]})"}).reader.error());
+}
+
+TEST_CASE("AnswerReader: what is not of the protocol is refused") {
+  AnswerReader reader;
+  for (const char* json : {"", "{", "[]", "1", "{}", R"({"message":"hi"})"}) {
+    CAPTURE(json);
+    CHECK_FALSE(reader.take(json));
+  }
+  std::string list;
+  for (int one = 0; one < 65; ++one) list += (one ? "," : "") + call("", R"("name":"f")");
+  CHECK_FALSE(reader.take(calls(list)));
+}
+
+TEST_CASE("read_error: finds the message of a refusal, whatever its body") {
+  CHECK(read_error(R"({"error":{"message":"no","code":"insufficient_quota"}})").code == "insufficient_quota");
+  CHECK(read_error(R"({"message":"no"})").message == "no");
+  CHECK(read_error("<html>").message.empty());
+}
+
+}  // namespace baton::protocol::openai::answer_test
