@@ -51,7 +51,7 @@ class Cancels(PlanCase):
     def bookings_done(self, task):
         """A call whose task was canceled before its end was stored does not count: only what is done is undone."""
         children = self.tree("quick", task)["root"].get("children", [])
-        return sum(child["state"] == "completed" and child["label"] == "agent-1" for child in children)
+        return sum(child["state"] == "completed" and child["label"] == "agent-2" for child in children)
 
     def test_a_plan_that_asks_undoes_and_takes_its_question_back(self):
         task = self.begin("asks")
