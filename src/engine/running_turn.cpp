@@ -37,7 +37,6 @@ RunningTurn::RunningTurn(const Services& services, task::TaskHead head, const ag
       cancel_grace_(settings.cancel_grace),
       is_short_(settings.executor == agents::AgentSettings::Kind::workflow),
       undoes_(settings.plan && settings.plan->undoes),
-      is_undoing_(head.cancel_requested),
       state_(std::in_place, std::move(head), services.options, settings.reply_as) {}
 
 task::TaskHead RunningTurn::head() const {
@@ -79,6 +78,10 @@ void RunningTurn::attach(std::unique_ptr<agents::Execution> running) {
   release();
   for (agents::DelegateResult& result : undelivered) shared->deliver(std::move(result));
   if (cancel) shared->cancel();
+}
+
+void RunningTurn::tell_of_cancel() {
+  state_.with([](State& state) { state.is_undoing = true; });
 }
 
 void RunningTurn::cancel(std::string reason) {
@@ -206,7 +209,7 @@ task::Change RunningTurn::ending_change(State& state, const store::TaskRow& now)
     auto& until = std::get<agents::Waits>(*state.outcome);
     if (budget_) heed_excess(state, until);
     // The next turn learns of the cancel, and undoes: it does not wait for any child.
-    if (canceled && !ends && !is_undoing_) until.open_max = std::numeric_limits<int>::max();
+    if (canceled && !ends && !state.is_undoing) until.open_max = std::numeric_limits<int>::max();
   }
   task::Change change;
   const bool asks = task::is_waiting(now.head.state);

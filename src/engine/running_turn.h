@@ -73,6 +73,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   // The executor has started.
   void attach(std::unique_ptr<agents::Execution> running);
 
+  // The executor is told at its start that the task is canceled: a plan undoes what it has done.
+  void tell_of_cancel();
   // Tells the executor to stop, and ends the turn after the grace. Call once the cancel request is stored.
   // `reason`: the text of the canceled status; empty: none.
   void cancel(std::string reason = {});
@@ -143,6 +145,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     bool dropped = false;  // some output could not be stored
     std::optional<agents::Outcome> outcome;
     bool cancel_requested = false;
+    bool is_undoing = false;  // its executor knows of the cancel
     std::string cancel_reason;
     std::function<void()> when_ready;
     std::vector<task::TaskKey> unneeded;  // children to cancel once the output before that is stored
@@ -204,9 +207,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   const std::int64_t tokens_before_;                  // that the task had used when the turn began
   const bool answers_whole_;                          // a model's last answer counts, though it used too much
   const std::chrono::milliseconds cancel_grace_;
-  const bool is_short_;    // never waits while it runs, so it keeps its slot
-  const bool undoes_;      // it is a plan's that undoes what it has done if it is canceled
-  const bool is_undoing_;  // it began after the cancel
+  const bool is_short_;  // never waits while it runs, so it keeps its slot
+  const bool undoes_;    // it is a plan's that undoes what it has done if it is canceled
   base::Guarded<State> state_;
 };
 

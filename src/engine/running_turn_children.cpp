@@ -146,10 +146,14 @@ void RunningTurn::delegate(agents::DelegateRequest request) {
     int nth = 0;
   };
   const Next next = state_.with([&](State& state) {
-    if (state.phase != Phase::running || state.outcome || state.cancel_requested) return Next{};
+    // A plan that has not heard of the cancel yet must hear that its step has not begun, to undo the others.
+    const bool is_unaware = state.cancel_requested && !(undoes_ && state.is_undoing);
+    if (state.phase != Phase::running || state.outcome || (is_unaware && !undoes_)) return Next{};
     const int nth = ++state.calls[request.id];
     const bool too_many = state.children + state.awaited_at_begin >= children_max_;
-    std::string refusal = too_many ? "this turn has too many open child tasks" : admit(state, request, nth);
+    std::string refusal = is_unaware ? "the task is being canceled"
+                          : too_many ? "this turn has too many open child tasks"
+                                     : admit(state, request, nth);
     state.delegated = true;
     ++state.asked_for;
     const bool pauses = ++state.children == 1 && !is_short_;

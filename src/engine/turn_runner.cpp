@@ -242,6 +242,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.id = id_of_turn(head);
   turn.attempt = head.attempt;
   turn.canceled = head.cancel_requested;
+  if (turn.canceled) run.tell_of_cancel();
   turn.agent = head.agent;
   turn.task = head.id;
   turn.context = head.context;
