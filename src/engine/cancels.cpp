@@ -94,15 +94,19 @@ void Cancels::stored(const WishPtr& wish, const task::TaskHead& head) {
   }
   await_cancel(wish, head.last_event);
   if (head.turn_state != task::TurnState::running) return;
-  if (!turns_.cancel(wish->task, wish->reason)) end_lost_turn(wish);
+  if (!turns_.cancel(wish->task, wish->reason)) end_lost_turn(wish, head);
 }
 
-// No turn of the task runs here, whatever its head says: nobody else will end it.
-void Cancels::end_lost_turn(const WishPtr& wish) {
+// No turn of the task runs here, whatever its head says: nobody else will end it. A turn that has ended
+// meanwhile left the task to its next turn, which knows of the cancel.
+void Cancels::end_lost_turn(const WishPtr& wish, const task::TaskHead& lost) {
   Decision decision;
   decision.task = wish->task;
-  decision.decide = [this, wish](const store::TaskRow& now) -> base::Result<task::Change> {
-    if (task::is_terminal(now.head.state)) return fail(ErrorCode::conflict, "the task has ended");
+  decision.decide = [this, wish, turn = lost.turn,
+                     attempt = lost.attempt](const store::TaskRow& now) -> base::Result<task::Change> {
+    const bool is_lost = now.head.turn_state == task::TurnState::running && now.head.turn == turn &&
+                         now.head.attempt == attempt;
+    if (!is_lost) return fail(ErrorCode::conflict, "the turn has ended");
     task::Change end;
     end.task = now.head.key;
     end.expected = now.head.version;

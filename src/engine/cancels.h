@@ -39,7 +39,7 @@ class Cancels {
   base::Result<task::Change> decide(Wish& wish, const task::TaskHead& head) const;
   void await_cancel(const WishPtr& wish, task::EventNumber after);
   void stored(const WishPtr& wish, const task::TaskHead& head);
-  void end_lost_turn(const WishPtr& wish);
+  void end_lost_turn(const WishPtr& wish, const task::TaskHead& lost);
 
   const store::TaskStore& store_;
   const TaskReader& reader_;
