@@ -4,6 +4,15 @@
 
 namespace baton::engine {
 
+namespace {
+
+// The name of the lane that a turn stands in: its caller's, or that of the caller's children.
+std::string lane_of(const Scheduler::Claim& claim) {
+  return claim.origin == Scheduler::Origin::child ? claim.caller + '\n' : claim.caller;
+}
+
+}  // namespace
+
 // Makes the change and starts what fits now. One lock covers both, so that nobody else takes a slot in
 // between.
 template <class F>
@@ -42,77 +51,79 @@ Scheduler::Room Scheduler::reserve(const Claim& claim, bool may_begin) {
       ++state.running;
       return Room::slot;
     }
-    if (static_cast<int>(state.queued.size()) + state.reserved >= queue_max_) return Room::none;
-    if (claim.bounded) {
+    if (claim.origin == Origin::child) return Room::queue;
+    if (state.places >= queue_max_) return Room::none;
+    if (claim.origin == Origin::send) {
       const int most = caller_max_;
-      int& places = state.places[claim.caller];
-      if (most > 0 && places >= most) return Room::over_share;
-      ++places;
+      int& share = state.shares[claim.caller];
+      if (most > 0 && share >= most) return Room::over_share;
+      ++share;
     }
-    ++state.reserved;
+    ++state.places;
     return Room::queue;
   });
 }
 
-void Scheduler::give_back_place(State& state, const std::string& caller) {
-  const auto found = state.places.find(caller);
-  if (found != state.places.end() && --found->second <= 0) state.places.erase(found);
+void Scheduler::give_back_place(State& state, Origin origin, const std::string& caller) {
+  if (origin != Origin::child) --state.places;
+  if (origin != Origin::send) return;
+  const auto found = state.shares.find(caller);
+  if (found != state.shares.end() && --found->second <= 0) state.shares.erase(found);
 }
 
 void Scheduler::release(const Claim& claim) {
-  state_.with([&](State& state) {
-    --state.reserved;
-    if (claim.bounded) give_back_place(state, claim.caller);
-  });
+  state_.with([&](State& state) { give_back_place(state, claim.origin, claim.caller); });
 }
 
+// The turn's place is taken already.
 void Scheduler::put(State& state, task::TaskKey task, const Claim& claim) {
-  if (!state.queued.emplace(task, claim.bounded).second) {
-    if (claim.bounded) give_back_place(state, claim.caller);
-    return;
+  if (!state.queued.emplace(task, claim.origin).second) {
+    return give_back_place(state, claim.origin, claim.caller);
   }
   Agent& agent = state.agents[claim.agent];
   ++agent.queued;
-  Lane& lane = agent.lanes[claim.caller];
+  std::string name = lane_of(claim);
+  Lane& lane = agent.lanes[name];
   lane.push_back(task);
   if (lane.size() > 1) return;
-  state.rotation.emplace_back(claim.agent, claim.caller);
+  state.rotation.emplace_back(claim.agent, std::move(name));
   ++agent.in_rotation;
 }
 
 void Scheduler::enqueue(task::TaskKey task, const Claim& claim) {
+  change([&](State& state) { put(state, task, claim); });
+}
+
+void Scheduler::enqueue_again(task::TaskKey task, const Claim& claim) {
   change([&](State& state) {
-    --state.reserved;
+    if (claim.origin != Origin::child) ++state.places;
     put(state, task, claim);
   });
 }
 
-void Scheduler::enqueue_again(task::TaskKey task, const task::AgentName& agent, const std::string& caller) {
-  change([&](State& state) { put(state, task, {agent, caller, false}); });
-}
-
 // Call when the task has left its lane.
-void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& caller) {
+void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane) {
   const auto queued = state.queued.find(task);
-  if (queued->second) give_back_place(state, caller);
+  give_back_place(state, queued->second, lane);  // what counts for a caller stands in the lane of its name
   state.queued.erase(queued);
   --agent.queued;
 }
 
-void Scheduler::remove(task::TaskKey task, const task::AgentName& name, const std::string& caller) {
+void Scheduler::remove(task::TaskKey task, const Claim& claim) {
   change([&](State& state) {
     if (!state.queued.contains(task)) return;
-    Agent& agent = state.agents[name];
-    Lane& lane = agent.lanes[caller];
+    const std::string name = lane_of(claim);
+    Agent& agent = state.agents[claim.agent];
+    Lane& lane = agent.lanes[name];
     std::erase(lane, task);
-    forget(state, agent, task, caller);
+    forget(state, agent, task, name);
     if (!lane.empty()) return;
-    agent.lanes.erase(caller);
-    if (std::erase(agent.parked, caller) == 0) {
-      std::erase(state.rotation, std::pair(name, caller));
+    agent.lanes.erase(name);
+    if (std::erase(agent.parked, name) == 0) {
+      std::erase(state.rotation, std::pair(claim.agent, name));
       --agent.in_rotation;
     }
-    unpark(state, name);
+    unpark(state, claim.agent);
   });
 }
 
@@ -149,25 +160,25 @@ void Scheduler::unpark(State& state, const task::AgentName& name) const {
 Scheduler::Starting Scheduler::what_fits(State& state) const {
   Starting starting;
   while (!state.closed && state.running < slots_ && !state.rotation.empty()) {
-    const auto [name, caller] = std::move(state.rotation.front());
+    const auto [name, lane_name] = std::move(state.rotation.front());
     state.rotation.pop_front();
     Agent& agent = state.agents[name];
     --agent.in_rotation;
     if (agent.running >= limit_of(state, name)) {
-      agent.parked.push_back(caller);
+      agent.parked.push_back(lane_name);
       continue;
     }
-    Lane& lane = agent.lanes[caller];
+    Lane& lane = agent.lanes[lane_name];
     const task::TaskKey task = lane.front();
     lane.pop_front();
-    forget(state, agent, task, caller);
+    forget(state, agent, task, lane_name);
     starting.emplace_back(task, name);
     ++agent.running;
     ++state.running;
     if (lane.empty()) {
-      agent.lanes.erase(caller);
+      agent.lanes.erase(lane_name);
     } else {
-      state.rotation.emplace_back(name, caller);
+      state.rotation.emplace_back(name, lane_name);
       ++agent.in_rotation;
     }
   }

@@ -1,6 +1,7 @@
 // Scheduler: decides which queued turn runs next. It has a bounded number of slots, a limit for each agent,
 // and a round robin over (caller, agent): a caller or agent with a thousand queued turns does not hold up one
-// with a single turn.
+// with a single turn. A caller's children stand in a lane of their own, so that a plan's thousand children do
+// not hold up what its caller sends besides.
 //
 // Threads: any. `start` is called outside the lock, on the thread whose call made room; it must not block.
 #pragma once
@@ -31,11 +32,18 @@ class Scheduler {
   // The maximum number of queue places of one caller; 0: unbounded.
   void set_caller_max(int places) { caller_max_ = places; }
 
+  // Where a turn comes from decides what it counts toward while it is queued.
+  enum class Origin {
+    send,     // the queue's places and the caller's share of them
+    earlier,  // the queue's places; it was acknowledged earlier and is never refused
+    child,    // neither: it waits inside its parent's plan, whose budget bounds it
+  };
+
   // Whose turn wants room, at which agent.
   struct Claim {
     task::AgentName agent;
-    std::string caller;   // as task::account_of says
-    bool bounded = true;  // by the caller's share of the queue; turns of children are not
+    std::string caller;  // as task::account_of says
+    Origin origin = Origin::send;
   };
 
   // Reserves room for one turn. `slot`: with `may_begin`, if the agent has a free slot and no queued turns;
@@ -46,11 +54,11 @@ class Scheduler {
   [[nodiscard]] Room reserve(const Claim& claim, bool may_begin);
   void release(const Claim& claim);
   void enqueue(task::TaskKey task, const Claim& claim);
-  // Queues a turn that was acknowledged earlier: after a restart, or when a task's turn follows another.
-  // Needs no reservation and counts toward no caller's share.
-  void enqueue_again(task::TaskKey task, const task::AgentName& agent, const std::string& caller);
+  // Queues a turn without a reservation: after a restart, or when a task's turn follows another. Its origin
+  // is not `send`.
+  void enqueue_again(task::TaskKey task, const Claim& claim);
   // Removes a turn from the queue, if it is there.
-  void remove(task::TaskKey task, const task::AgentName& agent, const std::string& caller);
+  void remove(task::TaskKey task, const Claim& claim);
 
   // Returns the slot of a turn that has ended or waits for children.
   void finished(const task::AgentName& agent);
@@ -68,11 +76,11 @@ class Scheduler {
   Counts counts() const;
 
  private:
-  // The queued turns of one caller at one agent; removed when empty.
+  // The queued turns of one caller at one agent, sent or children; removed when empty.
   using Lane = std::deque<task::TaskKey>;
   struct Agent {
-    std::unordered_map<std::string, Lane> lanes;  // by caller
-    std::deque<std::string> parked;               // callers whose lane waits for the agent, not for a slot
+    std::unordered_map<std::string, Lane> lanes;  // by name, see lane_of
+    std::deque<std::string> parked;               // lanes that wait for the agent, not for a slot
     int in_rotation = 0;                          // the other lanes
     int queued = 0;
     int running = 0;
@@ -81,9 +89,9 @@ class Scheduler {
     std::unordered_map<task::AgentName, int> limits;
     std::unordered_map<task::AgentName, Agent> agents;
     std::deque<std::pair<task::AgentName, std::string>> rotation;  // lanes whose agent may have room
-    std::unordered_map<task::TaskKey, bool> queued;  // tasks in the lanes; whether they are bounded
-    std::unordered_map<std::string, int> places;     // by caller: bounded turns, queued or reserved
-    int reserved = 0;
+    std::unordered_map<task::TaskKey, Origin> queued;              // the tasks in the lanes
+    std::unordered_map<std::string, int> shares;  // by caller: places of sends, queued or reserved
+    int places = 0;                               // all that are taken, queued or reserved
     int running = 0;
     bool closed = false;
   };
@@ -95,8 +103,8 @@ class Scheduler {
   Starting what_fits(State& state) const;
   void put(State& state, task::TaskKey task, const Claim& claim);
   void unpark(State& state, const task::AgentName& name) const;
-  static void forget(State& state, Agent& agent, task::TaskKey task, const std::string& caller);
-  static void give_back_place(State& state, const std::string& caller);
+  static void forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane);
+  static void give_back_place(State& state, Origin origin, const std::string& caller);
   static int limit_of(const State& state, const task::AgentName& agent);
 
   const int slots_;

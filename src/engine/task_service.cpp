@@ -131,9 +131,8 @@ void TaskService::submit(ForChild terms, task::Submission submission, std::optio
   if (auto checked = check(submission); !checked) return done(fail(std::move(checked.error())));
   submission.message.role = task::Role::user;
   if (submission.message.id.empty()) submission.message.id.value = base::make_uuid();
-  // A turn that waits for children must get them: the caller's share does not bound those.
   Scheduler::Claim claim{turns_.slots_of(submission.agent), std::string(task::account_of(submission.caller)),
-                         !terms.parent};
+                         terms.parent ? Scheduler::Origin::child : Scheduler::Origin::send};
   auto pending = std::make_shared<Pending>();
   pending->submission = std::move(submission);
   pending->terms = terms;

@@ -93,6 +93,8 @@ class TurnRunner final : private RunningTurn::Owner {
   Scheduler::Counts counts() const { return scheduler_.counts(); }
 
  private:
+  // What the task's turn asks of the scheduler, once it is stored.
+  Scheduler::Claim claim_of(const task::TaskHead& head) const;
   void begin(task::TaskKey task, const task::AgentName& agent);
   base::Result<task::Change> beginning(const store::TaskRow& now) const;
   void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);

@@ -64,18 +64,23 @@ void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const tas
   inbox_.post(std::move(decision));
 }
 
+Scheduler::Claim TurnRunner::claim_of(const task::TaskHead& head) const {
+  return {slots_of(head.agent), std::string(task::account_of(head.caller)),
+          head.parent ? Scheduler::Origin::child : Scheduler::Origin::earlier};
+}
+
 void TurnRunner::go_on(const task::TaskHead& head) {
   if (head.turn_state == task::TurnState::waiting && head.waits.until) {
     return wakes_.at(*head.waits.until, head.key, head.turn, std::string(task::account_of(head.caller)));
   }
   if (head.turn_state != task::TurnState::queued) return;
   wakes_.forget(head.key);
-  scheduler_.enqueue_again(head.key, slots_of(head.agent), std::string(task::account_of(head.caller)));
+  scheduler_.enqueue_again(head.key, claim_of(head));
 }
 
 void TurnRunner::withdraw(const task::TaskHead& head) {
   wakes_.forget(head.key);
-  scheduler_.remove(head.key, slots_of(head.agent), std::string(task::account_of(head.caller)));
+  scheduler_.remove(head.key, claim_of(head));
 }
 
 // The time has come that this turn waits for, unless it has gone on already.

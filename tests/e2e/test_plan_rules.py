@@ -253,5 +253,19 @@ class Wrong(harness.unittest.TestCase):
                 self.assertRegex(line, r"card\.json:\d+:\d+: /baton")
 
 
+class FullQueue(PlanCase):
+    CONFIG = {"engine": {"slots": 1, "queue_max": 1}}
+    PLANS = {"many": {"map": hand("hold {{/item}} x"), "over": ["c0", "c1", "c2", "c3", "c4", "c5"], "concurrency": 6}}
+
+    def test_children_wait_for_a_slot_and_are_not_refused_also_after_a_restart(self):
+        task = self.begin("many")
+        harness.wait_for(lambda: len(self.tree("many", task)["root"].get("children", [])) == 6, what="the children")
+        self.server.kill()
+        self.server.start()
+        for item in range(6):
+            self.server.gate("hand", f"c{item}")
+        self.assertEqual(self.text_of(self.ended(task, "many")), "\n\n".join(["x"] * 6))
+
+
 if __name__ == "__main__":
     harness.unittest.main()

@@ -77,3 +77,16 @@ class Caller:
         """The task of a send's answer, whatever the version wraps it in."""
         result = self.answer(body)[1]
         return result.get("task", result)
+
+    def stream(self, body):
+        """The states that the stream of a send in 1.0 shows, each when it comes."""
+        self.connection.request("POST", self.path, body, self.headers)
+        response = self.connection.getresponse()
+        while line := response.readline():
+            if not line.startswith(b"data:"):
+                continue
+            result = json.loads(line[5:])["result"]
+            status = result.get("task", result.get("statusUpdate", {})).get("status")
+            if status:
+                yield status["state"]
+        response.read()

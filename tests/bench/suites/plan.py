@@ -1,7 +1,9 @@
-"""What plans cost: three steps in a row, a hundred at the same time, plans that wait, and a large map.
+"""What plans cost: three steps in a row, a hundred at the same time, plans that wait, a large map, and
+a small task beside two hundred of those on half of a machine of two CPUs.
 Published elsewhere: three activities of Temporal in about 850 ms (265 ms at best), three steps of Restate in about
 50 ms."""
 import json
+import statistics
 import time
 
 import a2a
@@ -16,7 +18,7 @@ PLANS = {
     "wait": {"wait": {"seconds": 3600}},
     "thousand": {"map": ECHO, "over": list(range(1000)), "concurrency": 50},
 }
-THREE_MS, HUNDRED_MS, PLANS_A_SECOND, WAIT_KIB = 15, 80, 2000, 8
+THREE_MS, HUNDRED_MS, PLANS_A_SECOND, WAIT_KIB, BESIDE_MS = 15, 80, 2000, 8, 20
 
 
 class Planned(Baton):
@@ -32,6 +34,13 @@ class Planned(Baton):
             (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
 
 
+class HalfPlanned(Planned):
+    """The same on one of the machine's CPUs."""
+
+    def command(self):
+        return ["taskset", "--cpu-list", "0", *super().command()]
+
+
 def measured(context, server, agent, connections):
     samples = Samples()
     for _ in range(context.rounds):
@@ -44,16 +53,37 @@ def measured(context, server, agent, connections):
 
 
 def waiting_kib(server, count):
-    """Memory of each of many plans that wait."""
+    """Memory of each of many plans that wait, in a server that has done nothing large."""
     with a2a.Caller(server, "1.0") as caller:
         caller.path = "/agents/wait/"
+        for index in range(50):
+            caller.task(a2a.send("1.0", "go", waits=False, message_id=f"first-{index}"))
         before = settled_kib(server)
         for index in range(count):
             caller.task(a2a.send("1.0", "go", waits=False, message_id=f"wait-{index}"))
         return (settled_kib(server) - before) / count
 
 
-def run(context):
+def beside_parents(server, parents):
+    """Milliseconds until the turn of each of the same caller's small tasks begins, as its stream says, and until the
+    task is done, while so many large plans are under way."""
+    begins, ends = [], []
+    with a2a.Caller(server, "1.0") as caller:
+        caller.path = "/agents/thousand/"
+        for index in range(parents):
+            caller.task(a2a.send("1.0", "go", waits=False, message_id=f"parent-{index}"))
+        caller.path = server.path
+        while server.metric('baton_tasks_total{state="completed"}') < parents * 500:
+            sent = time.perf_counter()
+            stream = caller.stream(a2a.send("1.0", "Hello, world", stream=True, message_id=f"small-{len(ends)}"))
+            states = {state: (time.perf_counter() - sent) * 1000 for state in stream}
+            begins.append(states["TASK_STATE_WORKING"])
+            ends.append(states["TASK_STATE_COMPLETED"])
+            time.sleep(0.005)
+    return begins, ends
+
+
+def run_plans(context):
     rows = []
     with Planned(context.places) as server:
         for agent, connections in (("three", 1), ("three", 64), ("hundred", 1)):
@@ -74,8 +104,24 @@ def run(context):
             caller.path = "/agents/thousand/"
             caller.task(a2a.send("1.0", "go", message_id="thousand"))
         rows.append(["thousand, 50 at once", 1, "", number((time.monotonic() - begun) * 1000), ""])
+    return rows
+
+
+def run(context):
+    rows = run_plans(context)
+    with Planned(context.places) as server:
         count = context.scaled(10_000, 200)
         kib = waiting_kib(server, count)
         context.target(f"memory of each of {count} plans that wait", f"at most {WAIT_KIB} KiB", f"{number(kib)} KiB",
                        kib <= WAIT_KIB)
+    with HalfPlanned(context.places) as server:
+        parents = context.scaled(200, 4)
+        context.say(f"a small task beside {parents} plans of a thousand children")
+        begins, ends = beside_parents(server, parents)
+        for name, took in (("begins", begins), ("is done", ends)):
+            rows.append([f"echo beside {parents} plans of a thousand children, one CPU, until it {name}", 1, "",
+                         number(statistics.median(took)), number(statistics.quantiles(took, n=100)[98])])
+        p99 = statistics.quantiles(begins, n=100)[98]
+        context.target(f"beside {parents} plans of a thousand children, one CPU: a small task's wait, p99",
+                       f"at most {BESIDE_MS} ms", f"{number(p99)} ms", p99 <= BESIDE_MS)
     context.section("Plans", table(["plan", "connections", "per second", "p50 ms", "p99 ms"], rows))

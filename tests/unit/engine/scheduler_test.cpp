@@ -10,6 +10,7 @@ namespace scheduler_test {
 using namespace baton;
 using engine::Scheduler;
 using Room = engine::Scheduler::Room;
+using Origin = engine::Scheduler::Origin;
 
 namespace {
 
@@ -79,8 +80,8 @@ TEST_CASE("Scheduler: a turn that is not wanted any more gives its place in the 
   bench.enqueue(1, kBusy);
   bench.enqueue(2, kQuiet);
   CHECK(bench.reserve(kQuiet) == Room::none);
-  bench.scheduler.remove({2}, kQuiet, "ann");
-  bench.scheduler.remove({2}, kQuiet, "ann");
+  bench.scheduler.remove({2}, {kQuiet, "ann"});
+  bench.scheduler.remove({2}, {kQuiet, "ann"});
   bench.enqueue(3, kQuiet);
   bench.scheduler.finished(kBusy);
   CHECK(bench.started.back().first == 3);
@@ -113,7 +114,7 @@ TEST_CASE("Scheduler: once closed it starts nothing") {
   Bench bench(5, 10);
   bench.scheduler.close();
   CHECK(bench.scheduler.reserve({kBusy, "ann"}, true) == Room::none);
-  bench.scheduler.enqueue_again({1}, kBusy, "ann");
+  bench.scheduler.enqueue_again({1}, {kBusy, "ann", Origin::earlier});
   CHECK(bench.started.empty());
 }
 
@@ -172,19 +173,55 @@ TEST_CASE("Scheduler: a caller at its share is refused, others are not") {
   CHECK(bench.reserve(kBusy) == Room::queue);
 }
 
-TEST_CASE("Scheduler: children and turns taken up again are refused by no share and fill nobody's") {
-  Bench bench(1, 8);
+TEST_CASE("Scheduler: a turn taken up again is refused by no bound and fills no caller's share") {
+  Bench bench(1, 2);
   bench.scheduler.set_caller_max(1);
   bench.enqueue(1, kBusy);  // runs
-  bench.scheduler.enqueue_again({2}, kBusy, "ann");
+  bench.scheduler.enqueue_again({2}, {kBusy, "ann", Origin::earlier});
   bench.enqueue(3, kBusy);
+  CHECK(bench.reserve(kBusy) == Room::none);
+  bench.scheduler.enqueue_again({4}, {kBusy, "ann", Origin::earlier});
+  CHECK(bench.scheduler.counts().queued == 3);
+  bench.scheduler.remove({4}, {kBusy, "ann", Origin::earlier});
+  bench.scheduler.remove({2}, {kBusy, "ann", Origin::earlier});
   CHECK(bench.reserve(kBusy) == Room::over_share);
-  CHECK(bench.scheduler.reserve({kBusy, "ann", false}, false) == Room::queue);
-  bench.scheduler.enqueue({4}, {kBusy, "ann", false});
-  bench.scheduler.remove({4}, kBusy, "ann");
-  CHECK(bench.reserve(kBusy) == Room::over_share);
-  bench.scheduler.remove({3}, kBusy, "ann");
+  bench.scheduler.remove({3}, {kBusy, "ann"});
   CHECK(bench.reserve(kBusy) == Room::queue);
+}
+
+TEST_CASE("Scheduler: children are refused by no bound and take no place from what is sent") {
+  Bench bench(1, 1);
+  bench.scheduler.set_caller_max(1);
+  const Scheduler::Claim child{kBusy, "ann", Origin::child};
+  bench.enqueue(1, kBusy);  // runs
+  for (int i = 10; i < 15; ++i) {
+    REQUIRE(bench.scheduler.reserve(child, false) == Room::queue);
+    bench.scheduler.enqueue({i}, child);
+  }
+  REQUIRE(bench.scheduler.reserve(child, false) == Room::queue);
+  bench.scheduler.release(child);
+  bench.scheduler.enqueue_again({15}, child);  // as after a restart
+  bench.scheduler.enqueue_again({15}, child);
+  bench.scheduler.remove({14}, child);
+  CHECK(bench.scheduler.counts().queued == 5);
+  bench.enqueue(2, kBusy);
+  CHECK(bench.reserve(kBusy, "bob") == Room::none);
+  bench.scheduler.remove({2}, {kBusy, "ann"});
+  CHECK(bench.reserve(kBusy) == Room::queue);
+}
+
+TEST_CASE("Scheduler: what a caller sends takes turns with the children that its plans have queued") {
+  Bench bench(1, 100);
+  bench.enqueue(1, kBusy);  // runs
+  const Scheduler::Claim child{kBusy, "ann", Origin::child};
+  for (int i = 10; i < 20; ++i) bench.scheduler.enqueue_again({i}, child);
+  bench.enqueue(2, kBusy);
+  std::vector<std::int64_t> order;
+  for (int i = 0; i < 3; ++i) {
+    bench.scheduler.finished(kBusy);
+    order.push_back(bench.started.back().first);
+  }
+  CHECK(order == std::vector<std::int64_t>{10, 2, 11});
 }
 
 TEST_CASE("Scheduler: no turn is left behind when the one that was to go before it is withdrawn") {
@@ -196,7 +233,7 @@ TEST_CASE("Scheduler: no turn is left behind when the one that was to go before 
   bench.enqueue(5, kBusy, "bob");
   bench.scheduler.finished(kBusy);  // cy's turn begins
   REQUIRE(bench.started.back().first == 3);
-  bench.scheduler.remove({4}, kBusy, "ann");
+  bench.scheduler.remove({4}, {kBusy, "ann"});
   bench.scheduler.finished(kBusy);
   CHECK(bench.started.back().first == 5);
   CHECK(bench.scheduler.counts().queued == 0);
@@ -213,7 +250,7 @@ TEST_CASE("Scheduler: every queued turn begins once, whatever callers, agents an
     const std::string& caller = callers[(dice >> 20) % 3];
     bench.enqueue(task, agent, caller);
     const int queued = bench.scheduler.counts().queued;
-    if ((dice >> 24) % 5 == 0) bench.scheduler.remove({task}, agent, caller);
+    if ((dice >> 24) % 5 == 0) bench.scheduler.remove({task}, {agent, caller});
     if (bench.scheduler.counts().queued < queued) ++removed;
   }
   for (std::size_t ended = 0; ended < bench.started.size(); ++ended) {
