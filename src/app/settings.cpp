@@ -134,7 +134,8 @@ constexpr Setting kSettings[] = {
     {"limits.webhooks_max", engine<&EngineOptions::push_configs_max>, "Webhooks of one task", 0, 1000},
 
     {"engine.slots", engine<&EngineOptions::slots>, "Turns that run at the same time", 1, 100'000},
-    {"engine.queue_max", engine<&EngineOptions::queue_max>, "Turns that wait for a slot; children's come on top", 1, 10'000'000},
+    {"engine.queue_max", engine<&EngineOptions::queue_max>,
+     "Turns that wait for a slot; children's come on top", 1, 10'000'000},
     {"engine.start_delay_max_s", engine<&EngineOptions::start_delay_max>,
      "Seconds ahead at which a task may be asked to begin", 0, 3660 * kDay},
     {"engine.delayed_max", engine<&EngineOptions::delayed_max>,
