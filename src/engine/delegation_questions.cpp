@@ -103,7 +103,10 @@ base::Result<void> Delegation::resume_question(const task::TaskHead& parent, con
   if (!is_shown && answered == passed.end()) return {};
   const auto child = reader_.head(subagent.task);
   if (!child) return base::fail(child.error());
-  ChildQuestion question{{}, child->key, child->id, child->agent, {}, parent.turn_message, {}};
+  // It may have to be shown again: an answer to it may be refused while another one is shown.
+  const auto asks = reader_.read_committed(child->key, task::Depth{0, false});
+  if (!asks) return base::fail(asks.error());
+  ChildQuestion question{{}, child->key, child->id, child->agent, {}, parent.turn_message, asks->status};
   question.number = is_shown ? shown.number : answered->question;
   question.ask = ask_of(subagent.id, question.number);
   question.answered = !is_shown;
