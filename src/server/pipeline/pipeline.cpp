@@ -7,6 +7,7 @@
 #include "server/a2a/rest.h"
 #include "server/access.h"
 #include "server/answers.h"
+#include "server/console/console.h"
 #include "server/hosts.h"
 #include "server/plan_views.h"
 
@@ -139,6 +140,7 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
     return way_back->reply(
         plain_error(403, "this host is not served here: the setting hosts lists those that are"));
   }
+  if (console::serves(request.path)) return way_back->reply(console::reply_to(request));
   if (request.method == "OPTIONS") return way_back->reply(preflight(services_.options, request));
   route(exchange);
 }
