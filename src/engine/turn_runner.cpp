@@ -72,7 +72,7 @@ std::string facts_of(const task::TaskHead& head) {
 
 TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
                        Children& children, Background& background, const base::Clock& clock,
-                       const EngineOptions& options)
+                       const EngineOptions& options, TurnStats& stats)
     : reader_(reader),
       inbox_(inbox),
       catalogue_(catalogue),
@@ -80,6 +80,7 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       background_(background),
       clock_(clock),
       options_(options),
+      stats_(stats),
       services_{inbox, background, clock, options, questions_, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
@@ -350,6 +351,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     const auto found = running.find(head.key);
     if (found != running.end() && found->second == run) running.erase(found);
   });
+  stats_.note_turn(head, run->age());
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);
