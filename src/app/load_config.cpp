@@ -260,7 +260,8 @@ class Loader {
     }
     if (!c.on_loopback() && !c.has_caller_tokens() && !c.allow_anonymous) {
       wrong("host", c.host +
-                        " can be reached from other machines, and no token of a caller is configured: whoever reaches it "
+                        " can be reached from other machines, and no token of a caller is configured: "
+                        "whoever reaches it "
                         "could use every agent. Configure tokens, or say --allow-anonymous");
     }
   }
@@ -273,8 +274,8 @@ class Loader {
 }  // namespace
 
 bool Config::has_caller_tokens() const {
-  return std::ranges::any_of(
-      tokens, [](const ConfiguredToken& token) { return token.role == server::Role::calls; });
+  return std::ranges::any_of(tokens,
+                             [](const ConfiguredToken& token) { return token.role == server::Role::calls; });
 }
 
 bool Config::on_loopback() const {

@@ -10,8 +10,8 @@
 namespace baton::server {
 
 // The caller identified by the request's bearer token, or kAnonymous. Fails with unauthenticated (no token or
-// an unknown one) or permission_denied (a token for other agents, or for looking only). Tokens are compared in time independent of
-// where they differ.
+// an unknown one) or permission_denied (a token for other agents, or for looking only). Tokens are compared
+// in time independent of where they differ.
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
 
