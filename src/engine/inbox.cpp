@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/inbox_removals.h"
 #include "engine/inbox_work.h"
 
 namespace baton::engine {
@@ -57,6 +58,16 @@ void Inbox::post(Decision decision) {
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
   const std::size_t bytes = sizeof(Recorded) + result.error.size();
   push(std::make_unique<Recorded>(std::move(result), std::move(done)), bytes);
+}
+
+void Inbox::remove(store::RetentionStore& store, store::Removal removal,
+                   std::function<base::Result<void>()> also, Gone done) {
+  const std::size_t bytes = sizeof(Removing) + removal.tasks.size() * sizeof(store::Removal::One);
+  push(std::make_unique<Removing>(store, std::move(removal), std::move(also), std::move(done)), bytes);
+}
+
+void Inbox::tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done) {
+  push(std::make_unique<Tidying>(store, spare_pages, std::move(done)), sizeof(Tidying));
 }
 
 bool Inbox::store_is_writable() {
@@ -176,6 +187,10 @@ void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
     WorkPtr work = std::move(queue_.front());
     queue_.pop_front();
     const task::TaskKey key = work->task();
+    if (key && !work->refused && gone_.contains(key)) {
+      work->refuse({ErrorCode::task_not_found, "task not found", {}});
+      work->refused = true;
+    }
     // A refused one needs no row, but is told after those posted before it.
     const bool has_row = !key || work->refused || rows_.find(key) != nullptr;
     if (!has_row || (key && loading_.contains(key))) {
@@ -233,6 +248,7 @@ void Inbox::write(Group& group) {
   if (!group.writes) return;
   ++visible_;
   const auto committed = store_.commit();
+  gone_.clear();
   committed_at_ = base::SteadyTime::now();
   note_outcome(committed.has_value());
   if (!committed) refuse_all(group, committed.error());
@@ -241,6 +257,7 @@ void Inbox::write(Group& group) {
 // Nothing could be written.
 void Inbox::refuse_all(Group& group, const base::Error& error) {
   is_open_ = false;
+  gone_.clear();
   group.answers = true;
   for (const WorkPtr& work : group.works) {
     if (work->refused) continue;
@@ -253,6 +270,7 @@ void Inbox::refuse_all(Group& group, const base::Error& error) {
 // One change could not be written, and not because of the disk: the others are decided again without it.
 void Inbox::put_back(Group& group) {
   is_open_ = false;
+  gone_.clear();
   std::lock_guard lock(mutex_);
   for (auto work = group.works.rbegin(); work != group.works.rend(); ++work) {
     if (!(*work)->refused) (*work)->undo(*this);

@@ -25,12 +25,14 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/lru.h"
 #include "base/threads.h"
 #include "base/worker_pool.h"
 #include "engine/live_tasks.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::engine {
@@ -86,6 +88,15 @@ class Inbox {
   // Stores the result of a webhook's delivery.
   void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
 
+  // Removes tasks, and writes what `also` does in the same group. `done` gets those that are gone, once that is
+  // durable, and how long the engine's thread took.
+  using Gone = std::function<void(base::Result<std::vector<store::Removed>>, std::chrono::nanoseconds)>;
+  void remove(store::RetentionStore& store, store::Removal removal, std::function<base::Result<void>()> also,
+              Gone done);
+  // As RetentionStore::tidy.
+  using Tidied = std::function<void(base::Result<bool>, std::chrono::nanoseconds)>;
+  void tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done);
+
   // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
   // answer recovers even if nobody else writes. Never blocks.
   bool store_is_writable();
@@ -107,6 +118,8 @@ class Inbox {
   class Decided;
   class Recorded;
   class Probed;
+  class Removing;
+  class Tidying;
   using WorkPtr = std::unique_ptr<Work>;
   struct Group {
     std::vector<WorkPtr> works;
@@ -156,6 +169,7 @@ class Inbox {
   // The engine's thread only.
   base::Lru<task::TaskKey, store::TaskRow> rows_;
   std::unordered_map<task::TaskKey, std::vector<WorkPtr>> loading_;  // what waits for the row
+  std::unordered_set<task::TaskKey> gone_;                           // by the open group
   bool is_open_ = false;                                             // the store's group
   base::SteadyTime::time_point committed_at_{};
 

@@ -49,7 +49,12 @@ class Inbox::Decided final : public Work {
 
   base::Result<void> apply(Inbox& inbox) override {
     store::TaskRow fresh;
-    store::TaskRow& row = decision_.task ? *inbox.rows_.find(decision_.task) : fresh;
+    store::TaskRow* const kept = decision_.task ? inbox.rows_.find(decision_.task) : &fresh;
+    if (kept == nullptr) {  // the open group has removed it
+      result_ = base::fail(base::ErrorCode::task_not_found, "task not found");
+      return {};
+    }
+    store::TaskRow& row = *kept;
     auto change = decision_.decide(row);
     if (!change) {
       result_ = base::fail(std::move(change.error()));

@@ -30,6 +30,9 @@ class DeliveryTable {
   base::Result<void> check(DeliveryKey key, const OpenResults& open) const;
   void record(const DeliveryResult& result, base::Timestamp now);
 
+  // Whether a delivery of this config is neither delivered nor given up.
+  bool waits(PushConfigKey key) const { return !configs_.at(key).waiting.empty(); }
+
   task::PushConfig config(PushConfigKey key) const;
   // As DeliveryStore has them.
   std::vector<Delivery> due(base::Timestamp now, int limit) const;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "store/memory/tables.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store {
@@ -26,7 +27,7 @@ struct MemoryOptions {
   bool keeps_flushed = false;
 };
 
-class MemoryStore final : public TaskStore, public DeliveryStore {
+class MemoryStore final : public TaskStore, public DeliveryStore, public RetentionStore {
  public:
   // `clock` must outlive the store.
   explicit MemoryStore(const base::Clock& clock, const MemoryOptions& options = {});
@@ -62,6 +63,13 @@ class MemoryStore final : public TaskStore, public DeliveryStore {
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override;
   base::Result<Counts> delivery_counts() const override;
 
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override;
+  base::Result<task::TaskKey> last_made(base::Timestamp time) const override;
+  base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override;
+  bool kept_before() const override { return false; }
+  base::Result<std::vector<Removed>> remove(const Removal& removal) override;
+  base::Result<bool> tidy(std::int64_t) override { return false; }
+
  private:
   struct State {
     memory::Tables tables;
@@ -75,6 +83,7 @@ class MemoryStore final : public TaskStore, public DeliveryStore {
     std::set<std::tuple<task::AgentName, task::Caller, task::TaskId>> ids;  // of the new tasks
     std::set<task::TaskKey> tasks;                                          // the new ones
     std::map<memory::Tables::ContextName, task::ContextKey> contexts;
+    std::set<task::TaskKey> gone;
     memory::OpenResults results;
   };
 
@@ -84,6 +93,7 @@ class MemoryStore final : public TaskStore, public DeliveryStore {
   base::Result<void> check(const task::Change& change, base::Timestamp at) const;
   bool enter_context(task::TaskHead& head);
   void note_push(const task::Change& change, TaskRow& row, memory::Step& step);
+  bool may_go(const memory::Tables& tables, const Removal::One& one, bool erases) const;
   // The task's events from the one after `after` to `last`.
   std::vector<task::EventPtr> log(task::TaskKey key, task::EventNumber after, task::EventNumber last) const;
 

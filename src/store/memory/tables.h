@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "store/memory/delivery_table.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store::memory {
@@ -38,7 +39,11 @@ struct Recorded {
   DeliveryResult result;
   base::Timestamp at{};
 };
-using Entry = std::variant<Step, Recorded>;
+// Tasks that go.
+struct Gone {
+  std::vector<task::TaskKey> tasks;
+};
+using Entry = std::variant<Step, Recorded, Gone>;
 
 struct MemoryTask {
   task::TaskHead head;
@@ -72,6 +77,11 @@ class Tables {
   // As TaskStore has them.
   ListPage list(const task::ListFilter& filter) const;
   std::vector<task::TaskHead> open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const;
+  // As RetentionStore has them.
+  std::vector<task::TaskHead> all_tasks(task::TaskKey after, int limit) const;
+  task::TaskKey last_made(base::Timestamp time) const;
+  std::vector<TreeMember> tree(task::TaskKey root) const;
+  bool has_children(task::TaskKey key, const std::set<task::TaskKey>& but) const;
 
   const DeliveryTable& deliveries() const { return deliveries_; }
 
@@ -87,6 +97,7 @@ class Tables {
 
   void take(const Step& step);
   void take(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
+  void take(const Gone& gone);
   MemoryTask& create(const Step& step);
   void take_push(const Step& step, MemoryTask& task);
   void remember(const Step& step, task::EventNumber before);

@@ -14,6 +14,7 @@
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/push_rows.h"
+#include "store/sqlite/removed_rows.h"
 #include "store/sqlite/send_index.h"
 #include "store/sqlite/task_reader.h"
 #include "store/sqlite/wal_file.h"
@@ -27,8 +28,10 @@ using base::Result;
 namespace {
 
 // A log that has grown is truncated to 64 MiB. A small page cache is fast because it fits the processor's
-// cache: writes mostly go where the last ones went, and the system caches the rest.
-constexpr char kWriterPragmas[] = "PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
+// cache: writes mostly go where the last ones went, and the system caches the rest. What is deleted is
+// overwritten where the page is written anyway.
+constexpr char kWriterPragmas[] =
+    "PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048; PRAGMA secure_delete=FAST;";
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
 
 // SQLite's statistics take a lock per memory allocation. Takes effect only before the program's first
@@ -104,6 +107,7 @@ struct SqliteStore::Parts {
         clock(clock_used) {}
 
   void start(const SqliteOptions& options) {
+    kept_before = writer.database().execAndGet("SELECT kept_before FROM retention").getInt() != 0;
     server_name = writer.database().execAndGet("SELECT name FROM server").getString();
     sends.refresh(writer);
     state.start();
@@ -132,6 +136,7 @@ struct SqliteStore::Parts {
   sqlite::WriteState state;
   const base::Clock& clock;
   std::string server_name;
+  bool kept_before = false;
   bool group_is_open = false;
   std::optional<sqlite::ConnectionPool> readers;
   std::optional<sqlite::WalFile> wal;
@@ -323,6 +328,34 @@ Result<std::optional<base::Timestamp>> SqliteStore::next_due() const {
 Result<DeliveryStore::Counts> SqliteStore::delivery_counts() const {
   return reading("counting deliveries",
                  [&](auto& connection) -> Result<Counts> { return sqlite::delivery_counts(connection); });
+}
+
+Result<std::vector<task::TaskHead>> SqliteStore::all_tasks(task::TaskKey after, int limit) const {
+  return reading("reading tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
+    return sqlite::heads_after(connection, after, limit);
+  });
+}
+
+Result<task::TaskKey> SqliteStore::last_made(base::Timestamp time) const {
+  return reading("finding a time", [&](auto& connection) -> Result<task::TaskKey> {
+    return sqlite::last_made(connection, time);
+  });
+}
+
+Result<std::vector<TreeMember>> SqliteStore::tree(task::TaskKey root, int most) const {
+  return reading("reading a tree", [&](auto& connection) { return sqlite::read_tree(connection, root, most); });
+}
+
+bool SqliteStore::kept_before() const {
+  return parts_->kept_before;
+}
+
+Result<std::vector<Removed>> SqliteStore::remove(const Removal& removal) {
+  return writing("removing tasks", [&] { return sqlite::remove_tasks(parts_->state, removal); });
+}
+
+Result<bool> SqliteStore::tidy(std::int64_t spare_pages) {
+  return writing("tidying", [&]() -> Result<bool> { return sqlite::tidy(parts_->state, spare_pages); });
 }
 
 }  // namespace baton::store

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store {
@@ -32,7 +33,7 @@ struct SqliteOptions {
   base::Duration send_retention = std::chrono::hours(24);
 };
 
-class SqliteStore final : public TaskStore, public DeliveryStore {
+class SqliteStore final : public TaskStore, public DeliveryStore, public RetentionStore {
  public:
   // Opens the database, creating or upgrading it as needed. Fails with already_exists (another Baton has it
   // open), unsupported (a newer Baton wrote it, or one before this schema), invalid_argument (not a database,
@@ -69,6 +70,13 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<void> record(const DeliveryResult& result) override;
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override;
   base::Result<Counts> delivery_counts() const override;
+
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override;
+  base::Result<task::TaskKey> last_made(base::Timestamp time) const override;
+  base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override;
+  bool kept_before() const override;
+  base::Result<std::vector<Removed>> remove(const Removal& removal) override;
+  base::Result<bool> tidy(std::int64_t spare_pages) override;
 
  private:
   struct Parts;
