@@ -11,5 +11,3 @@ CREATE TABLE removed_logs (
   task_key INTEGER PRIMARY KEY,
   erased   INTEGER NOT NULL
 ) STRICT;
-
-CREATE INDEX IF NOT EXISTS tasks_by_parent ON tasks (parent_key) WHERE parent_key IS NOT NULL;

@@ -109,6 +109,8 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
 base::Result<void> Service::serve(http::HttpServer& http, server::grpc::GrpcServer& grpc,
                                   const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
   pipeline_.set_http_counts([&http] { return http.counts(); });
+  engine_.set_retention(dependencies_.retention,
+                        [](const task::AuditEntry&) { return base::Result<void>(); });
   const auto recovered = engine_.start();
   if (!recovered) return base::fail(recovered.error());
   const auto grpc_address = start_grpc(grpc);

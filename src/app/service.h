@@ -22,6 +22,7 @@
 #include "server/grpc/grpc_server.h"
 #include "server/pipeline/pipeline.h"
 #include "server/services.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::app {
@@ -32,6 +33,7 @@ struct Dependencies {
   const base::Clock& steady_clock;  // for retries
   store::TaskStore& store;
   store::DeliveryStore& deliveries;
+  store::RetentionStore& retention;
   const agents::Catalogue::Make& make_executor;
   agents::Catalogue& catalogue;
   std::string server_name;                   // to other servers; empty: another one in each run

@@ -9,6 +9,7 @@ namespace {
 
 using agents::CommonRules;
 using engine::EngineOptions;
+using engine::RetentionOptions;
 using http::Limits;
 using notify::Backoff;
 using notify::NotifierOptions;
@@ -31,6 +32,8 @@ constexpr auto http = &to<&Config::http, Path...>;
 template <auto... Path>
 constexpr auto engine = &to<&Config::engine, Path...>;
 template <auto... Path>
+constexpr auto retention = &to<&Config::engine, &EngineOptions::retention, Path...>;
+template <auto... Path>
 constexpr auto webhooks = &to<&Config::webhooks, Path...>;
 template <auto... Path>
 constexpr auto policy = &to<&Config::webhooks, &NotifierOptions::policy, Path...>;
@@ -38,7 +41,7 @@ template <auto... Path>
 constexpr auto grpc = &to<&Config::grpc, Path...>;
 
 constexpr double kKib = 1024, kMib = 1024 * kKib, kGib = 1024 * kMib;
-constexpr double kDay = 86'400;
+constexpr double kDay = 86'400, kCentury = 36'525 * kDay;
 
 constexpr std::array<std::string_view, 6> kLogLevels{"trace", "debug", "info", "warn", "error", "off"};
 // In the order of ChatOptions::SendMessage.
@@ -155,6 +158,17 @@ constexpr Setting kSettings[] = {
      "Tasks below a task, if its budget does not say", 0, 10'000'000},
     {"engine.send_retention_s", &to<&Config::store, &store::SqliteOptions::send_retention>,
      "Seconds in which the same message sent again is the same task and not a second one", 0.1, 365 * kDay},
+
+    {"retention.completed_s", retention<&RetentionOptions::completed>,
+     "Seconds a task is kept after it has completed; 0 is for ever", 0, kCentury},
+    {"retention.canceled_s", retention<&RetentionOptions::canceled>,
+     "Seconds a task is kept after it was canceled; 0 is for ever", 0, kCentury},
+    {"retention.failed_s", retention<&RetentionOptions::failed>,
+     "Seconds a task is kept after it has failed; 0 is for ever", 0, kCentury},
+    {"retention.rejected_s", retention<&RetentionOptions::rejected>,
+     "Seconds a task is kept after it was rejected; 0 is for ever", 0, kCentury},
+    {"retention.waiting_s", retention<&RetentionOptions::waiting>,
+     "Seconds a task may wait for people before it is canceled; 0 is for ever", 0, kCentury},
 
     {"outbound.origins", &to<&Config::outbound_origins>,
      "Origins like https://host:port of agents elsewhere that may be at private and loopback addresses", 0,

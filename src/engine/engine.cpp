@@ -15,6 +15,8 @@ InboxOptions inbox_options(const EngineOptions& options) {
 Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
                const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written)
     : options_(std::move(options)),
+      catalogue_(catalogue),
+      clock_(clock),
       inbox_(store, deliveries, live_, inbox_options(options_), std::move(deliveries_written)),
       reader_(store, deliveries, live_, inbox_, background_),
       deliveries_(deliveries, reader_, inbox_),
@@ -22,7 +24,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const 
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
       recovery_(store, inbox_, catalogue, clock),
-      schedules_(store, tasks_, inbox_, catalogue, background_, clock) {}
+      schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention) {}
 
 Engine::~Engine() {
   drain();
@@ -44,7 +46,13 @@ base::Result<int> Engine::start() {
     if (before) tasks_.client_left(head.key, head.agent, *before);
   }
   if (auto taken = schedules_.take(); !taken) return base::fail(std::move(taken.error()));
+  if (leaving_) leaving_->retention.start();
   return static_cast<int>(found->unfinished.size());
+}
+
+void Engine::set_retention(store::RetentionStore& store, Erasure::Audit audit) {
+  leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_.retention,
+                   std::move(audit));
 }
 
 base::Result<void> Engine::catalogue_changed() {
@@ -66,6 +74,7 @@ Engine::Counts Engine::counts() const {
           live_.counts(),
           turns_.waiting_for_time(),
           schedules_.counts(),
+          leaving_ ? leaving_->retention.counts() : Retention::Counts(),
           inbox_.count(State::submitted),
           inbox_.count(State::completed),
           inbox_.count(State::failed),

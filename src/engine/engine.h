@@ -4,9 +4,15 @@
 // Lifetime: the store, the catalogue and the clock must outlive it.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <utility>
+
 #include "engine/delegation.h"
 #include "engine/deliveries.h"
+#include "engine/erasure.h"
 #include "engine/recovery.h"
+#include "engine/retention.h"
 #include "engine/schedules.h"
 #include "engine/task_service.h"
 
@@ -17,6 +23,12 @@ class Engine {
   Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
          const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written);
   ~Engine();
+
+  // Has tasks leave the store, by age and for operators. Once, before `start`; without it they stay. `audit`:
+  // as Erasure has it.
+  void set_retention(store::RetentionStore& store, Erasure::Audit audit);
+  // Null without set_retention.
+  Erasure* erasure() { return leaving_ ? &leaving_->erasure : nullptr; }
 
   // Recovers the turns that an earlier run left unfinished; returns how many.
   base::Result<int> start();
@@ -59,12 +71,15 @@ class Engine {
     LiveTasks::Counts live;
     std::size_t waiting_for_time = 0;  // tasks
     Schedules::Counts schedules;
+    Retention::Counts retention;
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
 
  private:
   const EngineOptions options_;
+  const agents::Catalogue& catalogue_;
+  const base::Clock& clock_;
   LiveTasks live_;
   Inbox inbox_;
   Background background_;
@@ -75,6 +90,18 @@ class Engine {
   TaskService tasks_;
   Recovery recovery_;
   Schedules schedules_;
+  struct Leaving {
+    Leaving(store::RetentionStore& store, Inbox& inbox, TaskService& tasks,
+            const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
+            const RetentionOptions& options, Erasure::Audit audit)
+        : removals(store, inbox, background),
+          retention(store, removals, tasks, catalogue, background, clock, options),
+          erasure(store, removals, background, std::move(audit)) {}
+    Removals removals;
+    Retention retention;
+    Erasure erasure;
+  };
+  std::optional<Leaving> leaving_;
   bool drained_ = false;
 };
 

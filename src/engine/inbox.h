@@ -88,8 +88,8 @@ class Inbox {
   // Stores the result of a webhook's delivery.
   void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
 
-  // Removes tasks, and writes what `also` does in the same group. `done` gets those that are gone, once that is
-  // durable, and how long the engine's thread took.
+  // Removes tasks, and writes what `also` does in the same group. `done` gets those that are gone, once that
+  // is durable, and how long the engine's thread took.
   using Gone = std::function<void(base::Result<std::vector<store::Removed>>, std::chrono::nanoseconds)>;
   void remove(store::RetentionStore& store, store::Removal removal, std::function<base::Result<void>()> also,
               Gone done);

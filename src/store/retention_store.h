@@ -1,4 +1,5 @@
-// RetentionStore: how tasks leave a store. What goes of a task is everything but its sends, which are digests.
+// RetentionStore: how tasks leave a store. What goes of a task is everything but its sends, which are
+// digests.
 //
 // Threads and groups: `remove` and `tidy` add to the open group and fail as TaskStore::apply does; reads on
 // any thread.

@@ -31,9 +31,8 @@ bool MemoryStore::may_go(const memory::Tables& tables, const Removal::One& one, 
     const auto* step = std::get_if<memory::Step>(&entry);
     return step != nullptr && (step->head.key == one.task || step->head.parent == one.task);
   });
-  const bool delivers = std::ranges::any_of(task->configs, [&](const TaskRow::Config& config) {
-    return tables.deliveries().waits(config.key);
-  });
+  const bool delivers = std::ranges::any_of(
+      task->configs, [&](const TaskRow::Config& config) { return tables.deliveries().waits(config.key); });
   return !is_busy && head.version == one.version && task::is_terminal(head.state) &&
          head.turn_state == task::TurnState::none && !tables.has_children(one.task, group_.gone) &&
          (erases || !delivers);

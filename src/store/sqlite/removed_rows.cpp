@@ -71,9 +71,9 @@ bool delete_events(Connection& connection, task::TaskKey key, std::int64_t event
 
 // The ids of the task's calls go as well: nobody is told of them any more.
 Result<void> delete_calls(Connection& connection, const task::TaskHead& head) {
-  Query query = connection.query(
-      "SELECT kind, body FROM events WHERE event_key BETWEEN ? AND ? AND kind IN (1, 5)",
-      event_key(head.key, {}), event_key(head.key, task::kLogEnd));
+  Query query =
+      connection.query("SELECT kind, body FROM events WHERE event_key BETWEEN ? AND ? AND kind IN (1, 5)",
+                       event_key(head.key, {}), event_key(head.key, task::kLogEnd));
   std::vector<std::string> ids;
   while (query.step()) {
     const auto body = codec::decode(query.small(0), query.text(1));
@@ -94,9 +94,10 @@ bool is_context_in_use(Connection& connection, task::ContextKey context) {
 // Call while the task's log is there and its row is gone.
 Result<void> leave_context(Connection& connection, const TaskRow& row) {
   const task::TaskHead& head = row.head;
-  Query last = connection.query("SELECT at_ms FROM events WHERE event_key <= ? AND event_key >= ? "
-                                "ORDER BY event_key DESC LIMIT 1",
-                                event_key(head.key, task::kLogEnd), event_key(head.key, {}));
+  Query last = connection.query(
+      "SELECT at_ms FROM events WHERE event_key <= ? AND event_key >= ? "
+      "ORDER BY event_key DESC LIMIT 1",
+      event_key(head.key, task::kLogEnd), event_key(head.key, {}));
   const std::int64_t until = last.step() ? last.integer(0) : base::to_ms(head.status_at);
   connection.run("DELETE FROM conversation WHERE context_key = ? AND at_ms BETWEEN ? AND ? AND task_key = ?",
                  head.context_key, base::to_ms(row.created), until, head.key);
@@ -127,6 +128,7 @@ Result<void> delete_task(WriteState& state, const TaskRow& row) {
   state.count(row.head, -1);
   delete_webhooks(connection, key);
   connection.run("DELETE FROM turn_requests WHERE task_key = ?", key);
+  connection.run("DELETE FROM scheduled_tasks WHERE task_key = ?", key);
   connection.run("DELETE FROM task_metadata WHERE task_key = ?", key);
   if (row.indexed) connection.run("DELETE FROM artifacts WHERE task_key = ?", key);
   connection.run("DELETE FROM tasks WHERE task_key = ?", key);
@@ -186,8 +188,8 @@ Result<std::vector<TreeMember>> read_tree(Connection& connection, task::TaskKey 
   for (std::size_t next = 0; next < members.size(); ++next) {
     std::vector<task::TaskKey> keys;
     {
-      Query query = connection.query("SELECT task_key FROM tasks WHERE parent_key = ?",
-                                     members[next].head.key);
+      Query query =
+          connection.query("SELECT task_key FROM tasks WHERE parent_key = ?", members[next].head.key);
       while (query.step()) keys.push_back({query.integer(0)});
     }
     for (const task::TaskKey key : keys) {

@@ -343,7 +343,8 @@ Result<task::TaskKey> SqliteStore::last_made(base::Timestamp time) const {
 }
 
 Result<std::vector<TreeMember>> SqliteStore::tree(task::TaskKey root, int most) const {
-  return reading("reading a tree", [&](auto& connection) { return sqlite::read_tree(connection, root, most); });
+  return reading("reading a tree",
+                 [&](auto& connection) { return sqlite::read_tree(connection, root, most); });
 }
 
 bool SqliteStore::kept_before() const {
