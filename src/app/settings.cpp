@@ -136,6 +136,12 @@ constexpr Setting kSettings[] = {
     {"limits.history_max", engine<&EngineOptions::history_max>, "Messages of one task", 1, 10'000'000},
     {"limits.webhooks_max", engine<&EngineOptions::push_configs_max>, "Webhooks of one task", 0, 1000},
 
+    {"limits.caller_tasks_max", engine<&EngineOptions::caller_tasks_max>,
+     "Tasks that are kept of one caller; past it, it is refused new ones; 0 is no limit", 0, 2e9},
+    {"limits.caller_bytes_max", engine<&EngineOptions::caller_bytes_max>,
+     "Bytes that are kept of one caller's tasks; past it, its messages are refused; 0 is no limit", 0,
+     16'384 * kGib},
+
     {"engine.slots", engine<&EngineOptions::slots>, "Turns that run at the same time", 1, 100'000},
     {"engine.queue_max", engine<&EngineOptions::queue_max>,
      "Turns that wait for a slot; children's come on top", 1, 10'000'000},

@@ -31,6 +31,10 @@ Engine::~Engine() {
 }
 
 base::Result<int> Engine::start() {
+  if (usage_) {
+    if (auto counted = usage_->count(leaving_->store); !counted)
+      return base::fail(std::move(counted.error()));
+  }
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
   // First: a turn that begins may delegate, and these must be the children of earlier ones.
@@ -51,6 +55,9 @@ base::Result<int> Engine::start() {
 }
 
 void Engine::set_retention(store::RetentionStore& store, Erasure::Audit audit) {
+  if (options_.caller_tasks_max > 0 || options_.caller_bytes_max > 0) {
+    inbox_.set_usage(&usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max));
+  }
   leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_.retention,
                    std::move(audit));
 }

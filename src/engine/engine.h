@@ -81,6 +81,7 @@ class Engine {
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;
   LiveTasks live_;
+  std::optional<CallerUsage> usage_;
   Inbox inbox_;
   Background background_;
   const TaskReader reader_;
@@ -91,12 +92,14 @@ class Engine {
   Recovery recovery_;
   Schedules schedules_;
   struct Leaving {
-    Leaving(store::RetentionStore& store, Inbox& inbox, TaskService& tasks,
-            const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-            const RetentionOptions& options, Erasure::Audit audit)
-        : removals(store, inbox, background),
-          retention(store, removals, tasks, catalogue, background, clock, options),
-          erasure(store, removals, background, std::move(audit)) {}
+    Leaving(store::RetentionStore& kept, Inbox& inbox, TaskService& tasks, const agents::Catalogue& catalogue,
+            Background& background, const base::Clock& clock, const RetentionOptions& options,
+            Erasure::Audit audit)
+        : store(kept),
+          removals(kept, inbox, background),
+          retention(kept, removals, tasks, catalogue, background, clock, options),
+          erasure(kept, removals, background, std::move(audit)) {}
+    store::RetentionStore& store;
     Removals removals;
     Retention retention;
     Erasure erasure;

@@ -31,6 +31,7 @@
 #include "base/lru.h"
 #include "base/threads.h"
 #include "base/worker_pool.h"
+#include "engine/caller_usage.h"
 #include "engine/live_tasks.h"
 #include "store/retention_store.h"
 #include "store/task_store.h"
@@ -83,6 +84,10 @@ class Inbox {
   ~Inbox();
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
+
+  // Has callers' messages counted and refused by it. Before anything is posted; it must outlive the inbox's
+  // work.
+  void set_usage(CallerUsage* usage) { usage_ = usage; }
 
   void post(Decision decision);
   // Stores the result of a webhook's delivery.
@@ -155,6 +160,7 @@ class Inbox {
   store::TaskStore& store_;
   store::DeliveryStore& deliveries_;
   LiveTasks& live_;
+  CallerUsage* usage_ = nullptr;
   const InboxOptions options_;
   const std::function<void()> deliveries_written_;
   std::array<std::atomic<std::int64_t>, 8> counts_{};

@@ -39,7 +39,11 @@ class Inbox::Removing final : public Work {
   void refuse(base::Error error) override { result_ = base::fail(std::move(error)); }
   void publish(Inbox& inbox) override {
     if (!result_) return;
-    for (const store::Removed& removed : *result_) inbox.live_.forget(removed.task);
+    for (const store::Removed& removed : *result_) {
+      inbox.live_.forget(removed.task);
+      if (inbox.usage_ == nullptr) continue;
+      inbox.usage_->add(removed.caller, -1, -static_cast<std::int64_t>(removed.bytes));
+    }
   }
   void tell() override { done_(std::move(result_), took_); }
 

@@ -43,6 +43,9 @@ struct EngineOptions {
   // How long a run goes on after its client has left (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
   RetentionOptions retention;
+  // What the store keeps of one caller; 0: no bound.
+  int caller_tasks_max = 0;
+  std::size_t caller_bytes_max = 0;
   int push_configs_max = 10;  // for one task
   bool push_enabled = true;
   // Refuses a config whose URL is forbidden, as far as that is known without a DNS lookup.
