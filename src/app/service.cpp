@@ -64,8 +64,9 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       dependencies_(dependencies),
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
-      engine_(dependencies.store, dependencies.deliveries, dependencies.catalogue, dependencies.clock,
-              engine_options(config, dependencies.server_name), [this] { notifier_.wake(); }),
+      engine_(dependencies.store, dependencies.deliveries, dependencies.operators, dependencies.catalogue,
+              dependencies.clock, engine_options(config, dependencies.server_name),
+              [this] { notifier_.wake(); }),
       notifier_(engine_.deliveries(), dependencies.steady_clock, config.webhooks,
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);
@@ -109,8 +110,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
 base::Result<void> Service::serve(http::HttpServer& http, server::grpc::GrpcServer& grpc,
                                   const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
   pipeline_.set_http_counts([&http] { return http.counts(); });
-  engine_.set_retention(dependencies_.retention,
-                        [](const task::AuditEntry&) { return base::Result<void>(); });
+  engine_.set_retention(dependencies_.retention);
   const auto recovered = engine_.start();
   if (!recovered) return base::fail(recovered.error());
   const auto grpc_address = start_grpc(grpc);

@@ -34,6 +34,7 @@ struct Dependencies {
   store::TaskStore& store;
   store::DeliveryStore& deliveries;
   store::RetentionStore& retention;
+  store::OperatorStore& operators;
   const agents::Catalogue::Make& make_executor;
   agents::Catalogue& catalogue;
   std::string server_name;                   // to other servers; empty: another one in each run

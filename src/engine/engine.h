@@ -8,9 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "engine/bulk_jobs.h"
 #include "engine/delegation.h"
 #include "engine/deliveries.h"
 #include "engine/erasure.h"
+#include "engine/operator_actions.h"
 #include "engine/recovery.h"
 #include "engine/retention.h"
 #include "engine/schedules.h"
@@ -20,13 +22,13 @@ namespace baton::engine {
 
 class Engine {
  public:
-  Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
-         const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written);
+  Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
+         const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
+         std::function<void()> deliveries_written);
   ~Engine();
 
-  // Has tasks leave the store, by age and for operators. Once, before `start`; without it they stay. `audit`:
-  // as Erasure has it.
-  void set_retention(store::RetentionStore& store, Erasure::Audit audit);
+  // Has tasks leave the store, by age and for operators. Once, before `start`; without it they stay.
+  void set_retention(store::RetentionStore& store);
   // Null without set_retention.
   Erasure* erasure() { return leaving_ ? &leaving_->erasure : nullptr; }
 
@@ -61,6 +63,11 @@ class Engine {
   TaskService& tasks() { return tasks_; }
   LiveTasks& live() { return live_; }
   const TaskReader& reader() const { return reader_; }
+  // For whoever runs the server. What `operator_store` reads may not be durable before `settle_reads`.
+  OperatorActions& operator_actions() { return actions_; }
+  BulkJobs& bulk_jobs() { return jobs_; }
+  const store::OperatorStore& operator_store() const { return operators_; }
+  void settle_reads() const { inbox_.settle_reads(); }
   // Where the notifier finds its work.
   notify::DeliveryQueue& deliveries() { return deliveries_; }
   base::EventLoop& timers() { return background_.timers(); }
@@ -80,6 +87,7 @@ class Engine {
   const EngineOptions options_;
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;
+  store::OperatorStore& operators_;
   LiveTasks live_;
   std::optional<CallerUsage> usage_;
   Inbox inbox_;
@@ -105,6 +113,8 @@ class Engine {
     Erasure erasure;
   };
   std::optional<Leaving> leaving_;
+  OperatorActions actions_;
+  BulkJobs jobs_;
   bool drained_ = false;
 };
 

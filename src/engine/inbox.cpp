@@ -9,7 +9,6 @@
 #include <iterator>
 #include <utility>
 
-#include "engine/inbox_removals.h"
 #include "engine/inbox_work.h"
 
 namespace baton::engine {
@@ -56,18 +55,13 @@ void Inbox::post(Decision decision) {
 }
 
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
-  const std::size_t bytes = sizeof(Recorded) + result.error.size();
-  push(std::make_unique<Recorded>(std::move(result), std::move(done)), bytes);
+  const std::size_t bytes = sizeof(Stored) + sizeof(result) + result.error.size();
+  auto apply = [this, result = std::move(result)] { return deliveries_.record(result); };
+  push(std::make_unique<Stored>(std::move(apply), std::move(done)), bytes);
 }
 
-void Inbox::remove(store::RetentionStore& store, store::Removal removal,
-                   std::function<base::Result<void>()> also, Gone done) {
-  const std::size_t bytes = sizeof(Removing) + removal.tasks.size() * sizeof(store::Removal::One);
-  push(std::make_unique<Removing>(store, std::move(removal), std::move(also), std::move(done)), bytes);
-}
-
-void Inbox::tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done) {
-  push(std::make_unique<Tidying>(store, spare_pages, std::move(done)), sizeof(Tidying));
+void Inbox::write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done) {
+  push(std::make_unique<Stored>(std::move(apply), std::move(done)), sizeof(Stored));
 }
 
 bool Inbox::store_is_writable() {

@@ -101,6 +101,9 @@ class Inbox {
   // As RetentionStore::tidy.
   using Tidied = std::function<void(base::Result<bool>, std::chrono::nanoseconds)>;
   void tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done);
+  // Stores what is no change of a task: `apply` adds it to the store's open group, and may be called again.
+  // Its refusal is `done`'s.
+  void write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done);
 
   // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
   // answer recovers even if nobody else writes. Never blocks.
@@ -121,7 +124,7 @@ class Inbox {
  private:
   class Work;
   class Decided;
-  class Recorded;
+  class Stored;
   class Probed;
   class Removing;
   class Tidying;

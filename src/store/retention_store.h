@@ -44,7 +44,8 @@ class RetentionStore {
 
   // At most `limit` tasks with keys above `after`, hidden ones too, in the order of their making.
   virtual base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const = 0;
-  // The last task made by this time, as far as the clock was right; none: key 0.
+  // A key up to which tasks were made by this time, and above which they were not, as far as the clock was
+  // right.
   virtual base::Result<task::TaskKey> last_made(base::Timestamp time) const = 0;
   // The task and all below it, parents first; empty if there is none. Fails with too_large past `most`.
   virtual base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const = 0;

@@ -190,6 +190,7 @@ class StoreBench {
   store::TaskStore* tasks = nullptr;
   store::DeliveryStore* deliveries = nullptr;
   store::RetentionStore* retention = nullptr;
+  store::OperatorStore* operators = nullptr;
   // As the last change left them. A task that is not there is read for its next change.
   std::map<task::TaskKey, store::TaskRow> rows;
 };
@@ -211,6 +212,7 @@ class SqliteBench : public StoreBench {
     tasks = store_.get();
     retention = store_.get();
     deliveries = store_.get();
+    operators = store_.get();
   }
   void close() {
     rows.clear();
@@ -242,6 +244,7 @@ class MemoryBench : public StoreBench {
     tasks = &memory;
     retention = &memory;
     deliveries = &memory;
+    operators = &memory;
   }
 
   store::MemoryStore memory;
@@ -255,9 +258,10 @@ class FaultyBench : public MemoryBench {
   explicit FaultyBench(store::FaultPlan plan, base::Duration send_retention = std::chrono::hours(24))
       : MemoryBench(send_retention),
         faulty(
-            memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
+            memory, memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
     tasks = &faulty;
     deliveries = &faulty;
+    operators = &faulty;
   }
 
   store::FaultyStore faulty;

@@ -6,6 +6,7 @@
 
 #include "store/event_codec.h"
 #include "store/log_reads.h"
+#include "store/task_filter.h"
 #include "task/fold.h"
 
 namespace baton::store {
@@ -146,6 +147,7 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   const auto bytes = stored_bytes(change.events);
   if (!bytes) return fail(bytes.error());
   if (auto room = check_room(after, change); !room) return fail(room.error());
+  if (auto checked = check_order(after.head.key, change); !checked) return fail(checked.error());
 
   memory::Step step;
   after.head = std::move(applied->head);
@@ -157,13 +159,16 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
     group_.ids.insert(name_of(*change.create));
     group_.tasks.insert(after.head.key);
     step.metadata = change.create->metadata;
+    step.schedule = change.create->schedule;
   }
   note_push(change, after, step);
   for (auto& [id, place] : applied->artifacts) after.artifacts.insert_or_assign(id, place);
   committed.events = numbered(std::move(change.events), before, at);
   note_waiting(after, committed.events);
   step.deliveries = deliveries_of(after, committed.events);
-  committed.deliveries = static_cast<int>(step.deliveries.size());
+  committed.deliveries = static_cast<int>(step.deliveries.size()) + (change.deliveries ? 1 : 0);
+  step.order = change.deliveries;
+  if (change.audit) step.audit = with_subject(*change.audit, after.head);
   if (change.send) group_.sends.push_back(*change.send);
   step.send = change.send;
   step.request = change.request;
@@ -174,6 +179,18 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   group_.entries.emplace_back(std::move(step));
   if (change.create) row = std::move(fresh);
   return committed;
+}
+
+// An order of this group is not seen by another one of it, so what is skipped counts as settled.
+Result<void> MemoryStore::check_order(task::TaskKey key, const task::Change& change) {
+  if (!change.deliveries) return {};
+  auto checked = state_.with([&](const State& state) {
+    return state.tables.deliveries().check(key, *change.deliveries, group_.results);
+  });
+  const bool skips = change.deliveries->kind == task::DeliveryOrder::Kind::skip;
+  if (checked && skips && change.deliveries->delivery != 0)
+    group_.results.settled.insert(DeliveryKey{change.deliveries->delivery});
+  return checked;
 }
 
 // Finds or makes the new task's context. Returns whether it is new.
@@ -206,15 +223,6 @@ void MemoryStore::note_push(const task::Change& change, TaskRow& row, memory::St
   step.dropped = dropped->key;
   group_.results.dropped.insert(dropped->key);
   std::erase_if(*row.configs, [&](const TaskRow::Config& config) { return config.key == step.dropped; });
-}
-
-Result<void> MemoryStore::record(const DeliveryResult& result) {
-  const auto checked = state_.with(
-      [&](const State& state) { return state.tables.deliveries().check(result.key, group_.results); });
-  if (!checked) return checked;
-  if (result.kind != DeliveryResult::Kind::retry) group_.results.settled.insert(result.key);
-  group_.entries.emplace_back(memory::Recorded{result, now()});
-  return {};
 }
 
 Result<void> MemoryStore::commit() {
@@ -362,39 +370,6 @@ Result<ListPage> MemoryStore::list(const task::ListFilter& filter) const {
 
 Result<std::vector<task::TaskHead>> MemoryStore::open_tasks(Open which, task::TaskKey key, int limit) const {
   return state_.with([&](const State& state) { return state.tables.open_tasks(which, key, limit); });
-}
-
-Result<std::vector<Delivery>> MemoryStore::due_deliveries(base::Timestamp now, int limit) const {
-  return state_.with([&](const State& state) {
-    std::vector<Delivery> due = state.tables.deliveries().due(now, limit);
-    for (Delivery& delivery : due) {
-      for (const auto& [number, request] : state.tables.task(delivery.task)->requests) {
-        if (number.value <= delivery.event.value + 1 && !request.trace.empty())
-          delivery.trace = request.trace;
-      }
-    }
-    return due;
-  });
-}
-
-Result<std::optional<base::Timestamp>> MemoryStore::next_due() const {
-  return state_.with([](const State& state) { return state.tables.deliveries().next_due(); });
-}
-
-Result<std::vector<task::PushConfig>> MemoryStore::configs(task::TaskKey key) const {
-  return state_.with([&](const State& state) {
-    std::vector<task::PushConfig> found;
-    const MemoryTask* task = state.tables.task(key);
-    if (task == nullptr) return found;
-    for (const TaskRow::Config& config : task->configs) {
-      found.push_back(state.tables.deliveries().config(config.key));
-    }
-    return found;
-  });
-}
-
-Result<DeliveryStore::Counts> MemoryStore::delivery_counts() const {
-  return state_.with([](const State& state) { return state.tables.deliveries().counts(); });
 }
 
 }  // namespace baton::store

@@ -141,7 +141,7 @@ std::vector<std::string> faults_of(Connection& connection) {
   return faults;
 }
 
-std::int64_t number_of(Connection& connection, const char* sql) {
+std::int64_t count_by(Connection& connection, const char* sql) {
   Query query = connection.query(sql);
   return query.step() ? query.integer(0) : 0;
 }
@@ -209,7 +209,7 @@ Result<Figures> measure(const std::string& database) {
     const Snapshot snapshot(**connection);
     Figures figures;
     for (const Figure& figure : kFigures) {
-      figures.emplace_back(figure.name, number_of(**connection, figure.sql));
+      figures.emplace_back(figure.name, count_by(**connection, figure.sql));
     }
     Query states = (*connection)->query("SELECT state, count(*) FROM tasks GROUP BY state ORDER BY state");
     while (states.step()) figures.emplace_back("tasks_" + states.text(0), states.integer(1));

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,13 @@ class WriteState {
   PushConfigKey new_config_key() { return {++last_config_}; }
   DeliveryKey new_delivery_key() { return {++last_delivery_}; }
 
+  // Notes that an operator has had deliveries of this task's configs sent again.
+  void note_resent(TaskRow& task) {
+    for (const TaskRow::Config& config : configs(task)) resent_.insert(config.key);
+  }
+  // Whether deliveries of the config that wait may lie before others that do not.
+  bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
+
   SendIndex& sends() {
     sends_.refresh(connection_);
     return sends_;
@@ -76,6 +84,7 @@ class WriteState {
   std::int64_t joins_ = 1;
   std::int64_t last_task_ = 0;                        // the largest key that there was
   std::int64_t last_config_ = 0, last_delivery_ = 0;  // the largest keys that there were
+  std::unordered_set<PushConfigKey> resent_;          // and perhaps more
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
 };
