@@ -64,8 +64,9 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       dependencies_(dependencies),
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
-      engine_(dependencies.store, dependencies.deliveries, dependencies.catalogue, dependencies.clock,
-              engine_options(config, dependencies.server_name), [this] { notifier_.wake(); }),
+      engine_(dependencies.store, dependencies.deliveries, dependencies.operators, dependencies.catalogue,
+              dependencies.clock, engine_options(config, dependencies.server_name),
+              [this] { notifier_.wake(); }),
       notifier_(engine_.deliveries(), dependencies.steady_clock, config.webhooks,
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);

@@ -32,6 +32,7 @@ struct Dependencies {
   const base::Clock& steady_clock;  // for retries
   store::TaskStore& store;
   store::DeliveryStore& deliveries;
+  store::OperatorStore& operators;
   const agents::Catalogue::Make& make_executor;
   agents::Catalogue& catalogue;
   std::string server_name;                   // to other servers; empty: another one in each run

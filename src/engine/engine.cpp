@@ -12,9 +12,11 @@ InboxOptions inbox_options(const EngineOptions& options) {
 
 }  // namespace
 
-Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
-               const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written)
+Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
+               const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
+               std::function<void()> deliveries_written)
     : options_(std::move(options)),
+      operators_(operators),
       inbox_(store, deliveries, live_, inbox_options(options_), std::move(deliveries_written)),
       reader_(store, deliveries, live_, inbox_, background_),
       deliveries_(deliveries, reader_, inbox_),
@@ -22,13 +24,16 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const 
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
       recovery_(store, inbox_, catalogue, clock),
-      schedules_(store, tasks_, inbox_, catalogue, background_, clock) {}
+      schedules_(store, tasks_, inbox_, catalogue, background_, clock),
+      actions_(operators, reader_, inbox_, tasks_, turns_, background_),
+      jobs_(operators, actions_, inbox_, background_) {}
 
 Engine::~Engine() {
   drain();
 }
 
 base::Result<int> Engine::start() {
+  if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
   // First: a turn that begins may delegate, and these must be the children of earlier ones.
@@ -44,6 +49,7 @@ base::Result<int> Engine::start() {
     if (before) tasks_.client_left(head.key, head.agent, *before);
   }
   if (auto taken = schedules_.take(); !taken) return base::fail(std::move(taken.error()));
+  if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   return static_cast<int>(found->unfinished.size());
 }
 
@@ -54,6 +60,7 @@ base::Result<void> Engine::catalogue_changed() {
 
 void Engine::drain() {
   if (std::exchange(drained_, true)) return;
+  jobs_.stop();
   turns_.drain(options_.drain_grace);
   tasks_.release_waits();
   background_.stop();

@@ -55,8 +55,13 @@ void Inbox::post(Decision decision) {
 }
 
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
-  const std::size_t bytes = sizeof(Recorded) + result.error.size();
-  push(std::make_unique<Recorded>(std::move(result), std::move(done)), bytes);
+  const std::size_t bytes = sizeof(Stored) + sizeof(result) + result.error.size();
+  auto apply = [this, result = std::move(result)] { return deliveries_.record(result); };
+  push(std::make_unique<Stored>(std::move(apply), std::move(done)), bytes);
+}
+
+void Inbox::write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done) {
+  push(std::make_unique<Stored>(std::move(apply), std::move(done)), sizeof(Stored));
 }
 
 bool Inbox::store_is_writable() {

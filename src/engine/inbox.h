@@ -86,6 +86,10 @@ class Inbox {
   // Stores the result of a webhook's delivery.
   void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
 
+  // Stores what is no change of a task: `apply` adds it to the store's open group, and may be called again.
+  // Its refusal is `done`'s.
+  void write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done);
+
   // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
   // answer recovers even if nobody else writes. Never blocks.
   bool store_is_writable();
@@ -105,7 +109,7 @@ class Inbox {
  private:
   class Work;
   class Decided;
-  class Recorded;
+  class Stored;
   class Probed;
   using WorkPtr = std::unique_ptr<Work>;
   struct Group {

@@ -308,10 +308,18 @@ base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& a
 // The question that the turn's message answers: the status before that of its submission.
 base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
   if (head.turn_message.value < 3) return std::string();
-  const auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
+  auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
   if (!events) return base::fail(events.error());
   if (events->size() < 2) return std::string();
-  const task::StatusChanged* asked = task::status_in(events->front());
+  task::Event before = std::move(events->front());
+  // What operators have done since it was asked.
+  while (std::holds_alternative<task::Intervention>(before.body) && before.number.value > 1) {
+    auto earlier = reader_.committed_events(head.key, {before.number.value - 2}, 1);
+    if (!earlier) return base::fail(earlier.error());
+    if (earlier->empty()) return std::string();
+    before = std::move(earlier->front());
+  }
+  const task::StatusChanged* asked = task::status_in(before);
   const task::StatusChanged* submitted = task::status_in(events->back());
   const bool answers = asked && submitted && task::is_waiting(asked->status.state) &&
                        submitted->status.state == task::State::submitted;
@@ -332,6 +340,12 @@ bool TurnRunner::undoes_first(const task::TaskHead& head) const {
 bool TurnRunner::cancel(task::TaskKey task, const std::string& reason) {
   const auto run = running_turn(task);
   if (run) run->cancel(reason);
+  return run != nullptr;
+}
+
+bool TurnRunner::break_off(task::TaskKey task) {
+  const auto run = running_turn(task);
+  if (run) run->break_off();
   return run != nullptr;
 }
 
