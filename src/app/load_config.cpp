@@ -258,9 +258,10 @@ class Loader {
     for (const std::string& proxy : c.server.proxies) {
       if (!server::is_network(proxy)) wrong("proxies", "must be like 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
     }
-    if (!c.on_loopback() && c.tokens.empty() && !c.allow_anonymous) {
+    if (!c.on_loopback() && !c.has_caller_tokens() && !c.allow_anonymous) {
       wrong("host", c.host +
-                        " can be reached from other machines, and no token is configured: whoever reaches it "
+                        " can be reached from other machines, and no token of a caller is configured: "
+                        "whoever reaches it "
                         "could use every agent. Configure tokens, or say --allow-anonymous");
     }
   }
@@ -271,6 +272,11 @@ class Loader {
 };
 
 }  // namespace
+
+bool Config::has_caller_tokens() const {
+  return std::ranges::any_of(tokens,
+                             [](const ConfiguredToken& token) { return token.role == server::Role::calls; });
+}
 
 bool Config::on_loopback() const {
   return server::is_loopback_host(host);

@@ -36,17 +36,19 @@ int cannot_start(const base::Error& error) {
   return 1;
 }
 
-// The two faces of one store.
+// The faces of one store.
 struct OpenStore {
   std::unique_ptr<store::TaskStore> tasks;
   store::DeliveryStore* deliveries = nullptr;
+  store::OperatorStore* operators = nullptr;
   std::string server_name = {};
 };
 
 template <class Store>
 OpenStore faces_of(std::unique_ptr<Store> store) {
   store::DeliveryStore* const deliveries = store.get();
-  return {std::move(store), deliveries};
+  store::OperatorStore* const operators = store.get();
+  return {std::move(store), deliveries, operators};
 }
 
 base::Result<OpenStore> open_store(const Config& config, const base::Clock& clock) {
@@ -191,10 +193,10 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   add_hidden_agents(*catalogue, services, config.cards.delegate_urls);
   chosen_from = &*catalogue;
   log_start(config, *catalogue);
-  Service service(
-      config,
-      {clock, steady, *store->tasks, *store->deliveries, make, *catalogue, store->server_name, breakers},
-      http_limits(config, *catalogue, descriptors));
+  Service service(config,
+                  {clock, steady, *store->tasks, *store->deliveries, *store->operators, make, *catalogue,
+                   store->server_name, breakers},
+                  http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());
 }

@@ -68,7 +68,8 @@ constexpr Setting kSettings[] = {
     {"allow_readable_secrets", &to<&Config::allow_readable_secrets>,
      "Whether files with tokens may be readable by every user of the machine"},
     {"dev", &to<&Config::cards, &CommonRules::verbose_errors>,
-     "Show callers the last line of a failed agent's standard error"},
+     "Show callers the last line of a failed agent's standard error, and print a link to the console with an "
+     "operator's token"},
 
     {"cors.enabled", server<&ServerOptions::cors>, "Whether pages of other origins may call"},
     {"cors.origins", server<&ServerOptions::cors_origins>,
@@ -205,6 +206,11 @@ constexpr Setting kSettings[] = {
     {"grpc.decode_base64_files", grpc<&GrpcLimits::decodes_base64_files>,
      "Take files of 0.3 clients in Python, Go and Java, which send base64 text as their bytes, for what it "
      "means"},
+
+    {"operate.port", &to<&Config::operate_port>,
+     "Port of its own for the operator API and the console; 0 picks a free one, -1 is the callers'",
+     Config::kWithCallers, 65'535},
+    {"operate.host", &to<&Config::operate_host>, "Address of that port", 1, 255},
 
     {"log.level", &to<&Config::log, &LogOptions::level>, "What is logged", 1, 16, kLogLevels},
     {"log.format", &to<&Config::log, &LogOptions::format>, "How", 1, 16, kLogFormats},

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/ops_commands.h"
 
 namespace baton::cli {
 namespace {
@@ -157,6 +158,7 @@ class Program {
     add_tree();
     add_list();
     add_card();
+    add_ops(app_, [this](int code) { exit_code_ = code; });
   }
 
   int run(int argc, char** argv) {

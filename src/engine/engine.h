@@ -4,18 +4,22 @@
 // Lifetime: the store, the catalogue and the clock must outlive it.
 #pragma once
 
+#include "engine/bulk_jobs.h"
 #include "engine/delegation.h"
 #include "engine/deliveries.h"
+#include "engine/operator_actions.h"
 #include "engine/recovery.h"
 #include "engine/schedules.h"
 #include "engine/task_service.h"
+#include "engine/turn_stats.h"
 
 namespace baton::engine {
 
 class Engine {
  public:
-  Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
-         const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written);
+  Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
+         const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
+         std::function<void()> deliveries_written);
   ~Engine();
 
   // Recovers the turns that an earlier run left unfinished; returns how many.
@@ -49,6 +53,11 @@ class Engine {
   TaskService& tasks() { return tasks_; }
   LiveTasks& live() { return live_; }
   const TaskReader& reader() const { return reader_; }
+  // For whoever runs the server. What `operator_store` reads may not be durable before `settle_reads`.
+  OperatorActions& operator_actions() { return actions_; }
+  BulkJobs& bulk_jobs() { return jobs_; }
+  const store::OperatorStore& operator_store() const { return operators_; }
+  void settle_reads() const { inbox_.settle_reads(); }
   // Where the notifier finds its work.
   notify::DeliveryQueue& deliveries() { return deliveries_; }
   base::EventLoop& timers() { return background_.timers(); }
@@ -62,9 +71,14 @@ class Engine {
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
+  // Of each agent that has had a turn or a task since the start, by name; hidden ones too.
+  std::vector<AgentTurns> agent_turns() const;
+  const base::Histogram& flush_time() const { return inbox_.flush_time(); }
 
  private:
   const EngineOptions options_;
+  TurnStats stats_;
+  store::OperatorStore& operators_;
   LiveTasks live_;
   Inbox inbox_;
   Background background_;
@@ -75,6 +89,8 @@ class Engine {
   TaskService tasks_;
   Recovery recovery_;
   Schedules schedules_;
+  OperatorActions actions_;
+  BulkJobs jobs_;
   bool drained_ = false;
 };
 

@@ -113,13 +113,15 @@ class Inbox::Decided final : public Work {
   base::Result<store::Committed> result_;
 };
 
-class Inbox::Recorded final : public Work {
+// A delivery's result, or what an operator writes.
+class Inbox::Stored final : public Work {
  public:
+  using Apply = std::function<base::Result<void>()>;
   using Done = std::function<void(base::Result<void>)>;
-  Recorded(store::DeliveryResult result, Done done) : result_(std::move(result)), done_(std::move(done)) {}
+  Stored(Apply apply, Done done) : apply_(std::move(apply)), done_(std::move(done)) {}
 
   base::Result<void> apply(Inbox& inbox) override {
-    outcome_ = inbox.deliveries_.record(result_);
+    outcome_ = apply_();
     inbox.is_open_ |= outcome_.has_value();
     return !outcome_ && ends_group(outcome_.error()) ? outcome_ : base::Result<void>();
   }
@@ -128,7 +130,7 @@ class Inbox::Recorded final : public Work {
   void tell() override { done_(std::move(outcome_)); }
 
  private:
-  const store::DeliveryResult result_;
+  const Apply apply_;
   const Done done_;
   base::Result<void> outcome_;
 };

@@ -78,6 +78,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   // Tells the executor to stop, and ends the turn after the grace. Call once the cancel request is stored.
   // `reason`: the text of the canceled status; empty: none.
   void cancel(std::string reason = {});
+  // Breaks the turn off, after an operator's wish is stored: it runs again as another attempt.
+  void break_off() { force(agents::BrokenOff{true}); }
   // Ends the turn without storing anything: the program is stopping, and a restart resumes from the log.
   void abandon();
   // What the log says of this turn, if it runs again or goes on. Before the executor starts.
@@ -109,6 +111,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
 
   task::TaskHead head() const;
   bool is_over() const;
+  // How long ago it began.
+  base::SteadyTime::duration age() const { return base::SteadyTime::now() - begun_; }
   // Why the turn failed or was rejected; empty if it was not, or not yet.
   std::string failure() const;
   // Whether the task may have children: this turn delegated, or it is not the task's first turn or attempt.
@@ -200,6 +204,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void end();
 
   const Services& services_;
+  const base::SteadyTime::time_point begun_ = base::SteadyTime::now();
   const agents::AgentSettings::ReplyAs reply_as_;
   const int children_max_;
   const std::chrono::milliseconds time_max_;

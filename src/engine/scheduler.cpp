@@ -1,5 +1,6 @@
 #include "engine/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace baton::engine {
@@ -36,7 +37,19 @@ void Scheduler::set_limits(std::unordered_map<task::AgentName, int> limits) {
   });
 }
 
+void Scheduler::set_paused(const task::AgentName& agent, bool paused) {
+  change([&](State& state) {
+    if (paused) {
+      state.paused.insert(agent);
+    } else {
+      state.paused.erase(agent);
+      unpark(state, agent);
+    }
+  });
+}
+
 int Scheduler::limit_of(const State& state, const task::AgentName& agent) {
+  if (state.paused.contains(agent)) return 0;
   const auto found = state.limits.find(agent);
   return found == state.limits.end() ? 1 : found->second;
 }
@@ -49,10 +62,13 @@ Scheduler::Room Scheduler::reserve(const Claim& claim, bool may_begin) {
         state.running < slots_) {
       ++agent.running;
       ++state.running;
+      agent.waited.observe(Time(0));
       return Room::slot;
     }
     if (claim.origin == Origin::child) return Room::queue;
     if (state.places >= queue_max_) return Room::none;
+    const bool is_paused = state.paused.contains(claim.agent);
+    if (is_paused && agent.queued >= std::max(queue_max_ / 2, 1)) return Room::none;
     if (claim.origin == Origin::send) {
       const int most = caller_max_;
       int& share = state.shares[claim.caller];
@@ -77,7 +93,7 @@ void Scheduler::release(const Claim& claim) {
 
 // The turn's place is taken already.
 void Scheduler::put(State& state, task::TaskKey task, const Claim& claim) {
-  if (!state.queued.emplace(task, claim.origin).second) {
+  if (!state.queued.try_emplace(task, Queued{claim.origin, base::SteadyTime::now()}).second) {
     return give_back_place(state, claim.origin, claim.caller);
   }
   Agent& agent = state.agents[claim.agent];
@@ -104,7 +120,9 @@ void Scheduler::enqueue_again(task::TaskKey task, const Claim& claim) {
 // Call when the task has left its lane.
 void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane) {
   const auto queued = state.queued.find(task);
-  give_back_place(state, queued->second, lane);  // what counts for a caller stands in the lane of its name
+  // What counts for a caller stands in the lane of its name.
+  give_back_place(state, queued->second.origin, lane);
+  agent.waited.observe(base::SteadyTime::now() - queued->second.since);
   state.queued.erase(queued);
   --agent.queued;
 }
@@ -189,6 +207,23 @@ Scheduler::Counts Scheduler::counts() const {
   return state_.with([](const State& state) {
     return Counts{static_cast<int>(state.queued.size()), state.running};
   });
+}
+
+std::vector<std::pair<task::AgentName, Scheduler::AgentCounts>> Scheduler::agents() const {
+  std::vector<std::pair<task::AgentName, AgentCounts>> all;
+  const auto now = base::SteadyTime::now();
+  state_.with([&](const State& state) {
+    for (const auto& [name, agent] : state.agents) {
+      AgentCounts& counts = all.emplace_back(name, AgentCounts()).second;
+      counts.queued = agent.queued;
+      counts.running = agent.running;
+      counts.waited = agent.waited.snapshot();
+      for (const auto& [caller, lane] : agent.lanes) {
+        counts.oldest = std::max<Time>(counts.oldest, now - state.queued.at(lane.front()).since);
+      }
+    }
+  });
+  return all;
 }
 
 }  // namespace baton::engine

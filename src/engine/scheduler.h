@@ -7,14 +7,17 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/histogram.h"
 #include "task/ids.h"
 
 namespace baton::engine {
@@ -22,12 +25,17 @@ namespace baton::engine {
 class Scheduler {
  public:
   using Start = std::function<void(task::TaskKey, const task::AgentName&)>;
+  using Time = std::chrono::nanoseconds;
 
   // `limits`: how many turns each agent may run at once; an agent that is not in it may run one.
   Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start);
 
   // Replaces the limits. Running turns go on.
   void set_limits(std::unordered_map<task::AgentName, int> limits);
+
+  // A paused agent starts no turn. Its queued turns take at most half of the queue's places, so that others
+  // find some. Running turns go on.
+  void set_paused(const task::AgentName& agent, bool paused);
 
   // The maximum number of queue places of one caller; 0: unbounded.
   void set_caller_max(int places) { caller_max_ = places; }
@@ -75,6 +83,15 @@ class Scheduler {
   };
   Counts counts() const;
 
+  // The same for an agent, with how long the turn has waited that has waited longest, and how long each turn
+  // has waited that has a slot by now, or gave its place back.
+  struct AgentCounts : Counts {
+    Time oldest{0};
+    base::Histogram::Snapshot waited;
+  };
+  // Of every agent that has ever had a turn.
+  std::vector<std::pair<task::AgentName, AgentCounts>> agents() const;
+
  private:
   // The queued turns of one caller at one agent, sent or children; removed when empty.
   using Lane = std::deque<task::TaskKey>;
@@ -84,12 +101,18 @@ class Scheduler {
     int in_rotation = 0;                          // the other lanes
     int queued = 0;
     int running = 0;
+    base::Histogram waited{base::kTurnBounds};
+  };
+  struct Queued {
+    Origin origin;
+    base::SteadyTime::time_point since;
   };
   struct State {
     std::unordered_map<task::AgentName, int> limits;
+    std::unordered_set<task::AgentName> paused;
     std::unordered_map<task::AgentName, Agent> agents;
     std::deque<std::pair<task::AgentName, std::string>> rotation;  // lanes whose agent may have room
-    std::unordered_map<task::TaskKey, Origin> queued;              // the tasks in the lanes
+    std::unordered_map<task::TaskKey, Queued> queued;              // the tasks in the lanes
     std::unordered_map<std::string, int> shares;  // by caller: places of sends, queued or reserved
     int places = 0;                               // all that are taken, queued or reserved
     int running = 0;

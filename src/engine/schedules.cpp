@@ -119,7 +119,7 @@ void Schedules::make_due(One& one, base::Timestamp now) {
     const task::TaskId id{base::uuid_of({one.id, std::to_string(base::to_ms(at))})};
     task::Message message = schedule.message_at(at);
     message.id.value = id.value;
-    submit({{schedule.caller, one.agent, id}, std::move(message), at});
+    submit({{schedule.caller, one.agent, id}, std::move(message), at, schedule.name});
   }
   one.next = schedule.cron.next(now, schedule.zone).value_or(base::Timestamp::max());
 }
@@ -149,6 +149,7 @@ void Schedules::submit_now(const Due& due) {
   submission.task = due.ref.id;
   submission.when_unknown = task::WhenUnknown::create;
   submission.message = due.message;
+  submission.schedule = due.schedule;
   tasks_.submit(std::move(submission), [this, due](const base::Result<Accepted>& accepted) {
     const std::string what = "task=" + due.ref.id.value + " agent=" + due.ref.agent.value +
                              " the task that was due at " + base::to_rfc3339(due.at);

@@ -46,6 +46,7 @@ class Schedules {
     task::TaskRef ref;
     task::Message message;
     base::Timestamp at{};
+    std::string schedule;  // its name
   };
 
   base::Result<One> begin(const task::AgentName& agent, const agents::Schedule& schedule);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/id.h"
+#include "engine/interventions.h"
 #include "engine/message_checks.h"
 #include "engine/send_digest.h"
 #include "store/own_context.h"
@@ -190,6 +191,8 @@ base::Result<task::Change> TaskService::decide(Pending& pending, const store::Ta
   auto change = now.head.key ? go_on(pending, now.head) : create(pending);
   if (!change) return change;
   change->send = pending.digest;
+  if (const auto& audit = pending.submission.audit)
+    note_intervention(*change, *audit, audit->task ? std::to_string(audit->task.value) : std::string());
   // A message to a running task waits for that turn's end.
   const bool wants_room = change->turn->state == task::TurnState::queued;
   if (!wants_room) return change;
@@ -302,6 +305,7 @@ base::Result<task::Change> TaskService::create(const Pending& pending) const {
   fresh.parent = pending.terms.parent;
   fresh.detached = pending.terms.detached;
   fresh.metadata = submission.metadata;
+  fresh.schedule = submission.schedule;
   const agents::Agent* agent = catalogue_.find(submission.agent);
   fresh.budget = budget_for(submission, agent, nullptr);
   fresh.origin = submission.origin;

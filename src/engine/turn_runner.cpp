@@ -72,7 +72,7 @@ std::string facts_of(const task::TaskHead& head) {
 
 TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
                        Children& children, Background& background, const base::Clock& clock,
-                       const EngineOptions& options)
+                       const EngineOptions& options, TurnStats& stats)
     : reader_(reader),
       inbox_(inbox),
       catalogue_(catalogue),
@@ -80,6 +80,7 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       background_(background),
       clock_(clock),
       options_(options),
+      stats_(stats),
       services_{inbox, background, clock, options, questions_, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
@@ -308,10 +309,18 @@ base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& a
 // The question that the turn's message answers: the status before that of its submission.
 base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
   if (head.turn_message.value < 3) return std::string();
-  const auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
+  auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
   if (!events) return base::fail(events.error());
   if (events->size() < 2) return std::string();
-  const task::StatusChanged* asked = task::status_in(events->front());
+  task::Event before = std::move(events->front());
+  // What operators have done since it was asked.
+  while (std::holds_alternative<task::Intervention>(before.body) && before.number.value > 1) {
+    auto earlier = reader_.committed_events(head.key, {before.number.value - 2}, 1);
+    if (!earlier) return base::fail(earlier.error());
+    if (earlier->empty()) return std::string();
+    before = std::move(earlier->front());
+  }
+  const task::StatusChanged* asked = task::status_in(before);
   const task::StatusChanged* submitted = task::status_in(events->back());
   const bool answers = asked && submitted && task::is_waiting(asked->status.state) &&
                        submitted->status.state == task::State::submitted;
@@ -335,6 +344,12 @@ bool TurnRunner::cancel(task::TaskKey task, const std::string& reason) {
   return run != nullptr;
 }
 
+bool TurnRunner::break_off(task::TaskKey task) {
+  const auto run = running_turn(task);
+  if (run) run->break_off();
+  return run != nullptr;
+}
+
 void TurnRunner::withdraw_question(const task::AgentName& agent, const std::string& ask) const {
   const agents::Agent* known = catalogue_.find(agent);
   if (known != nullptr) known->executor->withdraw_question(agent, ask);
@@ -350,6 +365,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     const auto found = running.find(head.key);
     if (found != running.end() && found->second == run) running.erase(found);
   });
+  stats_.note_turn(head, run->age());
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);

@@ -15,6 +15,7 @@
 #include "engine/running_turn.h"
 #include "engine/scheduler.h"
 #include "engine/task_reader.h"
+#include "engine/turn_stats.h"
 #include "engine/wakes.h"
 
 namespace baton::engine {
@@ -35,7 +36,8 @@ class Children {
 class TurnRunner final : private RunningTurn::Owner {
  public:
   TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Children& children,
-             Background& background, const base::Clock& clock, const EngineOptions& options);
+             Background& background, const base::Clock& clock, const EngineOptions& options,
+             TurnStats& stats);
 
   Scheduler& scheduler() { return scheduler_; }
   // The name under which an agent's turns have slots: its own, but for agents at URLs, which share theirs.
@@ -53,6 +55,9 @@ class TurnRunner final : private RunningTurn::Owner {
   // Cancels the task's running turn, after the request was stored; see RunningTurn::cancel. False: no turn of
   // the task runs here.
   bool cancel(task::TaskKey task, const std::string& reason);
+
+  // Breaks the task's running turn off; see RunningTurn. False: no turn of the task runs here.
+  bool break_off(task::TaskKey task);
 
   // See turn_ending.h.
   bool undoes_first(const task::TaskHead& head) const;
@@ -91,6 +96,8 @@ class TurnRunner final : private RunningTurn::Owner {
 
   std::size_t running() const;
   Scheduler::Counts counts() const { return scheduler_.counts(); }
+  // By agent, as in Scheduler.
+  auto agents() const { return scheduler_.agents(); }
 
  private:
   // What the task's turn asks of the scheduler, once it is stored.
@@ -124,6 +131,7 @@ class TurnRunner final : private RunningTurn::Owner {
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;
+  TurnStats& stats_;
   ChildQuestions questions_;
   const RunningTurn::Services services_;
   Scheduler scheduler_;

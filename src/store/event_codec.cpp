@@ -156,6 +156,11 @@ void write(json::Writer& out, const task::ExecutorState& event) {
   out.optional("v", event.state).optional("t", event.taken);
 }
 
+void write(json::Writer& out, const task::Intervention& event) {
+  out.member("by", event.actor).member("n", event.action).member("r", event.reason);
+  out.optional("d", event.detail);
+}
+
 // ---- Reading.
 
 // The value of a required string member.
@@ -316,14 +321,21 @@ Result<EventBody> read_executor_state(json::Value root) {
   return event;
 }
 
+Result<EventBody> read_intervention(json::Value root) {
+  auto actor = need_string(root, "by");
+  auto action = need_string(root, "n");
+  if (!actor || !action) return broken("intervention without actor or action");
+  return task::Intervention{std::move(*actor), std::move(*action), root["r"].str(), root["d"].str()};
+}
+
 // In the order of EventBody's alternatives and of Kind.
 using Read = Result<EventBody> (*)(json::Value);
-constexpr std::array<Read, 16> kReaders{
-    read_status,   read_message_added, read_text,  read_chunk,         read_tool_call, read_tool_result,
-    read_snapshot, read_delta,         read_step,  read_withdrawn,     read_custom,    read_reasoning,
-    read_activity, read_subagent,      read_usage, read_executor_state};
+constexpr std::array<Read, 17> kReaders{
+    read_status,   read_message_added, read_text,  read_chunk,          read_tool_call,   read_tool_result,
+    read_snapshot, read_delta,         read_step,  read_withdrawn,      read_custom,      read_reasoning,
+    read_activity, read_subagent,      read_usage, read_executor_state, read_intervention};
 static_assert(kReaders.size() == std::variant_size_v<EventBody>);
-static_assert(static_cast<int>(Kind::executor_state) == static_cast<int>(kReaders.size()));
+static_assert(static_cast<int>(Kind::intervention) == static_cast<int>(kReaders.size()));
 
 }  // namespace
 

@@ -189,6 +189,7 @@ class StoreBench {
   ManualClock clock;
   store::TaskStore* tasks = nullptr;
   store::DeliveryStore* deliveries = nullptr;
+  store::OperatorStore* operators = nullptr;
   // As the last change left them. A task that is not there is read for its next change.
   std::map<task::TaskKey, store::TaskRow> rows;
 };
@@ -209,6 +210,7 @@ class SqliteBench : public StoreBench {
     store_ = std::move(*opened);
     tasks = store_.get();
     deliveries = store_.get();
+    operators = store_.get();
   }
   void close() {
     rows.clear();
@@ -239,6 +241,7 @@ class MemoryBench : public StoreBench {
       : memory(clock, {.send_retention = send_retention, .keeps_flushed = true}) {
     tasks = &memory;
     deliveries = &memory;
+    operators = &memory;
   }
 
   store::MemoryStore memory;
@@ -252,9 +255,10 @@ class FaultyBench : public MemoryBench {
   explicit FaultyBench(store::FaultPlan plan, base::Duration send_retention = std::chrono::hours(24))
       : MemoryBench(send_retention),
         faulty(
-            memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
+            memory, memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
     tasks = &faulty;
     deliveries = &faulty;
+    operators = &faulty;
   }
 
   store::FaultyStore faulty;

@@ -42,6 +42,10 @@ bool reads(const http::Request& request) {
   return request.method == "GET" || request.method == "HEAD";
 }
 
+bool is_for_operators(std::string_view path) {
+  return operate::serves(path) || console::serves(path);
+}
+
 // Adds to each answer what lets a browser page of the request's origin read it.
 class BrowserExchange final : public http::Exchange {
   using Headers = std::vector<std::pair<std::string, std::string>>;
@@ -140,9 +144,38 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
     return way_back->reply(
         plain_error(403, "this host is not served here: the setting hosts lists those that are"));
   }
-  if (console::serves(request.path)) return way_back->reply(console::reply_to(request));
+  // Before the preflight, and without the headers that let other origins read an answer.
+  if (is_for_operators(request.path)) {
+    if (operators_ && operators_with_callers_) return serve_operators(way_back, services_.options);
+    return way_back->reply(plain_error(404, "nothing is served at this path"));
+  }
   if (request.method == "OPTIONS") return way_back->reply(preflight(services_.options, request));
   route(exchange);
+}
+
+void Pipeline::handle_operator(std::shared_ptr<http::Exchange> exchange) const {
+  const http::Request& request = exchange->request();
+  if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
+  if (!host_is_served(*operator_options_, request)) {
+    return exchange->reply(plain_error(403, "this host is not served here"));
+  }
+  if (is_for_operators(request.path)) return serve_operators(exchange, *operator_options_);
+  exchange->reply(plain_error(404, "nothing is served at this path"));
+}
+
+// The stages origin, authenticate and call of operators. No page of another origin gets an answer.
+void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const {
+  const http::Request& request = exchange->request();
+  if (!is_of_own_page(options, request))
+    return exchange->reply(
+        operate::error_reply(403, "permission_denied", "pages of other origins may not call"));
+  if (console::serves(request.path)) return exchange->reply(console::reply_to(request));
+  if (!is_open_.load(std::memory_order_acquire))
+    return exchange->reply(operate::error_reply(503, "unavailable", "starting"));
+  const auto who = authenticate_operator(options, request);
+  if (who) return operators_->handle(exchange, *who);
+  refuse_caller(request, who.error(),
+                [exchange, error = who.error()] { exchange->reply(operate::error_reply(error)); });
 }
 
 void Pipeline::route(const ExchangePtr& exchange) const {

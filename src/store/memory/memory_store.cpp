@@ -6,6 +6,7 @@
 
 #include "store/event_codec.h"
 #include "store/log_reads.h"
+#include "store/task_filter.h"
 #include "task/fold.h"
 
 namespace baton::store {
@@ -145,6 +146,7 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   const auto bytes = stored_bytes(change.events);
   if (!bytes) return fail(bytes.error());
   if (auto room = check_room(after, change); !room) return fail(room.error());
+  if (auto checked = check_order(after.head.key, change); !checked) return fail(checked.error());
 
   memory::Step step;
   after.head = std::move(applied->head);
@@ -156,13 +158,16 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
     group_.ids.insert(name_of(*change.create));
     group_.tasks.insert(after.head.key);
     step.metadata = change.create->metadata;
+    step.schedule = change.create->schedule;
   }
   note_push(change, after, step);
   for (auto& [id, place] : applied->artifacts) after.artifacts.insert_or_assign(id, place);
   committed.events = numbered(std::move(change.events), before, at);
   note_waiting(after, committed.events);
   step.deliveries = deliveries_of(after, committed.events);
-  committed.deliveries = static_cast<int>(step.deliveries.size());
+  committed.deliveries = static_cast<int>(step.deliveries.size()) + (change.deliveries ? 1 : 0);
+  step.order = change.deliveries;
+  if (change.audit) step.audit = with_subject(*change.audit, after.head);
   if (change.send) group_.sends.push_back(*change.send);
   step.send = change.send;
   step.request = change.request;
@@ -173,6 +178,18 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   group_.entries.emplace_back(std::move(step));
   if (change.create) row = std::move(fresh);
   return committed;
+}
+
+// An order of this group is not seen by another one of it, so what is skipped counts as settled.
+Result<void> MemoryStore::check_order(task::TaskKey key, const task::Change& change) {
+  if (!change.deliveries) return {};
+  auto checked = state_.with([&](const State& state) {
+    return state.tables.deliveries().check(key, *change.deliveries, group_.results);
+  });
+  const bool skips = change.deliveries->kind == task::DeliveryOrder::Kind::skip;
+  if (checked && skips && change.deliveries->delivery != 0)
+    group_.results.settled.insert(DeliveryKey{change.deliveries->delivery});
+  return checked;
 }
 
 // Finds or makes the new task's context. Returns whether it is new.

@@ -31,7 +31,9 @@ void Tables::take(const Step& step) {
   task.log.insert(task.log.end(), step.events.begin(), step.events.end());
   if (step.request) task.requests.insert_or_assign(step.message, *step.request);
   if (step.send) remember(step, before.last_event);
+  if (step.order) deliveries_.follow(step.head.key, *step.order, step.at);
   for (const auto& [config, event] : step.deliveries) deliveries_.add(config, event, step.at);
+  if (step.audit) operators_.take(*step.audit, step.at);
   forget_history(before, task.head, task.requests);
 }
 
@@ -45,6 +47,7 @@ MemoryTask& Tables::create(const Step& step) {
   MemoryTask& task = tasks_[head.key];
   task.created = step.at;
   task.metadata = *step.metadata;
+  task.schedule = step.schedule;
   task.head.hidden = true;
   return task;
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "store/memory/delivery_table.h"
+#include "store/memory/operator_table.h"
 #include "store/task_store.h"
 
 namespace baton::store::memory {
@@ -32,13 +33,21 @@ struct Step {
   std::optional<task::PushConfig> push;
   PushConfigKey push_key, dropped;
   std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries;
+  std::optional<task::DeliveryOrder> order;
+  std::optional<task::AuditEntry> audit;
+  std::string schedule;  // of a new task
 };
 // An accepted delivery result.
 struct Recorded {
   DeliveryResult result;
   base::Timestamp at{};
 };
-using Entry = std::variant<Step, Recorded>;
+// What an operator has written.
+struct OperatorEntry {
+  OperatorWrite write;
+  base::Timestamp at{};
+};
+using Entry = std::variant<Step, Recorded, OperatorEntry>;
 
 struct MemoryTask {
   task::TaskHead head;
@@ -47,6 +56,7 @@ struct MemoryTask {
   std::vector<task::EventPtr> log;  // event n is at n - 1
   std::map<task::EventNumber, task::RequestData> requests;
   std::vector<TaskRow::Config> configs;  // in the order of their creation
+  std::string schedule;
 };
 
 class Tables {
@@ -74,6 +84,14 @@ class Tables {
   std::vector<task::TaskHead> open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const;
 
   const DeliveryTable& deliveries() const { return deliveries_; }
+  const OperatorTable& operators() const { return operators_; }
+  // As OperatorStore has them.
+  TaskPage page(const TaskQuery& query) const;
+  TaskCount count(const TaskFilter& filter) const;
+  std::vector<OperatorStore::AgentCounts> counts_by_agent() const;
+  TaskLine line(const MemoryTask& task) const;
+  DeliveryPage deliveries(const DeliveryFilter& filter, std::int64_t before, int limit) const;
+  std::optional<DeliveryLine> delivery(DeliveryKey key) const;
 
  private:
   // Whose, and of which state; of any without one.
@@ -87,6 +105,9 @@ class Tables {
 
   void take(const Step& step);
   void take(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
+  void take(const OperatorEntry& entry) { operators_.take(entry.write, entry.at); }
+  std::optional<TaskLine> line_if_passing(const TaskFilter& filter, const MemoryTask& task) const;
+  DeliveryLine line_of(const DeliveryTable::Row& row) const;
   MemoryTask& create(const Step& step);
   void take_push(const Step& step, MemoryTask& task);
   void remember(const Step& step, task::EventNumber before);
@@ -103,6 +124,7 @@ class Tables {
   std::map<Half, Send> sends_;
   std::deque<std::pair<base::Timestamp, Half>> sends_by_age_;
   DeliveryTable deliveries_;
+  OperatorTable operators_;
 };
 
 }  // namespace baton::store::memory

@@ -196,12 +196,14 @@ std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open w
                    "tasks t INDEXED BY tasks_unfinished");
   static const std::string kChildren = select_heads(
       "WHERE t.parent_key = ? AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
-      "AND t.detached = 0 ORDER BY t.task_key LIMIT ?");
+      "AND t.detached = 0 ORDER BY t.task_key LIMIT ?",
+      "tasks t INDEXED BY tasks_open_children");
   static const std::string kOrphans = select_heads(
       "JOIN tasks p ON p.task_key = t.parent_key "
       "WHERE t.parent_key IS NOT NULL AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
       "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') AND t.detached = 0 AND t.task_key > ? "
-      "ORDER BY t.task_key LIMIT ?");
+      "ORDER BY t.task_key LIMIT ?",
+      "tasks t INDEXED BY tasks_open_children");
   const std::string& sql = which == TaskStore::Open::unfinished ? kUnfinished
                            : which == TaskStore::Open::children ? kChildren
                                                                 : kOrphans;
@@ -275,6 +277,10 @@ task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task
   const task::TaskKey key{connection.last_key()};
   if (!task.metadata.empty()) {
     connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key, task.metadata.text);
+  }
+  if (!task.schedule.empty()) {
+    connection.run("INSERT INTO scheduled_tasks (task_key, agent, schedule) VALUES (?, ?, ?)", key,
+                   task.agent, task.schedule);
   }
   return key;
 }

@@ -10,11 +10,14 @@
 #include "store/sqlite/checkpoints.h"
 #include "store/sqlite/connection_pool.h"
 #include "store/sqlite/context_rows.h"
+#include "store/sqlite/delivery_rows.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
+#include "store/sqlite/operator_rows.h"
 #include "store/sqlite/push_rows.h"
 #include "store/sqlite/send_index.h"
+#include "store/sqlite/task_pages.h"
 #include "store/sqlite/task_reader.h"
 #include "store/sqlite/wal_file.h"
 
@@ -30,6 +33,9 @@ namespace {
 // cache: writes mostly go where the last ones went, and the system caches the rest.
 constexpr char kWriterPragmas[] = "PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
+
+// Operators' reads are longer than callers': they have connections of their own.
+constexpr int kOperatorReaders = 2;
 
 // SQLite's statistics take a lock per memory allocation. Takes effect only before the program's first
 // connection.
@@ -109,6 +115,7 @@ struct SqliteStore::Parts {
     state.start();
     checkpoints.emplace(options.path, writer);
     readers.emplace(options.path, options.readers, kReaderPragmas);
+    operators.emplace(options.path, kOperatorReaders, kReaderPragmas);
   }
 
   void begin() {
@@ -133,7 +140,7 @@ struct SqliteStore::Parts {
   const base::Clock& clock;
   std::string server_name;
   bool group_is_open = false;
-  std::optional<sqlite::ConnectionPool> readers;
+  std::optional<sqlite::ConnectionPool> readers, operators;
   std::optional<sqlite::WalFile> wal;
   std::optional<sqlite::Checkpoints> checkpoints;
 };
@@ -323,6 +330,73 @@ Result<std::optional<base::Timestamp>> SqliteStore::next_due() const {
 Result<DeliveryStore::Counts> SqliteStore::delivery_counts() const {
   return reading("counting deliveries",
                  [&](auto& connection) -> Result<Counts> { return sqlite::delivery_counts(connection); });
+}
+
+// As `reading`, for an operator.
+template <class T, class F>
+Result<T> SqliteStore::looking(const char* doing, F&& work) const {
+  return sqlite::catching(doing, [&]() -> Result<T> {
+    auto lent = parts_->operators->lend();
+    const sqlite::Snapshot snapshot(*lent);
+    return work(*lent);
+  });
+}
+
+Result<TaskPage> SqliteStore::page(const TaskQuery& query) const {
+  return looking<TaskPage>("listing", [&](auto& on) { return sqlite::read_page(on, query); });
+}
+
+Result<TaskCount> SqliteStore::count(const TaskFilter& filter) const {
+  return looking<TaskCount>("counting tasks", [&](auto& on) { return sqlite::count_tasks(on, filter); });
+}
+
+Result<std::vector<OperatorStore::AgentCounts>> SqliteStore::counts_by_agent() const {
+  return looking<std::vector<AgentCounts>>("counting", [](auto& on) { return sqlite::counts_by_agent(on); });
+}
+
+Result<TaskLine> SqliteStore::line(task::TaskKey key) const {
+  return looking<TaskLine>("reading a line", [&](auto& on) { return sqlite::read_line(on, key); });
+}
+
+Result<DeliveryPage> SqliteStore::deliveries(const DeliveryFilter& filter, std::int64_t before,
+                                             int limit) const {
+  return looking<DeliveryPage>("listing deliveries",
+                               [&](auto& on) { return sqlite::read_deliveries(on, filter, before, limit); });
+}
+
+Result<DeliveryLine> SqliteStore::delivery(DeliveryKey key) const {
+  return looking<DeliveryLine>("finding a delivery",
+                               [&](auto& on) { return sqlite::read_delivery(on, key); });
+}
+
+Result<AuditPage> SqliteStore::audit(const AuditFilter& filter, std::int64_t before, int limit) const {
+  return looking<AuditPage>("reading the audit",
+                            [&](auto& on) { return sqlite::read_audit(on, filter, before, limit); });
+}
+
+Result<std::vector<AgentControl>> SqliteStore::agent_controls() const {
+  return looking<std::vector<AgentControl>>("reading controls",
+                                            [](auto& on) { return sqlite::read_controls(on); });
+}
+
+Result<std::vector<BulkJob>> SqliteStore::bulk_jobs(int limit) const {
+  return looking<std::vector<BulkJob>>("listing jobs",
+                                       [&](auto& on) { return sqlite::read_jobs(on, limit); });
+}
+
+Result<BulkJob> SqliteStore::bulk_job(task::BulkJobKey key) const {
+  return looking<BulkJob>("finding a job", [&](auto& on) { return sqlite::read_job(on, key); });
+}
+
+Result<std::vector<BulkItem>> SqliteStore::bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
+                                                      bool open) const {
+  return looking<std::vector<BulkItem>>(
+      "reading a job", [&](auto& on) { return sqlite::read_items(on, job, after, limit, open); });
+}
+
+Result<void> SqliteStore::write(const OperatorWrite& write) {
+  return writing("writing for an operator",
+                 [&] { return sqlite::write_for_operator(parts_->writer, write, parts_->state.now()); });
 }
 
 }  // namespace baton::store

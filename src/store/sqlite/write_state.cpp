@@ -16,6 +16,11 @@ std::int64_t largest_key(Connection& connection, const char* sql) {
 void WriteState::start() {
   last_config_ = largest_key(connection_, "SELECT max(config_key) FROM push_configs");
   last_delivery_ = largest_key(connection_, "SELECT max(delivery_key) FROM deliveries");
+  Query resent = connection_.query(
+      "SELECT d.config_key FROM deliveries d WHERE d.due_ms IS NOT NULL AND (SELECT l.state FROM deliveries "
+      "l "
+      "WHERE l.config_key = d.config_key ORDER BY l.event_number DESC LIMIT 1) <> 'waiting'");
+  while (resent.step()) resent_.insert({resent.integer(0)});
 }
 
 const task::ArtifactPlaces& WriteState::artifacts(TaskRow& task, const task::Change& change) {

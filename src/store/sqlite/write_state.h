@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,13 @@ class WriteState {
   // result of an old delivery may still arrive.
   PushConfigKey new_config_key() { return {++last_config_}; }
   DeliveryKey new_delivery_key() { return {++last_delivery_}; }
+
+  // Notes that an operator has had deliveries of this task's configs sent again.
+  void note_resent(TaskRow& task) {
+    for (const TaskRow::Config& config : configs(task)) resent_.insert(config.key);
+  }
+  // Whether deliveries of the config that wait may lie before others that do not.
+  bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
 
   SendIndex& sends() {
     sends_.refresh(connection_);
@@ -73,6 +81,7 @@ class WriteState {
   base::Timestamp last_{};
   std::int64_t joins_ = 1;
   std::int64_t last_config_ = 0, last_delivery_ = 0;  // the largest keys that there were
+  std::unordered_set<PushConfigKey> resent_;          // and perhaps more
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
 };
