@@ -52,7 +52,8 @@ base::Result<engine::BulkRequest> read_request(const Call& call) {
   if (!expected || *expected < 0)
     return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks that the filter finds");
   request.expected = *expected;
-  request.actor = body->actor();
+  request.actor = body->actor().name;
+  request.reason = body->actor().reason;
   return request;
 }
 
@@ -111,14 +112,13 @@ base::Result<std::string> job_with_items(const CallPtr& call) {
 }  // namespace
 
 void begin_bulk(const CallPtr& call) {
-  auto request = read_request(*call);
+  const auto request = read_request(*call);
   if (!request) return answer(call, fail(request.error()));
-  const store::TaskFilter filter = request->filter;
-  const auto job = call->facts.bulk.begin(std::move(*request));
+  const auto job = call->facts.bulk.begin(*request);
   if (!job) {
     std::optional<std::int64_t> found;
     if (job.error().code == ErrorCode::conflict) {
-      const auto count = call->facts.store.count(filter);
+      const auto count = call->facts.store.count(request->filter);
       if (count && count->exact) found = count->tasks;
     }
     return call->exchange->reply(error_reply(job.error(), found));

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "engine/operator_actions.h"
 #include "json/writer.h"
 #include "server/access.h"
-#include "store/operator_store.h"
 #include "task/task.h"
 
 namespace baton::server::operate {
