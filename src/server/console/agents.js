@@ -27,7 +27,7 @@ class Agents extends Page {
 
   connectedCallback() {
     this.empty.hidden = true;
-    fill(this, this.heading("Agents"), this.problem, this.leftOut, this.list, this.empty);
+    fill(this, this.heading("Agents"), this.problem, this.list, this.empty, this.leftOut);
     this.every(2000, () => this.refresh());
   }
 

@@ -12,10 +12,13 @@ import { content } from "./content.js";
  * @param {import("./api.js").TaskView} whole
  * @param {boolean} mayAnswer
  * @param {() => void} done
+ * @param {string} [shown] words that the page shows already
  */
-export function question(whole, mayAnswer, done) {
+export function question(whole, mayAnswer, done, shown = "") {
   const asked = whole.question;
-  const words = asked?.message?.parts ? content(asked.message.parts) : h("p", { class: "words" }, asked?.text ?? "");
+  const parts = asked?.message?.parts ?? [{ text: asked?.text ?? "" }];
+  const known = parts.length === 1 && parts[0].text === shown;
+  const words = known ? null : content(parts);
   if (!mayAnswer) return h("div", { class: "question" }, words);
   return h("div", { class: "question" }, words, answerForm(whole, done));
 }

@@ -105,12 +105,13 @@ export const authorization = () => ({ Authorization: `Bearer ${token.get()}` });
  * @param {RequestInit} how
  */
 async function call(path, how) {
-  const response = await fetch(base + path, {
-    ...how,
-    headers: { ...authorization(), ...how.headers },
-    credentials: "omit",
-    cache: "no-store",
-  });
+  const headers = { ...authorization(), ...how.headers };
+  const response = await fetch(base + path, { ...how, headers, credentials: "omit", cache: "no-store" }).catch(
+    (error) => {
+      if (error.name === "AbortError") throw error;
+      throw new ApiError(0, "unreachable", "The server cannot be reached.", null);
+    },
+  );
   if (response.ok) return response;
   const text = await response.text();
   let body = null;

@@ -15,6 +15,7 @@ const tones = {
   waiting: "busy",
   queued: "quiet",
   running: "busy",
+  paused: "ask",
   "given-up": "bad",
   ok: "good",
   done: "good",

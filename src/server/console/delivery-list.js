@@ -46,7 +46,7 @@ function line(one, done) {
     h(
       "span",
       { class: "c-marks" },
-      h("span", { class: "mark" }, `${number(one.attempts)} attempts`),
+      h("span", { class: "mark" }, `${number(one.attempts)} ${one.attempts === 1 ? "attempt" : "attempts"}`),
       one.dueAt ? h("span", { class: "mark" }, "next ", when(one.dueAt)) : null,
     ),
     h("span", { class: "c-when" }, when(one.createdAt)),

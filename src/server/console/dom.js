@@ -3,8 +3,8 @@
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
-const symbols = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
-const codes = /[\u0080-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
+const unseen =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u0080-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb]/g;
 
 /**
  * The text with what would be invisible, or would turn its neighbours round, shown as signs.
@@ -13,11 +13,7 @@ const codes = /[\u0080-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\
 export function visible(text) {
   return String(text)
     .replace(/\r\n?/g, "\n")
-    .replace(symbols, (found) => {
-      const code = found.charCodeAt(0);
-      return String.fromCharCode(code === 0x7f ? 0x2421 : 0x2400 + code);
-    })
-    .replace(codes, (found) => `\u27e8U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
+    .replace(unseen, (found) => `\u27e8U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 }
 
 /**

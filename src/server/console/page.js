@@ -84,6 +84,5 @@ export function told(error) {
     if (error.status === 403) return "Not allowed with this token.";
     return error.message;
   }
-  if (error instanceof TypeError) return `The server cannot be reached (${error.message}).`;
   return String(error);
 }

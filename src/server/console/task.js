@@ -1,5 +1,5 @@
 // One task whole: what it is, what it waits for, what can be done, and its log as a timeline.
-import { events, post, task } from "./api.js";
+import { agents, events, post, task } from "./api.js";
 import { question } from "./answer.js";
 import { copied, facts, state } from "./bits.js";
 import { json } from "./content.js";
@@ -32,6 +32,8 @@ class Task extends Page {
     this.picture = new PlanPicture(`/tasks/${encodeURIComponent(this.key)}/plan.svg`);
     this.asked = -1;
     this.refreshing = false;
+    /** @type {Promise<import("./api.js").AgentRow[]> | undefined} */
+    this.plans = undefined;
   }
 
   connectedCallback() {
@@ -86,7 +88,15 @@ class Task extends Page {
     this.deliveries.hidden = view.deliveries.length === 0;
     this.detail(this.metadata, "Metadata", view.metadata);
     this.detail(this.configs, "Webhooks", view.configs.length > 0 ? view.configs : undefined);
-    this.picture.refresh(row.lastEvent);
+    this.draw(row);
+  }
+
+  // Only plans have a picture: which agents these are is asked once.
+  /** @param {import("./api.js").TaskRow} row */
+  async draw(row) {
+    this.plans ??= agents(this.signal).then(({ agents: all }) => all.filter(({ hasPlan }) => hasPlan));
+    const plans = await this.plans.catch(() => []);
+    if (plans.some(({ name }) => name === row.agent)) this.picture.refresh(row.lastEvent);
   }
 
   /**

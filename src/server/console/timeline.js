@@ -22,6 +22,7 @@ export class Timeline extends HTMLElement {
     this.jump = h("input", {
       type: "number",
       min: "1",
+      class: "short",
       "aria-label": "Event number",
       placeholder: "event",
       "data-find": "",

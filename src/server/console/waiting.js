@@ -63,7 +63,7 @@ class Waiting extends Page {
       inside,
     );
     box.addEventListener("toggle", () => {
-      if (box.open && inside.childElementCount === 0) this.load(row.key, inside);
+      if (box.open && inside.childElementCount === 0) this.load(row, inside);
     });
     return h(
       "li",
@@ -82,15 +82,15 @@ class Waiting extends Page {
   }
 
   /**
-   * @param {string} key
+   * @param {import("./api.js").TaskRow} row
    * @param {HTMLElement} inside
    */
-  async load(key, inside) {
+  async load(row, inside) {
     try {
-      const view = await task(key, this.signal);
+      const view = await task(row.key, this.signal);
       fill(
         inside,
-        question(view, mayAct(), () => this.attempt(() => this.refresh())),
+        question(view, mayAct(), () => this.attempt(() => this.refresh()), row.text),
       );
     } catch (error) {
       fill(inside, h("p", { class: "problem", role: "alert" }, told(error)));

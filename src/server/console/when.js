@@ -1,5 +1,5 @@
 // Times: relative, with the exact one on hover, kept up to date together.
-import { h, say } from "./dom.js";
+import { h, say, visible } from "./dom.js";
 
 const steps = /** @type {const} */ ([
   [60, "s", 1],
@@ -39,15 +39,15 @@ export function exact(iso) {
   return Number.isNaN(date.getTime()) ? iso : `${date.toLocaleString()} (${iso})`;
 }
 
-/** <baton-when at="..."> */
+/** <baton-when data-at="..."> */
 class When extends HTMLElement {
   connectedCallback() {
-    this.title = exact(this.at);
+    this.title = visible(exact(this.at));
     this.renew();
   }
 
   get at() {
-    return this.getAttribute("at") ?? "";
+    return this.dataset.at ?? "";
   }
 
   renew() {
@@ -63,5 +63,5 @@ setInterval(() => {
 
 /** @param {string | undefined} iso */
 export function when(iso) {
-  return iso ? h(/** @type {any} */ ("baton-when"), { at: iso, "data-at": iso }) : "";
+  return iso ? h(/** @type {any} */ ("baton-when"), { "data-at": iso }) : "";
 }
