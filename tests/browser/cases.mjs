@@ -167,10 +167,7 @@ export const readmeInputs = {
     };
     await answered(asks(undefined), () => page.fill("form.question input", "blue"), '["blue"]');
     await answered(
-      object(
-        { size: { type: "integer" }, name: { type: "string", title: "Your name" }, note: { type: "string" } },
-        "size",
-      ),
+      object({ size: { type: "integer" }, name: { type: "string", title: "Your name" }, note: { type: "string" } }, "size"),
       async () => {
         assert.equal(await page.getAttribute("form.question [name=size]", "type"), "number");
         await page.fill("form.question [name=size]", "42");
