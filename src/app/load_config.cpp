@@ -78,6 +78,10 @@ class Loader {
     file_ = {};
   }
 
+  void note_given(const Setting& setting) {
+    if (setting.path.starts_with("retention.")) config().engine.retention.is_set = true;
+  }
+
   // `prefix`: "" or the section's name with a dot.
   void take_section(json::Value section, const std::string& prefix) {
     for (const json::Value member : section) {
@@ -95,6 +99,7 @@ class Loader {
                     });
         note_inline_secrets(member);
       } else if (const Setting* setting = dotted ? nullptr : find_setting(path)) {
+        note_given(*setting);
         if (const auto problem = set_from_json(config(), *setting, member))
           wrong_in_file(pointer_of(path), *problem);
       } else if (prefix.empty() && is_section(path)) {
@@ -157,6 +162,7 @@ class Loader {
       known.push_back(variable_of(setting.path));
       const auto found = sources_.environment.find(known.back());
       if (found == sources_.environment.end()) continue;
+      note_given(setting);
       if (const auto problem = set_from_text(config(), setting, found->second)) wrong(known.back(), *problem);
     }
     known.push_back(variable_of(kTokens));
@@ -189,6 +195,7 @@ class Loader {
     for (const auto& [path, text] : sources_.flags) {
       const Setting* setting = find_setting(path);
       if (!setting) continue;
+      note_given(*setting);
       if (const auto problem = set_from_text(config(), *setting, text)) wrong(flag_of(*setting), *problem);
     }
   }

@@ -40,6 +40,7 @@ int cannot_start(const base::Error& error) {
 struct OpenStore {
   std::unique_ptr<store::TaskStore> tasks;
   store::DeliveryStore* deliveries = nullptr;
+  store::RetentionStore* retention = nullptr;
   store::OperatorStore* operators = nullptr;
   std::string server_name = {};
 };
@@ -47,8 +48,9 @@ struct OpenStore {
 template <class Store>
 OpenStore faces_of(std::unique_ptr<Store> store) {
   store::DeliveryStore* const deliveries = store.get();
+  store::RetentionStore* const retention = store.get();
   store::OperatorStore* const operators = store.get();
-  return {std::move(store), deliveries, operators};
+  return {std::move(store), deliveries, retention, operators};
 }
 
 base::Result<OpenStore> open_store(const Config& config, const base::Clock& clock) {
@@ -194,8 +196,8 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   chosen_from = &*catalogue;
   log_start(config, *catalogue);
   Service service(config,
-                  {clock, steady, *store->tasks, *store->deliveries, *store->operators, make, *catalogue,
-                   store->server_name, breakers},
+                  {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
+                   make, *catalogue, store->server_name, breakers},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());

@@ -158,6 +158,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   const auto http_counts = [&http = servers.http] { return http.counts(); };
   pipeline_.set_http_counts(http_counts);
   operator_facts_.http_counts = http_counts;
+  engine_.set_retention(dependencies_.retention);
   const auto recovered = engine_.start();
   if (!recovered) return base::fail(recovered.error());
   const auto grpc_address = start_grpc(servers.grpc);

@@ -23,6 +23,7 @@
 #include "server/operate/routes.h"
 #include "server/pipeline/pipeline.h"
 #include "server/services.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::app {
@@ -33,6 +34,7 @@ struct Dependencies {
   const base::Clock& steady_clock;  // for retries
   store::TaskStore& store;
   store::DeliveryStore& deliveries;
+  store::RetentionStore& retention;
   store::OperatorStore& operators;
   const agents::Catalogue::Make& make_executor;
   agents::Catalogue& catalogue;

@@ -4,11 +4,17 @@
 // Lifetime: the store, the catalogue and the clock must outlive it.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <utility>
+
 #include "engine/bulk_jobs.h"
 #include "engine/delegation.h"
 #include "engine/deliveries.h"
+#include "engine/erasure.h"
 #include "engine/operator_actions.h"
 #include "engine/recovery.h"
+#include "engine/retention.h"
 #include "engine/schedules.h"
 #include "engine/task_service.h"
 #include "engine/turn_stats.h"
@@ -21,6 +27,11 @@ class Engine {
          const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
          std::function<void()> deliveries_written);
   ~Engine();
+
+  // Has tasks leave the store, by age and for operators. Once, before `start`; without it they stay.
+  void set_retention(store::RetentionStore& store);
+  // Null without set_retention.
+  Erasure* erasure() { return leaving_ ? &leaving_->erasure : nullptr; }
 
   // Recovers the turns that an earlier run left unfinished; returns how many.
   base::Result<int> start();
@@ -68,6 +79,7 @@ class Engine {
     LiveTasks::Counts live;
     std::size_t waiting_for_time = 0;  // tasks
     Schedules::Counts schedules;
+    Retention::Counts retention;
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
@@ -78,8 +90,11 @@ class Engine {
  private:
   const EngineOptions options_;
   TurnStats stats_;
+  const agents::Catalogue& catalogue_;
+  const base::Clock& clock_;
   store::OperatorStore& operators_;
   LiveTasks live_;
+  std::optional<CallerUsage> usage_;
   Inbox inbox_;
   Background background_;
   const TaskReader reader_;
@@ -89,6 +104,20 @@ class Engine {
   TaskService tasks_;
   Recovery recovery_;
   Schedules schedules_;
+  struct Leaving {
+    Leaving(store::RetentionStore& kept, Inbox& inbox, TaskService& tasks, const agents::Catalogue& catalogue,
+            Background& background, const base::Clock& clock, const RetentionOptions& options,
+            Erasure::Audit audit)
+        : store(kept),
+          removals(kept, inbox, background),
+          retention(kept, removals, tasks, catalogue, background, clock, options),
+          erasure(kept, removals, background, std::move(audit)) {}
+    store::RetentionStore& store;
+    Removals removals;
+    Retention retention;
+    Erasure erasure;
+  };
+  std::optional<Leaving> leaving_;
   OperatorActions actions_;
   BulkJobs jobs_;
   bool drained_ = false;

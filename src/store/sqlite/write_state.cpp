@@ -14,6 +14,8 @@ std::int64_t largest_key(Connection& connection, const char* sql) {
 }  // namespace
 
 void WriteState::start() {
+  last_task_ = std::max(largest_key(connection_, "SELECT max(task_key) FROM tasks"),
+                        largest_key(connection_, "SELECT last_task FROM retention"));
   last_config_ = largest_key(connection_, "SELECT max(config_key) FROM push_configs");
   last_delivery_ = largest_key(connection_, "SELECT max(delivery_key) FROM deliveries");
   Query resent = connection_.query(
