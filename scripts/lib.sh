@@ -74,3 +74,14 @@ build() {
   fi
   cmake --build "build/$preset" -j "$(nproc)" ${1:+--target "$@"}
 }
+
+# Installs the packages of tests/browser when the lock file is not the one that was installed.
+install_browser_packages() {
+  (
+    cd tests/browser
+    if cmp -s package-lock.json node_modules/.baton-lock; then exit 0; fi
+    npm ci --silent --no-audit --no-fund --ignore-scripts ||
+      die "The browser's packages could not be installed (npm ci in tests/browser)."
+    cp package-lock.json node_modules/.baton-lock
+  )
+}

@@ -1,7 +1,7 @@
 // One task whole: what it is, what it waits for, what can be done, and its log as a timeline.
 import { agents, events, post, task } from "./api.js";
 import { question } from "./answer.js";
-import { copied, facts, state } from "./bits.js";
+import { copied, facts, newId, state } from "./bits.js";
 import { json } from "./content.js";
 import { deliveryList, showDeliveries } from "./delivery-list.js";
 import { confirmed, toast } from "./dialog.js";
@@ -172,7 +172,7 @@ class Task extends Page {
     let made = "";
     const act = async (/** @type {string} */ reason) => {
       const edited = text !== null && field.value !== text;
-      const message = edited ? { role: "ROLE_USER", parts: [{ text: field.value }] } : undefined;
+      const message = edited ? { messageId: newId(), role: "ROLE_USER", parts: [{ text: field.value }] } : undefined;
       made = (await post(`/tasks/${this.key}/retry`, { reason, message })).task.key;
     };
     const more = text === null ? [] : [h("label", { for: "message" }, "Message"), field];

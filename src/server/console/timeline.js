@@ -88,12 +88,25 @@ export class Timeline extends HTMLElement {
 
   /** @param {{after?: number, before?: number}} where */
   async load(where) {
-    const page = await events(this.key, { ...where, limit: size });
+    const page = await this.window(where);
     this.last = Math.max(this.last, page.last);
     this.shown = page.events;
     this.atEnd = this.newest >= this.last;
     if (Number.isNaN(this.start) && this.oldest === 1) this.start = Date.parse(page.events[0]?.at ?? "");
     this.render();
+  }
+
+  // A window has a size in bytes, too: one that ends before an event is asked for with fewer events, until it does.
+  /**
+   * @param {{after?: number, before?: number}} where
+   * @returns {Promise<import("./api.js").EventPage>}
+   */
+  async window(where) {
+    for (let limit = size; ; limit = Math.floor(limit / 4)) {
+      const page = await events(this.key, { ...where, limit });
+      const end = Math.min(where.before ?? 0, page.last + 1) - 1;
+      if ((page.events.at(-1)?.number ?? end) >= end || limit < 4) return page;
+    }
   }
 
   async followOn() {
