@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/process_metrics.h"
 #include "server/access.h"
 #include "server/answers.h"
 
@@ -75,9 +76,14 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
       pages_(kPagesMax, static_cast<std::size_t>(limits.connections_max) + 1, kAnswerWait, readers_,
              engine_.timers()),
-      services_{
-          engine_, dependencies.catalogue, options_, readers_, [this] { return more_metrics(); }, &answers_,
-          &pages_},
+      services_{engine_,
+                dependencies.catalogue,
+                options_,
+                readers_,
+                [this](base::MetricsText& out) { more_metrics(out); },
+                &answers_,
+                &pages_,
+                &requests_},
       pipeline_(services_) {
   admit(config);
 }
@@ -228,22 +234,22 @@ void Service::drain(http::HttpServer& http, server::grpc::GrpcServer& grpc, cons
   done = true;
 }
 
-std::string Service::more_metrics() const {
+void Service::more_metrics(base::MetricsText& out) const {
+  using Type = base::MetricsText::Type;
   const notify::Notifier::Counters sent = notifier_.counters();
-  std::string out =
-      "# HELP baton_webhooks_total Webhook attempts since start, by outcome.\n"
-      "# TYPE baton_webhooks_total counter\n";
-  const auto add = [&](const char* name, std::int64_t value) {
-    out += std::string(name) + " " + std::to_string(value) + "\n";
-  };
-  add("baton_webhooks_total{outcome=\"delivered\"}", sent.delivered);
-  add("baton_webhooks_total{outcome=\"failed\"}", sent.failed_attempts);
-  add("baton_webhooks_total{outcome=\"given_up\"}", sent.given_up);
+  out.family("baton_webhooks_total", Type::counter, "Webhook attempts since start, by outcome.");
+  out.value({{"outcome", "delivered"}}, sent.delivered);
+  out.value({{"outcome", "failed"}}, sent.failed_attempts);
+  out.value({{"outcome", "given_up"}}, sent.given_up);
   if (const auto counts = dependencies_.deliveries.delivery_counts()) {
-    out += "# HELP baton_webhooks_waiting Webhooks not yet delivered.\n# TYPE baton_webhooks_waiting gauge\n";
-    add("baton_webhooks_waiting", counts->waiting);
+    out.gauge("baton_webhooks_waiting", "Webhooks not yet delivered.", counts->waiting);
   }
-  return out + dependencies_.breakers.metrics();
+  out.family("baton_webhook_attempt_duration_seconds", Type::histogram,
+             "How long an attempt at a webhook took.");
+  out.histogram({}, notifier_.attempt_time().snapshot());
+  dependencies_.breakers.add_to(out);
+  add_database_size(out, config_.store.path);
+  add_process_metrics(out);
 }
 
 }  // namespace baton::app

@@ -57,7 +57,7 @@ class Service {
   void look_at_cards() const;
   void reload(const LoadedConfig& loaded);
   void drain(http::HttpServer& http, server::grpc::GrpcServer& grpc, const sigset_t& signals);
-  std::string more_metrics() const;
+  void more_metrics(base::MetricsText& out) const;
 
   const Config& config_;
   const Dependencies dependencies_;
@@ -69,6 +69,7 @@ class Service {
   base::WorkerPool readers_;
   server::AnswerBudget answers_;
   server::AnswerBudget pages_;
+  server::RequestStats requests_;
   const server::Services services_;
   server::Pipeline pipeline_;
 };

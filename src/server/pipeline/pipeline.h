@@ -12,7 +12,9 @@
 //   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
 //   call          the operation (a2a/operations.h, chat/routes.cpp).
 //   encode        the binding writes the operation's answer value, or each item of its stream.
-//   respond       the connection layer's Exchange; what browsers need is added here, for every answer.
+//   respond       the connection layer's Exchange; what browsers need is added here, for every answer, and
+//   the
+//                 answer is counted and noted (observed_exchange.h).
 //
 // Every path of the program:
 //
@@ -41,6 +43,7 @@
 #include "http/http_server.h"
 #include "server/chat/routes.h"
 #include "server/endpoint.h"
+#include "server/pipeline/observed_exchange.h"
 #include "server/pipeline/wrong_tokens.h"
 #include "server/services.h"
 
@@ -74,7 +77,7 @@ class Pipeline {
   void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
 
  private:
-  using ExchangePtr = std::shared_ptr<http::Exchange>;
+  using ExchangePtr = std::shared_ptr<ObservedExchange>;
   // A path that belongs to an agent: the agent, and the path after its prefix.
   struct Target : Endpoint {
     std::string_view rest;
