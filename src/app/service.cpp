@@ -24,9 +24,10 @@ constexpr std::size_t kPagesMax = 64 << 20;
 
 // The functions below add what follows from several settings to the options that were configured.
 
-engine::EngineOptions engine_options(const Config& config, const std::string& server_name) {
+engine::EngineOptions engine_options(const Config& config, const Dependencies& dependencies) {
   engine::EngineOptions options = config.engine;
-  if (!server_name.empty()) options.node = server_name;
+  if (!dependencies.server_name.empty()) options.node = dependencies.server_name;
+  options.spans = dependencies.spans;
   options.on_flush_failed = [](const base::Error& error) {
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();
@@ -35,6 +36,12 @@ engine::EngineOptions engine_options(const Config& config, const std::string& se
   options.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
     return notify::check_webhook(push, policy);
   };
+  return options;
+}
+
+notify::NotifierOptions webhook_options(const Config& config, base::SpanQueue* spans) {
+  notify::NotifierOptions options = config.webhooks;
+  options.spans = spans;
   return options;
 }
 
@@ -66,8 +73,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
       engine_(dependencies.store, dependencies.deliveries, dependencies.catalogue, dependencies.clock,
-              engine_options(config, dependencies.server_name), [this] { notifier_.wake(); }),
-      notifier_(engine_.deliveries(), dependencies.steady_clock, config.webhooks,
+              engine_options(config, dependencies), [this] { notifier_.wake(); }),
+      notifier_(engine_.deliveries(), dependencies.steady_clock, webhook_options(config, dependencies.spans),
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);
                 }),
@@ -83,7 +90,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                 [this](base::MetricsText& out) { more_metrics(out); },
                 &answers_,
                 &pages_,
-                &requests_},
+                &requests_,
+                {dependencies.spans, config.log.access}},
       pipeline_(services_) {
   admit(config);
 }
@@ -248,6 +256,7 @@ void Service::more_metrics(base::MetricsText& out) const {
              "How long an attempt at a webhook took.");
   out.histogram({}, notifier_.attempt_time().snapshot());
   dependencies_.breakers.add_to(out);
+  if (dependencies_.exporter != nullptr) dependencies_.exporter->add_to(out);
   add_database_size(out, config_.store.path);
   add_process_metrics(out);
 }

@@ -36,6 +36,8 @@ struct Dependencies {
   agents::Catalogue& catalogue;
   std::string server_name;                   // to other servers; empty: another one in each run
   const http::outbound::Breakers& breakers;  // for metrics
+  base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none
+  const TraceExporter* exporter = nullptr;   // for metrics; null: none
 };
 
 class Service {
