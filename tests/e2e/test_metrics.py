@@ -2,10 +2,11 @@
 there."""
 import json
 import re
+import signal
 import subprocess
 
+import client
 import harness
-import new_generations
 import webhooks
 
 MONITORING = harness.ROOT / "scripts" / "monitoring"
@@ -47,14 +48,18 @@ class Metrics(harness.ServerCase):
         super().setUpClass()
         cls.call_far_away()
         with webhooks.Receiver() as receiver:
-            push = {"url": receiver.url()}
-            new_generations.Rpc10(cls.server, "echo").send("hello", push=push)
+            cls.send("echo", "hello", {"taskPushNotificationConfig": {"url": receiver.url()}})
             receiver.wait(lambda got: got.deliveries)
-        for agent in ("bad", "nobody"):
-            cls.server.rpc("message/send", {"message": {"messageId": "m-" + agent, "role": "user",
-                                                        "parts": [{"kind": "text", "text": "crash"}]}}, agent=agent)
+        cls.send("bad", "exit 3")
+        cls.server.http("POST", "/agents/nobody", body=b"{}")
         cls.text = cls.server.http("GET", "/metrics").raw.decode()
         cls.found = families(cls.text)
+
+    @classmethod
+    def send(cls, agent, text, configuration=None):
+        message = {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": text}]}
+        return cls.server.call("SendMessage", {"message": message, "configuration": configuration or {}}, agent=agent,
+                               headers={"A2A-Version": "1.0"})
 
     @classmethod
     def call_far_away(cls):
@@ -64,9 +69,9 @@ class Metrics(harness.ServerCase):
         card = {"name": "far", "version": "1", "description": "", "skills": [],
                 "baton": {"executor": "ag-ui", "url": "http://127.0.0.1:1/", "turn_timeout_s": 1}}
         (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
-        cls.server.process.send_signal(1)
+        cls.server.process.send_signal(signal.SIGHUP)
         harness.wait_for(lambda: "far" in cls.server.http("GET", "/agents").raw.decode())
-        new_generations.Rpc10(cls.server, "far").send("hello")
+        cls.send("far", "hello")
 
     def of(self, name, **labels):
         return [one for one in self.found.get(name, []) if labels.items() <= one.items()]

@@ -60,6 +60,7 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
   const http::Request& request = exchange->request();
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(services_.options, request)) {
+    note_refusal(request, "the host that it named is not served here");
     return exchange->reply(
         plain_error(403, "this host is not served here: the setting hosts lists those that are"));
   }
@@ -109,6 +110,7 @@ Pipeline::Target Pipeline::target_of(const http::Request& request) const {
 base::Result<Admitted> Pipeline::admit(const http::Request& head) const {
   if (!is_open_.load(std::memory_order_acquire)) return base::fail(base::ErrorCode::unavailable, "starting");
   if (!host_is_served(services_.options, head)) {
+    note_refusal(head, "the host that it named is not served here");
     return base::fail(base::ErrorCode::permission_denied, "this host is not served here");
   }
   const Target target = target_of(head);
@@ -151,12 +153,20 @@ http::Reply Pipeline::readiness() const {
   return text(200, std::move(body));
 }
 
+void Pipeline::note_refusal(const http::Request& request, std::string_view reason) const {
+  refusals_.note(client_address(services_.options, request), reason, std::chrono::steady_clock::now());
+}
+
 std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& request,
                                                      const base::Error& error) const {
   // Only unknown tokens count: not a missing one, nor a valid one for another agent.
   const bool tried =
       error.code == base::ErrorCode::unauthenticated && !request.header("Authorization").empty();
-  if (!tried) return std::chrono::milliseconds(0);
+  if (!tried) {
+    const bool has_token = error.code == base::ErrorCode::permission_denied;
+    note_refusal(request, has_token ? "its token is not for this agent" : "it has no token");
+    return std::chrono::milliseconds(0);
+  }
   return wrong_tokens_.noted(client_address(services_.options, request), std::chrono::steady_clock::now());
 }
 
@@ -172,6 +182,7 @@ std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Ta
                                            Refuse&& refuse) const {
   const http::Request& request = exchange->request();
   if (!origin_may_call(services_.options, request)) {
+    note_refusal(request, "pages of its origin may not call");
     exchange->reply(plain_error(403, "pages of this origin may not call"));
     return std::nullopt;
   }

@@ -44,6 +44,7 @@
 #include "server/chat/routes.h"
 #include "server/endpoint.h"
 #include "server/pipeline/observed_exchange.h"
+#include "server/pipeline/refusal_log.h"
 #include "server/pipeline/wrong_tokens.h"
 #include "server/services.h"
 
@@ -102,7 +103,8 @@ class Pipeline {
   // the caller that may not; with a delay if wrong tokens keep coming from its address.
   template <class Refuse>
   std::optional<Admitted> admitted(const ExchangePtr& exchange, const Target& target, Refuse&& refuse) const;
-  // Returns how long to delay the refusal.
+  void note_refusal(const http::Request& request, std::string_view reason) const;
+  // Logs that the caller is refused, and returns how long to delay that.
   std::chrono::milliseconds note_wrong_token(const http::Request& request, const base::Error& error) const;
   template <class Refuse>
   void refuse_caller(const http::Request& request, const base::Error& error, Refuse&& refuse) const;
@@ -110,6 +112,7 @@ class Pipeline {
   const Services& services_;
   const std::unique_ptr<chat::RunClaims> claims_ = std::make_unique<chat::RunClaims>();
   mutable WrongTokens wrong_tokens_;
+  mutable RefusalLog refusals_;
   std::string base_url_;  // read only after `open`
   std::function<http::Counts()> http_counts_;
   std::atomic<bool> ready_{false};
