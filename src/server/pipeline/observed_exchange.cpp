@@ -3,10 +3,8 @@
 #include "server/access.h"
 
 namespace baton::server {
-
-ObservedExchange::ObservedExchange(const Services& services, std::shared_ptr<http::Exchange> exchange,
-                                   bool is_shared)
-    : services_(services), exchange_(std::move(exchange)), is_shared_(is_shared) {
+ObservedExchange::ObservedExchange(const Services& services, std::shared_ptr<http::Exchange> exchange)
+    : services_(services), exchange_(std::move(exchange)) {
   if (services.watch) note_ = std::make_shared<RequestNote>(services.watch, exchange_->request());
 }
 
@@ -41,7 +39,7 @@ void ObservedExchange::reply_stream(Headers headers, std::string events, std::sh
 }
 
 ObservedExchange::Headers ObservedExchange::with_cors(Headers headers) const {
-  if (!is_shared_) return headers;
+  if (!adds_cors_) return headers;
   for (auto& header : cors_headers(services_.options, request())) headers.push_back(std::move(header));
   return headers;
 }

@@ -1,5 +1,5 @@
-// ObservedExchange: the Exchange that the pipeline hands on. It sees to it that the answer is counted and
-// noted and, if it is shared, adds what lets a browser page of the request's origin read it.
+// ObservedExchange: the Exchange that the pipeline hands on. It adds to each answer what lets a browser page
+// of the request's origin read it, and sees to it that the answer is counted and noted.
 //
 // Threads: as http::Exchange.
 #pragma once
@@ -21,9 +21,11 @@ class ObservedExchange final : public http::Exchange {
   using Headers = std::vector<std::pair<std::string, std::string>>;
 
  public:
-  ObservedExchange(const Services& services, std::shared_ptr<http::Exchange> exchange, bool is_shared);
+  ObservedExchange(const Services& services, std::shared_ptr<http::Exchange> exchange);
   ~ObservedExchange() override;
 
+  // Adds no headers for browser pages: none may read the answer, or the answer has them. Before the answer.
+  void leave_headers() { adds_cors_ = false; }
   // The request has reached this agent, in this protocol.
   void reached(const agents::Agent& agent, Protocol protocol);
   // Null: nobody wants to know.
@@ -45,11 +47,11 @@ class ObservedExchange final : public http::Exchange {
 
   const Services& services_;
   const std::shared_ptr<http::Exchange> exchange_;
-  const bool is_shared_;
   const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   RequestNotePtr note_;
   const agents::Agent* agent_ = nullptr;
   Protocol protocol_ = Protocol::other;
+  bool adds_cors_ = true;
   std::atomic<bool> counted_{false};
 };
 

@@ -61,30 +61,32 @@ http::Hooks Pipeline::hooks() const {
 }
 
 void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
-  // Pages of other origins never read an operator's answer. A preflight says itself what they may.
-  const http::Request& request = way_back->request();
-  const bool is_shared = !is_for_operators(request.path) && request.method != "OPTIONS";
-  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back), is_shared);
+  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
+  const http::Request& request = exchange->request();
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(services_.options, request)) {
     note_refusal(request, "the host that it named is not served here");
     return exchange->reply(
         plain_error(403, "this host is not served here: the setting hosts lists those that are"));
   }
-  // Before the preflight: there is none for operators.
-  if (is_for_operators(request.path)) {
+  // Before the preflight, and without the headers that let other origins read an answer.
+  const bool is_preflight = request.method == "OPTIONS", is_for_operator = is_for_operators(request.path);
+  if (is_preflight || is_for_operator) exchange->leave_headers();
+  if (is_for_operator) {
     if (operators_ && operators_with_callers_) return serve_operators(exchange, services_.options);
     return exchange->reply(plain_error(404, "nothing is served at this path"));
   }
-  if (request.method == "OPTIONS") return exchange->reply(preflight(services_.options, request));
+  if (is_preflight) return exchange->reply(preflight(services_.options, request));
   route(exchange);
 }
 
 void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
-  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back), false);
+  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
+  exchange->leave_headers();
   const http::Request& request = exchange->request();
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(*operator_options_, request)) {
+    note_refusal(request, "the host that it named is not served here");
     return exchange->reply(plain_error(403, "this host is not served here"));
   }
   if (is_for_operators(request.path)) return serve_operators(exchange, *operator_options_);
@@ -94,9 +96,11 @@ void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
 // The stages origin, authenticate and call of operators. No page of another origin gets an answer.
 void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const {
   const http::Request& request = exchange->request();
-  if (!is_of_own_page(options, request))
+  if (!is_of_own_page(options, request)) {
+    note_refusal(request, "pages of its origin may not call");
     return exchange->reply(
         operate::error_reply(403, "permission_denied", "pages of other origins may not call"));
+  }
   if (console::serves(request.path)) return exchange->reply(console::reply_to(request));
   if (!is_open_.load(std::memory_order_acquire))
     return exchange->reply(operate::error_reply(503, "unavailable", "starting"));

@@ -59,7 +59,7 @@ class Pipeline {
 
   void handle(std::shared_ptr<http::Exchange> exchange) const;
   // For a listener of operators alone: health checks, the operator API and the console.
-  void handle_operator(std::shared_ptr<http::Exchange> exchange) const;
+  void handle_operator(std::shared_ptr<http::Exchange> way_back) const;
   // For the server whose handler is `handle`. Small requests are handled on the loop's thread: whatever of
   // them may block calls Exchange::block first.
   http::Hooks hooks() const;
