@@ -21,7 +21,7 @@ constexpr milliseconds kFirstRound{5'000};
 constexpr std::int64_t kSparePages = 256;
 
 constexpr std::array kRuledStates{State::completed, State::canceled, State::failed, State::rejected,
-                             State::input_required};
+                                  State::input_required};
 
 std::string words_for(milliseconds time) {
   constexpr milliseconds kDay{86'400'000};

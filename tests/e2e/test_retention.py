@@ -6,6 +6,7 @@ import sqlite3
 import a2a_case
 import client
 import harness
+import plan_case
 
 DAY_MS = 86_400_000
 
@@ -131,3 +132,23 @@ class Caps(a2a_case.A2aCase):
         self.server.send("end " + "x" * 70_000)
         refused = self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("end")})
         self.assertIn("keeps no more than 65536 bytes of one caller", refused.raw.decode())
+
+
+class Trees(plan_case.PlanCase):
+    CONFIG = {"retention": {"completed_s": 1}}
+    PLANS = {"two": {"sequence": [plan_case.hand("say a"), plan_case.hand("say b")]},
+             "holds": {"sequence": [plan_case.hand("say c"), plan_case.hand("hold h-1 d")]}}
+
+    def of_tree(self):
+        return rows(self.server, "SELECT agent, state FROM tasks ORDER BY task_key")
+
+    def test_a_tree_goes_as_a_whole_and_not_before_its_root_has_ended(self):
+        held = self.begin("holds")
+        harness.wait_for(lambda: ("hand", "completed") in self.of_tree(), what="the first step")
+        self.run_plan("two")
+        # By the time that the other tree has gone, the first step is older than it was.
+        harness.wait_for(lambda: len(self.of_tree()) == 3, what="the other tree to go")
+        self.assertIn(("hand", "completed"), self.of_tree())
+        self.server.gate("hand", "h-1")
+        self.ended(held, "holds")
+        harness.wait_for(lambda: not self.of_tree(), what="the tree to go")

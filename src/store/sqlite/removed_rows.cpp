@@ -147,7 +147,8 @@ bool tidy_log(Connection& connection) {
     Query sizes = connection.query(
         "SELECT length(body) FROM events WHERE event_key BETWEEN ? AND ? ORDER BY event_key LIMIT ?",
         event_key(key, {}), event_key(key, task::kLogEnd), kRemovedEventsMax);
-    for (std::int64_t bytes = 0; bytes < kRemovedBytesMax && sizes.step(); ++events) bytes += sizes.integer(0);
+    for (std::int64_t bytes = 0; bytes < kRemovedBytesMax && sizes.step(); ++events)
+      bytes += sizes.integer(0);
   }
   if (!delete_events(connection, key, std::max<std::int64_t>(events, 1))) {
     connection.run("DELETE FROM removed_logs WHERE task_key = ?", key);
