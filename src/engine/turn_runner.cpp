@@ -200,6 +200,7 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
       turn->conversation = name_of_conversation(head);
       turn->hops.push_back(hop_of(options_, head.agent));
     }
+    if (options_.spans != nullptr) link_to_first(*run, reader_);
     run->attach(agent->executor->start(std::move(*turn), run));
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
@@ -265,7 +266,6 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   turn.hops = std::move(input->request.hops);
   turn.trace = base::traceparent_below(input->request.trace, {turn.id, std::to_string(turn.attempt)});
   if (!turn.hops.empty() || !turn.trace.empty()) run.inherit({turn.hops, turn.trace, input->request.trace});
-  if (options_.spans != nullptr) link_to_first(run, reader_);
   turn.used_ids = std::move(taken);
   return turn;
 }
