@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "base/text.h"
+#include "client/call_span.h"
+#include "client/freshness.h"
 #include "client/remote.h"
 #include "http/http_text.h"
 #include "json/document.h"
 #include "protocol/sse/sse_reader.h"
-#include "task/span_names.h"
 
 namespace baton::client {
 namespace {
@@ -221,30 +222,6 @@ http::outbound::HttpRequest basic_request(std::string url, const Access& access,
   return request;
 }
 
-// Empty also for one that is not to be sent back.
-std::string etag_of(const http::outbound::HttpAnswer& answer) {
-  constexpr std::size_t kMost = 256;
-  std::string etag = http::outbound::header_of(answer, "ETag");
-  const bool is_good =
-      etag.size() <= kMost && std::ranges::all_of(etag, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
-  return is_good ? etag : std::string();
-}
-
-std::optional<std::chrono::seconds> max_age_of(const http::outbound::HttpAnswer& answer) {
-  constexpr std::int64_t kMost = 24 * 3'600;
-  constexpr std::string_view kMaxAge = "max-age=";
-  std::optional<std::chrono::seconds> found;
-  const std::string header = lower(http::outbound::header_of(answer, "Cache-Control"));
-  for (std::string_view rest = header; !rest.empty();) {
-    const std::string_view word = http::next_member(rest);
-    if (word == "no-cache" || word == "no-store") return std::chrono::seconds(0);
-    if (!word.starts_with(kMaxAge)) continue;
-    const auto seconds = base::number_in<std::int64_t>(word.substr(kMaxAge.size()));
-    if (seconds) found = std::chrono::seconds(std::clamp<std::int64_t>(*seconds, 0, kMost));
-  }
-  return found;
-}
-
 constexpr int kUnauthorized = 401;
 
 const CallError* error_in(const StreamEnd& end) {
@@ -321,23 +298,8 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
       remote_.access, stop_fd_, [&](const std::string& token) {
         return call(request, timeout, {token, timer.trace()});
       });
-  end_span(timer, error_in(result));
+  if (timer.wants(!result)) timer.end(call_span(remote_, error_in(result)));
   return result;
-}
-
-void RemoteEndpoint::end_span(base::SpanTimer& timer, const CallError* error) const {
-  namespace names = task::spans;
-  if (!timer.wants(error != nullptr)) return;
-  base::Span span;
-  span.name = "a2a.client";
-  span.kind = base::Span::Kind::client;
-  if (error != nullptr) span.error = error->text.empty() ? "failed" : error->text;
-  if (error != nullptr && error->status > 0) span.with(names::kHttpStatus, std::int64_t{error->status});
-  if (const auto url = http::outbound::parse_url(remote_.url)) {
-    span.with(names::kServerAddress, url->host).with(names::kServerPort, std::int64_t{url->port});
-  }
-  span.with(names::kA2aVersion, protocol::name_of(dialect().version()));
-  timer.end(std::move(span));
 }
 
 tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::ClientRequest& request,
@@ -368,7 +330,8 @@ StreamEnd RemoteEndpoint::stream(const StreamRequest& request, const OnStreamEve
   StreamEnd end = with_token<StreamEnd>(remote_.access, stop_fd_, [&](const std::string& token) {
     return stream(request, on_event, {token, timer.trace()});
   });
-  end_span(timer, end.error ? &*end.error : nullptr);
+  const CallError* const error = end.error ? &*end.error : nullptr;
+  if (timer.wants(error != nullptr)) timer.end(call_span(remote_, error));
   return end;
 }
 

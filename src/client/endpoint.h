@@ -116,7 +116,6 @@ class RemoteEndpoint {
   StreamEnd stream(const StreamRequest& request, const OnStreamEvent& on_event, const Shown& shown) const;
   http::outbound::HttpRequest http(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
   ChannelCall grpc_call(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
-  void end_span(base::SpanTimer& timer, const CallError* error) const;
 
   const Remote remote_;
   const std::shared_ptr<const GrpcChannel> channel_;  // shared by copies; null: HTTP

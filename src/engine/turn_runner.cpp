@@ -200,6 +200,7 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
       turn->conversation = name_of_conversation(head);
       turn->hops.push_back(hop_of(options_, head.agent));
     }
+    if (options_.spans != nullptr) link_to_first(*run, reader_);
     run->attach(agent->executor->start(std::move(*turn), run));
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
@@ -264,20 +265,9 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   }
   turn.hops = std::move(input->request.hops);
   turn.trace = base::traceparent_below(input->request.trace, {turn.id, std::to_string(turn.attempt)});
-  if (!turn.hops.empty() || !turn.trace.empty()) {
-    run.inherit({turn.hops, turn.trace, input->request.trace, first_trace(head, turn.trace)});
-  }
+  if (!turn.hops.empty() || !turn.trace.empty()) run.inherit({turn.hops, turn.trace, input->request.trace});
   turn.used_ids = std::move(taken);
   return turn;
-}
-
-// The trace of the task's first message, for a later turn's span to refer to.
-std::string TurnRunner::first_trace(const task::TaskHead& head, const std::string& trace) const {
-  constexpr task::EventNumber kFirstMessage{2};
-  const bool is_later = head.turn_message.value > kFirstMessage.value;
-  if (options_.spans == nullptr || !is_later || !base::is_sampled(trace)) return {};
-  const auto first = reader_.turn_input(head.key, kFirstMessage);
-  return first ? first->request.trace : std::string();
 }
 
 // One set for all running turns of a context; deleted with the last of them.
@@ -377,9 +367,8 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     const auto found = running.find(head.key);
     if (found != running.end() && found->second == run) running.erase(found);
   });
-  const auto took = run->age();
-  stats_.note_turn(head, took);
-  if (options_.spans != nullptr) add_turn_span(*options_.spans, *run, took);
+  stats_.note_turn(head, run->age());
+  if (options_.spans != nullptr) add_turn_span(*options_.spans, *run);
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);

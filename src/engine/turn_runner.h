@@ -110,7 +110,6 @@ class TurnRunner final : private RunningTurn::Owner {
   void execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});
   base::Result<agents::Turn> describe(RunningTurn& run, const agents::Agent& agent,
                                       std::optional<store::TurnInput> first) const;
-  std::string first_trace(const task::TaskHead& head, const std::string& trace) const;
   std::string tell_budget(const task::TaskHead& head, const agents::Agent& agent, agents::Turn& turn) const;
   base::Result<void> take_log(RunningTurn& run, const agents::Agent& agent, agents::Turn& turn) const;
   std::shared_ptr<agents::UsedIds> used_ids(task::ContextKey context) const;

@@ -1,5 +1,6 @@
 #include "engine/turn_span.h"
 
+#include "base/trace_context.h"
 #include "task/span_names.h"
 
 namespace baton::engine {
@@ -7,7 +8,7 @@ namespace {
 namespace names = task::spans;
 }
 
-void add_turn_span(base::SpanQueue& spans, const RunningTurn& run, std::chrono::nanoseconds took) {
+void add_turn_span(base::SpanQueue& spans, const RunningTurn& run) {
   const task::TaskHead head = run.head();
   const bool has_failed = head.turn_state == task::TurnState::none &&
                           (head.state == task::State::failed || head.state == task::State::rejected);
@@ -17,7 +18,7 @@ void add_turn_span(base::SpanQueue& spans, const RunningTurn& run, std::chrono::
   span.trace = lineage.trace;
   span.parent = lineage.parent;
   span.name = std::string(names::kInvokeAgent) + " " + head.agent.value;
-  span.took = took;
+  span.took = run.age();
   if (has_failed) span.error = task::name_of(head.state);
   if (!lineage.first.empty() && lineage.first != lineage.parent) span.links.push_back(lineage.first);
   span.with(names::kOperation, names::kInvokeAgent).with(names::kAgentName, head.agent.value);
@@ -26,6 +27,17 @@ void add_turn_span(base::SpanQueue& spans, const RunningTurn& run, std::chrono::
   span.with(names::kTurn, head.turn.value).with(names::kAttempt, std::int64_t{head.attempt});
   if (head.tokens > 0) span.with(names::kTokens, head.tokens);
   spans.add(std::move(span));
+}
+
+void link_to_first(RunningTurn& run, const TaskReader& reader) {
+  constexpr task::EventNumber kFirstMessage{2};  // after the status submitted
+  const task::TaskHead head = run.head();
+  RunningTurn::Lineage lineage = run.lineage();
+  if (head.turn_message <= kFirstMessage || !base::is_sampled(lineage.trace)) return;
+  const auto first = reader.turn_input(head.key, kFirstMessage);
+  if (!first) return;
+  lineage.first = first->request.trace;
+  run.inherit(std::move(lineage));
 }
 
 void add_child_span(base::SpanTimer& timer, const std::string& agent, const task::TaskId& child,

@@ -49,9 +49,8 @@ TEST_CASE("OTLP: ids are hex, 64-bit numbers strings, enumerations numbers") {
   CHECK(span["kind"].json().text == "2");
   CHECK(span["startTimeUnixNano"].str() == "1799999999750000000");
   CHECK(span["endTimeUnixNano"].str() == "1800000000000000000");
-  CHECK(span["attributes"].json().text ==
-        R"([{"key":"gen_ai.agent.name","value":{"stringValue":"echo"}},)"
-        R"({"key":"baton.turn","value":{"intValue":"9007199254740993"}}])");
+  CHECK(span["attributes"].json().text == R"([{"key":"gen_ai.agent.name","value":{"stringValue":"echo"}},)"
+                                          R"({"key":"baton.turn","value":{"intValue":"9007199254740993"}}])");
   CHECK(span["status"].missing());
   CHECK(span["links"].missing());
 }
@@ -76,8 +75,8 @@ TEST_CASE("OTLP: a span that begins its trace has no parent") {
 TEST_CASE("OTLP: partial success is read as a string or a number, and nothing else counts") {
   CHECK(app::rejected_spans(R"({"partialSuccess":{"rejectedSpans":"3"}})") == 3);
   CHECK(app::rejected_spans(R"({"partialSuccess":{"rejectedSpans":4}})") == 4);
-  for (const char* other : {"", "{}", "[]", "no JSON", R"({"partialSuccess":{}})", R"({"partialSuccess":null})",
-                            R"({"partialSuccess":{"rejectedSpans":"-3"}})"}) {
+  for (const char* other : {"", "{}", "[]", "no JSON", R"({"partialSuccess":{}})",
+                            R"({"partialSuccess":null})", R"({"partialSuccess":{"rejectedSpans":"-3"}})"}) {
     CHECK(app::rejected_spans(other) == 0);
   }
 }

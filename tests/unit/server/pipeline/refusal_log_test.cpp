@@ -22,7 +22,8 @@ TEST_CASE("RefusalLog: a flood from many addresses is forgotten, not kept") {
   const server::RefusalLog::Time now(seconds(1'000));
   CHECK(log.note("192.0.2.1", "no token", now));
   for (std::size_t i = 0; i < server::RefusalLog::kPlacesMax; ++i) {
-    log.note("10." + std::to_string(i / 65'536) + "." + std::to_string(i / 256 % 256) + "." + std::to_string(i % 256),
+    log.note("10." + std::to_string(i / 65'536) + "." + std::to_string(i / 256 % 256) + "." +
+                 std::to_string(i % 256),
              "no token", now);
   }
   CHECK(log.note("192.0.2.1", "no token", now));
