@@ -46,7 +46,7 @@ class BulkJob extends Page {
     this.more.addEventListener("click", () => this.attempt(() => this.page(this.next)));
     this.every(1000, async () => {
       const isDone = await this.page("");
-      if (isDone) (clearTimeout(this.timer), this.round++);
+      if (isDone) this.settle();
     });
   }
 
