@@ -138,7 +138,7 @@ export const retry = {
   async run(page, { server }) {
     const key = await server.made("fail once", "failed");
     await goes(page, server, `/tasks/${key}`);
-    await page.click("button:has-text('Retry as a new task…')");
+    await page.click("button:has-text('Retry as new…')");
     await page.fill("dialog #message", "echo better");
     await confirms(page, "Retry");
     await sees(page, ".head .state", "completed");

@@ -1,4 +1,4 @@
-// Agents: how they are, what they do; pausing, resuming, scaling.
+// Agents: how they are, what they do; pausing and resuming.
 import { agents, post } from "./api.js";
 import { nothing, number, state } from "./bits.js";
 import { words } from "./content.js";
@@ -64,6 +64,7 @@ class Agents extends Page {
       ["p50", turns ? short(turns.p50) : "–", ""],
       ["p99", turns ? short(turns.p99) : "–", ""],
       ["Tokens", number(row.tokens), ""],
+      ...(row.workers === undefined ? [] : [["Workers", number(row.workers), ""]]),
     ];
     return h(
       "li",
@@ -114,44 +115,20 @@ class Agents extends Page {
         row.paused
           ? "Queued turns go on."
           : "Running turns go on to their end; new ones wait in the queue. It stays paused after a restart.",
-        {},
       ),
     );
-    const scale = h("button", { type: "button" }, `Workers: ${row.workers}…`);
-    scale.addEventListener("click", () => this.scale(row));
-    return h("div", { class: "buttons" }, pause, row.workers === undefined ? null : scale);
-  }
-
-  /** @param {AgentRow} row */
-  scale(row) {
-    const field = h("input", {
-      type: "number",
-      min: "1",
-      max: "64",
-      required: true,
-      value: String(row.workers),
-      id: "workers",
-    });
-    const body = {
-      get workers() {
-        return Number(field.value);
-      },
-    };
-    this.act(row, "scale", "", body, [h("label", { for: "workers" }, "Workers"), field]);
+    return h("div", { class: "buttons" }, pause);
   }
 
   /**
    * @param {AgentRow} row
    * @param {string} action
    * @param {string} about
-   * @param {object} body
-   * @param {HTMLElement[]} more
    */
-  async act(row, action, about, body, more = []) {
+  async act(row, action, about) {
     const verb = action[0].toUpperCase() + action.slice(1);
-    const act = (/** @type {string} */ reason) =>
-      post(`/agents/${encodeURIComponent(row.name)}/${action}`, { ...body, reason });
-    if (!(await confirmed({ title: `${verb} ${row.name}`, words: about, verb, more, act }))) return;
+    const act = (/** @type {string} */ reason) => post(`/agents/${encodeURIComponent(row.name)}/${action}`, { reason });
+    if (!(await confirmed({ title: `${verb} ${row.name}`, words: about, verb, act }))) return;
     toast(`${row.name}: ${action} was accepted.`);
     this.attempt(() => this.refresh());
   }

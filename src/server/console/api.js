@@ -46,8 +46,7 @@ import { frames } from "./sse.js";
  * }} AuditRow
  * @typedef {{at: string, rows: AuditRow[], next?: string}} AuditPage
  * @typedef {{
- *   id: string, agent: string, caller: string, cron: string, timeZone: string, text: string, missed: string,
- *   nextAt?: string, lastTask?: TaskRow
+ *   id: string, agent: string, caller: string, text: string, missed: string, nextAt?: string, lastTask?: TaskRow
  * }} ScheduleRow
  * @typedef {{
  *   at: string, startedAt: string, version: string, storeWritable: boolean,
@@ -57,10 +56,10 @@ import { frames } from "./sse.js";
  *   oldestQueued?: TaskRow, oldestQuestion?: TaskRow
  * }} Overview
  * @typedef {{
- *   at: string, job: string, action: string, actor: string, reason: string, state: string, createdAt: string,
- *   expected: number, done: number, failed: number, items: {task: string, outcome: string, made?: string}[],
- *   next?: string
- * }} Bulk
+ *   job: string, action: string, actor: string, reason: string, filter?: Record<string, unknown>, state: string,
+ *   createdAt: string, tasks: number, done: number, refused: number
+ * }} BulkJob
+ * @typedef {BulkJob & {items: {task: string, outcome?: string, detail?: string}[], next?: string}} Bulk
  * @typedef {Record<string, string | number | undefined>} Query
  */
 
@@ -166,6 +165,8 @@ export const schedules = (signal) => get("/schedules", {}, signal);
 export const deliveries = (query, signal) => get("/deliveries", query, signal);
 /** @type {(query: Query, signal?: AbortSignal) => Promise<AuditPage>} */
 export const audit = (query, signal) => get("/audit", query, signal);
+/** @type {(signal?: AbortSignal) => Promise<{jobs: BulkJob[]}>} */
+export const bulkJobs = (signal) => get("/bulk", {}, signal);
 /** @type {(job: string, query: Query, signal?: AbortSignal) => Promise<Bulk>} */
 export const bulk = (job, query, signal) => get(`/bulk/${encodeURIComponent(job)}`, query, signal);
 /** @type {(query: Query, signal?: AbortSignal) => Promise<TaskPage>} */

@@ -9,6 +9,7 @@ import "./agents.js";
 import "./audit.js";
 import "./bulk.js";
 import "./deliveries.js";
+import "./jobs.js";
 import "./overview.js";
 import "./plans.js";
 import "./playground.js";
@@ -35,7 +36,8 @@ const views = [
 function pageFor() {
   const { page, rest } = route();
   if (page === "tasks" && rest[0]) return { tag: "baton-task", id: `task ${rest[0]}` };
-  if (page === "bulk" && rest[0]) return { tag: "baton-bulk", id: `bulk ${rest[0]}` };
+  if (page === "bulk" && !rest[0]) return { tag: "baton-jobs", id: "jobs" };
+  if (page === "bulk") return { tag: "baton-bulk", id: `bulk ${rest[0]}` };
   const view = views.find(({ path, act }) => path === page && (!act || session.role === "operator"));
   return view ? { tag: view.tag, id: view.path } : null;
 }

@@ -5,6 +5,20 @@ import { fill, h, keyed } from "./dom.js";
 import { Page } from "./page.js";
 import { when } from "./when.js";
 
+/** @param {string} name */
+const isOver = (name) => name === "done" || name === "abandoned";
+
+/** @param {import("./api.js").Bulk["items"][number]} item */
+function result({ task, outcome, detail }) {
+  return h(
+    "li",
+    { class: "row plain", "data-row": "" },
+    taskLink(task),
+    h("span", { class: outcome === "done" ? "good" : outcome ? "bad" : "faint" }, outcome ?? "not yet"),
+    detail ? h("span", { class: "faint" }, detail) : null,
+  );
+}
+
 class BulkJob extends Page {
   constructor() {
     super();
@@ -31,8 +45,8 @@ class BulkJob extends Page {
     );
     this.more.addEventListener("click", () => this.attempt(() => this.page(this.next)));
     this.every(1000, async () => {
-      const over = await this.page("");
-      if (over) (clearTimeout(this.timer), this.round++);
+      const isDone = await this.page("");
+      if (isDone) this.settle();
     });
   }
 
@@ -44,7 +58,7 @@ class BulkJob extends Page {
     this.items = [...known.values()];
     if (cursor !== "" || this.next === "") this.next = one.next ?? "";
     this.show(one);
-    return one.state !== "running";
+    return isOver(one.state);
   }
 
   /** @param {import("./api.js").Bulk} job */
@@ -53,29 +67,18 @@ class BulkJob extends Page {
       this.facts,
       facts([
         ["Action", job.action],
+        ["Filter", job.filter ? JSON.stringify(job.filter) : ""],
         ["State", state(job.state)],
         ["By", job.actor],
         ["Reason", job.reason],
         ["Begun", when(job.createdAt)],
-        ["Done", `${number(job.done)} of ${number(job.expected)}`],
-        ["Failed", number(job.failed)],
+        ["Done", `${number(job.done)} of ${number(job.tasks)}`],
+        ["Refused", number(job.refused)],
       ]),
     );
-    this.progress.max = Math.max(1, job.expected);
-    this.progress.value = job.done + job.failed;
-    keyed(
-      this.list,
-      this.items,
-      ({ task }) => task,
-      ({ task, outcome, made }) =>
-        h(
-          "li",
-          { class: "row plain", "data-row": "" },
-          taskLink(task),
-          h("span", { class: outcome === "done" ? "good" : "bad" }, outcome),
-          made ? h("span", null, "now ", taskLink(made)) : null,
-        ),
-    );
+    this.progress.max = Math.max(1, job.tasks);
+    this.progress.value = job.done + job.refused;
+    keyed(this.list, this.items, ({ task }) => task, result);
     this.more.hidden = this.next === "";
   }
 }

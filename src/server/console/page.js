@@ -76,6 +76,12 @@ export class Page extends HTMLElement {
     };
     return next();
   }
+
+  /** Ends the refreshing, as nothing changes any more. */
+  settle() {
+    clearTimeout(this.timer);
+    this.round++;
+  }
 }
 
 /** @param {unknown} error */

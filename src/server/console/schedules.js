@@ -14,7 +14,6 @@ function line(row) {
     { class: "row schedule", "data-row": "" },
     h("span", { class: "c-key" }, h("a", { class: "key", href: url("tasks", { schedule: row.id }) }, row.id)),
     h("span", { class: "c-agent" }, agentLink(row.agent), row.caller ? ` for ${row.caller}` : ""),
-    h("span", { class: "c-cron" }, h("code", null, row.cron), " ", h("small", null, row.timeZone)),
     h("span", { class: "c-text", dir: "auto" }, row.text),
     h(
       "span",

@@ -146,7 +146,7 @@ class Task extends Page {
       row.turnState === "running" || row.turnState === "waiting"
         ? button("Requeue…", () => this.simple("requeue", "Put the turn back into the queue", "Requeue it"))
         : null,
-      button("Retry as a new task…", () => this.retry()),
+      button("Retry as new…", () => this.retry()),
     );
   }
 

@@ -89,6 +89,7 @@ class Tasks extends Page {
         const here = new URLSearchParams(values).toString() === query.toString();
         return h("a", { href: url("tasks", values), "aria-current": here ? "true" : undefined }, name);
       }),
+      h("a", { href: url("bulk") }, "Bulk jobs"),
     );
     this.pages = [];
     this.every(3000, () => this.refresh());
