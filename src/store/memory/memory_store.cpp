@@ -180,18 +180,6 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   return committed;
 }
 
-// An order of this group is not seen by another one of it, so what is skipped counts as settled.
-Result<void> MemoryStore::check_order(task::TaskKey key, const task::Change& change) {
-  if (!change.deliveries) return {};
-  auto checked = state_.with([&](const State& state) {
-    return state.tables.deliveries().check(key, *change.deliveries, group_.results);
-  });
-  const bool skips = change.deliveries->kind == task::DeliveryOrder::Kind::skip;
-  if (checked && skips && change.deliveries->delivery != 0)
-    group_.results.settled.insert(DeliveryKey{change.deliveries->delivery});
-  return checked;
-}
-
 // Finds or makes the new task's context. Returns whether it is new.
 bool MemoryStore::enter_context(task::TaskHead& head) {
   const memory::Tables::ContextName name(head.agent, head.caller, head.context);
@@ -222,15 +210,6 @@ void MemoryStore::note_push(const task::Change& change, TaskRow& row, memory::St
   step.dropped = dropped->key;
   group_.results.dropped.insert(dropped->key);
   std::erase_if(*row.configs, [&](const TaskRow::Config& config) { return config.key == step.dropped; });
-}
-
-Result<void> MemoryStore::record(const DeliveryResult& result) {
-  const auto checked = state_.with(
-      [&](const State& state) { return state.tables.deliveries().check(result.key, group_.results); });
-  if (!checked) return checked;
-  if (result.kind != DeliveryResult::Kind::retry) group_.results.settled.insert(result.key);
-  group_.entries.emplace_back(memory::Recorded{result, now()});
-  return {};
 }
 
 Result<void> MemoryStore::commit() {
@@ -378,39 +357,6 @@ Result<ListPage> MemoryStore::list(const task::ListFilter& filter) const {
 
 Result<std::vector<task::TaskHead>> MemoryStore::open_tasks(Open which, task::TaskKey key, int limit) const {
   return state_.with([&](const State& state) { return state.tables.open_tasks(which, key, limit); });
-}
-
-Result<std::vector<Delivery>> MemoryStore::due_deliveries(base::Timestamp now, int limit) const {
-  return state_.with([&](const State& state) {
-    std::vector<Delivery> due = state.tables.deliveries().due(now, limit);
-    for (Delivery& delivery : due) {
-      for (const auto& [number, request] : state.tables.task(delivery.task)->requests) {
-        if (number.value <= delivery.event.value + 1 && !request.trace.empty())
-          delivery.trace = request.trace;
-      }
-    }
-    return due;
-  });
-}
-
-Result<std::optional<base::Timestamp>> MemoryStore::next_due() const {
-  return state_.with([](const State& state) { return state.tables.deliveries().next_due(); });
-}
-
-Result<std::vector<task::PushConfig>> MemoryStore::configs(task::TaskKey key) const {
-  return state_.with([&](const State& state) {
-    std::vector<task::PushConfig> found;
-    const MemoryTask* task = state.tables.task(key);
-    if (task == nullptr) return found;
-    for (const TaskRow::Config& config : task->configs) {
-      found.push_back(state.tables.deliveries().config(config.key));
-    }
-    return found;
-  });
-}
-
-Result<DeliveryStore::Counts> MemoryStore::delivery_counts() const {
-  return state_.with([](const State& state) { return state.tables.deliveries().counts(); });
 }
 
 }  // namespace baton::store

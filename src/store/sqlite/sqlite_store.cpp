@@ -32,10 +32,8 @@ namespace {
 // A log that has grown is truncated to 64 MiB. A small page cache is fast because it fits the processor's
 // cache: writes mostly go where the last ones went, and the system caches the rest.
 constexpr char kWriterPragmas[] = "PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
+constexpr int kOperatorReaders = 2;  // their reads are long: callers' do not wait for them
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
-
-// Operators' reads are longer than callers': they have connections of their own.
-constexpr int kOperatorReaders = 2;
 
 // SQLite's statistics take a lock per memory allocation. Takes effect only before the program's first
 // connection.
