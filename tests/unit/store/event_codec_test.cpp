@@ -277,7 +277,7 @@ TEST_CASE("Event codec: an operator's intervention comes back whole") {
   CHECK(after.action == "retry");
   CHECK(after.reason == kOddText);
   CHECK(after.detail == "17");
-  CHECK(kind_of(task::Intervention{}) == Kind::intervention);
+  CHECK(kind_of(task::Intervention{}) == store::codec::Kind::intervention);
 }
 
 TEST_CASE("Event codec: every shortened body is an error or a value, never a crash") {
