@@ -18,7 +18,7 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::array<std::string_view, 4> kActions{"cancel", "retry", "requeue", "resend"};
-constexpr int kKeyTriesMax = 16;          // for a key that is free
+constexpr int kKeyTriesMax = 16;       // for a key that is free
 constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
 constexpr int kFindPage = 1'000;
 constexpr std::chrono::seconds kFindTime{10};  // for one page

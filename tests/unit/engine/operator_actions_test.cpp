@@ -228,7 +228,9 @@ TEST_CASE("OperatorActions: a queued turn that is requeued runs once") {
 
 TEST_CASE(
     "OperatorActions: a paused agent begins no turn, over restarts, while others work and its own go on") {
-  EngineBench bench;
+  EngineBench::Options options;
+  options.engine.slots = 1;  // which the paused turns leave to others
+  EngineBench bench(options);
   const auto before = submitted(bench, "before");
   const auto running = bench.scripted().next();
   set_paused(bench, "scripted", true);
@@ -240,7 +242,6 @@ TEST_CASE(
   REQUIRE(bench.submit(elsewhere));
   bench.helper().next()->sink->finish(agents::Done{});
   CHECK(bench.engine().counts().turns.queued == 1);
-  CHECK(bench.engine().counts().turns.running == 0);
   bench.restart();
   bench.engine().settle();
   CHECK(bench.scripted().waiting() == 0);
