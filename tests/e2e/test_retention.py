@@ -70,6 +70,20 @@ class Ages(a2a_case.A2aCase):
         self.assertEqual(caught.exception.code, -32001)
 
 
+class Space(a2a_case.A2aCase):
+    CONFIG = {"retention": {"completed_s": 0.3}}
+
+    def test_the_file_shrinks_as_tasks_go(self):
+        for _ in range(20):
+            self.server.send("end " + "x" * 300_000)
+        harness.wait_for(lambda: rows(self.server, "SELECT count(*) FROM tasks") == [(0,)], what="all to go")
+        harness.wait_for(lambda: rows(self.server, "SELECT count(*) FROM removed_logs") == [(0,)] and
+                         rows(self.server, "PRAGMA freelist_count")[0][0] <= 256, what="the pages to be given back")
+        self.server.stop()
+        self.assertLess((self.server.folder / "baton.db").stat().st_size, 2_000_000)
+        self.server.start()
+
+
 class OfAnAgent(a2a_case.A2aCase):
     CONFIG = {"retention": {"completed_s": 0.3}}
 
