@@ -4,13 +4,20 @@
 // Lifetime: the store, the catalogue and the clock must outlive it.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <utility>
+
 #include "engine/bulk_jobs.h"
 #include "engine/delegation.h"
 #include "engine/deliveries.h"
+#include "engine/erasure.h"
 #include "engine/operator_actions.h"
 #include "engine/recovery.h"
+#include "engine/retention.h"
 #include "engine/schedules.h"
 #include "engine/task_service.h"
+#include "engine/turn_stats.h"
 
 namespace baton::engine {
 
@@ -20,6 +27,11 @@ class Engine {
          const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
          std::function<void()> deliveries_written);
   ~Engine();
+
+  // Has tasks leave the store, by age and for operators. Once, before `start`; without it they stay.
+  void set_retention(store::RetentionStore& store);
+  // Null without set_retention.
+  Erasure* erasure() { return leaving_ ? &leaving_->erasure : nullptr; }
 
   // Recovers the turns that an earlier run left unfinished; returns how many.
   base::Result<int> start();
@@ -67,14 +79,22 @@ class Engine {
     LiveTasks::Counts live;
     std::size_t waiting_for_time = 0;  // tasks
     Schedules::Counts schedules;
+    Retention::Counts retention;
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
+  // Of each agent that has had a turn or a task since the start, by name; hidden ones too.
+  std::vector<AgentTurns> agent_turns() const;
+  const base::Histogram& flush_time() const { return inbox_.flush_time(); }
 
  private:
   const EngineOptions options_;
+  TurnStats stats_;
+  const agents::Catalogue& catalogue_;
+  const base::Clock& clock_;
   store::OperatorStore& operators_;
   LiveTasks live_;
+  std::optional<CallerUsage> usage_;
   Inbox inbox_;
   Background background_;
   const TaskReader reader_;
@@ -84,6 +104,20 @@ class Engine {
   TaskService tasks_;
   Recovery recovery_;
   Schedules schedules_;
+  struct Leaving {
+    Leaving(store::RetentionStore& kept, Inbox& inbox, TaskService& tasks, const agents::Catalogue& catalogue,
+            Background& background, const base::Clock& clock, const RetentionOptions& options,
+            Erasure::Audit audit)
+        : store(kept),
+          removals(kept, inbox, background),
+          retention(kept, removals, tasks, catalogue, background, clock, options),
+          erasure(kept, removals, background, std::move(audit)) {}
+    store::RetentionStore& store;
+    Removals removals;
+    Retention retention;
+    Erasure erasure;
+  };
+  std::optional<Leaving> leaving_;
   OperatorActions actions_;
   BulkJobs jobs_;
   bool drained_ = false;

@@ -181,6 +181,10 @@ void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
     WorkPtr work = std::move(queue_.front());
     queue_.pop_front();
     const task::TaskKey key = work->task();
+    if (key && !work->refused && gone_.contains(key)) {
+      work->refuse({ErrorCode::task_not_found, "task not found", {}});
+      work->refused = true;
+    }
     // A refused one needs no row, but is told after those posted before it.
     const bool has_row = !key || work->refused || rows_.find(key) != nullptr;
     if (!has_row || (key && loading_.contains(key))) {
@@ -238,6 +242,7 @@ void Inbox::write(Group& group) {
   if (!group.writes) return;
   ++visible_;
   const auto committed = store_.commit();
+  gone_.clear();
   committed_at_ = base::SteadyTime::now();
   note_outcome(committed.has_value());
   if (!committed) refuse_all(group, committed.error());
@@ -246,6 +251,7 @@ void Inbox::write(Group& group) {
 // Nothing could be written.
 void Inbox::refuse_all(Group& group, const base::Error& error) {
   is_open_ = false;
+  gone_.clear();
   group.answers = true;
   for (const WorkPtr& work : group.works) {
     if (work->refused) continue;
@@ -258,6 +264,7 @@ void Inbox::refuse_all(Group& group, const base::Error& error) {
 // One change could not be written, and not because of the disk: the others are decided again without it.
 void Inbox::put_back(Group& group) {
   is_open_ = false;
+  gone_.clear();
   std::lock_guard lock(mutex_);
   for (auto work = group.works.rbegin(); work != group.works.rend(); ++work) {
     if (!(*work)->refused) (*work)->undo(*this);
@@ -297,10 +304,12 @@ void Inbox::run_flushes() {
   prctl(PR_SET_TIMERSLACK, 1);  // a group is held back for less than the 50 us of the default
   for (std::vector<Group> groups; next_to_flush(groups); groups.clear()) {
     if (std::ranges::any_of(groups, [](const Group& group) { return group.writes; })) {
+      const auto since = base::SteadyTime::now();
       if (const auto flushed = store_.flush(); !flushed) {
         options_.on_flush_failed(flushed.error());
         std::_Exit(EXIT_FAILURE);
       }
+      flush_time_.observe(base::SteadyTime::now() - since);
     }
     {
       std::lock_guard lock(mutex_);
@@ -370,10 +379,7 @@ bool Inbox::tells_many() const {
 }
 
 void Inbox::note(const store::Committed& committed) {
-  for (const task::EventPtr& event : committed.events) {
-    const task::StatusChanged* change = task::status_in(*event);
-    if (change) ++counts_[static_cast<std::size_t>(change->status.state)];
-  }
+  if (options_.stats != nullptr) options_.stats->note(committed.head.agent, committed.events);
   if (committed.deliveries > 0) deliveries_written_();
 }
 

@@ -7,9 +7,19 @@
 
 #include "base/error.h"
 #include "base/id.h"
+#include "base/span.h"
 #include "task/task.h"
 
 namespace baton::engine {
+
+// How long tasks are kept once they have ended, by the state they ended in; 0: for ever. An agent's card may
+// say otherwise for its own.
+struct RetentionOptions {
+  std::chrono::milliseconds completed{2'592'000'000}, canceled{2'592'000'000}, failed{2'592'000'000},
+      rejected{2'592'000'000};
+  std::chrono::milliseconds waiting{7'776'000'000};  // for people; then a task is canceled
+  bool is_set = false;  // at least one of these is configured: goes for a database from before, too
+};
 
 struct EngineOptions {
   int slots = 256;                                // turns running at once, over all agents
@@ -33,11 +43,16 @@ struct EngineOptions {
   int delayed_max = 100'000;
   // How long a run goes on after its client has left (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
+  RetentionOptions retention;
+  // What the store keeps of one caller; 0: no bound.
+  int caller_tasks_max = 0;
+  std::size_t caller_bytes_max = 0;
   int push_configs_max = 10;  // for one task
   bool push_enabled = true;
   // Refuses a config whose URL is forbidden, as far as that is known without a DNS lookup.
   std::function<base::Result<void>(const task::PushConfig&)> check_push;
   std::chrono::milliseconds disk_retry{250};  // after a write that failed
+  base::SpanQueue* spans = nullptr;           // of turns and children; outlives the engine; null: none
   // Called with the error when a flush has failed, before the program ends.
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
 };

@@ -8,6 +8,7 @@
 #include "base/loggable.h"
 #include "base/promise.h"
 #include "base/sha256.h"
+#include "engine/retention.h"
 
 namespace baton::engine {
 namespace {
@@ -75,9 +76,16 @@ base::Result<Schedules::One> Schedules::begin(const task::AgentName& agent,
   const base::Timestamp now = clock_.now();
   const base::Timestamp from =
       schedule.missed == Missed::skip ? std::max(*since, now - kLate) : std::min(*since, now);
-  one.next = schedule.cron.next(from, schedule.zone).value_or(base::Timestamp::max());
+  one.next = schedule.cron.next(std::max(from, oldest_kept(agent, now)), schedule.zone)
+                 .value_or(base::Timestamp::max());
   make_due(one, now);
   return one;
+}
+
+// What was due before may have had its task, which is gone by now.
+base::Timestamp Schedules::oldest_kept(const task::AgentName& agent, base::Timestamp now) const {
+  const auto time = kept_at_least(retention_, catalogue_.find(agent));
+  return time == std::chrono::milliseconds::max() ? base::Timestamp::min() : now - time;
 }
 
 // When this schedule's hidden task was made, which may be now.

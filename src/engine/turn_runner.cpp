@@ -9,6 +9,7 @@
 #include "engine/message_checks.h"
 #include "engine/other_tasks.h"
 #include "engine/turn_ending.h"
+#include "engine/turn_span.h"
 
 namespace baton::engine {
 namespace {
@@ -72,7 +73,7 @@ std::string facts_of(const task::TaskHead& head) {
 
 TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue,
                        Children& children, Background& background, const base::Clock& clock,
-                       const EngineOptions& options)
+                       const EngineOptions& options, TurnStats& stats)
     : reader_(reader),
       inbox_(inbox),
       catalogue_(catalogue),
@@ -80,6 +81,7 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       background_(background),
       clock_(clock),
       options_(options),
+      stats_(stats),
       services_{inbox, background, clock, options, questions_, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
@@ -198,6 +200,7 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
       turn->conversation = name_of_conversation(head);
       turn->hops.push_back(hop_of(options_, head.agent));
     }
+    if (options_.spans != nullptr) link_to_first(*run, reader_);
     run->attach(agent->executor->start(std::move(*turn), run));
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
@@ -262,7 +265,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   }
   turn.hops = std::move(input->request.hops);
   turn.trace = base::traceparent_below(input->request.trace, {turn.id, std::to_string(turn.attempt)});
-  if (!turn.hops.empty() || !turn.trace.empty()) run.inherit({turn.hops, turn.trace});
+  if (!turn.hops.empty() || !turn.trace.empty()) run.inherit({turn.hops, turn.trace, input->request.trace});
   turn.used_ids = std::move(taken);
   return turn;
 }
@@ -343,6 +346,8 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     const auto found = running.find(head.key);
     if (found != running.end() && found->second == run) running.erase(found);
   });
+  stats_.note_turn(head, run->age());
+  if (options_.spans != nullptr) add_turn_span(*options_.spans, *run);
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);

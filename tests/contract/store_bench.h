@@ -189,6 +189,7 @@ class StoreBench {
   ManualClock clock;
   store::TaskStore* tasks = nullptr;
   store::DeliveryStore* deliveries = nullptr;
+  store::RetentionStore* retention = nullptr;
   store::OperatorStore* operators = nullptr;
   // As the last change left them. A task that is not there is read for its next change.
   std::map<task::TaskKey, store::TaskRow> rows;
@@ -209,6 +210,7 @@ class SqliteBench : public StoreBench {
     succeed(opened);
     store_ = std::move(*opened);
     tasks = store_.get();
+    retention = store_.get();
     deliveries = store_.get();
     operators = store_.get();
   }
@@ -240,6 +242,7 @@ class MemoryBench : public StoreBench {
   explicit MemoryBench(base::Duration send_retention = std::chrono::hours(24))
       : memory(clock, {.send_retention = send_retention, .keeps_flushed = true}) {
     tasks = &memory;
+    retention = &memory;
     deliveries = &memory;
     operators = &memory;
   }

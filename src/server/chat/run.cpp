@@ -286,6 +286,7 @@ void fill_in(task::Submission& submission, RunAnswer& answer) {
   submission.metadata = request.metadata;
   submission.hops = request.hops;
   submission.trace = trace_of(answer.call->exchange->request());
+  if (answer.call->note) submission.trace = answer.call->note->trace_for(submission.trace);
   submission.tools = request.tools;
   submission.state = request.state;
   submission.history = request.history;

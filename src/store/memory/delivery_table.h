@@ -30,6 +30,8 @@ class DeliveryTable {
   base::Result<void> check(DeliveryKey key, const OpenResults& open) const;
   void record(const DeliveryResult& result, base::Timestamp now);
 
+  // Whether a delivery of this config is neither delivered nor given up.
+  bool waits(PushConfigKey key) const { return !configs_.at(key).waiting.empty(); }
   // Whether there is something to do: not_found if not.
   base::Result<void> check(task::TaskKey task, const task::DeliveryOrder& order,
                            const OpenResults& open) const;

@@ -1,4 +1,4 @@
-// MemoryStore: webhook deliveries.
+// MemoryStore's side of DeliveryStore.
 #include "store/memory/memory_store.h"
 
 namespace baton::store {

@@ -133,7 +133,8 @@ Result<void> MemoryStore::check(const task::Change& change, base::Timestamp at) 
 
 Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
-  if (!change.create && row.head.key != change.task) return no_task();
+  const bool is_there = row.head.key == change.task && !group_.gone.contains(change.task);
+  if (!change.create && !is_there) return no_task();
   const base::Timestamp at = now();
   if (auto checked = check(change, at); !checked) return fail(checked.error());
   TaskRow fresh;

@@ -16,6 +16,7 @@
 #include "base/guarded.h"
 #include "store/memory/tables.h"
 #include "store/operator_store.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store {
@@ -27,7 +28,10 @@ struct MemoryOptions {
   bool keeps_flushed = false;
 };
 
-class MemoryStore final : public TaskStore, public DeliveryStore, public OperatorStore {
+class MemoryStore final : public TaskStore,
+                          public DeliveryStore,
+                          public OperatorStore,
+                          public RetentionStore {
  public:
   // `clock` must outlive the store.
   explicit MemoryStore(const base::Clock& clock, const MemoryOptions& options = {});
@@ -63,6 +67,12 @@ class MemoryStore final : public TaskStore, public DeliveryStore, public Operato
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override;
   base::Result<Counts> delivery_counts() const override;
 
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override;
+  base::Result<task::TaskKey> last_made(base::Timestamp time) const override;
+  base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override;
+  bool kept_before() const override { return false; }
+  base::Result<std::vector<Removed>> remove(const Removal& removal) override;
+  base::Result<bool> tidy(std::int64_t) override { return false; }
   base::Result<TaskPage> page(const TaskQuery& query) const override;
   base::Result<TaskCount> count(const TaskFilter& filter) const override;
   base::Result<std::vector<AgentCounts>> counts_by_agent() const override;
@@ -91,6 +101,7 @@ class MemoryStore final : public TaskStore, public DeliveryStore, public Operato
     std::set<std::tuple<task::AgentName, task::Caller, task::TaskId>> ids;  // of the new tasks
     std::set<task::TaskKey> tasks;                                          // the new ones
     std::map<memory::Tables::ContextName, task::ContextKey> contexts;
+    std::set<task::TaskKey> gone;
     memory::OpenResults results;
     std::vector<task::BulkJobKey> jobs;  // the new ones
   };
@@ -102,6 +113,7 @@ class MemoryStore final : public TaskStore, public DeliveryStore, public Operato
   base::Result<void> check_order(task::TaskKey key, const task::Change& change);
   bool enter_context(task::TaskHead& head);
   void note_push(const task::Change& change, TaskRow& row, memory::Step& step);
+  bool may_go(const memory::Tables& tables, const Removal::One& one, bool erases) const;
   // The task's events from the one after `after` to `last`.
   std::vector<task::EventPtr> log(task::TaskKey key, task::EventNumber after, task::EventNumber last) const;
 

@@ -17,6 +17,7 @@
 
 #include "store/memory/delivery_table.h"
 #include "store/memory/operator_table.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store::memory {
@@ -42,12 +43,16 @@ struct Recorded {
   DeliveryResult result;
   base::Timestamp at{};
 };
+// Tasks that go.
+struct Gone {
+  std::vector<task::TaskKey> tasks;
+};
 // What an operator has written.
 struct OperatorEntry {
   OperatorWrite write;
   base::Timestamp at{};
 };
-using Entry = std::variant<Step, Recorded, OperatorEntry>;
+using Entry = std::variant<Step, Recorded, Gone, OperatorEntry>;
 
 struct MemoryTask {
   task::TaskHead head;
@@ -82,6 +87,11 @@ class Tables {
   // As TaskStore has them.
   ListPage list(const task::ListFilter& filter) const;
   std::vector<task::TaskHead> open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const;
+  // As RetentionStore has them.
+  std::vector<task::TaskHead> all_tasks(task::TaskKey after, int limit) const;
+  task::TaskKey last_made(base::Timestamp time) const;
+  std::vector<TreeMember> tree(task::TaskKey root) const;
+  bool has_children(task::TaskKey key, const std::set<task::TaskKey>& but) const;
 
   const DeliveryTable& deliveries() const { return deliveries_; }
   const OperatorTable& operators() const { return operators_; }
@@ -105,6 +115,7 @@ class Tables {
 
   void take(const Step& step);
   void take(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
+  void take(const Gone& gone);
   void take(const OperatorEntry& entry) { operators_.take(entry.write, entry.at); }
   std::optional<TaskLine> line_if_passing(const TaskFilter& filter, const MemoryTask& task) const;
   DeliveryLine line_of(const DeliveryTable::Row& row) const;

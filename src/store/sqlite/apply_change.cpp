@@ -216,12 +216,13 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   if (!step) return fail(step.error());
 
   task::TaskHead& head = fresh.head = std::move(step->applied.head);
+  head.key = state.new_task_key();
   fresh.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
   fresh.alone = is_alone(task, fresh.indexed);
   fresh.joins_seen = state.joins();
   const auto new_context = fresh.alone ? true : enter_context(state, head, task);
   if (!new_context) return fail(new_context.error());
-  head.key = insert_task(state.connection(), fresh, task);
+  insert_task(state.connection(), fresh, task);
   if (waits_otherwise({}, head)) update_waits(state.connection(), fresh);
   if (head.budget) update_budget(state.connection(), fresh);
   if (fresh.alone) head.context_key = own_context_key(head.key);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/operator_store.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store {
@@ -33,7 +34,10 @@ struct SqliteOptions {
   base::Duration send_retention = std::chrono::hours(24);
 };
 
-class SqliteStore final : public TaskStore, public DeliveryStore, public OperatorStore {
+class SqliteStore final : public TaskStore,
+                          public DeliveryStore,
+                          public OperatorStore,
+                          public RetentionStore {
  public:
   // Opens the database, creating or upgrading it as needed. Fails with already_exists (another Baton has it
   // open), unsupported (a newer Baton wrote it, or one before this schema), invalid_argument (not a database,
@@ -71,6 +75,12 @@ class SqliteStore final : public TaskStore, public DeliveryStore, public Operato
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override;
   base::Result<Counts> delivery_counts() const override;
 
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override;
+  base::Result<task::TaskKey> last_made(base::Timestamp time) const override;
+  base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override;
+  bool kept_before() const override;
+  base::Result<std::vector<Removed>> remove(const Removal& removal) override;
+  base::Result<bool> tidy(std::int64_t spare_pages) override;
   base::Result<TaskPage> page(const TaskQuery& query) const override;
   base::Result<TaskCount> count(const TaskFilter& filter) const override;
   base::Result<std::vector<AgentCounts>> counts_by_agent() const override;

@@ -38,6 +38,8 @@ class WriteState {
   // Adds to the row the task's artifacts that the change names, and perhaps more.
   const task::ArtifactPlaces& artifacts(TaskRow& task, const task::Change& change);
   std::vector<TaskRow::Config>& configs(TaskRow& task);
+  // Not that of a task that is gone: sends remember it.
+  task::TaskKey new_task_key() { return {++last_task_}; }
   // Keys of configs and deliveries are not reused while the program runs, even if their rows are deleted: the
   // result of an old delivery may still arrive.
   PushConfigKey new_config_key() { return {++last_config_}; }
@@ -80,6 +82,7 @@ class WriteState {
   const int short_events_max_;
   base::Timestamp last_{};
   std::int64_t joins_ = 1;
+  std::int64_t last_task_ = 0;                        // the largest key that there was
   std::int64_t last_config_ = 0, last_delivery_ = 0;  // the largest keys that there were
   std::unordered_set<PushConfigKey> resent_;          // and perhaps more
   // Not yet written. std::less<> allows look-up by references.
