@@ -61,6 +61,20 @@ need() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
+# unpack PACKAGE: Debian's package, downloaded and unpacked below build/tools/PACKAGE, once. For tools whose package
+# would start a service if it were installed.
+unpack() {
+  local folder=build/tools/$1 fresh=build/tools/$1.new
+  [[ -d $folder ]] && return 0
+  rm -rf "$fresh"
+  mkdir -p "$fresh"
+  (cd "$fresh" && apt-get download -q "$1" >&2) || (cd "$fresh" && sudo -n apt-get update -q >&2 && apt-get download -q "$1" >&2) ||
+    die "$1 cannot be downloaded: apt-get update, as root, may help"
+  dpkg -x "$fresh"/*.deb "$fresh"
+  rm "$fresh"/*.deb
+  mv "$fresh" "$folder"
+}
+
 # build PRESET WITH_TESTS [TARGET...]: configures when that is new or tests are wanted for the first time,
 # then builds. A folder that once has tests keeps them.
 build() {
@@ -73,4 +87,15 @@ build() {
     cmake --preset "$preset" -DBATON_TESTS="$with_tests"
   fi
   cmake --build "build/$preset" -j "$(nproc)" ${1:+--target "$@"}
+}
+
+# Installs the packages of tests/browser when the lock file is not the one that was installed.
+install_browser_packages() {
+  (
+    cd tests/browser
+    if cmp -s package-lock.json node_modules/.baton-lock; then exit 0; fi
+    npm ci --silent --no-audit --no-fund --ignore-scripts ||
+      die "The browser's packages could not be installed (npm ci in tests/browser)."
+    cp package-lock.json node_modules/.baton-lock
+  )
 }

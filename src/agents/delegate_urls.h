@@ -8,6 +8,9 @@
 
 namespace baton::agents {
 
+// The hidden agent that works for all of them.
+inline constexpr std::string_view kElsewhereAgent = "~elsewhere";
+
 // Whether `url` is one of these agents. Below an entry a path is of letters, digits and - _ . ~ only, without
 // "." and "..", so that no server can take it for a path outside. Never true of a URL above 250 bytes: it has
 // room in lists of hops.

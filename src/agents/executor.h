@@ -183,6 +183,10 @@ class Executor {
   // What its turns need and lacks now, a line each; for whoever reads the card.
   virtual std::vector<std::string> missing() const { return {}; }
 
+  // The last lines that the agent's processes have written to standard error, escaped for display. From any
+  // thread.
+  virtual std::vector<std::string> error_lines() const { return {}; }
+
   // Another executor replaces this one. Its turns go on; it releases what they do not need.
   virtual void retire() {}
 };

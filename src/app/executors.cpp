@@ -42,7 +42,7 @@ void add_hidden_agents(agents::Catalogue& catalogue, const ExecutorServices& ser
     catalogue.add_hidden(std::move(agent));
   }
   agents::Agent elsewhere;
-  elsewhere.name.value = "~elsewhere";
+  elsewhere.name.value = agents::kElsewhereAgent;
   elsewhere.card.name = "An agent elsewhere";
   elsewhere.card.version = "1";
   elsewhere.settings.executor = agents::AgentSettings::Kind::a2a;

@@ -71,7 +71,8 @@ constexpr Setting kSettings[] = {
     {"allow_readable_secrets", &to<&Config::allow_readable_secrets>,
      "Whether files with tokens may be readable by every user of the machine"},
     {"dev", &to<&Config::cards, &CommonRules::verbose_errors>,
-     "Show callers the last line of a failed agent's standard error"},
+     "Show callers the last line of a failed agent's standard error, and print a link to the console with an "
+     "operator's token"},
 
     {"cors.enabled", server<&ServerOptions::cors>, "Whether pages of other origins may call"},
     {"cors.origins", server<&ServerOptions::cors_origins>,
@@ -226,8 +227,27 @@ constexpr Setting kSettings[] = {
      "Take files of 0.3 clients in Python, Go and Java, which send base64 text as their bytes, for what it "
      "means"},
 
+    {"operate.port", &to<&Config::operate_port>,
+     "Port of its own for the operator API and the console; 0 picks a free one, -1 is the callers'",
+     Config::kWithCallers, 65'535},
+    {"operate.host", &to<&Config::operate_host>, "Address of that port", 1, 255},
+
     {"log.level", &to<&Config::log, &LogOptions::level>, "What is logged", 1, 16, kLogLevels},
     {"log.format", &to<&Config::log, &LogOptions::format>, "How", 1, 16, kLogFormats},
+    {"log.access", &to<&Config::log, &LogOptions::access>,
+     "Whether each request gets a line, once it is answered"},
+
+    {"traces.endpoint", &to<&Config::traces, &TraceOptions::endpoint>,
+     "URL that takes OpenTelemetry's traces (OTLP over HTTP), such as http://127.0.0.1:4318/v1/traces; "
+     "without it, "
+     "none are made",
+     0, 2048},
+    {"traces.ratio", &to<&Config::traces, &TraceOptions::ratio>,
+     "Share of the traces that begin here which are kept; others follow the caller's traceparent", 0, 1},
+    {"traces.headers_file", &to<&Config::traces, &TraceOptions::headers_file>,
+     "File with headers for the endpoint, one on each line, such as Authorization: Bearer ...", 0, 4096},
+    {"traces.headers_env", &to<&Config::traces, &TraceOptions::headers_env>,
+     "Environment variable with such headers, separated by commas", 0, 255},
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/db_commands.h"
 #include "cli/exit_code.h"
+#include "cli/ops_commands.h"
 
 namespace baton::cli {
 namespace {
@@ -158,6 +159,7 @@ class Program {
     add_tree();
     add_list();
     add_card();
+    add_ops(app_, [this](int code) { exit_code_ = code; });
     add_db();
   }
 

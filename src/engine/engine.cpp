@@ -1,12 +1,15 @@
 #include "engine/engine.h"
 
+#include <map>
+
 namespace baton::engine {
 
 namespace {
 
-InboxOptions inbox_options(const EngineOptions& options) {
+InboxOptions inbox_options(const EngineOptions& options, TurnStats& stats) {
   InboxOptions inbox;
   inbox.on_flush_failed = options.on_flush_failed;
+  inbox.stats = &stats;
   return inbox;
 }
 
@@ -19,11 +22,11 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       catalogue_(catalogue),
       clock_(clock),
       operators_(operators),
-      inbox_(store, deliveries, live_, inbox_options(options_), std::move(deliveries_written)),
+      inbox_(store, deliveries, live_, inbox_options(options_, stats_), std::move(deliveries_written)),
       reader_(store, deliveries, live_, inbox_, background_),
       deliveries_(deliveries, reader_, inbox_),
       delegation_(reader_, tasks_, turns_, background_, options_),
-      turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_),
+      turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_, stats_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
       recovery_(store, inbox_, catalogue, clock),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
@@ -89,11 +92,39 @@ Engine::Counts Engine::counts() const {
           turns_.waiting_for_time(),
           schedules_.counts(),
           leaving_ ? leaving_->retention.counts() : Retention::Counts(),
-          inbox_.count(State::submitted),
-          inbox_.count(State::completed),
-          inbox_.count(State::failed),
-          inbox_.count(State::canceled),
-          inbox_.count(State::rejected)};
+          stats_.statuses(State::submitted),
+          stats_.statuses(State::completed),
+          stats_.statuses(State::failed),
+          stats_.statuses(State::canceled),
+          stats_.statuses(State::rejected)};
+}
+
+std::vector<AgentTurns> Engine::agent_turns() const {
+  std::map<std::string, AgentTurns> by_name;
+  const auto loaded = [](const TurnStats::States& from, auto& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = from[i].load(std::memory_order_relaxed);
+  };
+  for (const auto& [name, noted] : stats_.all()) {
+    AgentTurns& turns = by_name[name];
+    loaded(noted->statuses, turns.statuses);
+    loaded(noted->turns, turns.turns);
+    turns.turns_going_on = noted->turns_going_on.load(std::memory_order_relaxed);
+    turns.tokens = noted->tokens.load(std::memory_order_relaxed);
+    turns.turn_time = noted->turn_time.snapshot();
+  }
+  for (auto& [agent, counts] : turns_.agents()) {
+    AgentTurns& turns = by_name[agent.value];
+    turns.running = counts.running;
+    turns.queued = counts.queued;
+    turns.oldest_queued = counts.oldest;
+    turns.queue_time = std::move(counts.waited);
+  }
+  std::vector<AgentTurns> all;
+  for (auto& [name, turns] : by_name) {
+    turns.agent = name;
+    all.push_back(std::move(turns));
+  }
+  return all;
 }
 
 }  // namespace baton::engine

@@ -17,6 +17,7 @@
 #include "engine/retention.h"
 #include "engine/schedules.h"
 #include "engine/task_service.h"
+#include "engine/turn_stats.h"
 
 namespace baton::engine {
 
@@ -82,9 +83,13 @@ class Engine {
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
+  // Of each agent that has had a turn or a task since the start, by name; hidden ones too.
+  std::vector<AgentTurns> agent_turns() const;
+  const base::Histogram& flush_time() const { return inbox_.flush_time(); }
 
  private:
   const EngineOptions options_;
+  TurnStats stats_;
   const agents::Catalogue& catalogue_;
   const base::Clock& clock_;
   store::OperatorStore& operators_;

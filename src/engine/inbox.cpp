@@ -304,10 +304,12 @@ void Inbox::run_flushes() {
   prctl(PR_SET_TIMERSLACK, 1);  // a group is held back for less than the 50 us of the default
   for (std::vector<Group> groups; next_to_flush(groups); groups.clear()) {
     if (std::ranges::any_of(groups, [](const Group& group) { return group.writes; })) {
+      const auto since = base::SteadyTime::now();
       if (const auto flushed = store_.flush(); !flushed) {
         options_.on_flush_failed(flushed.error());
         std::_Exit(EXIT_FAILURE);
       }
+      flush_time_.observe(base::SteadyTime::now() - since);
     }
     {
       std::lock_guard lock(mutex_);
@@ -377,10 +379,7 @@ bool Inbox::tells_many() const {
 }
 
 void Inbox::note(const store::Committed& committed) {
-  for (const task::EventPtr& event : committed.events) {
-    const task::StatusChanged* change = task::status_in(*event);
-    if (change) ++counts_[static_cast<std::size_t>(change->status.state)];
-  }
+  if (options_.stats != nullptr) options_.stats->note(committed.head.agent, committed.events);
   if (committed.deliveries > 0) deliveries_written_();
 }
 

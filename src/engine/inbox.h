@@ -17,7 +17,6 @@
 // flushes what was posted, including what callbacks still post.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -28,11 +27,13 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/histogram.h"
 #include "base/lru.h"
 #include "base/threads.h"
 #include "base/worker_pool.h"
 #include "engine/caller_usage.h"
 #include "engine/live_tasks.h"
+#include "engine/turn_stats.h"
 #include "store/retention_store.h"
 #include "store/task_store.h"
 
@@ -74,6 +75,7 @@ struct InboxOptions {
   std::chrono::microseconds hold{200};    // the longest that a group nobody hears of waits for the next one
   std::chrono::microseconds linger{100};  // from one commit to the next of a small group that may wait
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
+  TurnStats* stats = nullptr;  // is told of every event that is durable; outlives the inbox; null: nobody
 };
 
 class Inbox {
@@ -118,8 +120,8 @@ class Inbox {
   // the next flush waits for this one's callbacks.
   bool tells_many() const;
 
-  // How many statuses with this state were stored since start.
-  std::int64_t count(task::State state) const { return counts_[static_cast<std::size_t>(state)]; }
+  // How long each flush has taken.
+  const base::Histogram& flush_time() const { return flush_time_; }
 
  private:
   class Work;
@@ -166,7 +168,7 @@ class Inbox {
   CallerUsage* usage_ = nullptr;
   const InboxOptions options_;
   const std::function<void()> deliveries_written_;
-  std::array<std::atomic<std::int64_t>, 8> counts_{};
+  base::Histogram flush_time_{base::kFlushBounds};
   std::atomic<bool> writable_{true}, probing_{false};
   // Number of the last group that reads may see, and of the last that is durable.
   std::atomic<std::uint64_t> visible_{0}, flushed_{0};

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error_names.h"
@@ -16,15 +17,24 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-constexpr int kEventsPage = 500;
+constexpr int kLostLogPage = 500;
 
-base::Result<void> check(const Actor& actor) {
+base::Result<void> check_actor(const Actor& actor) {
   if (actor.name.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
   if (actor.reason.empty() || actor.reason.size() > kReasonMax) {
     return fail(ErrorCode::invalid_argument,
                 "reason: must have 1 to " + std::to_string(kReasonMax) + " bytes");
   }
   return {};
+}
+
+// The budget of a task that began then, for one that begins now: it has as much time.
+std::shared_ptr<const task::Budget> budget_anew(const task::Budget* budget, base::Timestamp began) {
+  if (budget == nullptr) return nullptr;
+  task::Budget anew = *budget;
+  if (anew.until) anew.wall = std::max(*anew.until - began, base::Duration(0));
+  anew.until.reset();
+  return std::make_shared<const task::Budget>(std::move(anew));
 }
 
 // What a job tries again.
@@ -62,7 +72,7 @@ base::Result<void> OperatorActions::start() {
 // Null if the action has been refused for the actor's sake.
 OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey key, Actor actor,
                                                Done done) const {
-  if (auto checked = check(actor); !checked) {
+  if (auto checked = check_actor(actor); !checked) {
     done(fail(std::move(checked.error())));
     return nullptr;
   }
@@ -160,7 +170,7 @@ void OperatorActions::send_again(const ActPtr& act, std::optional<task::Message>
   submission.tools = std::move(input->request.tools);
   submission.extensions = std::move(input->request.extensions);
   submission.hops = std::move(input->request.hops);
-  submission.budget = head->budget;
+  submission.budget = budget_anew(head->budget.get(), events->front().at);
   act->entry.task = head->key;
   act->entry.agent = head->agent;
   act->entry.caller = head->caller;
@@ -236,7 +246,7 @@ void OperatorActions::begin_again(const task::TaskHead& head) {
 // No turn of the task runs here, whatever its head says: what it has shown is read from its log.
 void OperatorActions::revive(const task::TaskHead& lost) {
   auto log = read_turn_log(
-      lost, [&](task::EventNumber after) { return reader_.committed_events(lost.key, after, kEventsPage); });
+      lost, [&](task::EventNumber after) { return reader_.committed_events(lost.key, after, kLostLogPage); });
   if (!log) return spdlog::warn("a task that was requeued cannot be read: {}", log.error().for_log);
   Decision decision;
   decision.task = lost.key;
@@ -301,7 +311,7 @@ void OperatorActions::resume(const task::AgentName& agent, Actor actor, Switched
 // Switched once it is stored.
 void OperatorActions::set_paused(const task::AgentName& agent, bool paused, const Actor& actor,
                                  Switched done) {
-  if (auto checked = check(actor); !checked) return done(fail(std::move(checked.error())));
+  if (auto checked = check_actor(actor); !checked) return done(fail(std::move(checked.error())));
   task::AuditEntry entry;
   entry.actor = actor.name;
   entry.action = paused ? "pause" : "resume";

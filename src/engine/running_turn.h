@@ -89,6 +89,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   struct Lineage {
     std::vector<std::string> hops;
     std::string trace;
+    std::string parent = {};  // the trace that the turn's message came with
+    std::string first = {};   // that of the task's first message, if it is another one and known
   };
   void inherit(Lineage lineage);
   Lineage lineage() const;
@@ -111,6 +113,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
 
   task::TaskHead head() const;
   bool is_over() const;
+  // How long ago it began.
+  base::SteadyTime::duration age() const { return base::SteadyTime::now() - begun_; }
   // Why the turn failed or was rejected; empty if it was not, or not yet.
   std::string failure() const;
   // Whether the task may have children: this turn delegated, or it is not the task's first turn or attempt.
@@ -202,6 +206,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void end();
 
   const Services& services_;
+  const base::SteadyTime::time_point begun_ = base::SteadyTime::now();
   const agents::AgentSettings::ReplyAs reply_as_;
   const int children_max_;
   const std::chrono::milliseconds time_max_;

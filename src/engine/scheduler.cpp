@@ -62,6 +62,7 @@ Scheduler::Room Scheduler::reserve(const Claim& claim, bool may_begin) {
         state.running < slots_) {
       ++agent.running;
       ++state.running;
+      agent.waited.observe(Time(0));
       return Room::slot;
     }
     if (claim.origin == Origin::child) return Room::queue;
@@ -92,7 +93,7 @@ void Scheduler::release(const Claim& claim) {
 
 // The turn's place is taken already.
 void Scheduler::put(State& state, task::TaskKey task, const Claim& claim) {
-  if (!state.queued.emplace(task, claim.origin).second) {
+  if (!state.queued.try_emplace(task, Queued{claim.origin, base::SteadyTime::now()}).second) {
     return give_back_place(state, claim.origin, claim.caller);
   }
   Agent& agent = state.agents[claim.agent];
@@ -119,7 +120,9 @@ void Scheduler::enqueue_again(task::TaskKey task, const Claim& claim) {
 // Call when the task has left its lane.
 void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane) {
   const auto queued = state.queued.find(task);
-  give_back_place(state, queued->second, lane);  // what counts for a caller stands in the lane of its name
+  // What counts for a caller stands in the lane of its name.
+  give_back_place(state, queued->second.origin, lane);
+  agent.waited.observe(base::SteadyTime::now() - queued->second.since);
   state.queued.erase(queued);
   --agent.queued;
 }
@@ -204,6 +207,23 @@ Scheduler::Counts Scheduler::counts() const {
   return state_.with([](const State& state) {
     return Counts{static_cast<int>(state.queued.size()), state.running};
   });
+}
+
+std::vector<std::pair<task::AgentName, Scheduler::AgentCounts>> Scheduler::agents() const {
+  std::vector<std::pair<task::AgentName, AgentCounts>> all;
+  const auto now = base::SteadyTime::now();
+  state_.with([&](const State& state) {
+    for (const auto& [name, agent] : state.agents) {
+      AgentCounts& counts = all.emplace_back(name, AgentCounts()).second;
+      counts.queued = agent.queued;
+      counts.running = agent.running;
+      counts.waited = agent.waited.snapshot();
+      for (const auto& [caller, lane] : agent.lanes) {
+        counts.oldest = std::max<Time>(counts.oldest, now - state.queued.at(lane.front()).since);
+      }
+    }
+  });
+  return all;
 }
 
 }  // namespace baton::engine

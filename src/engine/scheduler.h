@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <string>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/histogram.h"
 #include "task/ids.h"
 
 namespace baton::engine {
@@ -23,6 +25,7 @@ namespace baton::engine {
 class Scheduler {
  public:
   using Start = std::function<void(task::TaskKey, const task::AgentName&)>;
+  using Time = std::chrono::nanoseconds;
 
   // `limits`: how many turns each agent may run at once; an agent that is not in it may run one.
   Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start);
@@ -80,6 +83,15 @@ class Scheduler {
   };
   Counts counts() const;
 
+  // The same for an agent, with how long the turn has waited that has waited longest, and how long each turn
+  // has waited that has a slot by now, or gave its place back.
+  struct AgentCounts : Counts {
+    Time oldest{0};
+    base::Histogram::Snapshot waited;
+  };
+  // Of every agent that has ever had a turn.
+  std::vector<std::pair<task::AgentName, AgentCounts>> agents() const;
+
  private:
   // The queued turns of one caller at one agent, sent or children; removed when empty.
   using Lane = std::deque<task::TaskKey>;
@@ -89,13 +101,18 @@ class Scheduler {
     int in_rotation = 0;                          // the other lanes
     int queued = 0;
     int running = 0;
+    base::Histogram waited{base::kTurnBounds};
+  };
+  struct Queued {
+    Origin origin;
+    base::SteadyTime::time_point since;
   };
   struct State {
     std::unordered_map<task::AgentName, int> limits;
     std::unordered_set<task::AgentName> paused;
     std::unordered_map<task::AgentName, Agent> agents;
     std::deque<std::pair<task::AgentName, std::string>> rotation;  // lanes whose agent may have room
-    std::unordered_map<task::TaskKey, Origin> queued;              // the tasks in the lanes
+    std::unordered_map<task::TaskKey, Queued> queued;              // the tasks in the lanes
     std::unordered_map<std::string, int> shares;  // by caller: places of sends, queued or reserved
     int places = 0;                               // all that are taken, queued or reserved
     int running = 0;

@@ -15,6 +15,7 @@
 #include "engine/running_turn.h"
 #include "engine/scheduler.h"
 #include "engine/task_reader.h"
+#include "engine/turn_stats.h"
 #include "engine/wakes.h"
 
 namespace baton::engine {
@@ -35,7 +36,8 @@ class Children {
 class TurnRunner final : private RunningTurn::Owner {
  public:
   TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Catalogue& catalogue, Children& children,
-             Background& background, const base::Clock& clock, const EngineOptions& options);
+             Background& background, const base::Clock& clock, const EngineOptions& options,
+             TurnStats& stats);
 
   Scheduler& scheduler() { return scheduler_; }
   // The name under which an agent's turns have slots: its own, but for agents at URLs, which share theirs.
@@ -94,6 +96,8 @@ class TurnRunner final : private RunningTurn::Owner {
 
   std::size_t running() const;
   Scheduler::Counts counts() const { return scheduler_.counts(); }
+  // By agent, as in Scheduler.
+  auto agents() const { return scheduler_.agents(); }
 
  private:
   // What the task's turn asks of the scheduler, once it is stored.
@@ -127,6 +131,7 @@ class TurnRunner final : private RunningTurn::Owner {
   Background& background_;
   const base::Clock& clock_;
   const EngineOptions& options_;
+  TurnStats& stats_;
   ChildQuestions questions_;
   const RunningTurn::Services services_;
   Scheduler scheduler_;

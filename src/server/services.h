@@ -10,18 +10,26 @@
 
 #include "agents/catalogue.h"
 #include "base/guarded.h"
+#include "base/metrics_text.h"
 #include "base/worker_pool.h"
 #include "engine/engine.h"
 #include "server/answer_budget.h"
 #include "server/caller_shares.h"
+#include "server/request_note.h"
+#include "server/request_stats.h"
 
 namespace baton::server {
+
+// What a token is good for. calls: its caller's agents and tasks. views: the operator API, to look. operates:
+// that API, to act as well, and the agents.
+enum class Role { calls, views, operates };
 
 // A static bearer token.
 struct Token {
   std::string secret;
   task::Caller caller;
   std::vector<std::string> agents;  // the agents it is valid for; empty: all
+  Role role = Role::calls;
 };
 
 // TokenList: the valid tokens. They may be replaced while requests are served.
@@ -34,7 +42,8 @@ class TokenList {
   TokenList& operator=(std::vector<Token> tokens);
 
   const std::vector<Token>& now() const { return *state_->now.load(std::memory_order_acquire); }
-  bool empty() const { return now().empty(); }
+  // Whether any of them is a caller's. If none is, a token that is unknown is no attempt to be somebody.
+  bool has_callers() const;
 
  private:
   struct State {
@@ -76,10 +85,12 @@ struct Services {
   engine::Engine& engine;
   const agents::Catalogue& catalogue;
   const ServerOptions& options;
-  base::WorkerPool& readers;                  // reads the store for delayed answers and streams
-  std::function<std::string()> more_metrics;  // Prometheus text from the rest of the program
-  AnswerBudget* answers = nullptr;            // of large answers; null: unbounded
-  AnswerBudget* pages = nullptr;              // of streams' reads from the store; null: unbounded
+  base::WorkerPool& readers;                             // reads the store for delayed answers and streams
+  std::function<void(base::MetricsText&)> more_metrics;  // of the rest of the program; may be empty
+  AnswerBudget* answers = nullptr;                       // of large answers; null: unbounded
+  AnswerBudget* pages = nullptr;                         // of streams' reads from the store; null: unbounded
+  RequestStats* requests = nullptr;                      // null: requests are not counted
+  RequestWatch watch = {};
 };
 
 }  // namespace baton::server

@@ -12,7 +12,9 @@
 //   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
 //   call          the operation (a2a/operations.h, chat/routes.cpp).
 //   encode        the binding writes the operation's answer value, or each item of its stream.
-//   respond       the connection layer's Exchange; what browsers need is added here, for every answer.
+//   respond       the connection layer's Exchange; what browsers need is added here, for every answer, and
+//   the
+//                 answer is counted and noted (observed_exchange.h).
 //
 // Every path of the program:
 //
@@ -26,6 +28,8 @@
 //   GET  [/agents/<name>]/plan.svg                            the picture of an agent that is a plan
 //   GET  /agents                                              the agents that the caller may call
 //   GET  /healthz  /health  /readyz  /metrics                 for operators
+//   GET  /console...                                          the operators' page (server/console/)
+//   /operate/v1/...                                           the operator API (server/operate/)
 //   OPTIONS anything                                          for browsers
 //
 // A path without /agents/<name> means the default agent; if there is none, the answer is 404. A gRPC call has
@@ -41,6 +45,9 @@
 #include "http/http_server.h"
 #include "server/chat/routes.h"
 #include "server/endpoint.h"
+#include "server/operate/routes.h"
+#include "server/pipeline/observed_exchange.h"
+#include "server/pipeline/refusal_log.h"
 #include "server/pipeline/wrong_tokens.h"
 #include "server/services.h"
 
@@ -51,6 +58,8 @@ class Pipeline {
   explicit Pipeline(const Services& services) : services_(services) {}
 
   void handle(std::shared_ptr<http::Exchange> exchange) const;
+  // For a listener of operators alone: health checks, the operator API and the console.
+  void handle_operator(std::shared_ptr<http::Exchange> way_back) const;
   // For the server whose handler is `handle`. Small requests are handled on the loop's thread: whatever of
   // them may block calls Exchange::block first.
   http::Hooks hooks() const;
@@ -70,11 +79,17 @@ class Pipeline {
     base_url_ = std::move(base_url);
     is_open_.store(true, std::memory_order_release);
   }
-  // Call before the first request.
+  // Call these before the first request. `with_callers`: the operators' paths are served by `handle`, too.
+  // `options`: those that say which hosts operators may name.
+  void set_operators(const operate::Routes* routes, const ServerOptions* options, bool with_callers) {
+    operators_ = routes;
+    operator_options_ = options;
+    operators_with_callers_ = with_callers;
+  }
   void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
 
  private:
-  using ExchangePtr = std::shared_ptr<http::Exchange>;
+  using ExchangePtr = std::shared_ptr<ObservedExchange>;
   // A path that belongs to an agent: the agent, and the path after its prefix.
   struct Target : Endpoint {
     std::string_view rest;
@@ -85,6 +100,7 @@ class Pipeline {
   http::Reply readiness() const;
 
   void route(const ExchangePtr& exchange) const;
+  void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;
   Target target_of(const http::Request& request) const;
   void serve_agents(const ExchangePtr& exchange) const;
   void serve_card(const ExchangePtr& exchange, const Target& target) const;
@@ -99,7 +115,8 @@ class Pipeline {
   // the caller that may not; with a delay if wrong tokens keep coming from its address.
   template <class Refuse>
   std::optional<Admitted> admitted(const ExchangePtr& exchange, const Target& target, Refuse&& refuse) const;
-  // Returns how long to delay the refusal.
+  void note_refusal(const http::Request& request, std::string_view reason) const;
+  // Logs that the caller is refused, and returns how long to delay that.
   std::chrono::milliseconds note_wrong_token(const http::Request& request, const base::Error& error) const;
   template <class Refuse>
   void refuse_caller(const http::Request& request, const base::Error& error, Refuse&& refuse) const;
@@ -107,6 +124,10 @@ class Pipeline {
   const Services& services_;
   const std::unique_ptr<chat::RunClaims> claims_ = std::make_unique<chat::RunClaims>();
   mutable WrongTokens wrong_tokens_;
+  const operate::Routes* operators_ = nullptr;
+  const ServerOptions* operator_options_ = nullptr;
+  bool operators_with_callers_ = false;
+  mutable RefusalLog refusals_;
   std::string base_url_;  // read only after `open`
   std::function<http::Counts()> http_counts_;
   std::atomic<bool> ready_{false};

@@ -122,7 +122,7 @@ class Bench {
           reader(bench.inbox.store, bench.inbox.store, bench.inbox.live, inbox, bench.background),
           delegation(reader, tasks, turns, bench.background, bench.options),
           turns(reader, inbox, bench.catalogue, delegation, bench.background, bench.inbox.clock,
-                bench.options),
+                bench.options, bench.stats),
           tasks(bench.inbox.store, reader, inbox, bench.inbox.live, turns, bench.catalogue, bench.background,
                 bench.inbox.clock, bench.options) {}
     engine::Inbox& inbox;
@@ -133,6 +133,7 @@ class Bench {
   };
 
   const engine::EngineOptions options = quick_to_retry();
+  engine::TurnStats stats;
   test::ScriptedExecutor* scripted = nullptr;
   test::ScriptedExecutor* helper = nullptr;
   agents::Catalogue catalogue = two_agents();
