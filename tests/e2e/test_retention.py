@@ -52,7 +52,7 @@ class Ages(a2a_case.A2aCase):
         task = self.server.send("ask")["id"]
         self.assertEqual(self.server.get(task)["status"]["state"], "input-required")
         canceled = self.wait_state(task, "canceled")
-        self.assertIn("nobody has answered for 1 seconds", json.dumps(canceled["status"]))
+        self.assertIn("nobody has answered for 1 second", json.dumps(canceled["status"]))
 
     def test_a_repeated_send_of_a_task_that_is_gone_finds_none_and_makes_none(self):
         message = client.new_id()
