@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "base/error_names.h"
+
 namespace baton::engine {
 namespace {
 
@@ -22,18 +24,6 @@ bool is_mark(const task::TaskHead& head) {
 
 bool has_ended(const task::TaskHead& head) {
   return task::is_terminal(head.state) && head.turn_state == task::TurnState::none;
-}
-
-std::string outcome_of(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::conflict:
-      return "conflict";
-    case ErrorCode::task_not_found:
-    case ErrorCode::not_found:
-      return "not_found";
-    default:
-      return "unavailable";
-  }
 }
 
 Result<void> check_actor(const Actor& actor) {
@@ -178,7 +168,7 @@ void Erasure::erase(const OrderPtr& order) {
 }
 
 void Erasure::refuse(const OrderPtr& order, const base::Error& error) {
-  order->entry.outcome = outcome_of(error.code);
+  order->entry.outcome = base::name_of(error.code);
   removals_.run(
       {}, [this, order] { return audit_(order->entry); },
       [order, error](std::int64_t) { order->done(fail(error)); });

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error_names.h"
@@ -25,6 +26,15 @@ base::Result<void> check_actor(const Actor& actor) {
                 "reason: must have 1 to " + std::to_string(kReasonMax) + " bytes");
   }
   return {};
+}
+
+// The budget of a task that began then, for one that begins now: it has as much time.
+std::shared_ptr<const task::Budget> budget_anew(const task::Budget* budget, base::Timestamp began) {
+  if (budget == nullptr) return nullptr;
+  task::Budget anew = *budget;
+  if (anew.until) anew.wall = std::max(*anew.until - began, base::Duration(0));
+  anew.until.reset();
+  return std::make_shared<const task::Budget>(std::move(anew));
 }
 
 // What a job tries again.
@@ -160,7 +170,7 @@ void OperatorActions::send_again(const ActPtr& act, std::optional<task::Message>
   submission.tools = std::move(input->request.tools);
   submission.extensions = std::move(input->request.extensions);
   submission.hops = std::move(input->request.hops);
-  submission.budget = head->budget;
+  submission.budget = budget_anew(head->budget.get(), events->front().at);
   act->entry.task = head->key;
   act->entry.agent = head->agent;
   act->entry.caller = head->caller;

@@ -26,7 +26,8 @@ constexpr std::array kRuledStates{State::completed, State::canceled, State::fail
 std::string words_for(milliseconds time) {
   constexpr milliseconds kDay{86'400'000};
   if (time >= kDay && time % kDay == milliseconds(0)) return std::to_string(time / kDay) + " days";
-  return std::to_string(std::chrono::duration_cast<std::chrono::seconds>(time).count()) + " seconds";
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+  return std::to_string(seconds) + (seconds == 1 ? " second" : " seconds");
 }
 
 }  // namespace

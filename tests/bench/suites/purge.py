@@ -10,6 +10,7 @@ from samples import Samples, number, rate_with_spread, table, times
 from servers import Baton
 
 CONNECTIONS = 64
+SPARE_PAGES = 256  # that the server keeps
 FOR_EVER = ["--retention-completed-s", "0"]
 DEFAULT = ["--retention-completed-s", "2592000"]
 
@@ -34,6 +35,11 @@ def make_old(path):
 def old_tasks(path):
     with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
         return database.execute("SELECT count(*) FROM tasks WHERE created_ms < 100000000").fetchone()[0]
+
+
+def free_pages(path):
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        return database.execute("PRAGMA freelist_count").fetchone()[0]
 
 
 def sends(context, server, found):
@@ -74,6 +80,8 @@ def run(context):
         while old_tasks(server.database) > 0:
             time.sleep(0.5)
         took = time.monotonic() - begun
+        while free_pages(server.database) > SPARE_PAGES:
+            time.sleep(0.5)
         server.stop()
         report(context, count, before, during, took, (size, server.database.stat().st_size))
     finally:

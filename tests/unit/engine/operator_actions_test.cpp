@@ -157,6 +157,24 @@ TEST_CASE("OperatorActions: a retry may have another message") {
   turn->sink->finish(agents::Done{});
 }
 
+TEST_CASE("OperatorActions: a retry has as much time as the first task had, also when that is over") {
+  EngineBench bench;
+  auto submission = EngineBench::message("work");
+  task::Budget budget;
+  budget.wall = std::chrono::milliseconds(1);
+  budget.tokens = 1000;
+  submission.budget = std::make_shared<const task::Budget>(budget);
+  const auto accepted = bench.submit(submission);
+  REQUIRE(accepted);
+  REQUIRE(bench.wait(accepted->key));
+  const auto made = retry(bench, accepted->key);
+  REQUIRE(made);
+  REQUIRE(made->budget);
+  CHECK(made->budget->tokens == 1000);
+  REQUIRE(made->budget->until);
+  CHECK(*made->budget->until > *bench.engine().tasks().find(accepted->key)->budget->until);
+}
+
 TEST_CASE("OperatorActions: an answer goes to the question that the task asks, once") {
   EngineBench bench;
   const auto key = submitted(bench);
