@@ -56,8 +56,7 @@ class App extends HTMLElement {
     addEventListener("routed", () => this.show());
     addEventListener("signed-out", () => this.signIn("This token is not known."));
     addEventListener("hashchange", () => {
-      takeToken();
-      this.begin();
+      if (takeToken()) this.begin();
     });
     document.addEventListener("keydown", (event) => onKey(event, views));
     this.begin();
