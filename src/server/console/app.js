@@ -103,7 +103,7 @@ class App extends HTMLElement {
       this,
       h("a", { class: "skip", href: "#main" }, "To the content"),
       h(
-        "div",
+        "header",
         { class: "top" },
         h("a", { class: "brand", href: url(""), title: `Baton ${session.version}` }, "Baton"),
         this.nav,
