@@ -302,7 +302,7 @@ export const talks = {
   name: "Console: the playground talks over every protocol, with the traffic beside it",
   async run(page, { server }) {
     await goes(page, server, "/playground?agent=lab");
-    await sees(page, "[name=agent] option[value=lab], [name=agent] option");
+    await page.locator("[name=agent] option", { hasText: "lab" }).waitFor({ state: "attached" });
     const protocols = await page.locator("[name=protocol] option").allInnerTexts();
     assert.equal(protocols.length, 8);
     for (const protocol of protocols) {
