@@ -61,6 +61,20 @@ need() {
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
+# unpack PACKAGE: Debian's package, downloaded and unpacked below build/tools/PACKAGE, once. For tools whose package
+# would start a service if it were installed.
+unpack() {
+  local folder=build/tools/$1 fresh=build/tools/$1.new
+  [[ -d $folder ]] && return 0
+  rm -rf "$fresh"
+  mkdir -p "$fresh"
+  (cd "$fresh" && apt-get download -q "$1" >&2) || (cd "$fresh" && sudo -n apt-get update -q >&2 && apt-get download -q "$1" >&2) ||
+    die "$1 cannot be downloaded: apt-get update, as root, may help"
+  dpkg -x "$fresh"/*.deb "$fresh"
+  rm "$fresh"/*.deb
+  mv "$fresh" "$folder"
+}
+
 # build PRESET WITH_TESTS [TARGET...]: configures when that is new or tests are wanted for the first time,
 # then builds. A folder that once has tests keeps them.
 build() {

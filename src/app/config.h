@@ -10,6 +10,7 @@
 
 #include "agents/catalogue.h"
 #include "app/logging.h"
+#include "app/trace_exporter.h"
 #include "engine/options.h"
 #include "http/http_server.h"
 #include "notify/notifier.h"
@@ -46,6 +47,7 @@ struct Config {
   double queue_share = 0.25;            // of queue places, streams and replies, for one of several callers
   std::size_t answers_bytes_max = 128 << 20;  // of all large answers being made or sent
   LogOptions log;
+  TraceOptions traces;
 
   http::Limits http;
   server::grpc::GrpcLimits grpc;

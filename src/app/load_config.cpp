@@ -225,6 +225,7 @@ class Loader {
       if (!problem.empty()) wrong("outbound.delegate_urls", url + ": " + problem);
     }
     check_hosts();
+    check_traces();
     check_secrets();
     if (!c.anonymous_allowed() && c.tokens.empty()) {
       wrong("allow_anonymous", "is false and no token is configured: nobody could call");
@@ -249,12 +250,22 @@ class Loader {
     if (config().allow_readable_secrets) return;
     std::set<std::string> files;
     for (const ConfiguredToken& token : config().tokens) files.insert(token.file);
+    files.insert(config().traces.headers_file);
     for (const std::string& file : files) {
       if (!is_exposed(file)) continue;
       wrong(file,
-            "holds a token and can be read by every user of this machine. Change its mode (chmod 600), or "
+            "holds a secret and can be read by every user of this machine. Change its mode (chmod 600), or "
             "say --allow-readable-secrets");
     }
+  }
+
+  void check_traces() {
+    const TraceOptions& traces = config().traces;
+    // It may hold a secret, which agents must not get.
+    if (!traces.headers_env.empty()) config().cards.secret_variables.push_back(traces.headers_env);
+    if (traces.endpoint.empty()) return;
+    const auto url = http::outbound::parse_url(traces.endpoint);
+    if (!url) wrong("traces.endpoint", url.error().for_caller);
   }
 
   void check_hosts() {

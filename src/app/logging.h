@@ -11,6 +11,7 @@ namespace baton::app {
 struct LogOptions {
   std::string level = "info";   // a level of spdlog
   std::string format = "json";  // or "text"
+  bool access = false;          // a line for each request
 };
 
 void set_up_logging(const LogOptions& options);

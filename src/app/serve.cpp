@@ -4,9 +4,13 @@
 #include <sys/resource.h>
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -163,6 +167,22 @@ http::Limits http_limits(const Config& config, const agents::Catalogue& catalogu
   return limits;
 }
 
+// Read once; a secret that changes needs a restart.
+TraceHeaders trace_headers(const TraceOptions& options) {
+  TraceHeaders headers;
+  if (!options.headers_file.empty()) {
+    std::ifstream file(options.headers_file);
+    if (!file) spdlog::error("traces.headers_file: the file cannot be read");
+    headers = read_headers(std::string{std::istreambuf_iterator<char>(file), {}});
+  }
+  if (!options.headers_env.empty()) {
+    const char* const text = std::getenv(options.headers_env.c_str());
+    if (text == nullptr) spdlog::error("traces.headers_env: the variable is not set");
+    if (text != nullptr) std::ranges::move(read_headers(text), std::back_inserter(headers));
+  }
+  return headers;
+}
+
 }  // namespace
 
 int serve(const Config& config, const std::function<LoadedConfig()>& read_again) {
@@ -179,6 +199,14 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   if (config.cards.verbose_errors)
     spdlog::warn("--dev: callers see what agents write to standard error; not for production");
   http::outbound::Breakers breakers;
+  std::optional<base::SpanQueue> spans;
+  std::optional<TraceExporter> exporter;  // ends after the service, whose last spans it sends
+  if (!config.traces.endpoint.empty()) {
+    spans.emplace(config.traces.ratio);
+    exporter.emplace(*spans, config.traces.endpoint, trace_headers(config.traces),
+                     TraceResource{std::string(kVersion), store->server_name});
+  }
+  base::SpanQueue* const traced = spans ? &*spans : nullptr;
   // A turn that waits for its children gives up its slot, but not its thread: at most as many wait as run.
   base::WorkerPool callers("agent-call", 2 * config.engine.slots,
                            static_cast<std::size_t>(config.engine.slots));
@@ -187,8 +215,11 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
     const agents::Agent* agent = chosen_from->find_skilled(skill, tag);
     return agent == nullptr ? std::nullopt : std::optional(agent->name.value);
   };
-  const ExecutorServices services{
-      processes, callers, {config.outbound_origins, config.webhooks.policy, &breakers}, steady, choose};
+  const ExecutorServices services{processes,
+                                  callers,
+                                  {config.outbound_origins, config.webhooks.policy, &breakers, traced},
+                                  steady,
+                                  choose};
   const agents::Catalogue::Make make = executors(services);
   auto catalogue = agents::Catalogue::load(config.agents_folder, make, {}, config.cards);
   if (!catalogue) return cannot_start(catalogue.error());
@@ -197,7 +228,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   log_start(config, *catalogue);
   Service service(config,
                   {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
-                   make, *catalogue, store->server_name, breakers},
+                   make, *catalogue, store->server_name, breakers, traced, exporter ? &*exporter : nullptr},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());

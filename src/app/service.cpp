@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/process_metrics.h"
 #include "app/version.h"
 #include "server/access.h"
 #include "server/answers.h"
@@ -28,9 +29,10 @@ constexpr const char* kDevOperator = "dev";
 
 // The functions below add what follows from several settings to the options that were configured.
 
-engine::EngineOptions engine_options(const Config& config, const std::string& server_name) {
+engine::EngineOptions engine_options(const Config& config, const Dependencies& dependencies) {
   engine::EngineOptions options = config.engine;
-  if (!server_name.empty()) options.node = server_name;
+  if (!dependencies.server_name.empty()) options.node = dependencies.server_name;
+  options.spans = dependencies.spans;
   options.on_flush_failed = [](const base::Error& error) {
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();
@@ -39,6 +41,12 @@ engine::EngineOptions engine_options(const Config& config, const std::string& se
   options.check_push = [policy = config.webhooks.policy](const task::PushConfig& push) {
     return notify::check_webhook(push, policy);
   };
+  return options;
+}
+
+notify::NotifierOptions webhook_options(const Config& config, base::SpanQueue* spans) {
+  notify::NotifierOptions options = config.webhooks;
+  options.spans = spans;
   return options;
 }
 
@@ -94,9 +102,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
       engine_(dependencies.store, dependencies.deliveries, dependencies.operators, dependencies.catalogue,
-              dependencies.clock, engine_options(config, dependencies.server_name),
-              [this] { notifier_.wake(); }),
-      notifier_(engine_.deliveries(), dependencies.steady_clock, config.webhooks,
+              dependencies.clock, engine_options(config, dependencies), [this] { notifier_.wake(); }),
+      notifier_(engine_.deliveries(), dependencies.steady_clock, webhook_options(config, dependencies.spans),
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);
                 }),
@@ -105,16 +112,29 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       answers_(config.answers_bytes_max, kAnswersWaiting, kAnswerWait, readers_, engine_.timers()),
       pages_(kPagesMax, static_cast<std::size_t>(limits.connections_max) + 1, kAnswerWait, readers_,
              engine_.timers()),
-      services_{
-          engine_, dependencies.catalogue, options_, readers_, [this] { return more_metrics(); }, &answers_,
-          &pages_},
+      services_{engine_,
+                dependencies.catalogue,
+                options_,
+                readers_,
+                [this](base::MetricsText& out) { more_metrics(out); },
+                &answers_,
+                &pages_,
+                &requests_,
+                {dependencies.spans, config.log.access}},
       dev_token_(config.cards.verbose_errors ? base::random_hex(16) : std::string()),
       operator_options_(operator_options(config, options_)),
       operator_readers_("operate", kOperatorThreads, kOperatorRequestsMax),
       operator_pages_(kOperatorPagesMax, kOperatorRequestsMax, kAnswerWait, operator_readers_,
                       engine_.timers()),
-      operator_services_{engine_, dependencies.catalogue, operator_options_, operator_readers_, {},
-                         nullptr, &operator_pages_},
+      operator_services_{engine_,
+                         dependencies.catalogue,
+                         operator_options_,
+                         operator_readers_,
+                         {},
+                         nullptr,
+                         &operator_pages_,
+                         nullptr,
+                         {}},
       operator_facts_{
           operator_services_,  engine_.operator_store(), dependencies.deliveries,  engine_.operator_actions(),
           engine_.bulk_jobs(), std::string(kVersion),    dependencies.clock.now(), {}},
@@ -302,22 +322,23 @@ void Service::drain(const Servers& servers, const sigset_t& signals) {
   done = true;
 }
 
-std::string Service::more_metrics() const {
+void Service::more_metrics(base::MetricsText& out) const {
+  using Type = base::MetricsText::Type;
   const notify::Notifier::Counters sent = notifier_.counters();
-  std::string out =
-      "# HELP baton_webhooks_total Webhook attempts since start, by outcome.\n"
-      "# TYPE baton_webhooks_total counter\n";
-  const auto add = [&](const char* name, std::int64_t value) {
-    out += std::string(name) + " " + std::to_string(value) + "\n";
-  };
-  add("baton_webhooks_total{outcome=\"delivered\"}", sent.delivered);
-  add("baton_webhooks_total{outcome=\"failed\"}", sent.failed_attempts);
-  add("baton_webhooks_total{outcome=\"given_up\"}", sent.given_up);
+  out.family("baton_webhooks_total", Type::counter, "Webhook attempts since start, by outcome.");
+  out.value({{"outcome", "delivered"}}, sent.delivered);
+  out.value({{"outcome", "failed"}}, sent.failed_attempts);
+  out.value({{"outcome", "given_up"}}, sent.given_up);
   if (const auto counts = dependencies_.deliveries.delivery_counts()) {
-    out += "# HELP baton_webhooks_waiting Webhooks not yet delivered.\n# TYPE baton_webhooks_waiting gauge\n";
-    add("baton_webhooks_waiting", counts->waiting);
+    out.gauge("baton_webhooks_waiting", "Webhooks not yet delivered.", counts->waiting);
   }
-  return out + dependencies_.breakers.metrics();
+  out.family("baton_webhook_attempt_duration_seconds", Type::histogram,
+             "How long an attempt at a webhook took.");
+  out.histogram({}, notifier_.attempt_time().snapshot());
+  dependencies_.breakers.add_to(out);
+  if (dependencies_.exporter != nullptr) dependencies_.exporter->add_to(out);
+  add_database_size(out, config_.store.path);
+  add_process_metrics(out);
 }
 
 }  // namespace baton::app

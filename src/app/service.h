@@ -40,6 +40,8 @@ struct Dependencies {
   agents::Catalogue& catalogue;
   std::string server_name;                   // to other servers; empty: another one in each run
   const http::outbound::Breakers& breakers;  // for metrics
+  base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none
+  const TraceExporter* exporter = nullptr;   // for metrics; null: none
 };
 
 class Service {
@@ -69,7 +71,7 @@ class Service {
   void look_at_cards() const;
   void reload(const LoadedConfig& loaded);
   void drain(const Servers& servers, const sigset_t& signals);
-  std::string more_metrics() const;
+  void more_metrics(base::MetricsText& out) const;
 
   const Config& config_;
   const Dependencies dependencies_;
@@ -81,6 +83,7 @@ class Service {
   base::WorkerPool readers_;
   server::AnswerBudget answers_;
   server::AnswerBudget pages_;
+  server::RequestStats requests_;
   const server::Services services_;
   const std::string dev_token_;  // of an operator, until the end; empty without --dev
   server::ServerOptions operator_options_;

@@ -234,6 +234,20 @@ constexpr Setting kSettings[] = {
 
     {"log.level", &to<&Config::log, &LogOptions::level>, "What is logged", 1, 16, kLogLevels},
     {"log.format", &to<&Config::log, &LogOptions::format>, "How", 1, 16, kLogFormats},
+    {"log.access", &to<&Config::log, &LogOptions::access>,
+     "Whether each request gets a line, once it is answered"},
+
+    {"traces.endpoint", &to<&Config::traces, &TraceOptions::endpoint>,
+     "URL that takes OpenTelemetry's traces (OTLP over HTTP), such as http://127.0.0.1:4318/v1/traces; "
+     "without it, "
+     "none are made",
+     0, 2048},
+    {"traces.ratio", &to<&Config::traces, &TraceOptions::ratio>,
+     "Share of the traces that begin here which are kept; others follow the caller's traceparent", 0, 1},
+    {"traces.headers_file", &to<&Config::traces, &TraceOptions::headers_file>,
+     "File with headers for the endpoint, one on each line, such as Authorization: Bearer ...", 0, 4096},
+    {"traces.headers_env", &to<&Config::traces, &TraceOptions::headers_env>,
+     "Environment variable with such headers, separated by commas", 0, 255},
 };
 
 }  // namespace

@@ -57,10 +57,30 @@ std::string traceparent_below(const std::string& traceparent, std::initializer_l
   Sha256 sha;
   sha.add(traceparent);
   for (const std::string_view name : names) sha.add(name);
-  const std::uint64_t span = sha.first_128_bits()[0];
-  std::string below = traceparent;
-  below.replace(kParentAt, kParentDigits, span_id(span == 0 ? 1 : span));
-  return below;
+  return traceparent_with_span(traceparent, sha.first_128_bits()[0]);
+}
+
+std::string new_traceparent(std::array<std::uint64_t, 2> trace, std::uint64_t span) {
+  if (trace[0] == 0) trace[0] = 1;
+  return "00-" + span_id(trace[0]) + span_id(trace[1]) + "-" + span_id(span == 0 ? 1 : span) + "-01";
+}
+
+std::string traceparent_with_span(const std::string& traceparent, std::uint64_t span) {
+  std::string other = traceparent;
+  other.replace(kParentAt, kParentDigits, span_id(span == 0 ? 1 : span));
+  return other;
+}
+
+bool is_sampled(std::string_view traceparent) {
+  return !traceparent.empty() && (kLowerHex.find(traceparent.back()) & 1) != 0;
+}
+
+std::string_view trace_id_of(std::string_view traceparent) {
+  return traceparent.empty() ? traceparent : traceparent.substr(kTraceAt, kTraceDigits);
+}
+
+std::string_view span_id_of(std::string_view traceparent) {
+  return traceparent.empty() ? traceparent : traceparent.substr(kParentAt, kParentDigits);
 }
 
 }  // namespace baton::base

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "client/call_span.h"
+#include "client/freshness.h"
 #include "client/remote.h"
 #include "http/http_text.h"
 #include "json/document.h"
@@ -206,7 +208,7 @@ std::pair<std::string, std::string> token_header(const Access& access, const std
 }
 
 http::outbound::HttpRequest basic_request(std::string url, const Access& access, const std::string& token,
-                                          std::string_view version, int stop_fd) {
+                                          const std::string& trace, std::string_view version, int stop_fd) {
   http::outbound::HttpRequest request;
   request.url = std::move(url);
   request.answer_max = access.answer_max;
@@ -216,32 +218,8 @@ http::outbound::HttpRequest basic_request(std::string url, const Access& access,
   request.stop_fd = stop_fd;
   if (!version.empty()) request.headers.emplace_back("A2A-Version", version);
   if (!token.empty()) request.headers.push_back(token_header(access, token));
-  if (!access.trace.empty()) request.headers.emplace_back("traceparent", access.trace);
+  if (!trace.empty()) request.headers.emplace_back("traceparent", trace);
   return request;
-}
-
-// Empty also for one that is not to be sent back.
-std::string etag_of(const http::outbound::HttpAnswer& answer) {
-  constexpr std::size_t kMost = 256;
-  std::string etag = http::outbound::header_of(answer, "ETag");
-  const bool is_good =
-      etag.size() <= kMost && std::ranges::all_of(etag, [](unsigned char c) { return c > 0x20 && c < 0x7f; });
-  return is_good ? etag : std::string();
-}
-
-std::optional<std::chrono::seconds> max_age_of(const http::outbound::HttpAnswer& answer) {
-  constexpr std::int64_t kMost = 24 * 3'600;
-  constexpr std::string_view kMaxAge = "max-age=";
-  std::optional<std::chrono::seconds> found;
-  const std::string header = lower(http::outbound::header_of(answer, "Cache-Control"));
-  for (std::string_view rest = header; !rest.empty();) {
-    const std::string_view word = http::next_member(rest);
-    if (word == "no-cache" || word == "no-store") return std::chrono::seconds(0);
-    if (!word.starts_with(kMaxAge)) continue;
-    const auto seconds = base::number_in<std::int64_t>(word.substr(kMaxAge.size()));
-    if (seconds) found = std::chrono::seconds(std::clamp<std::int64_t>(*seconds, 0, kMost));
-  }
-  return found;
 }
 
 constexpr int kUnauthorized = 401;
@@ -285,29 +263,28 @@ std::shared_ptr<const GrpcChannel> open_channel(const Remote& remote) {
 RemoteEndpoint::RemoteEndpoint(Remote remote, int stop_fd)
     : remote_(std::move(remote)), channel_(open_channel(remote_)), stop_fd_(stop_fd) {}
 
-ChannelCall RemoteEndpoint::grpc_call(const protocol::a2a::ClientRequest& request,
-                                      const std::string& token) const {
+ChannelCall RemoteEndpoint::grpc_call(const protocol::a2a::ClientRequest& request, const Shown& shown) const {
   ChannelCall call{request, {}, {}, stop_fd_};
   call.metadata.emplace_back("a2a-version", protocol::name_of(dialect().version()));
-  if (!token.empty()) {
-    auto [name, value] = token_header(remote_.access, token);
+  if (!shown.token.empty()) {
+    auto [name, value] = token_header(remote_.access, shown.token);
     call.metadata.emplace_back(lower(std::move(name)), std::move(value));
   }
-  if (!remote_.access.trace.empty()) call.metadata.emplace_back("traceparent", remote_.access.trace);
+  if (!shown.trace.empty()) call.metadata.emplace_back("traceparent", shown.trace);
   if (!remote_.agent.empty()) call.metadata.emplace_back("baton-agent", remote_.agent);
   return call;
 }
 
 http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequest& request,
-                                                 const std::string& token) const {
+                                                 const Shown& shown) const {
   std::string url = remote_.url;
   if (!request.path.empty()) {
     while (url.ends_with('/')) url.pop_back();
     url += request.path;
   }
   // Servers before 1.0 do not know the header; those that speak several versions answer in the right one.
-  http::outbound::HttpRequest out =
-      basic_request(std::move(url), remote_.access, token, protocol::name_of(dialect().version()), stop_fd_);
+  http::outbound::HttpRequest out = basic_request(std::move(url), remote_.access, shown.token, shown.trace,
+                                                  protocol::name_of(dialect().version()), stop_fd_);
   out.method = request.method;
   out.body = request.body;
   if (!request.body.empty()) out.content_type = "application/json";
@@ -316,15 +293,19 @@ http::outbound::HttpRequest RemoteEndpoint::http(const protocol::a2a::ClientRequ
 
 tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::ClientRequest& request,
                                                          milliseconds timeout) const {
-  return with_token<tl::expected<task::Json, CallError>>(
-      remote_.access, stop_fd_, [&](const std::string& token) { return call(request, timeout, token); });
+  base::SpanTimer timer(remote_.access.spans, remote_.access.trace);
+  auto result = with_token<tl::expected<task::Json, CallError>>(
+      remote_.access, stop_fd_, [&](const std::string& token) {
+        return call(request, timeout, {token, timer.trace()});
+      });
+  if (timer.wants(!result)) timer.end(call_span(remote_, error_in(result)));
+  return result;
 }
 
 tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::ClientRequest& request,
-                                                         milliseconds timeout,
-                                                         const std::string& token) const {
+                                                         milliseconds timeout, const Shown& shown) const {
   if (channel_) {
-    ChannelCall out = grpc_call(request, token);
+    ChannelCall out = grpc_call(request, shown);
     out.timeout = timeout;
     Progress progress;
     const auto answer =
@@ -332,7 +313,7 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
     if (!answer) return tl::unexpected(from_net(answer.error(), progress));
     return result_in(dialect(), answer->http_status, answer->body);
   }
-  http::outbound::HttpRequest out = http(request, token);
+  http::outbound::HttpRequest out = http(request, shown);
   out.total_timeout = timeout;
   out.headers.emplace_back("Accept", "application/json");
   Progress progress;
@@ -345,19 +326,24 @@ tl::expected<task::Json, CallError> RemoteEndpoint::call(const protocol::a2a::Cl
 }
 
 StreamEnd RemoteEndpoint::stream(const StreamRequest& request, const OnStreamEvent& on_event) const {
-  return with_token<StreamEnd>(remote_.access, stop_fd_,
-                               [&](const std::string& token) { return stream(request, on_event, token); });
+  base::SpanTimer timer(remote_.access.spans, remote_.access.trace);
+  StreamEnd end = with_token<StreamEnd>(remote_.access, stop_fd_, [&](const std::string& token) {
+    return stream(request, on_event, {token, timer.trace()});
+  });
+  const CallError* const error = end.error ? &*end.error : nullptr;
+  if (timer.wants(error != nullptr)) timer.end(call_span(remote_, error));
+  return end;
 }
 
 StreamEnd RemoteEndpoint::stream(const StreamRequest& stream_request, const OnStreamEvent& on_event,
-                                 const std::string& token) const {
+                                 const Shown& shown) const {
   if (channel_) {
-    ChannelCall out = grpc_call(stream_request.request, token);
+    ChannelCall out = grpc_call(stream_request.request, shown);
     if (stream_request.after)
       out.metadata.emplace_back("last-event-id", std::to_string(*stream_request.after));
     return grpc_stream(*channel_, remote_, out, on_event);
   }
-  http::outbound::HttpRequest out = http(stream_request.request, token);
+  http::outbound::HttpRequest out = http(stream_request.request, shown);
   out.total_timeout = milliseconds(0);
   out.headers.emplace_back("Accept", "text/event-stream, application/json");
   if (stream_request.after) out.headers.emplace_back("Last-Event-ID", std::to_string(*stream_request.after));
@@ -374,7 +360,7 @@ tl::expected<Fetched, CallError> http_get(const std::string& url, const Access& 
   using Result = tl::expected<Fetched, CallError>;
   const bool is_known = known != nullptr && known->url == url && !known->etag.empty();
   return with_token<Result>(access, stop_fd, [&](const std::string& token) -> Result {
-    http::outbound::HttpRequest out = basic_request(url, access, token, version, stop_fd);
+    http::outbound::HttpRequest out = basic_request(url, access, token, access.trace, version, stop_fd);
     out.method = "GET";
     if (is_known) out.headers.emplace_back("If-None-Match", known->etag);
     Progress progress;

@@ -11,6 +11,7 @@
 #include <tl/expected.hpp>
 #include <vector>
 
+#include "base/span.h"
 #include "client/grpc_channel.h"
 #include "http/outbound/http_client.h"
 #include "protocol/a2a/client/client_dialect.h"
@@ -56,6 +57,7 @@ struct Access {
   bool despite_breaker = false;
   std::optional<TokenSource> tokens = {};  // in place of `token`, for each call
   std::string trace = {};                  // the header `traceparent`; empty: none
+  base::SpanQueue* spans = nullptr;        // of the calls, below `trace`; outlives them. Null: none
 };
 
 // How to speak to an agent.
@@ -104,13 +106,16 @@ class RemoteEndpoint {
   const protocol::a2a::ClientDialect& dialect() const { return *remote_.dialect; }
 
  private:
+  // What goes along with a call.
+  struct Shown {
+    const std::string& token;
+    const std::string& trace;
+  };
   tl::expected<task::Json, CallError> call(const protocol::a2a::ClientRequest& request,
-                                           std::chrono::milliseconds timeout, const std::string& token) const;
-  StreamEnd stream(const StreamRequest& request, const OnStreamEvent& on_event,
-                   const std::string& token) const;
-  http::outbound::HttpRequest http(const protocol::a2a::ClientRequest& request,
-                                   const std::string& token) const;
-  ChannelCall grpc_call(const protocol::a2a::ClientRequest& request, const std::string& token) const;
+                                           std::chrono::milliseconds timeout, const Shown& shown) const;
+  StreamEnd stream(const StreamRequest& request, const OnStreamEvent& on_event, const Shown& shown) const;
+  http::outbound::HttpRequest http(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
+  ChannelCall grpc_call(const protocol::a2a::ClientRequest& request, const Shown& shown) const;
 
   const Remote remote_;
   const std::shared_ptr<const GrpcChannel> channel_;  // shared by copies; null: HTTP

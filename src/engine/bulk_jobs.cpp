@@ -18,13 +18,13 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr std::array<std::string_view, 4> kActions{"cancel", "retry", "requeue", "resend"};
-constexpr int kTriesMax = 16;          // for a key that is free
+constexpr int kKeyTriesMax = 16;       // for a key that is free
 constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
 constexpr int kFindPage = 1'000;
 constexpr std::chrono::seconds kFindTime{10};  // for one page
 constexpr std::size_t kItemsAtOnce = 500;      // in one write
 constexpr int kReadAtOnce = 256;
-constexpr std::chrono::milliseconds kTryAgain{250};
+constexpr std::chrono::milliseconds kBulkRetry{250};
 
 std::optional<BulkAction> action_named(std::string_view name) {
   for (std::size_t i = 0; i < kActions.size(); ++i) {
@@ -121,7 +121,7 @@ base::Result<task::BulkJobKey> BulkJobs::write_down(const BulkRequest& request,
   job.tasks = std::ssize(tasks);
   base::Result<void> written = fail(ErrorCode::already_exists, "no key is free");
   // Another job may get the key first.
-  for (int tries = 0; tries < kTriesMax && !written && written.error().code == ErrorCode::already_exists;
+  for (int tries = 0; tries < kKeyTriesMax && !written && written.error().code == ErrorCode::already_exists;
        ++tries) {
     const auto last = store_.bulk_jobs(1);
     if (!last) return fail(last.error());
@@ -185,7 +185,7 @@ void BulkJobs::read_more(const JobPtr& job) {
   });
   if (items) return go_on(job);
   spdlog::warn("the job {} cannot be read, trying again: {}", job->key.value, items.error().for_log);
-  background_.timers().after(kTryAgain, [this, job] { go_on(job); });
+  background_.timers().after(kBulkRetry, [this, job] { go_on(job); });
 }
 
 void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
@@ -210,7 +210,7 @@ void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
 // What could not be stored, or found no place in the queue, is tried again a moment later.
 void BulkJobs::acted(const JobPtr& job, task::TaskKey task, bool again) {
   if (again && !stopping_) {
-    background_.timers().after(kTryAgain, [this, job, task] { act(job, task); });
+    background_.timers().after(kBulkRetry, [this, job, task] { act(job, task); });
     return;
   }
   job->state.with([](Job::State& state) { --state.acting; });
@@ -227,7 +227,7 @@ void BulkJobs::finish(const JobPtr& job) {
           --jobs_;
           return;
         }
-        background_.timers().after(kTryAgain, [this, job] { finish(job); });
+        background_.timers().after(kBulkRetry, [this, job] { finish(job); });
       });
 }
 

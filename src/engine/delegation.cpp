@@ -4,6 +4,7 @@
 
 #include "engine/other_tasks.h"
 #include "engine/send_digest.h"
+#include "engine/turn_span.h"
 
 namespace baton::engine {
 namespace {
@@ -71,17 +72,19 @@ void Delegation::start(std::shared_ptr<RunningTurn> run, agents::DelegateRequest
     submission.message = std::move(request.message);
     RunningTurn::Lineage lineage = delegated->run->lineage();
     submission.hops = std::move(lineage.hops);
-    submission.trace = std::move(lineage.trace);
+    const auto timer = std::make_shared<base::SpanTimer>(options_.spans, std::move(lineage.trace));
+    submission.trace = timer->trace();
     if (!delegated->goes_on) submission.budget = delegated->run->left_for_child();
     submission.waits_for = task::WaitsFor::outcome;
     const auto digest = digest_of_call(head, delegated->subagent.call, nth, submission);
-    service_.submit_child({head.key, request.detached}, std::move(submission), digest,
-                          [this, delegated](base::Result<Accepted> accepted) {
-                            if (accepted) return stored(delegated, *accepted);
-                            const task::Subagent& none = delegated->subagent;
-                            delegated->run->no_child(none.name, none.call, accepted.error().for_caller,
-                                                     delegated->is_new);
-                          });
+    service_.submit_child(
+        {head.key, request.detached}, std::move(submission), digest,
+        [this, delegated, timer, agent = request.agent](base::Result<Accepted> accepted) {
+          add_child_span(*timer, agent, accepted ? accepted->id : task::TaskId(), accepted ? "" : "refused");
+          if (accepted) return stored(delegated, *accepted);
+          const task::Subagent& none = delegated->subagent;
+          delegated->run->no_child(none.name, none.call, accepted.error().for_caller, delegated->is_new);
+        });
   });
 }
 

@@ -16,9 +16,9 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-constexpr int kEventsPage = 500;
+constexpr int kLostLogPage = 500;
 
-base::Result<void> check(const Actor& actor) {
+base::Result<void> check_actor(const Actor& actor) {
   if (actor.name.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
   if (actor.reason.empty() || actor.reason.size() > kReasonMax) {
     return fail(ErrorCode::invalid_argument,
@@ -62,7 +62,7 @@ base::Result<void> OperatorActions::start() {
 // Null if the action has been refused for the actor's sake.
 OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey key, Actor actor,
                                                Done done) const {
-  if (auto checked = check(actor); !checked) {
+  if (auto checked = check_actor(actor); !checked) {
     done(fail(std::move(checked.error())));
     return nullptr;
   }
@@ -236,7 +236,7 @@ void OperatorActions::begin_again(const task::TaskHead& head) {
 // No turn of the task runs here, whatever its head says: what it has shown is read from its log.
 void OperatorActions::revive(const task::TaskHead& lost) {
   auto log = read_turn_log(
-      lost, [&](task::EventNumber after) { return reader_.committed_events(lost.key, after, kEventsPage); });
+      lost, [&](task::EventNumber after) { return reader_.committed_events(lost.key, after, kLostLogPage); });
   if (!log) return spdlog::warn("a task that was requeued cannot be read: {}", log.error().for_log);
   Decision decision;
   decision.task = lost.key;
@@ -301,7 +301,7 @@ void OperatorActions::resume(const task::AgentName& agent, Actor actor, Switched
 // Switched once it is stored.
 void OperatorActions::set_paused(const task::AgentName& agent, bool paused, const Actor& actor,
                                  Switched done) {
-  if (auto checked = check(actor); !checked) return done(fail(std::move(checked.error())));
+  if (auto checked = check_actor(actor); !checked) return done(fail(std::move(checked.error())));
   task::AuditEntry entry;
   entry.actor = actor.name;
   entry.action = paused ? "pause" : "resume";

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/id.h"
+#include "base/span.h"
 #include "task/task.h"
 
 namespace baton::engine {
@@ -51,6 +52,7 @@ struct EngineOptions {
   // Refuses a config whose URL is forbidden, as far as that is known without a DNS lookup.
   std::function<base::Result<void>(const task::PushConfig&)> check_push;
   std::chrono::milliseconds disk_retry{250};  // after a write that failed
+  base::SpanQueue* spans = nullptr;           // of turns and children; outlives the engine; null: none
   // Called with the error when a flush has failed, before the program ends.
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
 };

@@ -16,7 +16,7 @@ constexpr milliseconds kBatchTime{2};
 // The rest after a batch, in times of what it took: so removals take an eighth of the thread at most, with
 // what a commit of them costs.
 constexpr int kRest = 12;
-constexpr milliseconds kRestMin{1}, kTryAgain{1'000};
+constexpr milliseconds kRestMin{1}, kStoreRetry{1'000};
 
 bool may_pass(const base::Error& error) {
   return error.code == base::ErrorCode::unavailable || error.code == base::ErrorCode::overloaded;
@@ -48,7 +48,7 @@ void Removals::next(const JobPtr& job) {
                 [this, job, count](const base::Result<std::vector<store::Removed>>& removed,
                                    std::chrono::nanoseconds took) {
                   if (!removed && may_pass(removed.error())) {
-                    background_.timers().after(kTryAgain, [this, job] { next(job); });
+                    background_.timers().after(kStoreRetry, [this, job] { next(job); });
                     return;
                   }
                   if (!removed) spdlog::error("tasks cannot be removed: {}", removed.error().for_log);
@@ -71,7 +71,7 @@ void Removals::tidy(std::int64_t spare_pages, std::function<void()> done) {
                 const auto again = [this, spare_pages, done] { tidy(spare_pages, done); };
                 if (more) return rest(took, again);
                 spdlog::warn("the database cannot be tidied now: {}", more.error().for_log);
-                background_.timers().after(kTryAgain, again);
+                background_.timers().after(kStoreRetry, again);
               });
 }
 

@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using task::State;
 
-constexpr int kPage = 500;
+constexpr int kRoundPage = 500;
 constexpr int kTreeMax = 200'000;
 // A round begins so long after the last one's end: a tenth of the shortest time, within these.
 constexpr milliseconds kRoundMin{200}, kRoundMax{3'600'000};
@@ -20,8 +20,8 @@ constexpr milliseconds kFirstRound{5'000};
 // Free pages that stay in the file: 1 MiB.
 constexpr std::int64_t kSparePages = 256;
 
-constexpr std::array kStates{State::completed, State::canceled, State::failed, State::rejected,
-                             State::input_required};
+constexpr std::array kRuledStates{State::completed, State::canceled, State::failed, State::rejected,
+                                  State::input_required};
 
 std::string words_for(milliseconds time) {
   constexpr milliseconds kDay{86'400'000};
@@ -55,7 +55,7 @@ milliseconds kept_for(const RetentionOptions& options, const agents::Agent* agen
 
 milliseconds kept_at_least(const RetentionOptions& options, const agents::Agent* agent) {
   milliseconds shortest = milliseconds::max();
-  for (const State state : kStates) {
+  for (const State state : kRuledStates) {
     const milliseconds time = kept_for(options, agent, state);
     if (time > milliseconds(0)) shortest = std::min(shortest, time);
   }
@@ -101,7 +101,7 @@ void Retention::begin(bool only_counts) {
 }
 
 void Retention::look(const RoundPtr& round) {
-  const auto page = store_.all_tasks(round->after, kPage);
+  const auto page = store_.all_tasks(round->after, kRoundPage);
   if (!page) spdlog::warn("retention cannot read tasks: {}", page.error().for_log);
   if (!page || page->empty()) return end(round);
   store::Removal removal;

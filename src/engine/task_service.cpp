@@ -168,20 +168,6 @@ base::Result<task::TaskKey> TaskService::target_of(const task::Submission& submi
   return fail(head.error());
 }
 
-// The task that a message answers without naming it: the only one that waits in its context.
-base::Result<task::TaskKey> TaskService::waiting_in_context(const task::Submission& submission) const {
-  if (!submission.answers_context || submission.context.empty()) return task::TaskKey();
-  task::ListFilter filter;
-  filter.caller = submission.caller;
-  filter.agent = submission.agent;
-  filter.context = submission.context;
-  filter.state = task::State::input_required;
-  filter.limit = 2;
-  const auto page = reader_.list(filter);
-  if (!page) return fail(page.error());
-  return page->heads.size() == 1 ? page->heads.front().key : task::TaskKey();
-}
-
 base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
   give_back_room(pending);  // if this is not the first time
   give_back_question(pending);

@@ -9,6 +9,7 @@
 #include "engine/message_checks.h"
 #include "engine/other_tasks.h"
 #include "engine/turn_ending.h"
+#include "engine/turn_span.h"
 
 namespace baton::engine {
 namespace {
@@ -199,6 +200,7 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
       turn->conversation = name_of_conversation(head);
       turn->hops.push_back(hop_of(options_, head.agent));
     }
+    if (options_.spans != nullptr) link_to_first(*run, reader_);
     run->attach(agent->executor->start(std::move(*turn), run));
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
@@ -263,7 +265,7 @@ base::Result<agents::Turn> TurnRunner::describe(RunningTurn& run, const agents::
   }
   turn.hops = std::move(input->request.hops);
   turn.trace = base::traceparent_below(input->request.trace, {turn.id, std::to_string(turn.attempt)});
-  if (!turn.hops.empty() || !turn.trace.empty()) run.inherit({turn.hops, turn.trace});
+  if (!turn.hops.empty() || !turn.trace.empty()) run.inherit({turn.hops, turn.trace, input->request.trace});
   turn.used_ids = std::move(taken);
   return turn;
 }
@@ -306,27 +308,6 @@ base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& a
   return {};
 }
 
-// The question that the turn's message answers: the status before that of its submission.
-base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
-  if (head.turn_message.value < 3) return std::string();
-  auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
-  if (!events) return base::fail(events.error());
-  if (events->size() < 2) return std::string();
-  task::Event before = std::move(events->front());
-  // What operators have done since it was asked.
-  while (std::holds_alternative<task::Intervention>(before.body) && before.number.value > 1) {
-    auto earlier = reader_.committed_events(head.key, {before.number.value - 2}, 1);
-    if (!earlier) return base::fail(earlier.error());
-    if (earlier->empty()) return std::string();
-    before = std::move(earlier->front());
-  }
-  const task::StatusChanged* asked = task::status_in(before);
-  const task::StatusChanged* submitted = task::status_in(events->back());
-  const bool answers = asked && submitted && task::is_waiting(asked->status.state) &&
-                       submitted->status.state == task::State::submitted;
-  return answers ? asked->ask : std::string();
-}
-
 std::shared_ptr<RunningTurn> TurnRunner::running_turn(task::TaskKey task) const {
   return running_.with([&](const auto& running) {
     const auto found = running.find(task);
@@ -366,6 +347,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     if (found != running.end() && found->second == run) running.erase(found);
   });
   stats_.note_turn(head, run->age());
+  if (options_.spans != nullptr) add_turn_span(*options_.spans, *run);
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);

@@ -228,7 +228,7 @@ void Notifier::send(const Waiting& waiting) {
   }
 }
 
-std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const {
+std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) {
   if (stopping_) return {};
   try {
     auto rendered = render_(queue_, delivery);
@@ -240,15 +240,27 @@ std::optional<Outcome> Notifier::attempt(const store::Delivery& delivery) const 
     }
     std::string task = rendered->task.value;
     const std::shared_ptr<void> held = rendered->held;
-    const auto answer = http::outbound::http_request(prepare(delivery, std::move(*rendered)));
+    const http::outbound::HttpRequest request = prepare(delivery, std::move(*rendered));
+    const auto begin = base::SteadyTime::now();
+    const auto answer = http::outbound::http_request(request);
+    const auto took = base::SteadyTime::now() - begin;
+    attempt_time_.observe(took);
     if (!answer && abandoned_) return {};
     Outcome outcome = judge(answer, clock_.now());
     outcome.task = std::move(task);
+    add_span(delivery, request, outcome, took);
     return outcome;
   } catch (const std::exception& error) {
     spdlog::error("webhooks: an attempt broke: {}", error.what());
     return Outcome{Kind::retry, "the attempt broke", {}, false, {}};
   }
+}
+
+void Notifier::add_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
+                        const Outcome& outcome, std::chrono::nanoseconds took) const {
+  const bool has_failed = outcome.kind != Kind::delivered;
+  if (options_.spans == nullptr || !base::SpanQueue::takes(delivery.trace, has_failed)) return;
+  options_.spans->add(webhook_span(delivery, request, outcome, took));
 }
 
 http::outbound::HttpRequest Notifier::prepare(const store::Delivery& delivery, Rendered rendered) const {

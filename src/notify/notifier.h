@@ -16,6 +16,8 @@
 
 #include "base/clock.h"
 #include "base/event_loop.h"
+#include "base/histogram.h"
+#include "base/span.h"
 #include "base/threads.h"
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
@@ -35,6 +37,7 @@ struct NotifierOptions {
   base::Duration give_up_after = std::chrono::hours(24);
   http::outbound::AddressPolicy policy;
   base::Duration stop_grace{2'000};  // how long `stop` lets senders finish
+  base::SpanQueue* spans = nullptr;  // of attempts; null: none
 };
 
 class Notifier {
@@ -59,6 +62,8 @@ class Notifier {
   void wake();
 
   Counters counters() const;
+  // How long each attempt took, with its answer or without.
+  const base::Histogram& attempt_time() const { return attempt_time_; }
 
  private:
   // Loop thread.
@@ -74,7 +79,9 @@ class Notifier {
                    bool stored);
   // Sender threads. No outcome: abandoned.
   void send(const Waiting& waiting);
-  std::optional<Outcome> attempt(const store::Delivery& delivery) const;
+  std::optional<Outcome> attempt(const store::Delivery& delivery);
+  void add_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
+                const Outcome& outcome, std::chrono::nanoseconds took) const;
   http::outbound::HttpRequest prepare(const store::Delivery& delivery, Rendered rendered) const;
 
   // `stop` waits for attempts and results on their way to the store. `begin`: false while stopping.
@@ -100,6 +107,7 @@ class Notifier {
   std::atomic<std::int64_t> failed_attempts_{0};
   std::atomic<std::int64_t> given_up_{0};
   std::atomic<std::int64_t> in_flight_{0};
+  base::Histogram attempt_time_{base::kRequestBounds};
   base::UniqueFd abandon_fd_;  // readable once senders must give up
   base::Mutex mutex_;          // guards pending_
   base::Condition idle_;

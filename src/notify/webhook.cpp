@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/trace_context.h"
+#include "task/span_names.h"
 
 namespace baton::notify {
 namespace {
@@ -116,6 +117,28 @@ std::optional<base::Duration> retry_after(std::string_view header, base::Timesta
   if (rest == nullptr || *rest != '\0') return {};
   const base::Timestamp at(std::chrono::seconds(timegm(&date)));
   return std::max(at - now, base::Duration(0));
+}
+
+base::Span webhook_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
+                        const Outcome& outcome, std::chrono::nanoseconds took) {
+  namespace names = task::spans;
+  base::Span span;
+  for (const auto& [name, value] : request.headers) {
+    if (name == "traceparent") span.trace = value;
+  }
+  span.parent = delivery.trace;
+  span.name = "webhook";
+  span.kind = base::Span::Kind::client;
+  span.took = took;
+  if (outcome.kind != store::DeliveryResult::Kind::delivered) {
+    span.error = outcome.reason.empty() ? "failed" : outcome.reason;
+  }
+  span.with(names::kHttpMethod, request.method);
+  if (const auto url = http::outbound::parse_url(request.url)) {
+    span.with(names::kServerAddress, url->host).with(names::kServerPort, std::int64_t{url->port});
+  }
+  if (delivery.attempts > 0) span.with(names::kHttpResends, std::int64_t{delivery.attempts});
+  return span.with(names::kA2aTask, outcome.task).with(names::kEvent, delivery.event.value);
 }
 
 }  // namespace baton::notify

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/span.h"
 #include "http/outbound/http_client.h"
 #include "store/task_store.h"
 
@@ -58,5 +59,9 @@ Outcome judge(const base::Result<http::outbound::HttpAnswer>& answer, base::Time
 // (at most `backoff.max`), or given up once the delivery is `give_up_after` old.
 store::DeliveryResult settle(const store::Delivery& delivery, const Outcome& outcome, base::Timestamp now,
                              const Backoff& backoff, base::Duration give_up_after, double random);
+
+// The span of the attempt that made this request: the one that its `traceparent` names.
+base::Span webhook_span(const store::Delivery& delivery, const http::outbound::HttpRequest& request,
+                        const Outcome& outcome, std::chrono::nanoseconds took);
 
 }  // namespace baton::notify

@@ -23,7 +23,8 @@ struct Endpoint {
 struct Admitted {
   const Services& services;
   Endpoint endpoint;
-  task::Caller caller;  // who calls, without a tenant
+  task::Caller caller;       // who calls, without a tenant
+  RequestNotePtr note = {};  // null: nobody wants to know of requests
 };
 
 }  // namespace baton::server

@@ -10,10 +10,13 @@
 
 #include "agents/catalogue.h"
 #include "base/guarded.h"
+#include "base/metrics_text.h"
 #include "base/worker_pool.h"
 #include "engine/engine.h"
 #include "server/answer_budget.h"
 #include "server/caller_shares.h"
+#include "server/request_note.h"
+#include "server/request_stats.h"
 
 namespace baton::server {
 
@@ -82,10 +85,12 @@ struct Services {
   engine::Engine& engine;
   const agents::Catalogue& catalogue;
   const ServerOptions& options;
-  base::WorkerPool& readers;                  // reads the store for delayed answers and streams
-  std::function<std::string()> more_metrics;  // Prometheus text from the rest of the program
-  AnswerBudget* answers = nullptr;            // of large answers; null: unbounded
-  AnswerBudget* pages = nullptr;              // of streams' reads from the store; null: unbounded
+  base::WorkerPool& readers;                             // reads the store for delayed answers and streams
+  std::function<void(base::MetricsText&)> more_metrics;  // of the rest of the program; may be empty
+  AnswerBudget* answers = nullptr;                       // of large answers; null: unbounded
+  AnswerBudget* pages = nullptr;                         // of streams' reads from the store; null: unbounded
+  RequestStats* requests = nullptr;                      // null: requests are not counted
+  RequestWatch watch = {};
 };
 
 }  // namespace baton::server

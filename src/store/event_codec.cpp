@@ -242,13 +242,13 @@ Result<EventBody> read_tool_result(json::Value root) {
   return task::ToolResult{std::move(*id), root["r"].json(), root["err"].str()};
 }
 
-Result<EventBody> read_snapshot(json::Value root) {
-  return task::StateSnapshot{root["v"].json()};
+// Of an event that is one value.
+template <class Event>
+Result<EventBody> read_value(json::Value root) {
+  return Event{root["v"].json()};
 }
-
-Result<EventBody> read_delta(json::Value root) {
-  return task::StateDelta{root["v"].json()};
-}
+constexpr auto read_snapshot = read_value<task::StateSnapshot>, read_delta = read_value<task::StateDelta>,
+               read_usage = read_value<task::Usage>;
 
 Result<EventBody> read_step(json::Value root) {
   auto name = need_string(root, "n");
@@ -311,10 +311,6 @@ Result<EventBody> read_subagent(json::Value root) {
                         root["below"].integer().value_or(0)};
 }
 
-Result<EventBody> read_usage(json::Value root) {
-  return task::Usage{root["v"].json()};
-}
-
 Result<EventBody> read_executor_state(json::Value root) {
   task::ExecutorState event{root["v"].json()};
   for (const json::Value call : root["t"]) event.taken.push_back(call.str());
@@ -322,10 +318,7 @@ Result<EventBody> read_executor_state(json::Value root) {
 }
 
 Result<EventBody> read_intervention(json::Value root) {
-  auto actor = need_string(root, "by");
-  auto action = need_string(root, "n");
-  if (!actor || !action) return broken("intervention without actor or action");
-  return task::Intervention{std::move(*actor), std::move(*action), root["r"].str(), root["d"].str()};
+  return task::Intervention{root["by"].str(), root["n"].str(), root["r"].str(), root["d"].str()};
 }
 
 // In the order of EventBody's alternatives and of Kind.

@@ -20,17 +20,17 @@ namespace baton::store {
 
 // Which tasks; a field that is empty or absent lets all pass. Hidden tasks pass while they have a turn.
 struct TaskFilter {
-  std::vector<task::State> states;
+  std::vector<task::State> states = {};
   bool unfinished = false;  // has a turn: queued, running or waiting
-  task::AgentName agent;
-  task::Caller caller;
-  task::ContextId context;
-  task::TaskKey parent;
-  std::string schedule;                         // its name
-  std::optional<base::Timestamp> status_until;  // its status is of this time or older
+  task::AgentName agent = {};
+  task::Caller caller = {};
+  task::ContextId context = {};
+  task::TaskKey parent = {};
+  std::string schedule = {};                         // its name
+  std::optional<base::Timestamp> status_until = {};  // its status is of this time or older
   int attempts_min = 0;
   bool undelivered = false;  // has a webhook delivery that waits or was given up
-  std::string error;         // in the text of its status, in any case of ASCII letters
+  std::string error = {};    // in the text of its status, in any case of ASCII letters
 };
 
 // Orders tasks: by the time of the status, then by key.
@@ -72,9 +72,9 @@ struct TaskCount {
 struct DeliveryFilter {
   enum class State { open, waiting, given_up };  // open: waiting or given up
   State state = State::open;
-  task::TaskKey task;  // with it, delivered ones pass as well if the state is `open`
-  task::AgentName agent;
-  task::Caller caller;
+  task::TaskKey task = {};  // with it, delivered ones pass as well if the state is `open`
+  task::AgentName agent = {};
+  task::Caller caller = {};
 };
 struct DeliveryLine {
   DeliveryKey key;
@@ -97,8 +97,8 @@ struct DeliveryPage {
 };
 
 struct AuditFilter {
-  std::string actor, action;
-  task::TaskKey task;
+  std::string actor = {}, action = {};
+  task::TaskKey task = {};
 };
 struct AuditLine {
   std::int64_t key = 0;

@@ -86,15 +86,36 @@ class Deliveries(operate_case.OperateCase):
 
     def test_resend_delivers_what_was_given_up(self):
         with webhooks.Receiver() as receiver:
-            receiver.status = 500
+            receiver.answer = lambda path, count: 500
             row, key = self.undelivered(receiver)
             self.assertTrue(row["error"])
             self.assertIn(key, [one["key"] for one in self.read("/tasks?undelivered=1")["tasks"]])
-            receiver.status = 200
+            receiver.answer = lambda path, count: 200
             self.act(f"/deliveries/{row['key']}/resend", "they are back")
             harness.wait_for(lambda: row["key"] not in [
                 one["key"] for one in self.read(f"/deliveries?state=given-up&task={key}")["deliveries"]])
             self.assertEqual(self.audit_of(key)[0]["action"], "resend")
+
+
+class Erasures(operate_case.OperateCase):
+    def test_task_is_gone_for_good_and_the_audit_stays(self):
+        task = self.send("x", "joke")
+        key = self.key_of(task)
+        gone = self.ask("DELETE", f"/tasks/{key}", {"reason": "asked by its owner"})
+        self.assertEqual((gone.status, gone.body["tasks"]), (200, 1), gone.raw)
+        self.assert_api_error(self.ask("GET", f"/tasks/{key}"), 404, "not_found")
+        answer = self.server.rpc("tasks/get", {"id": task}, agent="joke", token=CALLER)
+        self.assertEqual(answer.body["error"]["code"], -32001)
+        self.assertIn("asked by its owner", [row["reason"] for row in self.read("/audit?actor=otto")["rows"]])
+
+    def test_task_at_work_stays(self):
+        task, key = self.begin("x", "slow")
+        self.assert_api_error(self.ask("DELETE", f"/tasks/{key}", {"reason": "x"}), 409, "conflict")
+        self.server.gate("slow", task)
+        self.wait_row(key, "completed")
+
+    def test_context_needs_all_its_names(self):
+        self.assert_api_error(self.ask("DELETE", "/contexts?context=c", {"reason": "x"}), 400, "invalid_argument")
 
 
 class Agents(operate_case.OperateCase):
@@ -104,12 +125,12 @@ class Agents(operate_case.OperateCase):
     def test_paused_agent_begins_nothing_until_it_is_resumed(self):
         self.assertTrue(self.act("/agents/joke/pause", "upgrade")["agent"]["paused"])
         task = client.new_id()
-        self.server.stream("x", task, agent="joke", token=CALLER)
+        stream = self.server.stream("x", task, agent="joke", token=CALLER)
         key = self.key_of(task)
         self.assertEqual(self.read(f"/tasks/{key}")["task"]["turnState"], "queued")
         self.assertEqual(self.read("/overview")["agents"]["paused"], 1)
         self.assertNotIn("paused", self.act("/agents/joke/resume", "upgraded")["agent"])
-        self.wait_row(key, "completed")
+        stream.rest()
         actions = [row["action"] for row in self.read("/audit?actor=otto")["rows"]]
         self.assertEqual(actions[:2], ["resume", "pause"])
 

@@ -1,12 +1,8 @@
 """What operators see: lists, one task, its log in windows and live, agents. Every answer is held against the
 description of the API (operate_case.py)."""
-import json
-
-import client
-import harness
 import operate_case
 import webhooks
-from operate_case import CALLER, VIEWER
+from operate_case import VIEWER
 
 
 class Lists(operate_case.OperateCase):

@@ -72,7 +72,8 @@ void Process::build() {
   options.on_flush_failed = [this](const base::Error&) {
     world_.kill(world_.features.power_cuts && world_.random.chance(500));
   };
-  engine_.emplace(*store_, *store_, *store_, *catalogue_, world_.clock, options, [this] { notifier_->wake(); });
+  engine_.emplace(*store_, *store_, *store_, *catalogue_, world_.clock, options,
+                  [this] { notifier_->wake(); });
   notify::NotifierOptions webhooks;
   webhooks.senders = 4;
   webhooks.retry.max = std::chrono::seconds(30);

@@ -124,8 +124,12 @@ class AguiTurn {
     events_.emplace(settings_.line_max);
     bytes_ = 0;
     nonsense_.clear();
+    base::SpanTimer timer(rules_.spans, input_.trace);
+    post_.trace = timer.trace();
     const Posted posted = send_post(settings_.endpoint, rules_, credentials_, post_,
                                     [&](std::string_view piece) { return take(piece); });
+    add_call_span(timer,
+                  {"ag-ui.client", post_.url, posted.kind != Posted::Kind::answered ? posted.text : ""});
     held_ = posted.held;
     retry_after_ = posted.retry_after;
     is_there_ = posted.kind == Posted::Kind::refused;

@@ -139,13 +139,14 @@ ModelCallEnd end_of(const Posted& posted, ModelAnswerReading& reading) {
 
 ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rules, Credentials& credentials,
                         const ModelCall& call, AnswerReader& answer, const OnAnswerPiece& on_piece) {
+  base::SpanTimer timer(rules.spans, call.trace);
   const Post post{protocol::openai::completions_url(settings.endpoint.url),
                   call.body,
                   "text/event-stream, application/json",
                   call.time_max,
                   call.stop_fd,
                   call.despite_breaker,
-                  call.trace};
+                  timer.trace()};
   ModelAnswerReading reading(settings, answer, on_piece);
   const Posted posted = send_post(settings.endpoint, rules, credentials, post,
                                   [&](std::string_view piece) { return reading.take(piece); });
@@ -154,6 +155,9 @@ ModelCallEnd call_model(const AgentSettings& settings, const OutboundRules& rule
   if (end.held || end.kind == Kind::busy || posted.kind == Posted::Kind::no_token)
     end.retry_after = posted.retry_after;
   end.text = shown_error(std::move(end.text), posted.token);
+  const bool is_over = end.kind == Kind::complete || end.kind == Kind::stopped;
+  add_call_span(timer,
+                {"chat " + settings.model.name, post.url, is_over ? "" : end.text, settings.model.name});
   return end;
 }
 

@@ -14,6 +14,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "task/span_names.h"
 
 namespace baton::agents {
 namespace {
@@ -213,7 +214,9 @@ class ModelTurn {
   }
 
   bool add_results(const ModelRound& round, const std::vector<ModelToolUse>& uses) {
+    std::vector<base::SpanTimer> timers;
     for (std::size_t at = 0; at < uses.size(); ++at) {
+      timers.emplace_back(rules_.spans, input_.trace);
       if (uses[at].kind == ToolKind::agent) begin_child(uses[at], child_id(at));
     }
     for (std::size_t at = 0; at < uses.size(); ++at) {
@@ -226,11 +229,22 @@ class ModelTurn {
         deadline_ += Clock::now() - begun;
         taken_.tokens += result.tokens;
         text = words_of(result);
+        add_tool_span(timers[at], round.calls[at], result.error.empty() ? "" : "failed");
       }
       request_.messages.push_back(ChatMessage::of_text(ChatMessage::Role::tool, std::move(text)));
       request_.messages.back().call_id = round.calls[at].id;
     }
     return true;
+  }
+
+  static void add_tool_span(base::SpanTimer& timer, const CalledTool& call, std::string error) {
+    namespace names = task::spans;
+    if (!timer.wants(!error.empty())) return;
+    base::Span span;
+    span.name = std::string(names::kExecuteTool) + " " + call.name;
+    span.error = std::move(error);
+    span.with(names::kOperation, names::kExecuteTool).with(names::kToolName, call.name);
+    timer.end(std::move(span.with(names::kToolCall, call.id)));
   }
 
   // The same in every attempt at the turn, so that a model that calls the same again gets the same child.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/span.h"
 #include "http/outbound/address.h"
 #include "http/outbound/breakers.h"
 
@@ -16,6 +17,7 @@ struct OutboundRules {
   std::vector<std::string> origins;              // "https://host:port": these may have any
   http::outbound::AddressPolicy policy;          // for all others
   http::outbound::Breakers* breakers = nullptr;  // of all agents; outlives them. Null: none
+  base::SpanQueue* spans = nullptr;              // of calls; as `breakers`
 
   http::outbound::AddressPolicy policy_for(std::string_view url) const;
 };

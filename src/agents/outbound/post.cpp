@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "task/span_names.h"
 
 namespace baton::agents {
 namespace {
@@ -93,6 +94,20 @@ std::string shown_error(std::string text, const std::string& secret) {
       text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   text.resize(base::beginning_of(text, kErrorMax).size());
   return text;
+}
+
+void add_call_span(base::SpanTimer& timer, CallSpan call) {
+  namespace names = task::spans;
+  if (!timer.wants(!call.error.empty())) return;
+  base::Span span;
+  span.name = std::move(call.name);
+  span.kind = base::Span::Kind::client;
+  span.error = std::move(call.error);
+  if (!call.model.empty()) span.with(names::kOperation, names::kChat).with(names::kModel, call.model);
+  if (const auto url = http::outbound::parse_url(call.url)) {
+    span.with(names::kServerAddress, url->host).with(names::kServerPort, std::int64_t{url->port});
+  }
+  timer.end(std::move(span));
 }
 
 }  // namespace baton::agents

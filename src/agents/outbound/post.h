@@ -48,4 +48,13 @@ Posted send_post(const Endpoint& endpoint, const OutboundRules& rules, Credentia
 // What a server says went wrong: short, on one line, and without the secret.
 std::string shown_error(std::string text, const std::string& secret);
 
+// The span of a call that is over.
+struct CallSpan {
+  std::string name;
+  std::string_view url;
+  std::string error;       // empty: it was answered
+  std::string model = {};  // empty: no model was called
+};
+void add_call_span(base::SpanTimer& timer, CallSpan call);
+
 }  // namespace baton::agents

@@ -91,6 +91,7 @@ RemoteInterfaces::Remotes RemoteInterfaces::fetch(std::optional<client::Fetched>
   target.access.key_header = endpoint_.auth_header;
   target.access.policy = rules_.policy_for(target.url);
   target.access.breakers = rules_.breakers;
+  target.access.spans = rules_.spans;
   target.access.despite_breaker = despite_breaker;
   target.access.answer_max = kCardMax;
   auto remotes = client::find_remotes(target, client::Purpose::tasks, stop_fd, &card);

@@ -103,26 +103,25 @@ std::vector<Breakers::Status> Breakers::all() const {
   });
 }
 
-std::string Breakers::metrics() const {
+void Breakers::add_to(base::MetricsText& out) const {
+  using Type = base::MetricsText::Type;
   const std::vector<Status> origins = all();
-  std::string out;
-  const auto family = [&](const std::string& name, const char* type, const char* help, auto&& value) {
-    if (origins.empty()) return;
-    out += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
-    for (const Status& one : origins)
-      out += name + "{origin=\"" + one.origin + "\"} " + std::to_string(value(one)) + "\n";
+  const auto family = [&](std::string_view name, Type type, std::string_view help, auto&& value) {
+    out.family(name, type, help);
+    for (const Status& one : origins) {
+      out.value({{"origin", one.origin}}, static_cast<std::int64_t>(value(one)));
+    }
   };
-  family("baton_outbound_breaker_state", "gauge", "Of each server called: 0 closed, 1 half open, 2 open.",
+  family("baton_outbound_breaker_state", Type::gauge, "Of each server called: 0 closed, 1 half open, 2 open.",
          [](const Status& one) { return static_cast<int>(one.state); });
-  family("baton_outbound_calls_total", "counter", "Calls that went out.",
+  family("baton_outbound_calls_total", Type::counter, "Calls that went out.",
          [](const Status& one) { return one.calls; });
-  family("baton_outbound_failures_total", "counter", "Calls without a connection or a proper answer.",
+  family("baton_outbound_failures_total", Type::counter, "Calls without a connection or a proper answer.",
          [](const Status& one) { return one.failures; });
-  family("baton_outbound_held_total", "counter", "Times that a call was held back by an open breaker.",
+  family("baton_outbound_held_total", Type::counter, "Times that a call was held back by an open breaker.",
          [](const Status& one) { return one.held; });
-  family("baton_outbound_opened_total", "counter", "Times that the breaker has opened.",
+  family("baton_outbound_opened_total", Type::counter, "Times that the breaker has opened.",
          [](const Status& one) { return one.opened; });
-  return out;
 }
 
 Breakers::Went Breakers::went(int status, bool has_retry_after) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "base/metrics_text.h"
 
 namespace baton::http::outbound {
 
@@ -55,8 +56,8 @@ class Breakers {
                   opened = 0;  // since the origin is known; held: not admitted
   };
   std::vector<Status> all() const;
-  // The same in Prometheus' text format.
-  std::string metrics() const;
+  // The same as metrics.
+  void add_to(base::MetricsText& out) const;
 
   // What an answer with this status says of its server. 429, and 503 with Retry-After, say that it is busy.
   static Went went(int status, bool has_retry_after);

@@ -39,7 +39,15 @@ void Call::refuse(const base::Error& error, const task::TaskId& named) {
   if (error.code == base::ErrorCode::internal || error.code == base::ErrorCode::unavailable) {
     spdlog::error("agent={} {} {}", agent.name.value, error.for_caller, error.for_log);
   }
+  if (note) note->failed(error);
+  if (note && !named.empty()) note->is_about(named);
   do_refuse(error, named);
+}
+
+void Call::note_task(const Answer& answer) const {
+  if (!note) return;
+  if (const auto* sent = std::get_if<SentAnswer>(&answer)) note->is_about(sent->task);
+  if (const auto* shown = std::get_if<TaskAnswer>(&answer)) note->is_about(shown->task);
 }
 
 void Call::open_stream(http::StreamOpener opener) {

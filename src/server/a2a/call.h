@@ -51,7 +51,8 @@ class Call {
         identity(by.caller),
         caller(std::move(by.caller)),
         rules(of_version),
-        binding(over) {}
+        binding(over),
+        note(std::move(by.note)) {}
   virtual ~Call() = default;
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -64,6 +65,7 @@ class Call {
   std::string tenant;           // 1.0 only; empty: none
   const protocol::a2a::Rules rules;
   const Binding binding;
+  const RequestNotePtr note;  // null: nobody wants to know of requests
   Extensions extensions;
   bool streams = false;     // the operation answers with a stream
   CallerShares::Hold hold;  // for this call's stream or waiting reply
@@ -95,6 +97,10 @@ class Call {
   virtual void later(std::function<void()> work) { read_later(std::move(work)); }
   // The request without its body.
   virtual const http::Request& head() const = 0;
+
+ protected:
+  // Puts the answer's task into the request's note.
+  void note_task(const Answer& answer) const;
 
  private:
   virtual void do_refuse(const base::Error& error, const task::TaskId& named) = 0;

@@ -184,6 +184,7 @@ std::string HttpCall::body_of(const Answer& answer) const {
 
 void HttpCall::answer(Answer answer, AnswerBudget::SharePtr share) {
   http::Reply made;
+  note_task(answer);
   if (auto* content = std::get_if<ContentAnswer>(&answer)) {
     made = download_reply(head(), std::move(content->download), std::to_string(content->version.value));
   } else if (auto* view = std::get_if<ViewAnswer>(&answer)) {

@@ -1,5 +1,7 @@
 #include "server/a2a/operations.h"
 
+#include <array>
+
 #include "server/a2a/cards.h"
 #include "server/a2a/task_reads.h"
 #include "task/link_parts.h"
@@ -117,9 +119,30 @@ void start(const CallPtr& call, Operation operation, Request request) {
   }
 }
 
+// As A2A 1.0 calls it, whatever the version.
+std::string_view name_of(Operation operation) {
+  constexpr std::array<std::string_view, 15> kNames{"SendMessage",
+                                                    "SendStreamingMessage",
+                                                    "GetTask",
+                                                    "ListTasks",
+                                                    "CancelTask",
+                                                    "SubscribeToTask",
+                                                    "CreateTaskPushNotificationConfig",
+                                                    "GetTaskPushNotificationConfig",
+                                                    "ListTaskPushNotificationConfigs",
+                                                    "DeleteTaskPushNotificationConfig",
+                                                    "GetExtendedAgentCard",
+                                                    "artifact bytes",
+                                                    "message bytes",
+                                                    "task tree",
+                                                    "plan picture"};
+  return kNames[static_cast<std::size_t>(operation)];
+}
+
 }  // namespace
 
 void run(const CallPtr& call, Operation operation, Request request) {
+  if (call->note) call->note->calls(name_of(operation));
   if (!may_block(*call, operation, request)) return start(call, operation, std::move(request));
   const auto held = std::make_shared<Request>(std::move(request));
   call->block([call, operation, held] { start(call, operation, std::move(*held)); });

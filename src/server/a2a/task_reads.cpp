@@ -83,6 +83,7 @@ base::Result<void> complete_send(const Call& call, protocol::a2a::SendRequest& r
   request.submission.trace = trace_of(call.head());
   if (request.submission.trace.empty())
     request.submission.trace = trace_in(request.submission.message.metadata);
+  if (call.note) request.submission.trace = call.note->trace_for(request.submission.trace);
   request.submission.extensions = call.extensions.active;
   request.submission.may_be_message = call.rules.has_messages();
   request.submission.answers_context = call.agent.settings.plain_answers;

@@ -33,6 +33,7 @@ struct ChatCall {
   const task::Caller caller;
   const json::Document document;  // the body: an object
   CallerShares::Hold hold;        // for the run's stream
+  RequestNotePtr note;            // null: nobody wants to know of requests
 
   engine::TaskService& tasks() const { return services.engine.tasks(); }
 

@@ -96,28 +96,39 @@ void stream(const CallPtr& call) {
 struct Route {
   std::string_view path;
   Door door;
+  Protocol speaks;
 };
 
 constexpr Route kRoutes[] = {
-    {"/send-message", &send_message},
-    {"/ag-ui", &ag_ui},
-    {"/process", &process},
-    {"/stop", &stop},
-    {"/stream", &stream},
+    {"/send-message", &send_message, Protocol::send_message},
+    {"/ag-ui", &ag_ui, Protocol::ag_ui},
+    {"/process", &process, Protocol::agent_api},
+    {"/stop", &stop, Protocol::agent_api},
+    {"/stream", &stream, Protocol::agent_server},
 };
 
-}  // namespace
-
-Door find_door(std::string_view path) {
+const Route* find_route(std::string_view path) {
   if (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
   for (const Route& route : kRoutes) {
-    if (route.path == path) return route.door;
+    if (route.path == path) return &route;
   }
   return nullptr;
 }
 
+}  // namespace
+
+Door find_door(std::string_view path) {
+  const Route* route = find_route(path);
+  return route == nullptr ? nullptr : route->door;
+}
+
+Protocol protocol_of(std::string_view path) {
+  const Route* route = find_route(path);
+  return route == nullptr ? Protocol::other : route->speaks;
+}
+
 void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::Exchange> exchange,
-            const agents::Agent& agent, task::Caller caller, Door door) {
+            const agents::Agent& agent, task::Caller caller, Door door, RequestNotePtr note) {
   const std::string_view type = http::media_type(exchange->request().header("Content-Type"));
   if (!http::same_word(type, "application/json")) {
     return exchange->reply(plain_error(415, "Content-Type: must be application/json"));
@@ -127,6 +138,7 @@ void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::E
   if (!document->root().is_object()) return exchange->reply(plain_error(400, "the body must be an object"));
   const auto call = std::make_shared<ChatCall>(std::move(exchange), services, claims, agent,
                                                std::move(caller), std::move(*document));
+  call->note = std::move(note);
   // A caller at its stream limit can still stop a run.
   if (door != &stop) call->hold = services.options.streams.take(call->caller);
   if (door != &stop && !call->hold) {

@@ -15,8 +15,11 @@ using Door = void (*)(const CallPtr&);
 // The handler of a POST to this path of an agent, or null.
 Door find_door(std::string_view path);
 
+// What a request to such a path speaks.
+Protocol protocol_of(std::string_view path);
+
 // Handles a request to such a path by an authenticated caller.
 void handle(const Services& services, RunClaims& claims, std::shared_ptr<http::Exchange> exchange,
-            const agents::Agent& agent, task::Caller caller, Door door);
+            const agents::Agent& agent, task::Caller caller, Door door, RequestNotePtr note = {});
 
 }  // namespace baton::server::chat

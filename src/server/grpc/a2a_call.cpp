@@ -15,6 +15,8 @@
 namespace baton::server::grpc {
 namespace {
 
+constexpr int kOk = 200, kInternal = 500;
+
 using base::ErrorCode;
 using server::a2a::Binding;
 using task::ProtocolVersion;
@@ -89,14 +91,18 @@ class A2aCall final : public server::a2a::Call {
 
   void answer(server::a2a::Answer answer, server::AnswerBudget::SharePtr) override {
     if (answered_.exchange(true)) return;
+    note_task(answer);
     const auto bytes = bytes_of_answer(answer);
+    count(bytes ? kOk : kInternal, bytes ? bytes->size() : 0);
     if (bytes) return way_back_->answer(extensions_header(), *bytes);
     spdlog::error("grpc: {} {}", bytes.error().for_caller, bytes.error().for_log);
     way_back_->fail(bytes.error());
   }
 
   void answer_stream(std::string frames) override {
-    if (!answered_.exchange(true)) way_back_->answer_frames(extensions_header(), frames);
+    if (answered_.exchange(true)) return;
+    count(kOk, frames.size());
+    way_back_->answer_frames(extensions_header(), frames);
   }
 
   server::a2a::ItemWriterPtr items() const override {
@@ -107,11 +113,23 @@ class A2aCall final : public server::a2a::Call {
 
  private:
   void do_refuse(const base::Error& error, const task::TaskId& named) override {
-    if (!answered_.exchange(true)) way_back_->fail(error, named);
+    if (answered_.exchange(true)) return;
+    count(protocol::a2a::rest_status(error), 0);
+    way_back_->fail(error, named);
   }
 
   void do_open(http::StreamOpener opener) override {
-    if (!answered_.exchange(true)) way_back_->open(extensions_header(), std::move(opener));
+    if (answered_.exchange(true)) return;
+    count(kOk, 0);
+    way_back_->open(extensions_header(), server::noted(std::move(opener), note));
+  }
+
+  // The status is that of the same answer over REST.
+  void count(int status, std::size_t bytes) const {
+    if (note) note->answered(status, bytes);
+    if (services.requests != nullptr) {
+      services.requests->note(&agent, server::Protocol::grpc, status, base::SteadyTime::now() - begin_);
+    }
   }
 
   base::Result<std::string> bytes_of_answer(const server::a2a::Answer& answer) const {
@@ -133,6 +151,7 @@ class A2aCall final : public server::a2a::Call {
   const http::Request head_;
   const Shared& shared_;
   const protocol::grpc::Method& method_;
+  const base::SteadyTime::time_point begin_ = base::SteadyTime::now();
   std::atomic<bool> answered_{false};
 };
 

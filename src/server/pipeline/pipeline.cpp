@@ -9,6 +9,7 @@
 #include "server/answers.h"
 #include "server/console/console.h"
 #include "server/hosts.h"
+#include "server/pipeline/metrics.h"
 #include "server/plan_views.h"
 
 namespace baton::server {
@@ -46,83 +47,6 @@ bool is_for_operators(std::string_view path) {
   return operate::serves(path) || console::serves(path);
 }
 
-// Adds to each answer what lets a browser page of the request's origin read it.
-class BrowserExchange final : public http::Exchange {
-  using Headers = std::vector<std::pair<std::string, std::string>>;
-
- public:
-  BrowserExchange(const ServerOptions& options, std::shared_ptr<http::Exchange> exchange)
-      : options_(options), exchange_(std::move(exchange)) {}
-
-  const http::Request& request() const override { return exchange_->request(); }
-  std::string take_body() override { return exchange_->take_body(); }
-  void keep_only(std::initializer_list<std::string_view> headers) override { exchange_->keep_only(headers); }
-  void block(std::function<void()> work) override { exchange_->block(std::move(work)); }
-  void on_loop(std::function<void()> work) override { exchange_->on_loop(std::move(work)); }
-  void reply(http::Reply reply) override {
-    reply.headers = with_cors(std::move(reply.headers));
-    exchange_->reply(std::move(reply));
-  }
-  void open_stream(Headers headers, http::StreamOpener opener) override {
-    exchange_->open_stream(with_cors(std::move(headers)), std::move(opener));
-  }
-  void reply_stream(Headers headers, std::string events, std::shared_ptr<const void> held) override {
-    exchange_->reply_stream(with_cors(std::move(headers)), std::move(events), std::move(held));
-  }
-
- private:
-  Headers with_cors(Headers headers) const {
-    for (auto& header : cors_headers(options_, request())) headers.push_back(std::move(header));
-    return headers;
-  }
-
-  const ServerOptions& options_;
-  const std::shared_ptr<http::Exchange> exchange_;
-};
-
-void gauge(std::string& out, std::string_view name, std::int64_t value, std::string_view help,
-           std::string_view type = "gauge") {
-  out.append("# HELP ").append(name).append(" ").append(help).append("\n# TYPE ").append(name).append(" ");
-  out.append(type).append("\n").append(name).append(" ").append(std::to_string(value)).append("\n");
-}
-
-// The answer to /metrics, in Prometheus text format. `http_counts` may be empty.
-std::string metrics_of(const Services& services, const std::function<http::Counts()>& http_counts) {
-  std::string out;
-  const engine::Engine::Counts counts = services.engine.counts();
-  out += "# HELP baton_tasks_total Statuses stored since start.\n# TYPE baton_tasks_total counter\n";
-  const auto total = [&](std::string_view state, std::int64_t value) {
-    out.append("baton_tasks_total{state=\"")
-        .append(state)
-        .append("\"} ")
-        .append(std::to_string(value))
-        .append("\n");
-  };
-  total("submitted", counts.submitted);
-  total("completed", counts.completed);
-  total("failed", counts.failed);
-  total("canceled", counts.canceled);
-  total("rejected", counts.rejected);
-  gauge(out, "baton_turns_queued", counts.turns.queued, "Turns waiting for a slot.");
-  gauge(out, "baton_turns_running", counts.turns.running, "Turns running.");
-  gauge(out, "baton_turns_waiting_for_time", static_cast<std::int64_t>(counts.waiting_for_time),
-        "Turns that wait for a time.");
-  gauge(out, "baton_schedules", counts.schedules.schedules, "Schedules of agents' cards.");
-  gauge(out, "baton_scheduled_tasks_total", counts.schedules.begun, "Tasks made by schedules since start.",
-        "counter");
-  gauge(out, "baton_log_subscriptions", static_cast<std::int64_t>(counts.live.subscriptions),
-        "Streams and waiting answers that follow a task.");
-  if (http_counts) {
-    const http::Counts http = http_counts();
-    gauge(out, "baton_http_connections", http.connections, "Open connections.");
-    gauge(out, "baton_http_streams", http.streams, "Open event streams.");
-    gauge(out, "baton_http_requests_total", http.requests, "Requests since start.", "counter");
-    gauge(out, "baton_http_refused_total", http.refused, "Requests the connection layer refused.", "counter");
-  }
-  if (services.more_metrics) out += services.more_metrics();
-  return out;
-}
-
 }  // namespace
 
 http::Hooks Pipeline::hooks() const {
@@ -137,26 +61,32 @@ http::Hooks Pipeline::hooks() const {
 }
 
 void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
-  const auto exchange = std::make_shared<BrowserExchange>(services_.options, way_back);
+  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
   const http::Request& request = exchange->request();
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(services_.options, request)) {
-    return way_back->reply(
+    note_refusal(request, "the host that it named is not served here");
+    return exchange->reply(
         plain_error(403, "this host is not served here: the setting hosts lists those that are"));
   }
   // Before the preflight, and without the headers that let other origins read an answer.
-  if (is_for_operators(request.path)) {
-    if (operators_ && operators_with_callers_) return serve_operators(way_back, services_.options);
-    return way_back->reply(plain_error(404, "nothing is served at this path"));
+  const bool is_preflight = request.method == "OPTIONS", is_for_operator = is_for_operators(request.path);
+  if (is_preflight || is_for_operator) exchange->leave_headers();
+  if (is_for_operator) {
+    if (operators_ && operators_with_callers_) return serve_operators(exchange, services_.options);
+    return exchange->reply(plain_error(404, "nothing is served at this path"));
   }
-  if (request.method == "OPTIONS") return way_back->reply(preflight(services_.options, request));
+  if (is_preflight) return exchange->reply(preflight(services_.options, request));
   route(exchange);
 }
 
-void Pipeline::handle_operator(std::shared_ptr<http::Exchange> exchange) const {
+void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
+  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
+  exchange->leave_headers();
   const http::Request& request = exchange->request();
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(*operator_options_, request)) {
+    note_refusal(request, "the host that it named is not served here");
     return exchange->reply(plain_error(403, "this host is not served here"));
   }
   if (is_for_operators(request.path)) return serve_operators(exchange, *operator_options_);
@@ -166,9 +96,11 @@ void Pipeline::handle_operator(std::shared_ptr<http::Exchange> exchange) const {
 // The stages origin, authenticate and call of operators. No page of another origin gets an answer.
 void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const {
   const http::Request& request = exchange->request();
-  if (!is_of_own_page(options, request))
+  if (!is_of_own_page(options, request)) {
+    note_refusal(request, "pages of its origin may not call");
     return exchange->reply(
         operate::error_reply(403, "permission_denied", "pages of other origins may not call"));
+  }
   if (console::serves(request.path)) return exchange->reply(console::reply_to(request));
   if (!is_open_.load(std::memory_order_acquire))
     return exchange->reply(operate::error_reply(503, "unavailable", "starting"));
@@ -220,12 +152,20 @@ Pipeline::Target Pipeline::target_of(const http::Request& request) const {
 base::Result<Admitted> Pipeline::admit(const http::Request& head) const {
   if (!is_open_.load(std::memory_order_acquire)) return base::fail(base::ErrorCode::unavailable, "starting");
   if (!host_is_served(services_.options, head)) {
+    note_refusal(head, "the host that it named is not served here");
     return base::fail(base::ErrorCode::permission_denied, "this host is not served here");
   }
   const Target target = target_of(head);
   if (!target.agent) return Admitted{services_, target, {}};
   auto caller = authenticate(services_.options, head, target.agent->name);
-  if (caller) return Admitted{services_, target, std::move(*caller)};
+  if (caller) {
+    Admitted by{services_, target, std::move(*caller)};
+    if (!services_.watch) return by;
+    by.note = std::make_shared<RequestNote>(services_.watch, head);
+    by.note->reached(target.agent->name.value, Protocol::grpc);
+    by.note->came_from(by.caller);
+    return by;
+  }
   // Only recorded: gRPC cannot delay an answer here.
   note_wrong_token(head, caller.error());
   return base::fail(caller.error());
@@ -255,12 +195,20 @@ http::Reply Pipeline::readiness() const {
   return text(200, std::move(body));
 }
 
+void Pipeline::note_refusal(const http::Request& request, std::string_view reason) const {
+  refusals_.note(client_address(services_.options, request), reason, std::chrono::steady_clock::now());
+}
+
 std::chrono::milliseconds Pipeline::note_wrong_token(const http::Request& request,
                                                      const base::Error& error) const {
   // Only unknown tokens count: not a missing one, nor a valid one for another agent.
   const bool tried =
       error.code == base::ErrorCode::unauthenticated && !request.header("Authorization").empty();
-  if (!tried) return std::chrono::milliseconds(0);
+  if (!tried) {
+    const bool has_token = error.code == base::ErrorCode::permission_denied;
+    note_refusal(request, has_token ? "its token is not for this agent" : "it has no token");
+    return std::chrono::milliseconds(0);
+  }
   return wrong_tokens_.noted(client_address(services_.options, request), std::chrono::steady_clock::now());
 }
 
@@ -276,11 +224,15 @@ std::optional<Admitted> Pipeline::admitted(const ExchangePtr& exchange, const Ta
                                            Refuse&& refuse) const {
   const http::Request& request = exchange->request();
   if (!origin_may_call(services_.options, request)) {
+    note_refusal(request, "pages of its origin may not call");
     exchange->reply(plain_error(403, "pages of this origin may not call"));
     return std::nullopt;
   }
   auto caller = authenticate(services_.options, request, target.agent->name);
-  if (caller) return Admitted{services_, target, std::move(*caller)};
+  if (caller) {
+    if (exchange->note()) exchange->note()->came_from(*caller);
+    return Admitted{services_, target, std::move(*caller), exchange->note()};
+  }
   refuse_caller(request, caller.error(), [refuse, error = caller.error()] { refuse(error); });
   return std::nullopt;
 }
@@ -338,11 +290,12 @@ void Pipeline::serve_extended_card(const ExchangePtr& exchange, const Target& ta
 
 void Pipeline::serve_chat(const ExchangePtr& exchange, const Target& target, chat::Door door) const {
   if (exchange->request().method != "POST") return exchange->reply(method_not_allowed("POST"));
+  exchange->reached(*target.agent, chat::protocol_of(target.rest));
   auto by =
       admitted(exchange, target, [exchange](const base::Error& error) { exchange->reply(refusal(error)); });
   if (!by) return;
   exchange->block([this, exchange, agent = target.agent, caller = std::move(by->caller), door] {
-    chat::handle(services_, *claims_, exchange, *agent, caller, door);
+    chat::handle(services_, *claims_, exchange, *agent, caller, door, exchange->note());
   });
 }
 
@@ -353,6 +306,7 @@ void Pipeline::serve_call(const ExchangePtr& exchange, const Target& target) con
   if (!is_rpc && !rest) return exchange->reply(plain_error(404, "nothing is served at this path"));
   if (is_rpc && request.method != "POST") return exchange->reply(method_not_allowed("POST"));
   if (rest && !rest->operation) return exchange->reply(method_not_allowed(rest->allow));
+  exchange->reached(*target.agent, is_rpc ? Protocol::json_rpc : Protocol::rest);
   auto by = admitted(exchange, target, [this, exchange, target, rest](const base::Error& error) {
     if (rest) return a2a::refuse_rest(exchange, {services_, target, {}}, *rest, error);
     a2a::refuse_json_rpc(*exchange, error);

@@ -12,7 +12,9 @@
 //   decode        the binding reads a request value (a2a/json_rpc.h, a2a/rest.h, chat/routes.h, grpc/).
 //   call          the operation (a2a/operations.h, chat/routes.cpp).
 //   encode        the binding writes the operation's answer value, or each item of its stream.
-//   respond       the connection layer's Exchange; what browsers need is added here, for every answer.
+//   respond       the connection layer's Exchange; what browsers need is added here, for every answer, and
+//   the
+//                 answer is counted and noted (observed_exchange.h).
 //
 // Every path of the program:
 //
@@ -44,6 +46,8 @@
 #include "server/chat/routes.h"
 #include "server/endpoint.h"
 #include "server/operate/routes.h"
+#include "server/pipeline/observed_exchange.h"
+#include "server/pipeline/refusal_log.h"
 #include "server/pipeline/wrong_tokens.h"
 #include "server/services.h"
 
@@ -55,7 +59,7 @@ class Pipeline {
 
   void handle(std::shared_ptr<http::Exchange> exchange) const;
   // For a listener of operators alone: health checks, the operator API and the console.
-  void handle_operator(std::shared_ptr<http::Exchange> exchange) const;
+  void handle_operator(std::shared_ptr<http::Exchange> way_back) const;
   // For the server whose handler is `handle`. Small requests are handled on the loop's thread: whatever of
   // them may block calls Exchange::block first.
   http::Hooks hooks() const;
@@ -85,7 +89,7 @@ class Pipeline {
   void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
 
  private:
-  using ExchangePtr = std::shared_ptr<http::Exchange>;
+  using ExchangePtr = std::shared_ptr<ObservedExchange>;
   // A path that belongs to an agent: the agent, and the path after its prefix.
   struct Target : Endpoint {
     std::string_view rest;
@@ -111,7 +115,8 @@ class Pipeline {
   // the caller that may not; with a delay if wrong tokens keep coming from its address.
   template <class Refuse>
   std::optional<Admitted> admitted(const ExchangePtr& exchange, const Target& target, Refuse&& refuse) const;
-  // Returns how long to delay the refusal.
+  void note_refusal(const http::Request& request, std::string_view reason) const;
+  // Logs that the caller is refused, and returns how long to delay that.
   std::chrono::milliseconds note_wrong_token(const http::Request& request, const base::Error& error) const;
   template <class Refuse>
   void refuse_caller(const http::Request& request, const base::Error& error, Refuse&& refuse) const;
@@ -122,6 +127,7 @@ class Pipeline {
   const operate::Routes* operators_ = nullptr;
   const ServerOptions* operator_options_ = nullptr;
   bool operators_with_callers_ = false;
+  mutable RefusalLog refusals_;
   std::string base_url_;  // read only after `open`
   std::function<http::Counts()> http_counts_;
   std::atomic<bool> ready_{false};

@@ -6,6 +6,18 @@ namespace baton::store {
 using base::Result;
 using memory::MemoryTask;
 
+// An order of this group is not seen by another one of it, so what is skipped counts as settled.
+Result<void> MemoryStore::check_order(task::TaskKey key, const task::Change& change) {
+  if (!change.deliveries) return {};
+  auto checked = state_.with([&](const State& state) {
+    return state.tables.deliveries().check(key, *change.deliveries, group_.results);
+  });
+  const bool skips = change.deliveries->kind == task::DeliveryOrder::Kind::skip;
+  if (checked && skips && change.deliveries->delivery != 0)
+    group_.results.settled.insert(DeliveryKey{change.deliveries->delivery});
+  return checked;
+}
+
 Result<void> MemoryStore::record(const DeliveryResult& result) {
   const auto checked = state_.with(
       [&](const State& state) { return state.tables.deliveries().check(result.key, group_.results); });

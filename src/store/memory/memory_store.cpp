@@ -181,18 +181,6 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   return committed;
 }
 
-// An order of this group is not seen by another one of it, so what is skipped counts as settled.
-Result<void> MemoryStore::check_order(task::TaskKey key, const task::Change& change) {
-  if (!change.deliveries) return {};
-  auto checked = state_.with([&](const State& state) {
-    return state.tables.deliveries().check(key, *change.deliveries, group_.results);
-  });
-  const bool skips = change.deliveries->kind == task::DeliveryOrder::Kind::skip;
-  if (checked && skips && change.deliveries->delivery != 0)
-    group_.results.settled.insert(DeliveryKey{change.deliveries->delivery});
-  return checked;
-}
-
 // Finds or makes the new task's context. Returns whether it is new.
 bool MemoryStore::enter_context(task::TaskHead& head) {
   const memory::Tables::ContextName name(head.agent, head.caller, head.context);

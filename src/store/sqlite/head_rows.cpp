@@ -264,6 +264,12 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
       agent, caller, std::string(task::name_of(state)), more);
 }
 
+void drop_total_of_none(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                        task::State state) {
+  connection.run("DELETE FROM task_totals WHERE agent = ? AND caller = ? AND state = ? AND tasks = 0", agent,
+                 caller, std::string(task::name_of(state)));
+}
+
 void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task) {
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, created_ms, version, "

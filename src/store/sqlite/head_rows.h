@@ -21,6 +21,9 @@ ListPage list_heads(Connection& connection, const task::ListFilter& filter);
 // Adds `more` to the caller's count of tasks at rest in this state.
 void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                   task::State state, std::int64_t more);
+// Deletes that count if it is 0: the caller may have been erased.
+void drop_total_of_none(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                        task::State state);
 
 // Inserts a task with the key of `row.head`.
 void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task);

@@ -82,7 +82,7 @@ std::vector<Candidate> piece_of_pair(Query query, bool oldest_first) {
   return piece;
 }
 
-std::vector<task::TaskKey> keys_of(Query query) {
+std::vector<task::TaskKey> task_keys_in(Query query) {
   std::vector<task::TaskKey> keys;
   while (query.step()) keys.push_back({query.integer(0)});
   return keys;
@@ -162,24 +162,24 @@ PageSource PageSource::of_keys(Connection& connection, const Reading& reading,
 
 std::vector<task::TaskKey> keys_with_turn(Connection& connection, const TaskFilter& filter) {
   if (filter.agent.empty()) {
-    return keys_of(
+    return task_keys_in(
         connection.query("SELECT task_key FROM tasks INDEXED BY tasks_unfinished WHERE turn_state <> 'none' "
                          "AND (?1 = '' OR caller = ?1)",
                          filter.caller));
   }
-  return keys_of(connection.query(
+  return task_keys_in(connection.query(
       "SELECT task_key FROM tasks INDEXED BY tasks_unfinished WHERE turn_state <> 'none' AND agent = ?1 "
       "AND (?2 = '' OR caller = ?2)",
       filter.agent, filter.caller));
 }
 
 std::vector<task::TaskKey> keys_of_parent(Connection& connection, task::TaskKey parent) {
-  return keys_of(
+  return task_keys_in(
       connection.query("SELECT task_key FROM tasks INDEXED BY tasks_by_parent WHERE parent_key = ?", parent));
 }
 
 std::vector<task::TaskKey> keys_of_schedule(Connection& connection, const TaskFilter& filter) {
-  return keys_of(
+  return task_keys_in(
       connection.query("SELECT task_key FROM scheduled_tasks WHERE schedule = ?1 AND (?2 = '' OR agent = ?2)",
                        filter.schedule, filter.agent));
 }
@@ -194,12 +194,12 @@ std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::C
       keys.push_back(task_of_own_key(found.key));
       continue;
     }
-    const auto resting = keys_of(connection.query(
+    const auto resting = task_keys_in(connection.query(
         "SELECT task_key FROM tasks INDEXED BY tasks_in_context WHERE turn_state = 'none' AND hidden = 0 "
         "AND context_key = ? AND context_key <> 0",
         found.key));
     keys.insert(keys.end(), resting.begin(), resting.end());
-    const auto busy = keys_of(connection.query(
+    const auto busy = task_keys_in(connection.query(
         "SELECT task_key FROM tasks INDEXED BY tasks_unfinished WHERE turn_state <> 'none' AND agent = ? "
         "AND caller = ? AND context_key = ?",
         agent, caller, found.key));
@@ -209,7 +209,7 @@ std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::C
 }
 
 std::optional<std::vector<task::TaskKey>> keys_undelivered(Connection& connection, int most) {
-  auto keys = keys_of(connection.query(
+  auto keys = task_keys_in(connection.query(
       "SELECT task_key FROM deliveries INDEXED BY deliveries_open WHERE state <> 'delivered' LIMIT ?",
       most + 1));
   if (std::ssize(keys) > most) return std::nullopt;

@@ -17,10 +17,10 @@ using base::fail;
 using base::Result;
 
 // Of the logs that one group deletes, approximately: what takes some milliseconds.
-constexpr std::int64_t kBytesMax = 1 << 20;
-constexpr std::int64_t kEventsMax = 2'000;
+constexpr std::int64_t kRemovedBytesMax = 1 << 20;
+constexpr std::int64_t kRemovedEventsMax = 2'000;
 // Free pages that one group gives back.
-constexpr int kPagesMax = 64;
+constexpr int kFreedPagesMax = 64;
 
 // Overwrites what is deleted, also pages that become free, which costs a write for each. Otherwise only what
 // is written anyway is overwritten.
@@ -146,8 +146,9 @@ bool tidy_log(Connection& connection) {
     // Large events are few.
     Query sizes = connection.query(
         "SELECT length(body) FROM events WHERE event_key BETWEEN ? AND ? ORDER BY event_key LIMIT ?",
-        event_key(key, {}), event_key(key, task::kLogEnd), kEventsMax);
-    for (std::int64_t bytes = 0; bytes < kBytesMax && sizes.step(); ++events) bytes += sizes.integer(0);
+        event_key(key, {}), event_key(key, task::kLogEnd), kRemovedEventsMax);
+    for (std::int64_t bytes = 0; bytes < kRemovedBytesMax && sizes.step(); ++events)
+      bytes += sizes.integer(0);
   }
   if (!delete_events(connection, key, std::max<std::int64_t>(events, 1))) {
     connection.run("DELETE FROM removed_logs WHERE task_key = ?", key);
@@ -213,10 +214,10 @@ Result<std::vector<Removed>> remove_tasks(WriteState& state, const Removal& remo
     if (!row || !may_go(connection, *row, one, removal.erases)) continue;
     if (auto deleted = delete_task(state, *row); !deleted) return fail(deleted.error());
     bytes += static_cast<std::int64_t>(row->head.bytes);
-    if (bytes > kBytesMax || row->head.last_event.value > kEventsMax) {
+    if (bytes > kRemovedBytesMax || row->head.last_event.value > kRemovedEventsMax) {
       connection.run("INSERT INTO removed_logs (task_key, erased) VALUES (?, ?)", one.task, removal.erases);
     } else {
-      delete_events(connection, one.task, kEventsMax);
+      delete_events(connection, one.task, kRemovedEventsMax);
     }
     removed.push_back({one.task, row->head.caller, row->head.bytes});
     last = std::max(last, one.task);
@@ -230,7 +231,7 @@ bool tidy(WriteState& state, std::int64_t spare_pages) {
   if (tidy_log(connection)) return true;
   SQLite::Database& database = connection.database();
   const std::int64_t free = database.execAndGet("PRAGMA freelist_count").getInt64() - spare_pages;
-  const std::int64_t pages = std::clamp<std::int64_t>(free, 0, kPagesMax);
+  const std::int64_t pages = std::clamp<std::int64_t>(free, 0, kFreedPagesMax);
   if (pages > 0) database.exec("PRAGMA incremental_vacuum(" + std::to_string(pages) + ")");
   return free > pages;
 }

@@ -31,10 +31,8 @@ using base::Result;
 
 namespace {
 
+constexpr int kOperatorReaders = 2;  // their reads are long: callers' do not wait for them
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
-
-// Operators' reads are longer than callers': they have connections of their own.
-constexpr int kOperatorReaders = 2;
 
 // SQLite's statistics take a lock per memory allocation. Takes effect only before the program's first
 // connection.

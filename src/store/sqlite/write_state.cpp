@@ -69,6 +69,7 @@ void WriteState::write_totals() {
   for (const auto& [whose, more] : totals_) {
     const auto& [agent, caller, state] = whose;
     if (more != 0) add_to_total(connection_, agent, caller, state, more);
+    if (more < 0) drop_total_of_none(connection_, agent, caller, state);
   }
   totals_.clear();
 }

@@ -94,7 +94,7 @@ int serve(const std::string& database, const std::string& agents_folder) {
                    });
   server::ServerOptions options;
   base::WorkerPool readers("log-read", 2, static_cast<std::size_t>(http::Limits{}.connections_max) + 1);
-  const server::Services services{engine, *catalogue, options, readers, [] { return std::string(); }};
+  const server::Services services{engine, *catalogue, options, readers, {}};
   server::Pipeline pipeline(services);
   return serve_until(signals, engine, pipeline, *notifier);
 }

@@ -85,11 +85,18 @@ class Server:
 
 class BatonServer(Server):
     def metric(self, name):
+        """The sum of the values that have this name and, if it names any, these labels. A family of which nothing has
+        come up yet is not there: 0."""
+        name, _, labels = name.rstrip("}").partition("{")
+        wanted = set(labels.split(",")) if labels else set()
         with urllib.request.urlopen(self.url("/metrics"), timeout=30) as answer:
-            for line in answer.read().decode().splitlines():
-                if line.rsplit(" ", 1)[0] == name:
-                    return float(line.rsplit(" ", 1)[1])
-        raise RuntimeError(f"no metric {name}")
+            lines = [line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if not line.startswith("#")]
+        values = [float(value) for sample, value in lines
+                  if sample.partition("{")[0] == name and
+                  wanted <= set(sample.partition("{")[2].rstrip("}").split(","))]
+        if not values and not wanted:
+            raise RuntimeError(f"no metric {name}")
+        return sum(values)
 
     def is_ready(self):
         with urllib.request.urlopen(self.url("/readyz"), timeout=10) as answer:

@@ -157,12 +157,22 @@ TEST_CASE("Breakers: statuses of a server in trouble are failures, and being bus
   CHECK(Breakers::went(429, true) == Went::answered);
 }
 
+namespace {
+
+std::string metrics_of(const Breakers& breakers) {
+  base::MetricsText out;
+  breakers.add_to(out);
+  return out.text();
+}
+
+}  // namespace
+
 TEST_CASE("Breakers: metrics have a line for each origin, and none before the first call") {
   Bench bench;
-  CHECK(bench.breakers->metrics().empty());
+  CHECK(metrics_of(*bench.breakers).empty());
   bench.open();
   CHECK_FALSE(bench.goes_out());
-  const std::string text = bench.breakers->metrics();
+  const std::string text = metrics_of(*bench.breakers);
   for (const char* line : {"baton_outbound_breaker_state{origin=\"http://far:80\"} 2\n",
                            "baton_outbound_calls_total{origin=\"http://far:80\"} 5\n",
                            "baton_outbound_failures_total{origin=\"http://far:80\"} 5\n",

@@ -1,0 +1,146 @@
+#include "app/trace_exporter.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <spdlog/spdlog.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "http/outbound/http_client.h"
+
+namespace baton::app {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPauseFirst{500}, kPauseMax{10'000};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = std::min(text.find_first_not_of(" \t\r"), text.size());
+  text.remove_prefix(first);
+  return text.substr(0, text.find_last_not_of(" \t\r") + 1);
+}
+
+bool is_for_later(int status) {
+  return status == 429 || (status >= 502 && status <= 504);
+}
+
+}  // namespace
+
+TraceHeaders read_headers(std::string_view text) {
+  TraceHeaders headers;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(",\n"), text.size());
+    const std::string_view one = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const std::size_t colon = one.find_first_of(":=");
+    if (colon == std::string_view::npos || trimmed(one.substr(0, colon)).empty()) continue;
+    headers.emplace_back(trimmed(one.substr(0, colon)), trimmed(one.substr(colon + 1)));
+  }
+  return headers;
+}
+
+TraceExporter::TraceExporter(base::SpanQueue& spans, std::string endpoint, TraceHeaders headers,
+                             TraceResource resource)
+    : spans_(spans),
+      endpoint_(std::move(endpoint)),
+      headers_(std::move(headers)),
+      resource_(std::move(resource)),
+      stop_fd_(eventfd(0, EFD_CLOEXEC)),
+      thread_([this] { run(); }) {}
+
+TraceExporter::~TraceExporter() {
+  spans_.stop();
+  const std::uint64_t one = 1;
+  if (write(stop_fd_.get(), &one, sizeof one) < 0)
+    spdlog::error("traces: the exporter cannot be stopped early");
+}
+
+void TraceExporter::run() {
+  pthread_setname_np(pthread_self(), "traces");
+  while (true) {
+    try {
+      const bool is_last = spans_.is_stopped();
+      const auto batch = spans_.take(kBatchMax, base::SteadyTime::now() + kBatchTime);
+      if (!batch.empty()) deliver(batch);
+      if (batch.empty() && is_last) return;
+    } catch (const std::exception& error) {
+      spdlog::error("traces: a batch is lost: {}", error.what());
+    }
+  }
+}
+
+void TraceExporter::deliver(const std::vector<base::Span>& batch) {
+  const std::string body = otlp_request(batch, resource_);
+  const auto until = base::SteadyTime::now() + kTryMax;
+  milliseconds next = kPauseFirst;
+  while (true) {
+    const bool is_last = spans_.is_stopped();
+    milliseconds pause{0};
+    const Sent sent = send(body, is_last ? kLastTime : milliseconds(kRequestTime), pause);
+    if (sent == Sent::taken) {
+      sent_.fetch_add(static_cast<std::int64_t>(batch.size()), std::memory_order_relaxed);
+      return;
+    }
+    pause = std::max(pause, next);
+    next = std::min(2 * next, kPauseMax);
+    if (sent == Sent::refused || is_last || base::SteadyTime::now() + pause > until) break;
+    rest(pause);
+  }
+  lost_.fetch_add(static_cast<std::int64_t>(batch.size()), std::memory_order_relaxed);
+}
+
+TraceExporter::Sent TraceExporter::send(const std::string& body, milliseconds time, milliseconds& pause) {
+  http::outbound::HttpRequest request;
+  request.url = endpoint_;
+  request.body = body;
+  request.content_type = "application/json";
+  request.headers = headers_;
+  request.total_timeout = time;
+  request.answer_max = 64 << 10;
+  // The operator has named it.
+  request.policy = http::outbound::AddressPolicy::any();
+  // A request under way is broken off by the end of the program; the last one is not.
+  if (!spans_.is_stopped()) request.stop_fd = stop_fd_.get();
+  const auto answer = http::outbound::http_request(request);
+  if (!answer) {
+    tell(false, answer.error().for_caller);
+    const bool may_come = answer.error().code == base::ErrorCode::unavailable ||
+                          answer.error().code == base::ErrorCode::deadline_exceeded;
+    return may_come ? Sent::later : Sent::refused;
+  }
+  if (answer->status >= 200 && answer->status <= 299) {
+    tell(true, {});
+    rejected_.fetch_add(rejected_spans(answer->body), std::memory_order_relaxed);
+    return Sent::taken;
+  }
+  tell(false, "it answers with HTTP status " + std::to_string(answer->status));
+  pause = http::outbound::retry_after(*answer);
+  return is_for_later(answer->status) ? Sent::later : Sent::refused;
+}
+
+// One line for each change.
+void TraceExporter::tell(bool works, const std::string& why) {
+  if (std::exchange(works_, works) == works) return;
+  if (works) return spdlog::info("traces: the collector takes spans again");
+  spdlog::warn("traces: the collector takes no spans: {}", why);
+}
+
+bool TraceExporter::rest(milliseconds time) {
+  pollfd stop{stop_fd_.get(), POLLIN, 0};
+  return poll(&stop, 1, static_cast<int>(time.count())) == 0;
+}
+
+void TraceExporter::add_to(base::MetricsText& out) const {
+  out.family(
+      "baton_spans_total", base::MetricsText::Type::counter,
+      "Spans by what became of them; dropped: the queue was full; lost: the collector did not take them.");
+  out.value({{"outcome", "sent"}}, sent_.load(std::memory_order_relaxed));
+  out.value({{"outcome", "dropped"}}, spans_.dropped());
+  out.value({{"outcome", "lost"}}, lost_.load(std::memory_order_relaxed));
+  out.value({{"outcome", "rejected"}}, rejected_.load(std::memory_order_relaxed));
+}
+
+}  // namespace baton::app

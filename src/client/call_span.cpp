@@ -1,0 +1,20 @@
+#include "client/call_span.h"
+
+#include "task/span_names.h"
+
+namespace baton::client {
+
+base::Span call_span(const Remote& remote, const CallError* error) {
+  namespace names = task::spans;
+  base::Span span;
+  span.name = "a2a.client";
+  span.kind = base::Span::Kind::client;
+  if (error != nullptr) span.error = error->text.empty() ? "failed" : error->text;
+  if (error != nullptr && error->status > 0) span.with(names::kHttpStatus, std::int64_t{error->status});
+  if (const auto url = http::outbound::parse_url(remote.url)) {
+    span.with(names::kServerAddress, url->host).with(names::kServerPort, std::int64_t{url->port});
+  }
+  return span.with(names::kA2aVersion, protocol::name_of(remote.dialect->version()));
+}
+
+}  // namespace baton::client

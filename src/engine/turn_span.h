@@ -1,0 +1,24 @@
+// The spans of the engine: of turns, and of the submission of children.
+//
+// Threads: any; pure but for the queue.
+#pragma once
+
+#include "base/span.h"
+#include "engine/running_turn.h"
+#include "engine/task_reader.h"
+
+namespace baton::engine {
+
+// The turn is over: adds its span, whose id is the one that all it asked of others was told
+// (agents::Turn::trace). A task of several turns has no span of its own: the later ones refer to the first.
+void add_turn_span(base::SpanQueue& spans, const RunningTurn& run);
+
+// Has the turn remember the trace that its task's first message came with, if it is sampled and a later one.
+// Reads the store.
+void link_to_first(RunningTurn& run, const TaskReader& reader);
+
+// A child of this turn was submitted, or could not be: `error` says why, if so.
+void add_child_span(base::SpanTimer& timer, const std::string& agent, const task::TaskId& child,
+                    std::string error);
+
+}  // namespace baton::engine

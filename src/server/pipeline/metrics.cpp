@@ -1,0 +1,102 @@
+#include "server/pipeline/metrics.h"
+
+#include "base/metrics_text.h"
+#include "task/state.h"
+
+namespace baton::server {
+namespace {
+
+using base::MetricsText;
+using Type = MetricsText::Type;
+using Agents = std::vector<engine::AgentTurns>;
+
+double seconds(base::Histogram::Time time) {
+  return std::chrono::duration<double>(time).count();
+}
+
+// A sample for each agent and state that has come up.
+template <class Counts>
+void by_state(MetricsText& out, const Agents& agents, Counts&& counts) {
+  for (const engine::AgentTurns& agent : agents) {
+    for (std::size_t i = 0; i < engine::TurnStats::kStates; ++i) {
+      const std::int64_t count = counts(agent)[i];
+      if (count == 0) continue;
+      out.value({{"agent", agent.agent}, {"state", task::name_of(static_cast<task::State>(i))}}, count);
+    }
+  }
+}
+
+void add_tasks(MetricsText& out, const Agents& agents) {
+  out.family("baton_tasks_total", Type::counter, "Statuses of tasks stored since start, by state.");
+  by_state(out, agents, [](const auto& agent) { return agent.statuses; });
+  out.family("baton_tokens_total", Type::counter, "Tokens that agents said they used of models.");
+  for (const auto& agent : agents) {
+    if (agent.tokens > 0) out.value({{"agent", agent.agent}}, agent.tokens);
+  }
+}
+
+void add_turns(MetricsText& out, const engine::Engine::Counts& counts, const Agents& agents) {
+  out.gauge("baton_turns_queued", "Turns waiting for a slot.", std::int64_t{counts.turns.queued});
+  out.gauge("baton_turns_running", "Turns running.", std::int64_t{counts.turns.running});
+  out.gauge("baton_turns_waiting_for_time", "Turns that wait for a time.",
+            static_cast<std::int64_t>(counts.waiting_for_time));
+  base::Histogram::Time oldest{0};
+  for (const auto& agent : agents) oldest = std::max(oldest, agent.oldest_queued);
+  out.gauge("baton_turns_oldest_queued_seconds",
+            "How long the turn has waited for a slot that has waited longest.", seconds(oldest));
+  out.family("baton_agent_turns_queued", Type::gauge, "Turns waiting for a slot, of each agent.");
+  for (const auto& agent : agents) out.value({{"agent", agent.agent}}, std::int64_t{agent.queued});
+  out.family("baton_agent_turns_running", Type::gauge, "Turns running, of each agent.");
+  for (const auto& agent : agents) out.value({{"agent", agent.agent}}, std::int64_t{agent.running});
+  out.family("baton_agent_turns_oldest_queued_seconds", Type::gauge,
+             "How long the turn of each agent has waited that has waited longest.");
+  for (const auto& agent : agents) out.value({{"agent", agent.agent}}, seconds(agent.oldest_queued));
+  out.family("baton_turns_total", Type::counter,
+             "Turns that are over, by the state of their task; going-on: it has another turn.");
+  by_state(out, agents, [](const auto& agent) { return agent.turns; });
+  for (const auto& agent : agents) {
+    if (agent.turns_going_on > 0)
+      out.value({{"agent", agent.agent}, {"state", "going-on"}}, agent.turns_going_on);
+  }
+  out.family("baton_turn_duration_seconds", Type::histogram, "From a turn's beginning to its end.");
+  for (const auto& agent : agents) {
+    if (agent.turn_time.count > 0) out.histogram({{"agent", agent.agent}}, agent.turn_time);
+  }
+  out.family("baton_turn_queue_duration_seconds", Type::histogram, "How long a turn waited for a slot.");
+  for (const auto& agent : agents) {
+    if (agent.queue_time.count > 0) out.histogram({{"agent", agent.agent}}, agent.queue_time);
+  }
+}
+
+void add_http(MetricsText& out, const http::Counts& counts) {
+  out.gauge("baton_http_connections", "Open connections.", std::int64_t{counts.connections});
+  out.gauge("baton_http_streams", "Open event streams.", std::int64_t{counts.streams});
+  out.counter("baton_http_requests_total", "Requests since start, health checks too.",
+              std::int64_t{counts.requests});
+  out.counter("baton_http_refused_total", "Requests the connection layer refused.",
+              std::int64_t{counts.refused});
+}
+
+}  // namespace
+
+std::string metrics_of(const Services& services, const std::function<http::Counts()>& http_counts) {
+  MetricsText out;
+  const engine::Engine::Counts counts = services.engine.counts();
+  const Agents agents = services.engine.agent_turns();
+  add_tasks(out, agents);
+  add_turns(out, counts, agents);
+  out.gauge("baton_schedules", "Schedules of agents' cards.", std::int64_t{counts.schedules.schedules});
+  out.counter("baton_scheduled_tasks_total", "Tasks made by schedules since start.",
+              std::int64_t{counts.schedules.begun});
+  out.gauge("baton_log_subscriptions", "Streams and waiting answers that follow a task.",
+            static_cast<std::int64_t>(counts.live.subscriptions));
+  out.family("baton_flush_duration_seconds", Type::histogram,
+             "How long the disk took to flush a group of changes.");
+  out.histogram({}, services.engine.flush_time().snapshot());
+  if (http_counts) add_http(out, http_counts());
+  if (services.requests != nullptr) services.requests->add_to(out);
+  if (services.more_metrics) services.more_metrics(out);
+  return out.text();
+}
+
+}  // namespace baton::server
