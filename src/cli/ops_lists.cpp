@@ -9,18 +9,19 @@
 namespace baton::cli {
 namespace {
 
-constexpr int kPageMax = 200;
+constexpr int kOpsPageMax = 200;
 using Columns = std::vector<OpsTable::Column>;
 
 template <char const* Member>
 std::string member(json::Value row) {
   return text_in(row, Member);
 }
-constexpr char kKey[] = "key", kAgent[] = "agent", kCaller[] = "caller", kState[] = "state", kText[] = "text",
-               kTask[] = "task", kUrl[] = "url", kError[] = "error", kAttempts[] = "attempts",
-               kActor[] = "actor", kAction[] = "action", kReason[] = "reason", kOutcome[] = "outcome",
-               kAt[] = "at", kName[] = "name", kKind[] = "kind", kRunning[] = "running", kQueued[] = "queued",
-               kTokens[] = "tokens";
+constexpr char kKeyMember[] = "key", kAgentMember[] = "agent", kCallerMember[] = "caller",
+               kStateMember[] = "state", kTextMember[] = "text", kTaskMember[] = "task", kUrlMember[] = "url",
+               kErrorMember[] = "error", kAttemptsMember[] = "attempts", kActorMember[] = "actor",
+               kActionMember[] = "action", kReasonMember[] = "reason", kOutcomeMember[] = "outcome",
+               kAtMember[] = "at", kNameMember[] = "name", kKindMember[] = "kind",
+               kRunningMember[] = "running", kQueuedMember[] = "queued", kTokensMember[] = "tokens";
 
 // The state, and what the turn does if that is not the same.
 std::string state_of(json::Value row) {
@@ -29,30 +30,31 @@ std::string state_of(json::Value row) {
 }
 
 Columns task_columns() {
-  return {{"KEY", member<kKey>},
-          {"AGENT", member<kAgent>},
-          {"CALLER", member<kCaller>},
+  return {{"KEY", member<kKeyMember>},
+          {"AGENT", member<kAgentMember>},
+          {"CALLER", member<kCallerMember>},
           {"STATE", state_of},
           {"AGE", [](json::Value row) { return age_text(row["statusAt"]); }},
           {"TRY", [](json::Value row) { return text_in(row, "attempt"); }},
-          {"WORDS", member<kText>}};
+          {"WORDS", member<kTextMember>}};
 }
 
 Columns delivery_columns() {
-  return {{"KEY", member<kKey>},
-          {"TASK", member<kTask>},
-          {"AGENT", member<kAgent>},
-          {"STATE", member<kState>},
+  return {{"KEY", member<kKeyMember>},
+          {"TASK", member<kTaskMember>},
+          {"AGENT", member<kAgentMember>},
+          {"STATE", member<kStateMember>},
           {"AGE", [](json::Value row) { return age_text(row["createdAt"]); }},
-          {"TRIES", member<kAttempts>},
-          {"URL", member<kUrl>},
-          {"ERROR", member<kError>}};
+          {"TRIES", member<kAttemptsMember>},
+          {"URL", member<kUrlMember>},
+          {"ERROR", member<kErrorMember>}};
 }
 
 Columns audit_columns() {
-  return {{"AT", member<kAt>},           {"ACTOR", member<kActor>},  {"ACTION", member<kAction>},
-          {"TASK", member<kTask>},       {"AGENT", member<kAgent>},  {"CALLER", member<kCaller>},
-          {"OUTCOME", member<kOutcome>}, {"REASON", member<kReason>}};
+  return {{"AT", member<kAtMember>},           {"ACTOR", member<kActorMember>},
+          {"ACTION", member<kActionMember>},   {"TASK", member<kTaskMember>},
+          {"AGENT", member<kAgentMember>},     {"CALLER", member<kCallerMember>},
+          {"OUTCOME", member<kOutcomeMember>}, {"REASON", member<kReasonMember>}};
 }
 
 std::string percent_of(json::Value row) {
@@ -66,14 +68,14 @@ std::string seconds_of(json::Value value) {
 }
 
 Columns agent_columns() {
-  return {{"AGENT", member<kName>},
-          {"KIND", member<kKind>},
-          {"RUNNING", member<kRunning>},
-          {"QUEUED", member<kQueued>},
+  return {{"AGENT", member<kNameMember>},
+          {"KIND", member<kKindMember>},
+          {"RUNNING", member<kRunningMember>},
+          {"QUEUED", member<kQueuedMember>},
           {"P50", [](json::Value row) { return seconds_of(row["turnSeconds"]["p50"]); }},
           {"P99", [](json::Value row) { return seconds_of(row["turnSeconds"]["p99"]); }},
           {"FAILED", percent_of},
-          {"TOKENS", member<kTokens>},
+          {"TOKENS", member<kTokensMember>},
           {"", [](json::Value row) { return std::string(row["paused"].boolean() ? "paused" : ""); }}};
 }
 
@@ -85,7 +87,7 @@ int list(const OpsListOptions& options, const std::string& path, const char* row
   std::string cursor;
   do {
     const int page =
-        options.all ? kPageMax : std::min<int>(kPageMax, static_cast<int>(wanted - table.count()));
+        options.all ? kOpsPageMax : std::min<int>(kOpsPageMax, static_cast<int>(wanted - table.count()));
     OpsFilter parameters = options.filter;
     parameters.emplace_back("limit", std::to_string(page));
     parameters.emplace_back("cursor", cursor);

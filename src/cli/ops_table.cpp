@@ -9,8 +9,8 @@
 namespace baton::cli {
 namespace {
 
-constexpr std::size_t kTogether = 100;  // rows that share their widths
-constexpr std::size_t kCellMax = 40, kGap = 2;
+constexpr std::size_t kRowsTogether = 100;  // rows that share their widths
+constexpr std::size_t kCellColumnsMax = 40, kColumnGap = 2;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ void OpsTable::add(json::Value row) {
   std::vector<std::string> cells;
   for (const Column& column : columns_) cells.push_back(printable_line(column.cell(row)));
   rows_.push_back(std::move(cells));
-  if (rows_.size() == kTogether) flush();
+  if (rows_.size() == kRowsTogether) flush();
 }
 
 void OpsTable::flush() {
@@ -36,7 +36,7 @@ void OpsTable::flush() {
   std::vector<std::size_t> widths(columns_.size());
   for (const auto& row : rows_) {
     for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::min(kCellMax, std::max(widths[i], width_of(row[i])));
+      widths[i] = std::min(kCellColumnsMax, std::max(widths[i], width_of(row[i])));
   }
   std::string text;
   for (const auto& row : rows_) text += line_of(row, widths);
@@ -49,9 +49,9 @@ std::string OpsTable::line_of(const std::vector<std::string>& row,
   std::string line;
   std::size_t width = 0;
   for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-    const std::string cell = shortened(row[i], kCellMax);
-    line += cell + std::string(widths[i] - std::min(widths[i], width_of(cell)) + kGap, ' ');
-    width += widths[i] + kGap;
+    const std::string cell = shortened(row[i], kCellColumnsMax);
+    line += cell + std::string(widths[i] - std::min(widths[i], width_of(cell)) + kColumnGap, ' ');
+    width += widths[i] + kColumnGap;
   }
   line += shortened(row.back(), console_.columns() - std::min(console_.columns(), width));
   while (line.ends_with(' ')) line.pop_back();

@@ -290,27 +290,30 @@ export const keyboard = {
   },
 };
 
+// Says something in the playground and waits for the answer, which is the one of this number.
+async function says(page, text, number, answer) {
+  await page.fill("[aria-label=Message]", text);
+  await page.click("button:has-text('Send')");
+  await page.locator(".theirs").nth(number).filter({ hasText: answer }).waitFor();
+  await page.locator(".say button.primary:enabled").waitFor();
+}
+
 export const talks = {
   name: "Console: the playground talks over every protocol, with the traffic beside it",
   async run(page, { server }) {
     await goes(page, server, "/playground?agent=lab");
-    await sees(page, "[name=agent] option[value=lab], [name=agent] option");
+    await page.locator("[name=agent] option", { hasText: "lab" }).waitFor({ state: "attached" });
     const protocols = await page.locator("[name=protocol] option").allInnerTexts();
     assert.equal(protocols.length, 8);
     for (const protocol of protocols) {
       await page.selectOption("[name=agent]", "lab");
       await page.selectOption("[name=protocol]", { label: protocol });
-      await page.fill("[aria-label=Message]", "echo good morning");
-      await page.click("button:has-text('Send')");
-      await sees(page, ".theirs .words", /^good morning$/);
+      await says(page, "echo good morning", 0, "good morning");
       await sees(page, ".traffic .sent", "POST /agents/lab");
       assert.ok((await page.locator(".traffic .received").count()) >= 2, protocol);
       assert.ok(!(await page.locator(".traffic").innerText()).includes("otto-secret"), protocol);
-      // A question and its answer, in the same conversation.
-      await page.fill("[aria-label=Message]", "form");
-      await page.click("button:has-text('Send')");
-      await sees(page, ".theirs >> nth=1");
-      await page.waitForFunction(() => !document.querySelector(".say button.primary")?.hasAttribute("disabled"));
+      await says(page, "form", 1, "May this be paid?");
+      await says(page, '{"decision":"approve"}', 2, 'The answer was {"decision":"approve"}.');
     }
   },
 };

@@ -16,11 +16,18 @@ import { content } from "./content.js";
  */
 export function question(whole, mayAnswer, done, shown = "") {
   const asked = whole.question;
-  const parts = asked?.message?.parts ?? [{ text: asked?.text ?? "" }];
+  const all = asked?.message?.parts ?? [{ text: asked?.text ?? "" }];
+  // The form shows the schema, which the message has as a part of its own.
+  const parts = asked?.schema ? all.filter(({ data }) => !isSchemaPart(data)) : all;
   const known = parts.length === 1 && parts[0].text === shown;
   const words = known ? null : content(parts);
   if (!mayAnswer) return h("div", { class: "question" }, words);
   return h("div", { class: "question" }, words, answerForm(whole, done));
+}
+
+/** @param {unknown} data */
+function isSchemaPart(data) {
+  return typeof data === "object" && data !== null && "schema" in data;
 }
 
 /**

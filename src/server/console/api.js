@@ -89,12 +89,14 @@ export const token = {
   forget: () => sessionStorage.removeItem(place),
 };
 
-/** Moves a token from the address (#token=...) to where it is kept, so that no copied address has it. */
+/** Moves a token from the address (#token=...) to where it is kept, so that no copied address has it.
+ * Returns whether there was one. */
 export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (!given) return;
+  if (!given) return false;
   token.set(given);
   history.replaceState(null, "", location.pathname + location.search);
+  return true;
 }
 
 export const authorization = () => ({ Authorization: `Bearer ${token.get()}` });

@@ -56,8 +56,7 @@ class App extends HTMLElement {
     addEventListener("routed", () => this.show());
     addEventListener("signed-out", () => this.signIn("This token is not known."));
     addEventListener("hashchange", () => {
-      takeToken();
-      this.begin();
+      if (takeToken()) this.begin();
     });
     document.addEventListener("keydown", (event) => onKey(event, views));
     this.begin();
@@ -104,7 +103,7 @@ class App extends HTMLElement {
       this,
       h("a", { class: "skip", href: "#main" }, "To the content"),
       h(
-        "div",
+        "header",
         { class: "top" },
         h("a", { class: "brand", href: url(""), title: `Baton ${session.version}` }, "Baton"),
         this.nav,

@@ -11,6 +11,12 @@ function writes(target) {
   return target instanceof Element && target.matches("input:not([type=checkbox]), textarea, select");
 }
 
+/** Whether enter does something there already.
+ * @param {EventTarget | null} target */
+function isWay(target) {
+  return target instanceof Element && target.matches("a, button, summary, input");
+}
+
 /** The rows that j and k go through. */
 function rows() {
   return /** @type {HTMLElement[]} */ ([...document.querySelectorAll("main [data-row]")]);
@@ -48,7 +54,7 @@ export function onKey(event, views) {
     if (view) go(url(view.path));
     return;
   }
-  if (event.key === "Enter" && (event.target !== document.body || !open())) return;
+  if (event.key === "Enter" && (isWay(event.target) || !open())) return;
   if (!acts(event.key, views)) return;
   event.preventDefault();
 }

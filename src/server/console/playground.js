@@ -140,6 +140,7 @@ class Playground extends Page {
       this.log("received", text);
       if (response.status === 404)
         return answer.note("Not served at this address: the agents may have another one than the console.");
+      if (!response.ok) answer.note(`HTTP ${response.status}`);
       return this.hear(text, protocol, answer);
     }
     for await (const frame of frames(response.body)) {

@@ -12,7 +12,7 @@ import { newId } from "./bits.js";
 /** @param {any} parts */
 function textOf(parts) {
   return (parts ?? [])
-    .map((/** @type {any} */ part) => (typeof part?.text === "string" ? part.text : JSON.stringify(part)))
+    .map((/** @type {any} */ part) => (typeof part?.text === "string" ? part.text : `\n${JSON.stringify(part)}`))
     .join("");
 }
 
@@ -107,6 +107,16 @@ const a2a = [
   },
 ];
 
+/** An answer to a question with a schema is written as JSON; any other is its words.
+ * @param {string} text */
+function answerOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** @type {Protocol} */
 const agUi = {
   name: "AG-UI",
@@ -114,7 +124,7 @@ const agUi = {
     const asked = talk.ask;
     talk.ask = "";
     if (!asked) talk.turns.push({ id: newId(), role: "user", content: text });
-    const resume = asked ? { resume: [{ interruptId: asked, status: "resolved", payload: text }] } : {};
+    const resume = asked ? { resume: [{ interruptId: asked, status: "resolved", payload: answerOf(text) }] } : {};
     const body = {
       threadId: (talk.context ||= newId()),
       runId: newId(),
@@ -132,10 +142,7 @@ const agUi = {
     if (event.type !== "RUN_FINISHED") return {};
     const interrupt = event.outcome?.interrupts?.[0];
     talk.ask = interrupt?.id ?? "";
-    return {
-      text: interrupt ? (interrupt.message ?? interrupt.reason) : undefined,
-      note: event.outcome?.type ?? "finished",
-    };
+    return { note: event.outcome?.type ?? "finished" };
   },
 };
 
@@ -147,7 +154,7 @@ const agKit = {
     talk.ask = "";
     const conversationId = (talk.context ||= newId());
     const said = asked
-      ? { resume: { interruptId: asked, payload: JSON.stringify(text) } }
+      ? { resume: { interruptId: asked, payload: JSON.stringify(answerOf(text)) } }
       : { messages: [{ role: "user", content: text }] };
     return { path: "/send-message", body: { ...said, conversationId } };
   },
@@ -157,7 +164,7 @@ const agKit = {
     if (event.type === "tool-call-start") return { note: `calls ${event.toolCallName}` };
     if (event.type !== "interrupt") return {};
     talk.ask = event.id;
-    return { text: event.reason ?? event.message ?? JSON.stringify(event.payload ?? ""), note: "interrupt" };
+    return { note: "interrupt" };
   },
 };
 

@@ -51,7 +51,7 @@ export function followLinks() {
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
     const link = /** @type {Element} */ (event.target).closest("a");
-    if (!link || link.target || link.origin !== location.origin) return;
+    if (!link || link.target || link.hash || link.origin !== location.origin) return;
     if (link.pathname !== root && !link.pathname.startsWith(`${root}/`)) return;
     event.preventDefault();
     go(link.href);

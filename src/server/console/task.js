@@ -18,7 +18,11 @@ class Task extends Page {
   constructor() {
     super();
     this.key = this.route.rest[0];
-    this.timeline = new Timeline(this.key, () => this.refresh());
+    this.timeline = new Timeline(
+      this.key,
+      () => this.attempt(() => this.refresh()),
+      (work) => void this.attempt(work),
+    );
     this.state = h("span");
     this.actions = h("div", { class: "buttons" });
     this.facts = h("div", { class: "panel" });
@@ -146,7 +150,7 @@ class Task extends Page {
       row.turnState === "running" || row.turnState === "waiting"
         ? button("Requeue…", () => this.simple("requeue", "Put the turn back into the queue", "Requeue it"))
         : null,
-      button("Retry as new…", () => this.retry()),
+      button("Retry as new…", () => this.attempt(() => this.retry())),
     );
   }
 

@@ -11,11 +11,13 @@ export class Timeline extends HTMLElement {
   /**
    * @param {string} [key]
    * @param {() => void} [changed] called when a status has come
+   * @param {(work: () => Promise<unknown>) => void} [attempt] runs what a button begins, and tells its failure
    */
-  constructor(key = "", changed = () => {}) {
+  constructor(key = "", changed = () => {}, attempt = (work) => void work()) {
     super();
     this.key = key;
     this.changed = changed;
+    this.attempt = attempt;
     this.list = h("ol", { class: "events", "aria-label": "Events" });
     this.place = h("span", { class: "faint" });
     this.live = h("span", { class: "live", hidden: true }, "live");
@@ -44,14 +46,14 @@ export class Timeline extends HTMLElement {
   connectedCallback() {
     const first = h("button", { type: "button" }, "First");
     const latest = h("button", { type: "button" }, "Latest");
-    first.addEventListener("click", () => this.load({ after: 0 }));
-    latest.addEventListener("click", () => this.load({ before: this.last + 1 }));
-    this.earlier.addEventListener("click", () => this.load({ before: this.oldest }));
-    this.later.addEventListener("click", () => this.load({ after: this.newest }));
+    first.addEventListener("click", () => this.show({ after: 0 }));
+    latest.addEventListener("click", () => this.show({ before: this.last + 1 }));
+    this.earlier.addEventListener("click", () => this.show({ before: this.oldest }));
+    this.later.addEventListener("click", () => this.show({ after: this.newest }));
     const form = h("form", { class: "jump" }, this.jump, h("button", { type: "submit" }, "Go"));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      this.load({ after: Math.max(0, Number(this.jump.value) - 1) });
+      this.show({ after: Math.max(0, Number(this.jump.value) - 1) });
     });
     fill(
       this,
@@ -80,10 +82,15 @@ export class Timeline extends HTMLElement {
       this.opened = true;
       await this.load({ before: last + 1 });
     } else if (isOver && this.atEnd && this.newest < this.last) {
-      await this.load({ after: this.newest });
+      await this.load({ before: this.last + 1 });
     }
     if (!isOver && !this.following) this.followOn();
     this.describe();
+  }
+
+  /** @param {{after?: number, before?: number}} where */
+  show(where) {
+    this.attempt(() => this.load(where));
   }
 
   /** @param {{after?: number, before?: number}} where */

@@ -6,22 +6,22 @@ namespace baton::server::operate {
 namespace {
 
 using json::Writer;
-using Kind = agents::AgentSettings::Kind;
+using AgentKind = agents::AgentSettings::Kind;
 using task::State;
 
-std::string_view kind_name(Kind kind) {
+std::string_view kind_name(AgentKind kind) {
   switch (kind) {
-    case Kind::a2a:
+    case AgentKind::a2a:
       return "remote";
-    case Kind::openai:
+    case AgentKind::openai:
       return "model";
-    case Kind::workflow:
+    case AgentKind::workflow:
       return "plan";
-    case Kind::ag_ui:
+    case AgentKind::ag_ui:
       return "ag-ui";
-    case Kind::builtin:
+    case AgentKind::builtin:
       return "builtin";
-    case Kind::command:
+    case AgentKind::command:
       break;
   }
   return "command";
@@ -31,7 +31,7 @@ std::int64_t ended_as(const engine::AgentTurns& turns, State state) {
   return turns.turns[static_cast<std::size_t>(state)];
 }
 
-void write_turns(Writer& out, const engine::AgentTurns& turns) {
+void write_turn_figures(Writer& out, const engine::AgentTurns& turns) {
   out.member("running", turns.running).member("queued", turns.queued);
   std::int64_t ended = 0;
   out.key("ended").object([&] {
@@ -76,10 +76,10 @@ void AgentRows::write(Writer& out, const agents::Agent& agent) const {
     if (paused_.contains(agent.name.value)) out.member("paused", true);
     if (&agent == default_) out.member("default", true);
     const bool has_workers =
-        settings.executor == Kind::command && settings.mode == agents::AgentSettings::Mode::worker;
+        settings.executor == AgentKind::command && settings.mode == agents::AgentSettings::Mode::worker;
     if (has_workers) out.member("workers", settings.workers);
     out.member("concurrency", settings.concurrency);
-    write_turns(out, known == turns_.end() ? engine::AgentTurns() : known->second);
+    write_turn_figures(out, known == turns_.end() ? engine::AgentTurns() : known->second);
     out.key("stderr").strings(agent.executor ? agent.executor->error_lines() : std::vector<std::string>());
     if (settings.plan) out.member("hasPlan", true);
   });

@@ -39,11 +39,11 @@ void write_audit_row(Writer& out, const store::AuditLine& line) {
 }  // namespace
 
 void list_deliveries(const CallPtr& call) {
-  using State = store::DeliveryFilter::State;
+  using Which = store::DeliveryFilter::State;
   Query query(call->request().query);
   store::DeliveryFilter filter;
   const std::string state = query.choice("state", {"", "waiting", "given-up"});
-  if (!state.empty()) filter.state = state == "waiting" ? State::waiting : State::given_up;
+  if (!state.empty()) filter.state = state == "waiting" ? Which::waiting : Which::given_up;
   filter.task = {query.key("task")};
   filter.agent.value = query.text("agent");
   filter.caller.value = query.text("caller");
