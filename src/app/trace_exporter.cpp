@@ -64,8 +64,10 @@ void TraceExporter::run() {
     try {
       const bool is_last = spans_.is_stopped();
       const auto batch = spans_.take(kBatchMax, base::SteadyTime::now() + kBatchTime);
+      const std::int64_t lost = lost_.load(std::memory_order_relaxed);
       if (!batch.empty()) deliver(batch);
-      if (batch.empty() && is_last) return;
+      const bool is_in_vain = lost_.load(std::memory_order_relaxed) > lost;
+      if (spans_.is_stopped() && ((batch.empty() && is_last) || is_in_vain)) return;
     } catch (const std::exception& error) {
       spdlog::error("traces: a batch is lost: {}", error.what());
     }

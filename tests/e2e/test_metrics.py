@@ -39,7 +39,7 @@ def families(text):
 class Metrics(harness.ServerCase):
     """The server has done a little of everything: tasks that end well and badly, a webhook, a failed call."""
 
-    AGENTS = ["echo", "bad"]
+    AGENTS = ["echo", "bad", "hand"]
     CONFIG = {"webhooks": {"allow_private": True}, "outbound": {"origins": ["http://127.0.0.1:1"]},
               "traces": {"endpoint": "http://127.0.0.1:9/v1/traces"}}
 
@@ -51,6 +51,7 @@ class Metrics(harness.ServerCase):
             cls.send("echo", "hello", {"taskPushNotificationConfig": {"url": receiver.url()}})
             receiver.wait(lambda got: got.deliveries)
         cls.send("bad", "exit 3")
+        cls.send("hand", "use 25")
         cls.server.http("POST", "/agents/nobody", body=b"{}")
         cls.text = cls.server.http("GET", "/metrics").raw.decode()
         cls.found = families(cls.text)
@@ -66,7 +67,9 @@ class Metrics(harness.ServerCase):
         """An agent elsewhere that is not there, so that there is something to say of its breaker."""
         folder = cls.server.agents_folder / "far"
         folder.mkdir()
-        card = {"name": "far", "version": "1", "description": "", "skills": [],
+        card = {"name": "far", "version": "1", "description": "An agent elsewhere.",
+                "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"],
+                "skills": [{"id": "all", "name": "All", "description": "What it does there.", "tags": ["remote"]}],
                 "baton": {"executor": "ag-ui", "url": "http://127.0.0.1:1/", "turn_timeout_s": 1}}
         (folder / "card.json").write_text(json.dumps(card), encoding="utf-8")
         cls.server.process.send_signal(signal.SIGHUP)
