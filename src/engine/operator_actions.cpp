@@ -19,7 +19,7 @@ using base::fail;
 
 constexpr int kLostLogPage = 500;
 
-base::Result<void> check_actor(const Actor& actor) {
+base::Result<void> check_who_acts(const Actor& actor) {
   if (actor.name.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
   if (actor.reason.empty() || actor.reason.size() > kReasonMax) {
     return fail(ErrorCode::invalid_argument,
@@ -72,7 +72,7 @@ base::Result<void> OperatorActions::start() {
 // Null if the action has been refused for the actor's sake.
 OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey key, Actor actor,
                                                Done done) const {
-  if (auto checked = check_actor(actor); !checked) {
+  if (auto checked = check_who_acts(actor); !checked) {
     done(fail(std::move(checked.error())));
     return nullptr;
   }
@@ -311,7 +311,7 @@ void OperatorActions::resume(const task::AgentName& agent, Actor actor, Switched
 // Switched once it is stored.
 void OperatorActions::set_paused(const task::AgentName& agent, bool paused, const Actor& actor,
                                  Switched done) {
-  if (auto checked = check_actor(actor); !checked) return done(fail(std::move(checked.error())));
+  if (auto checked = check_who_acts(actor); !checked) return done(fail(std::move(checked.error())));
   task::AuditEntry entry;
   entry.actor = actor.name;
   entry.action = paused ? "pause" : "resume";
