@@ -36,7 +36,7 @@ class Actions(operate_case.OperateCase):
 
     def test_retry_with_an_edited_message(self):
         key = self.key_of(self.send("complain", "bad"))
-        message = {"messageId": "edited", "role": "ROLE_USER", "parts": [{"text": "unknown type"}]}
+        message = {"messageId": "edited", "role": "ROLE_USER", "parts": [{"text": "close input"}]}
         made = self.act(f"/tasks/{key}/retry", "with other words", message=message)["task"]
         self.wait_row(made["key"], "completed")
 
@@ -153,7 +153,7 @@ class Bulk(operate_case.OperateCase):
         self.assertEqual({item["task"] for item in done["items"]}, keys)
         for key in keys:
             self.assertEqual(self.read(f"/tasks/{key}")["task"]["state"], "canceled")
-            self.assertEqual(self.audit_of(key)[0]["job"], job)
+            self.assertEqual(self.audit_of(key)[0]["reason"], "cleaning")
         self.assertEqual(self.read("/bulk")["jobs"][0]["job"], job)
 
     def test_misspelt_filter_finds_nothing_but_an_error(self):

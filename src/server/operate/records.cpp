@@ -32,7 +32,6 @@ void write_audit_row(Writer& out, const store::AuditLine& line) {
     out.optional("taskId", entry.id.value).optional("agent", entry.agent.value);
     out.optional("caller", task::account_of(entry.caller)).optional("reason", entry.reason);
     out.optional("detail", entry.detail).member("outcome", entry.outcome);
-    if (entry.job) write_key(out, "job", entry.job.value);
   });
 }
 
