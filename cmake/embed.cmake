@@ -1,11 +1,19 @@
-# cmake -DROOT=<schema folder> -DOUTPUT=<file.cpp> -P embed.cmake
-# Writes the files of schema/ as a C++ source (see src/base/embedded.h). Raw string literals are limited in
-# length by compilers, so each file is a list of literals of a bounded size.
-file(GLOB_RECURSE files RELATIVE ${ROOT} ${ROOT}/*.sql ${ROOT}/*.json ${ROOT}/*.proto)
+# cmake -DSCHEMA=<schema folder> -DCONSOLE=<console folder> -DOUTPUT=<file.cpp> -P embed.cmake
+# Writes the files of schema/ and of the console, these as "console/<name>", as a C++ source (see
+# src/base/embedded.h). Raw string literals are limited in length by compilers, so each file is a list of
+# literals of a bounded size.
+file(GLOB_RECURSE schema_files RELATIVE ${SCHEMA} ${SCHEMA}/*.sql ${SCHEMA}/*.json ${SCHEMA}/*.proto)
+file(GLOB console_files RELATIVE ${CONSOLE} ${CONSOLE}/*.html ${CONSOLE}/*.js ${CONSOLE}/*.css ${CONSOLE}/*.svg)
+list(TRANSFORM console_files PREPEND console/)
+set(files ${schema_files} ${console_files})
 list(SORT files)
 set(text "#include \"base/embedded.h\"\n\nnamespace baton::base {\n\nconst std::vector<EmbeddedFile>& embedded_files() {\n  static const std::vector<EmbeddedFile> files{\n")
 foreach(name ${files})
-  file(READ ${ROOT}/${name} content)
+  string(REGEX REPLACE "^console/" "${CONSOLE}/" path "${name}")
+  if(path STREQUAL name)
+    set(path ${SCHEMA}/${name})
+  endif()
+  file(READ ${path} content)
   string(LENGTH "${content}" length)
   string(APPEND text "    {\"${name}\", ")
   set(at 0)

@@ -40,6 +40,10 @@ packages_of() {
     done
 }
 
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
 # need SECTION...: installs those packages that are missing, and touches nothing when none is.
 need() {
   local section package missing=()
@@ -52,13 +56,10 @@ need() {
   done
   [[ ${#missing[@]} -eq 0 ]] && return 0
   say "installing ${missing[*]}"
-  local as_root=()
-  if [[ $(id -u) -ne 0 ]]; then
-    command -v sudo >/dev/null || die "These packages are missing: ${missing[*]}. Install them as root, or install sudo."
-    as_root=(sudo)
-  fi
-  "${as_root[@]}" apt-get update -q
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+  [[ $(id -u) -eq 0 ]] || command -v sudo >/dev/null ||
+    die "These packages are missing: ${missing[*]}. Install them as root, or install sudo."
+  as_root apt-get update -q
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
 # unpack PACKAGE: Debian's package, downloaded and unpacked below build/tools/PACKAGE, once. For tools whose package
@@ -68,8 +69,10 @@ unpack() {
   [[ -d $folder ]] && return 0
   rm -rf "$fresh"
   mkdir -p "$fresh"
-  (cd "$fresh" && apt-get download -q "$1" >&2) || (cd "$fresh" && sudo -n apt-get update -q >&2 && apt-get download -q "$1" >&2) ||
-    die "$1 cannot be downloaded: apt-get update, as root, may help"
+  (
+    cd "$fresh"
+    apt-get download -q "$1" >&2 || { as_root apt-get update -q >&2 && apt-get download -q "$1" >&2; }
+  ) || die "$1 cannot be downloaded"
   dpkg -x "$fresh"/*.deb "$fresh"
   rm "$fresh"/*.deb
   mv "$fresh" "$folder"
@@ -87,4 +90,15 @@ build() {
     cmake --preset "$preset" -DBATON_TESTS="$with_tests"
   fi
   cmake --build "build/$preset" -j "$(nproc)" ${1:+--target "$@"}
+}
+
+# Installs the packages of tests/browser when the lock file is not the one that was installed.
+install_browser_packages() {
+  (
+    cd tests/browser
+    if cmp -s package-lock.json node_modules/.baton-lock; then exit 0; fi
+    npm ci --silent --no-audit --no-fund --ignore-scripts ||
+      die "The browser's packages could not be installed (npm ci in tests/browser)."
+    cp package-lock.json node_modules/.baton-lock
+  )
 }

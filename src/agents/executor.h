@@ -111,7 +111,9 @@ struct Canceled {
 };
 // The turn was broken off through no fault of its own. Its output is withdrawn, and it runs again as the same
 // attempt, once the children that it awaits have stopped.
-struct BrokenOff {};
+struct BrokenOff {
+  bool counts = false;  // what follows is another attempt: an operator has asked for it
+};
 // The work goes on, in another turn, when this says so; by default once all children have stopped that the
 // task has delegated to. The turn's output stands. A wait that has no children to end it ends at `until`.
 using Waits = task::Waits;
@@ -180,6 +182,10 @@ class Executor {
 
   // What its turns need and lacks now, a line each; for whoever reads the card.
   virtual std::vector<std::string> missing() const { return {}; }
+
+  // The last lines that the agent's processes have written to standard error, escaped for display. From any
+  // thread.
+  virtual std::vector<std::string> error_lines() const { return {}; }
 
   // Another executor replaces this one. Its turns go on; it releases what they do not need.
   virtual void retire() {}

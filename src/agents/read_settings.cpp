@@ -273,6 +273,17 @@ void read_limits(Value limits, AgentSettings& settings) {
   settings.limits.open_files = integer_or(limits["open_files"], settings.limits.open_files);
 }
 
+void read_retention(Value retention, AgentSettings& settings) {
+  const auto take = [&](const char* name, task::State state) {
+    if (!retention[name].absent()) settings.retention[state] = seconds_or(retention[name], {});
+  };
+  take("completed_s", task::State::completed);
+  take("canceled_s", task::State::canceled);
+  take("failed_s", task::State::failed);
+  take("rejected_s", task::State::rejected);
+  take("waiting_s", task::State::input_required);
+}
+
 }  // namespace
 
 AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
@@ -308,6 +319,7 @@ AgentSettings read_settings(Value baton, const std::filesystem::path& folder,
   read_env(baton["env"], settings, problems);
   read_env_from(baton["env_from"], settings, problems);
   read_limits(baton["limits"], settings);
+  read_retention(baton["retention"], settings);
   settings.verbose_errors = baton["errors"].string() == "verbose";
   settings.cancel_grace = seconds_or(baton["cancel_grace_s"], settings.cancel_grace);
   settings.exit_grace = seconds_or(baton["exit_grace_s"], settings.exit_grace);

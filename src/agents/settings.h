@@ -120,6 +120,9 @@ struct AgentSettings {
   // Time for the other turns of a worker to finish, once one of its turns did not stop.
   std::chrono::milliseconds worker_drain{60'000};
   std::vector<Schedule> schedules;
+  // How long its tasks are kept after an end in this state; of input_required: how long they wait for people.
+  // 0: for ever; without an entry: as the server's settings say.
+  std::map<task::State, std::chrono::milliseconds> retention;
   task::Budget budget;    // of each task, a plan's own included
   int children_max = 32;  // open at once, of a task
   // After a crash a turn runs again at once, while its children go on; otherwise it waits for them first.

@@ -27,6 +27,7 @@ struct ConfiguredToken {
   std::vector<std::string> agents;  // the agents it is good for; empty: all
   std::string variable;             // the environment variable that holds the secret; empty: none
   std::string file;                 // the file that holds the secret; empty: none
+  server::Role role = server::Role::calls;
 };
 
 struct Config {
@@ -35,6 +36,9 @@ struct Config {
   std::string host = "127.0.0.1";
   int port = 8080;
   int grpc_port = kGrpcOff;
+  static constexpr int kWithCallers = -1;
+  int operate_port = kWithCallers;  // of the operator API and the console: on the callers' listener
+  std::string operate_host = "127.0.0.1";
   std::string agents_folder = "agent-cards";
   std::vector<std::string> outbound_origins;  // of agents elsewhere: these may be at any address
   std::vector<ConfiguredToken> tokens;
@@ -55,8 +59,10 @@ struct Config {
 
   // Whether the server listens on a loopback address only.
   bool on_loopback() const;
-  // As configured, or else if there are no tokens.
-  bool anonymous_allowed() const { return allow_anonymous.value_or(tokens.empty()); }
+  // Whether any token is a caller's.
+  bool has_caller_tokens() const;
+  // As configured, or else if no token is a caller's.
+  bool anonymous_allowed() const { return allow_anonymous.value_or(!has_caller_tokens()); }
 };
 
 }  // namespace baton::app

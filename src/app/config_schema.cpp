@@ -90,6 +90,10 @@ void write_tokens(Writer& out) {
           out.member("type", "string").member("minLength", 1);
         });
       });
+      out.key("role").object([&] {
+        out.member("description", "Calls agents (the default), looks at all tasks, or acts on them");
+        out.key("enum").strings({"caller", "viewer", "operator"});
+      });
     });
     out.key("required").array([&] { out.string("caller"); });
     out.key("oneOf").array([&] {

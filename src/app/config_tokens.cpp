@@ -12,7 +12,7 @@ namespace baton::app {
 namespace {
 
 constexpr std::size_t kTokenFileMax = 64 << 10;
-const std::array<std::string, 5> kMembers{"caller", "token", "token_file", "token_env", "agents"};
+const std::array<std::string, 6> kMembers{"caller", "token", "token_file", "token_env", "agents", "role"};
 
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -33,6 +33,7 @@ class Entry {
     token.variable = object_["token_env"].str();
     token.file = file_;
     token.agents = agents();
+    token.role = role();
     return token;
   }
 
@@ -125,6 +126,14 @@ class Entry {
       wrong("/agents", "must be a list of at least one agent's name");
     }
     return names;
+  }
+
+  server::Role role() {
+    const json::Value role = object_["role"];
+    if (role.missing() || role.str() == "caller") return server::Role::calls;
+    if (role.str() == "viewer") return server::Role::views;
+    if (role.str() != "operator") wrong("/role", "must be caller, viewer or operator");
+    return server::Role::operates;
   }
 
   std::string file_;  // the file that the secret was read from

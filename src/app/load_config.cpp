@@ -78,6 +78,10 @@ class Loader {
     file_ = {};
   }
 
+  void note_given(const Setting& setting) {
+    if (setting.path.starts_with("retention.")) config().engine.retention.is_set = true;
+  }
+
   // `prefix`: "" or the section's name with a dot.
   void take_section(json::Value section, const std::string& prefix) {
     for (const json::Value member : section) {
@@ -95,6 +99,7 @@ class Loader {
                     });
         note_inline_secrets(member);
       } else if (const Setting* setting = dotted ? nullptr : find_setting(path)) {
+        note_given(*setting);
         if (const auto problem = set_from_json(config(), *setting, member))
           wrong_in_file(pointer_of(path), *problem);
       } else if (prefix.empty() && is_section(path)) {
@@ -157,6 +162,7 @@ class Loader {
       known.push_back(variable_of(setting.path));
       const auto found = sources_.environment.find(known.back());
       if (found == sources_.environment.end()) continue;
+      note_given(setting);
       if (const auto problem = set_from_text(config(), setting, found->second)) wrong(known.back(), *problem);
     }
     known.push_back(variable_of(kTokens));
@@ -189,6 +195,7 @@ class Loader {
     for (const auto& [path, text] : sources_.flags) {
       const Setting* setting = find_setting(path);
       if (!setting) continue;
+      note_given(*setting);
       if (const auto problem = set_from_text(config(), *setting, text)) wrong(flag_of(*setting), *problem);
     }
   }
@@ -269,9 +276,10 @@ class Loader {
     for (const std::string& proxy : c.server.proxies) {
       if (!server::is_network(proxy)) wrong("proxies", "must be like 10.0.0.7, 10.0.0.0/8 or 2001:db8::/32");
     }
-    if (!c.on_loopback() && c.tokens.empty() && !c.allow_anonymous) {
+    if (!c.on_loopback() && !c.has_caller_tokens() && !c.allow_anonymous) {
       wrong("host", c.host +
-                        " can be reached from other machines, and no token is configured: whoever reaches it "
+                        " can be reached from other machines, and no token of a caller is configured: "
+                        "whoever reaches it "
                         "could use every agent. Configure tokens, or say --allow-anonymous");
     }
   }
@@ -282,6 +290,11 @@ class Loader {
 };
 
 }  // namespace
+
+bool Config::has_caller_tokens() const {
+  return std::ranges::any_of(tokens,
+                             [](const ConfiguredToken& token) { return token.role == server::Role::calls; });
+}
 
 bool Config::on_loopback() const {
   return server::is_loopback_host(host);

@@ -40,17 +40,21 @@ int cannot_start(const base::Error& error) {
   return 1;
 }
 
-// The two faces of one store.
+// The faces of one store.
 struct OpenStore {
   std::unique_ptr<store::TaskStore> tasks;
   store::DeliveryStore* deliveries = nullptr;
+  store::RetentionStore* retention = nullptr;
+  store::OperatorStore* operators = nullptr;
   std::string server_name = {};
 };
 
 template <class Store>
 OpenStore faces_of(std::unique_ptr<Store> store) {
   store::DeliveryStore* const deliveries = store.get();
-  return {std::move(store), deliveries};
+  store::RetentionStore* const retention = store.get();
+  store::OperatorStore* const operators = store.get();
+  return {std::move(store), deliveries, retention, operators};
 }
 
 base::Result<OpenStore> open_store(const Config& config, const base::Clock& clock) {
@@ -223,8 +227,8 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   chosen_from = &*catalogue;
   log_start(config, *catalogue);
   Service service(config,
-                  {clock, steady, *store->tasks, *store->deliveries, make, *catalogue, store->server_name,
-                   breakers, traced, exporter ? &*exporter : nullptr},
+                  {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
+                   make, *catalogue, store->server_name, breakers, traced, exporter ? &*exporter : nullptr},
                   http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "app/process_metrics.h"
+#include "app/version.h"
 #include "server/access.h"
 #include "server/answers.h"
 
@@ -21,6 +22,10 @@ constexpr std::chrono::seconds kAnswerWait{60};
 constexpr std::size_t kAnswersWaiting = 1'000;
 // Of pages of logs that were read for streams and are not sent yet.
 constexpr std::size_t kPagesMax = 64 << 20;
+// Of operators: a few people and their pages.
+constexpr int kOperatorThreads = 2;
+constexpr std::size_t kOperatorRequestsMax = 64, kOperatorPagesMax = 16 << 20;
+constexpr const char* kDevOperator = "dev";
 
 // The functions below add what follows from several settings to the options that were configured.
 
@@ -55,9 +60,33 @@ server::ServerOptions server_options(const Config& config) {
 std::vector<server::Token> tokens_of(const Config& config) {
   std::vector<server::Token> tokens;
   for (const ConfiguredToken& token : config.tokens) {
-    tokens.push_back({token.secret, task::Caller{token.caller}, token.agents});
+    tokens.push_back({token.secret, task::Caller{token.caller}, token.agents, token.role});
   }
   return tokens;
+}
+
+bool has_own_listener(const Config& config) {
+  return config.operate_port != Config::kWithCallers;
+}
+
+// Operators may name other hosts than callers if their listener is another.
+server::ServerOptions operator_options(const Config& config, const server::ServerOptions& of_callers) {
+  server::ServerOptions options = of_callers;  // with the same list of tokens
+  if (has_own_listener(config))
+    options.any_host = options.hosts.empty() && !server::is_loopback_host(config.operate_host);
+  return options;
+}
+
+http::Limits operator_limits(const http::Limits& of_callers) {
+  http::Limits limits = of_callers;
+  limits.connections_max = std::min(limits.connections_max, 128);
+  limits.streams_max = 64;
+  limits.body_max = 1 << 20;
+  limits.bodies_max = 8 << 20;
+  limits.unsent_max = 16 << 20;
+  limits.worker_threads = 1;
+  limits.work_queue_max = kOperatorRequestsMax;
+  return limits;
 }
 
 std::string address_of(const std::string& host, int port) {
@@ -72,8 +101,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       dependencies_(dependencies),
       limits_(limits),
       links_{config.server.answer_bytes_max, config.server.public_url},
-      engine_(dependencies.store, dependencies.deliveries, dependencies.catalogue, dependencies.clock,
-              engine_options(config, dependencies), [this] { notifier_.wake(); }),
+      engine_(dependencies.store, dependencies.deliveries, dependencies.operators, dependencies.catalogue,
+              dependencies.clock, engine_options(config, dependencies), [this] { notifier_.wake(); }),
       notifier_(engine_.deliveries(), dependencies.steady_clock, webhook_options(config, dependencies.spans),
                 [this](const notify::DeliveryQueue& queue, const store::Delivery& delivery) {
                   return notify::render_a2a(queue, delivery, links_);
@@ -92,7 +121,26 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                 &pages_,
                 &requests_,
                 {dependencies.spans, config.log.access}},
+      dev_token_(config.cards.verbose_errors ? base::random_hex(16) : std::string()),
+      operator_options_(operator_options(config, options_)),
+      operator_readers_("operate", kOperatorThreads, kOperatorRequestsMax),
+      operator_pages_(kOperatorPagesMax, kOperatorRequestsMax, kAnswerWait, operator_readers_,
+                      engine_.timers()),
+      operator_services_{engine_,
+                         dependencies.catalogue,
+                         operator_options_,
+                         operator_readers_,
+                         {},
+                         nullptr,
+                         &operator_pages_,
+                         nullptr,
+                         {}},
+      operator_facts_{
+          operator_services_,  engine_.operator_store(), dependencies.deliveries,  engine_.operator_actions(),
+          engine_.bulk_jobs(), std::string(kVersion),    dependencies.clock.now(), {}},
+      operators_(operator_facts_, operator_readers_),
       pipeline_(services_) {
+  pipeline_.set_operators(&operators_, &operator_options_, !has_own_listener(config));
   admit(config);
 }
 
@@ -114,20 +162,30 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     server::grpc::GrpcServer grpc(
         default_agent, limits_, [&](const http::Request& head) { return pipeline_.admit(head); },
         config_.grpc);
-    return serve(http, grpc, read_again, signals);
+    http::HttpServer operators(
+        operator_limits(limits_),
+        [&](std::shared_ptr<http::Exchange> exchange) { pipeline_.handle_operator(std::move(exchange)); },
+        server::plain_error, pipeline_.hooks());
+    return serve({http, grpc, operators}, read_again, signals);
   }();
+  operator_readers_.stop();
   readers_.stop();  // their remaining work uses the pipeline
   return result;
 }
 
-base::Result<void> Service::serve(http::HttpServer& http, server::grpc::GrpcServer& grpc,
-                                  const std::function<LoadedConfig()>& read_again, const sigset_t& signals) {
-  pipeline_.set_http_counts([&http] { return http.counts(); });
+base::Result<void> Service::serve(const Servers& servers, const std::function<LoadedConfig()>& read_again,
+                                  const sigset_t& signals) {
+  const auto http_counts = [&http = servers.http] { return http.counts(); };
+  pipeline_.set_http_counts(http_counts);
+  operator_facts_.http_counts = http_counts;
+  engine_.set_retention(dependencies_.retention);
   const auto recovered = engine_.start();
   if (!recovered) return base::fail(recovered.error());
-  const auto grpc_address = start_grpc(grpc);
+  const auto grpc_address = start_grpc(servers.grpc);
   if (!grpc_address) return base::fail(grpc_address.error());
-  const auto port = http.start(config_.host, config_.port);
+  const auto operators_url = start_operators(servers.operators);
+  if (!operators_url) return base::fail(operators_url.error());
+  const auto port = servers.http.start(config_.host, config_.port);
   if (!port) return base::fail(port.error());
   const std::string url = "http://" + address_of(config_.host, *port);
   pipeline_.open(url);
@@ -137,8 +195,7 @@ base::Result<void> Service::serve(http::HttpServer& http, server::grpc::GrpcServ
   pipeline_.set_ready(true);
   look_at_cards();
   if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);
-  std::cout << "listening on " << url << std::endl;
-  if (!grpc_address->empty()) std::cout << "grpc listening on " << *grpc_address << std::endl;
+  print_addresses(url, *grpc_address, *operators_url);
 
   for (int signal = SIGHUP; signal == SIGHUP;) {
     sigwait(&signals, &signal);
@@ -146,11 +203,30 @@ base::Result<void> Service::serve(http::HttpServer& http, server::grpc::GrpcServ
   }
   spdlog::info("stopping: no new work, running turns may finish");
   pipeline_.set_ready(false);
-  drain(http, grpc, signals);
+  drain(servers, signals);
   engine_.settle();
   notifier_.stop();
   spdlog::info("stopped");
   return {};
+}
+
+// The lines that tests and people read.
+void Service::print_addresses(const std::string& url, const std::string& grpc,
+                              const std::string& operators) const {
+  std::cout << "listening on " << url << std::endl;
+  if (!grpc.empty()) std::cout << "grpc listening on " << grpc << std::endl;
+  if (!operators.empty()) std::cout << "operate listening on " << operators << std::endl;
+  if (dev_token_.empty()) return;
+  std::cout << "console " << (operators.empty() ? url : operators) << "/console#token=" << dev_token_
+            << std::endl;
+}
+
+// Returns where operators have a listener of their own; empty if they share the callers'.
+base::Result<std::string> Service::start_operators(http::HttpServer& operators) {
+  if (!has_own_listener(config_)) return std::string();
+  const auto port = operators.start(config_.operate_host, config_.operate_port);
+  if (!port) return base::fail(port.error());
+  return "http://" + address_of(config_.operate_host, *port);
 }
 
 // Returns where gRPC listens; empty if it is off. Call before the pipeline opens: it writes the options.
@@ -174,7 +250,9 @@ void Service::admit(const Config& config) {
     if (callers.size() < 2) return 0;
     return std::max(1, static_cast<int>(config.queue_share * all));
   };
-  options_.tokens = tokens_of(config);
+  std::vector<server::Token> tokens = tokens_of(config);
+  if (!dev_token_.empty()) tokens.push_back({dev_token_, {kDevOperator}, {}, server::Role::operates});
+  options_.tokens = std::move(tokens);
   options_.streams.set_max(share_of(limits_.streams_max));
   options_.replies.set_max(share_of(limits_.connections_max));
   engine_.set_caller_queue_max(share_of(config.engine.queue_max));
@@ -189,9 +267,9 @@ void Service::look_at_cards() const {
 // At SIGHUP.
 void Service::reload(const LoadedConfig& loaded) {
   std::vector<std::string> problems = loaded.problems;
-  // Whether there are any tokens decides whether callers need one.
-  if (problems.empty() && loaded.config.tokens.empty() != config_.tokens.empty()) {
-    problems.emplace_back("the first token, or none any more, needs a restart");
+  // Whether any token is a caller's decides whether callers need one.
+  if (problems.empty() && loaded.config.has_caller_tokens() != config_.has_caller_tokens()) {
+    problems.emplace_back("the first token of a caller, or none any more, needs a restart");
   }
   // Agents must not get these variables, and agents whose cards are unchanged keep their environment.
   if (problems.empty() && loaded.config.cards.secret_variables != config_.cards.secret_variables) {
@@ -219,7 +297,7 @@ void Service::reload(const LoadedConfig& loaded) {
 
 // Open requests go on while the turns drain; new ones are answered with a refusal. A second signal ends the
 // grace.
-void Service::drain(http::HttpServer& http, server::grpc::GrpcServer& grpc, const sigset_t& signals) {
+void Service::drain(const Servers& servers, const sigset_t& signals) {
   constexpr timespec kLook{0, 50'000'000};
   std::atomic<bool> done{false}, hurried{false};
   std::jthread impatience([&] {
@@ -231,13 +309,15 @@ void Service::drain(http::HttpServer& http, server::grpc::GrpcServer& grpc, cons
       engine_.hurry();
     }
   });
-  http.drain();
-  grpc.drain();
+  servers.http.drain();
+  servers.grpc.drain();
+  servers.operators.drain();
   engine_.drain();
   // By now all requests that waited for a turn are being answered.
   const std::chrono::milliseconds grace(hurried ? 100 : 1'000);
-  std::jthread closing([&] { http.stop(grace); });
-  grpc.stop(grace);
+  std::jthread closing([&] { servers.http.stop(grace); });
+  servers.grpc.stop(grace);
+  servers.operators.stop(grace);
   closing.join();
   done = true;
 }

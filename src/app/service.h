@@ -20,8 +20,10 @@
 #include "notify/notifier.h"
 #include "server/answer_budget.h"
 #include "server/grpc/grpc_server.h"
+#include "server/operate/routes.h"
 #include "server/pipeline/pipeline.h"
 #include "server/services.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::app {
@@ -32,6 +34,8 @@ struct Dependencies {
   const base::Clock& steady_clock;  // for retries
   store::TaskStore& store;
   store::DeliveryStore& deliveries;
+  store::RetentionStore& retention;
+  store::OperatorStore& operators;
   const agents::Catalogue::Make& make_executor;
   agents::Catalogue& catalogue;
   std::string server_name;                   // to other servers; empty: another one in each run
@@ -52,13 +56,21 @@ class Service {
   base::Result<void> run(const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
 
  private:
-  base::Result<void> serve(http::HttpServer& http, server::grpc::GrpcServer& grpc,
-                           const std::function<LoadedConfig()>& read_again, const sigset_t& signals);
+  // The servers of callers and of operators.
+  struct Servers {
+    http::HttpServer& http;
+    server::grpc::GrpcServer& grpc;
+    http::HttpServer& operators;
+  };
+  base::Result<void> serve(const Servers& servers, const std::function<LoadedConfig()>& read_again,
+                           const sigset_t& signals);
+  base::Result<std::string> start_operators(http::HttpServer& operators);
+  void print_addresses(const std::string& url, const std::string& grpc, const std::string& operators) const;
   base::Result<std::string> start_grpc(server::grpc::GrpcServer& grpc);
   void admit(const Config& config);
   void look_at_cards() const;
   void reload(const LoadedConfig& loaded);
-  void drain(http::HttpServer& http, server::grpc::GrpcServer& grpc, const sigset_t& signals);
+  void drain(const Servers& servers, const sigset_t& signals);
   void more_metrics(base::MetricsText& out) const;
 
   const Config& config_;
@@ -73,6 +85,13 @@ class Service {
   server::AnswerBudget pages_;
   server::RequestStats requests_;
   const server::Services services_;
+  const std::string dev_token_;  // of an operator, until the end; empty without --dev
+  server::ServerOptions operator_options_;
+  base::WorkerPool operator_readers_;
+  server::AnswerBudget operator_pages_;
+  const server::Services operator_services_;
+  server::operate::Facts operator_facts_;
+  const server::operate::Routes operators_;
   server::Pipeline pipeline_;
 };
 

@@ -9,6 +9,7 @@ namespace {
 
 using agents::CommonRules;
 using engine::EngineOptions;
+using engine::RetentionOptions;
 using http::Limits;
 using notify::Backoff;
 using notify::NotifierOptions;
@@ -31,6 +32,8 @@ constexpr auto http = &to<&Config::http, Path...>;
 template <auto... Path>
 constexpr auto engine = &to<&Config::engine, Path...>;
 template <auto... Path>
+constexpr auto retention = &to<&Config::engine, &EngineOptions::retention, Path...>;
+template <auto... Path>
 constexpr auto webhooks = &to<&Config::webhooks, Path...>;
 template <auto... Path>
 constexpr auto policy = &to<&Config::webhooks, &NotifierOptions::policy, Path...>;
@@ -38,7 +41,7 @@ template <auto... Path>
 constexpr auto grpc = &to<&Config::grpc, Path...>;
 
 constexpr double kKib = 1024, kMib = 1024 * kKib, kGib = 1024 * kMib;
-constexpr double kDay = 86'400;
+constexpr double kDay = 86'400, kCentury = 36'525 * kDay;
 
 constexpr std::array<std::string_view, 6> kLogLevels{"trace", "debug", "info", "warn", "error", "off"};
 // In the order of ChatOptions::SendMessage.
@@ -68,7 +71,8 @@ constexpr Setting kSettings[] = {
     {"allow_readable_secrets", &to<&Config::allow_readable_secrets>,
      "Whether files with tokens may be readable by every user of the machine"},
     {"dev", &to<&Config::cards, &CommonRules::verbose_errors>,
-     "Show callers the last line of a failed agent's standard error"},
+     "Show callers the last line of a failed agent's standard error, and print a link to the console with an "
+     "operator's token"},
 
     {"cors.enabled", server<&ServerOptions::cors>, "Whether pages of other origins may call"},
     {"cors.origins", server<&ServerOptions::cors_origins>,
@@ -133,6 +137,12 @@ constexpr Setting kSettings[] = {
     {"limits.history_max", engine<&EngineOptions::history_max>, "Messages of one task", 1, 10'000'000},
     {"limits.webhooks_max", engine<&EngineOptions::push_configs_max>, "Webhooks of one task", 0, 1000},
 
+    {"limits.caller_tasks_max", engine<&EngineOptions::caller_tasks_max>,
+     "Tasks that are kept of one caller; past it, it is refused new ones; 0 is no limit", 0, 2e9},
+    {"limits.caller_bytes_max", engine<&EngineOptions::caller_bytes_max>,
+     "Bytes that are kept of one caller's tasks; past it, its messages are refused; 0 is no limit", 0,
+     16'384 * kGib},
+
     {"engine.slots", engine<&EngineOptions::slots>, "Turns that run at the same time", 1, 100'000},
     {"engine.queue_max", engine<&EngineOptions::queue_max>,
      "Turns that wait for a slot; children's come on top", 1, 10'000'000},
@@ -155,6 +165,17 @@ constexpr Setting kSettings[] = {
      "Tasks below a task, if its budget does not say", 0, 10'000'000},
     {"engine.send_retention_s", &to<&Config::store, &store::SqliteOptions::send_retention>,
      "Seconds in which the same message sent again is the same task and not a second one", 0.1, 365 * kDay},
+
+    {"retention.completed_s", retention<&RetentionOptions::completed>,
+     "Seconds a task is kept after it has completed; 0 is for ever", 0, kCentury},
+    {"retention.canceled_s", retention<&RetentionOptions::canceled>,
+     "Seconds a task is kept after it was canceled; 0 is for ever", 0, kCentury},
+    {"retention.failed_s", retention<&RetentionOptions::failed>,
+     "Seconds a task is kept after it has failed; 0 is for ever", 0, kCentury},
+    {"retention.rejected_s", retention<&RetentionOptions::rejected>,
+     "Seconds a task is kept after it was rejected; 0 is for ever", 0, kCentury},
+    {"retention.waiting_s", retention<&RetentionOptions::waiting>,
+     "Seconds a task may wait for people before it is canceled; 0 is for ever", 0, kCentury},
 
     {"outbound.origins", &to<&Config::outbound_origins>,
      "Origins like https://host:port of agents elsewhere that may be at private and loopback addresses", 0,
@@ -205,6 +226,11 @@ constexpr Setting kSettings[] = {
     {"grpc.decode_base64_files", grpc<&GrpcLimits::decodes_base64_files>,
      "Take files of 0.3 clients in Python, Go and Java, which send base64 text as their bytes, for what it "
      "means"},
+
+    {"operate.port", &to<&Config::operate_port>,
+     "Port of its own for the operator API and the console; 0 picks a free one, -1 is the callers'",
+     Config::kWithCallers, 65'535},
+    {"operate.host", &to<&Config::operate_host>, "Address of that port", 1, 255},
 
     {"log.level", &to<&Config::log, &LogOptions::level>, "What is logged", 1, 16, kLogLevels},
     {"log.format", &to<&Config::log, &LogOptions::format>, "How", 1, 16, kLogFormats},

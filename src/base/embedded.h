@@ -1,4 +1,5 @@
-// Embedded files: the files of schema/ compiled into the program, such as SQL migrations and JSON Schemas.
+// Embedded files: the files of schema/, such as SQL migrations and JSON Schemas, and the pages of
+// src/server/console/, compiled into the program.
 #pragma once
 
 #include <string_view>
@@ -7,7 +8,7 @@
 namespace baton::base {
 
 struct EmbeddedFile {
-  std::string_view name;  // relative to schema/, "sqlite/0001_initial.sql"
+  std::string_view name;  // relative to schema/, "sqlite/0001_initial.sql"; or "console/index.html"
   std::string_view text;
 };
 

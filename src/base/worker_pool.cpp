@@ -1,6 +1,7 @@
 #include "base/worker_pool.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <exception>
@@ -25,10 +26,11 @@ void execute(const std::string& pool, std::function<void()>& work) noexcept {
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max)
+WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max, Priority priority)
     : name_(name.substr(0, 15)),
       threads_max_(static_cast<std::size_t>(std::max(threads, 1))),
-      queue_max_(queue_max) {
+      queue_max_(queue_max),
+      priority_(priority) {
   std::lock_guard lock(mutex_);
   add_thread();
 }
@@ -74,6 +76,8 @@ void WorkerPool::stop() {
 }
 
 void WorkerPool::run() {
+  constexpr int kLow = 10;
+  if (priority_ == Priority::low) setpriority(PRIO_PROCESS, 0, kLow);  // of this thread
   std::unique_lock lock(mutex_);
   while (true) {
     while (queue_.empty() && !stopping_) {

@@ -5,6 +5,7 @@
 // Full or stopping: `try_submit` returns false and leaves the function with its caller.
 // Wake-ups are the main cost of a short function: only one thread is woken at a time, and it wakes the next
 // if work remains. A Burst of the submitting thread puts that off.
+// `low`: where the machine is busy, other threads go first.
 // Shutdown: `stop` runs what is queued, then joins. An exception ends only its own function and is reported.
 #pragma once
 
@@ -24,7 +25,8 @@ namespace baton::base {
 
 class WorkerPool {
  public:
-  WorkerPool(std::string name, int threads, std::size_t queue_max);
+  enum class Priority { normal, low };
+  WorkerPool(std::string name, int threads, std::size_t queue_max, Priority priority = Priority::normal);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -39,6 +41,7 @@ class WorkerPool {
   const std::string name_;
   const std::size_t threads_max_;
   const std::size_t queue_max_;
+  const Priority priority_;
   std::mutex mutex_;
   struct Sleepers final : Wakeup {
     void wake() override { condition.notify_one(); }

@@ -14,7 +14,9 @@
 #include "app/version.h"
 #include "base/text.h"
 #include "cli/commands.h"
+#include "cli/db_commands.h"
 #include "cli/exit_code.h"
+#include "cli/ops_commands.h"
 
 namespace baton::cli {
 namespace {
@@ -157,6 +159,8 @@ class Program {
     add_tree();
     add_list();
     add_card();
+    add_ops(app_, [this](int code) { exit_code_ = code; });
+    add_db();
   }
 
   int run(int argc, char** argv) {
@@ -291,7 +295,43 @@ class Program {
     on_run(command, [this] { return card_command(card_); });
   }
 
+  // A command of `db`.
+  CLI::App* db_command(CLI::App& db, const std::string& name, const std::string& help,
+                       int (*run_it)(const DbOptions&)) {
+    CLI::App* command = db.add_subcommand(name, help);
+    command->add_option("--db", db_.database, "The database (" + db_.database + ")")->envname("BATON_DB");
+    on_run(command, [this, run_it] { return run_it(db_); });
+    return command;
+  }
+
+  void add_db() {
+    CLI::App* db =
+        app_.add_subcommand("db", "Copy, check and move what a server keeps; it may run meanwhile");
+    db->require_subcommand(1);
+    db_command(*db, "backup", "Copy the database, as it is at one moment, to a new file", db_backup_command)
+        ->add_option("file", db_.file, "The copy")
+        ->required();
+    db_command(*db, "check", "Look for faults: 0 there are none, 1 there are", db_check_command)
+        ->add_option("file", db_.file, "A database, such as a backup; without it, --db");
+    db_command(*db, "stats", "Count what is in it", db_stats_command)
+        ->add_flag("--json", db_.json, "As a JSON object");
+    CLI::App* out = db_command(*db, "export",
+                               "Write tasks that are at rest as JSON lines, with their logs and "
+                               "the credentials of their webhooks",
+                               db_export_command);
+    out->add_option("--task", db_.choice.task, "Only this task and those below it");
+    out->add_option("--agent", db_.choice.agent, "Only those of this agent");
+    out->add_option("--caller", db_.choice.caller, "Only those of this caller");
+    out->add_option("--context", db_.choice.context, "Only those of this context");
+    out->add_option("--out", db_.file, "A new file; without it, standard output");
+    db_command(*db, "import", "Add exported tasks to a database that no server uses; all or none",
+               db_import_command)
+        ->add_option("file", db_.file, "The export; - reads standard input")
+        ->required();
+  }
+
   CLI::App app_;
+  DbOptions db_;
   ServeOptions serve_;
   SendOptions send_;
   WatchOptions watch_;

@@ -1,5 +1,7 @@
 // Background: the pool for the engine's blocking store reads, and its timers. Keeps both off the engine's
 // thread and the event loops: a read of a task that is not in memory may wait for the disk, or for a flush.
+// On a busy machine the reads come last: those of large plans' turns would hold up whoever waits for a small
+// answer.
 #pragma once
 
 #include <atomic>
@@ -11,7 +13,9 @@ namespace baton::engine {
 
 class Background {
  public:
-  Background() : timers_("engine-time"), pool_("background", 2, kQueueMax) { timers_.start(); }
+  Background() : timers_("engine-time"), pool_("background", 2, kQueueMax, base::WorkerPool::Priority::low) {
+    timers_.start();
+  }
   ~Background() { stop(); }
 
   // Runs `work` on a pool thread. The queue holds more than the turns and callers that can wait at once; if

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "engine/interventions.h"
 #include "engine/turn_ending.h"
 
 namespace baton::engine {
@@ -11,6 +12,8 @@ using base::ErrorCode;
 using base::fail;
 
 constexpr int kChildrenPage = 500;
+// What the task's caller reads; the reason is the operators'.
+constexpr char kCanceledByOperator[] = "The task was canceled by an operator.";
 
 }  // namespace
 
@@ -19,12 +22,14 @@ struct Cancels::Wish {
   task::TaskKey task;
   std::string reason;
   Done done;
-  bool is_known = false;    // the running turn has been told already
-  task::EventNumber since;  // when that was decided
-  bool had_turn = false;    // that had not begun
-  bool undoes = false;      // before it ends
-  bool wakes = false;       // it waited, and goes on to undo
-  std::string ask;          // the question that the task waited with
+  std::shared_ptr<const task::AuditEntry> audit;  // an operator's
+  Heard heard;                                    // likewise
+  bool is_known = false;                          // the running turn has been told already
+  task::EventNumber since;                        // when that was decided
+  bool had_turn = false;                          // that had not begun
+  bool undoes = false;                            // before it ends
+  bool wakes = false;                             // it waited, and goes on to undo
+  std::string ask;                                // the question that the task waited with
 };
 
 void Cancels::cancel(const task::TaskRef& ref, Done done) {
@@ -38,14 +43,30 @@ void Cancels::cancel(task::TaskKey key, Done done, const std::string& reason) {
   wish->task = key;
   wish->reason = reason;
   wish->done = std::move(done);
+  post(wish);
+}
+
+void Cancels::cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Heard heard) {
+  const auto wish = std::make_shared<Wish>();
+  wish->task = key;
+  wish->reason = kCanceledByOperator;
+  wish->done = [](const base::Result<task::TaskKey>&) {};
+  wish->audit = std::move(audit);
+  wish->heard = std::move(heard);
+  post(wish);
+}
+
+void Cancels::post(const WishPtr& wish) {
   Decision decision;
-  decision.task = key;
+  decision.task = wish->task;
   decision.decide = [this, wish](const store::TaskRow& now) { return decide(*wish, now.head); };
   decision.committed = [this, wish](const store::Committed& committed) {
     if (wish->wakes) return turns_.go_on(committed.head);
     if (wish->had_turn && !wish->undoes) turns_.withdraw(committed.head);
   };
   decision.done = [this, wish](base::Result<Written> written) {
+    if (wish->heard)
+      wish->heard(written ? base::Result<task::TaskHead>(written->head) : fail(written.error()));
     if (written) return stored(wish, written->head);
     if (wish->is_known) return await_cancel(wish, wish->since);
     wish->done(fail(std::move(written.error())));
@@ -64,6 +85,7 @@ base::Result<task::Change> Cancels::decide(Wish& wish, const task::TaskHead& hea
   wish.ask = head.ask;
   wish.had_turn = head.turn_state != task::TurnState::none && !running;
   task::Change change;
+  if (wish.audit) note_intervention(change, *wish.audit);
   if (wish.undoes && !running) {
     wish.wakes = head.turn_state == task::TurnState::waiting;
     begin_undoing(change, head, clock_.now());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "engine/inbox.h"
 #include "engine/options.h"
@@ -28,6 +29,10 @@ class Cancels {
   void cancel(const task::TaskRef& ref, Done done);
   // `reason`: the text of the canceled status; empty: none.
   void cancel(task::TaskKey key, Done done, const std::string& reason = {});
+  // An operator's. `heard` is called once it is stored or refused, with the task as it is then: its running
+  // turn may go on for a while.
+  using Heard = std::function<void(base::Result<task::TaskHead>)>;
+  void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Heard heard);
   // Where nobody asks again: a cancel that the store refuses is tried until it is taken.
   void cancel_child(task::TaskKey child);
   void cancel_children(task::TaskKey parent);
@@ -36,6 +41,7 @@ class Cancels {
   struct Wish;
   using WishPtr = std::shared_ptr<Wish>;
 
+  void post(const WishPtr& wish);
   base::Result<task::Change> decide(Wish& wish, const task::TaskHead& head) const;
   void await_cancel(const WishPtr& wish, task::EventNumber after);
   void stored(const WishPtr& wish, const task::TaskHead& head);

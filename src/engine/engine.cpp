@@ -15,9 +15,13 @@ InboxOptions inbox_options(const EngineOptions& options, TurnStats& stats) {
 
 }  // namespace
 
-Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
-               const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written)
+Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
+               const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
+               std::function<void()> deliveries_written)
     : options_(std::move(options)),
+      catalogue_(catalogue),
+      clock_(clock),
+      operators_(operators),
       inbox_(store, deliveries, live_, inbox_options(options_, stats_), std::move(deliveries_written)),
       reader_(store, deliveries, live_, inbox_, background_),
       deliveries_(deliveries, reader_, inbox_),
@@ -25,13 +29,20 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const 
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_, stats_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
       recovery_(store, inbox_, catalogue, clock),
-      schedules_(store, tasks_, inbox_, catalogue, background_, clock) {}
+      schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
+      actions_(operators, reader_, inbox_, tasks_, turns_, background_),
+      jobs_(operators, actions_, inbox_, background_) {}
 
 Engine::~Engine() {
   drain();
 }
 
 base::Result<int> Engine::start() {
+  if (usage_) {
+    if (auto counted = usage_->count(leaving_->store); !counted)
+      return base::fail(std::move(counted.error()));
+  }
+  if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
   // First: a turn that begins may delegate, and these must be the children of earlier ones.
@@ -47,7 +58,17 @@ base::Result<int> Engine::start() {
     if (before) tasks_.client_left(head.key, head.agent, *before);
   }
   if (auto taken = schedules_.take(); !taken) return base::fail(std::move(taken.error()));
+  if (leaving_) leaving_->retention.start();
+  if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   return static_cast<int>(found->unfinished.size());
+}
+
+void Engine::set_retention(store::RetentionStore& store) {
+  if (options_.caller_tasks_max > 0 || options_.caller_bytes_max > 0) {
+    inbox_.set_usage(&usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max));
+  }
+  leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_.retention,
+                   [this](const task::AuditEntry& entry) { return operators_.write(entry); });
 }
 
 base::Result<void> Engine::catalogue_changed() {
@@ -57,6 +78,7 @@ base::Result<void> Engine::catalogue_changed() {
 
 void Engine::drain() {
   if (std::exchange(drained_, true)) return;
+  jobs_.stop();
   turns_.drain(options_.drain_grace);
   tasks_.release_waits();
   background_.stop();
@@ -69,6 +91,7 @@ Engine::Counts Engine::counts() const {
           live_.counts(),
           turns_.waiting_for_time(),
           schedules_.counts(),
+          leaving_ ? leaving_->retention.counts() : Retention::Counts(),
           stats_.statuses(State::submitted),
           stats_.statuses(State::completed),
           stats_.statuses(State::failed),

@@ -4,9 +4,17 @@
 // Lifetime: the store, the catalogue and the clock must outlive it.
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "engine/bulk_jobs.h"
 #include "engine/delegation.h"
 #include "engine/deliveries.h"
+#include "engine/erasure.h"
+#include "engine/operator_actions.h"
 #include "engine/recovery.h"
+#include "engine/retention.h"
 #include "engine/schedules.h"
 #include "engine/task_service.h"
 #include "engine/turn_stats.h"
@@ -15,9 +23,15 @@ namespace baton::engine {
 
 class Engine {
  public:
-  Engine(store::TaskStore& store, store::DeliveryStore& deliveries, const agents::Catalogue& catalogue,
-         const base::Clock& clock, EngineOptions options, std::function<void()> deliveries_written);
+  Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store::OperatorStore& operators,
+         const agents::Catalogue& catalogue, const base::Clock& clock, EngineOptions options,
+         std::function<void()> deliveries_written);
   ~Engine();
+
+  // Has tasks leave the store, by age and for operators. Once, before `start`; without it they stay.
+  void set_retention(store::RetentionStore& store);
+  // Null without set_retention.
+  Erasure* erasure() { return leaving_ ? &leaving_->erasure : nullptr; }
 
   // Recovers the turns that an earlier run left unfinished; returns how many.
   base::Result<int> start();
@@ -50,6 +64,11 @@ class Engine {
   TaskService& tasks() { return tasks_; }
   LiveTasks& live() { return live_; }
   const TaskReader& reader() const { return reader_; }
+  // For whoever runs the server. What `operator_store` reads may not be durable before `settle_reads`.
+  OperatorActions& operator_actions() { return actions_; }
+  BulkJobs& bulk_jobs() { return jobs_; }
+  const store::OperatorStore& operator_store() const { return operators_; }
+  void settle_reads() const { inbox_.settle_reads(); }
   // Where the notifier finds its work.
   notify::DeliveryQueue& deliveries() { return deliveries_; }
   base::EventLoop& timers() { return background_.timers(); }
@@ -60,6 +79,7 @@ class Engine {
     LiveTasks::Counts live;
     std::size_t waiting_for_time = 0;  // tasks
     Schedules::Counts schedules;
+    Retention::Counts retention;
     std::int64_t submitted = 0, completed = 0, failed = 0, canceled = 0, rejected = 0;
   };
   Counts counts() const;
@@ -70,7 +90,11 @@ class Engine {
  private:
   const EngineOptions options_;
   TurnStats stats_;
+  const agents::Catalogue& catalogue_;
+  const base::Clock& clock_;
+  store::OperatorStore& operators_;
   LiveTasks live_;
+  std::optional<CallerUsage> usage_;
   Inbox inbox_;
   Background background_;
   const TaskReader reader_;
@@ -80,6 +104,22 @@ class Engine {
   TaskService tasks_;
   Recovery recovery_;
   Schedules schedules_;
+  struct Leaving {
+    Leaving(store::RetentionStore& kept, Inbox& inbox, TaskService& tasks, const agents::Catalogue& catalogue,
+            Background& background, const base::Clock& clock, const RetentionOptions& options,
+            Erasure::Audit audit)
+        : store(kept),
+          removals(kept, inbox, background),
+          retention(kept, removals, tasks, catalogue, background, clock, options),
+          erasure(kept, removals, background, std::move(audit)) {}
+    store::RetentionStore& store;
+    Removals removals;
+    Retention retention;
+    Erasure erasure;
+  };
+  std::optional<Leaving> leaving_;
+  OperatorActions actions_;
+  BulkJobs jobs_;
   bool drained_ = false;
 };
 

@@ -55,8 +55,13 @@ void Inbox::post(Decision decision) {
 }
 
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
-  const std::size_t bytes = sizeof(Recorded) + result.error.size();
-  push(std::make_unique<Recorded>(std::move(result), std::move(done)), bytes);
+  const std::size_t bytes = sizeof(Stored) + sizeof(result) + result.error.size();
+  auto apply = [this, result = std::move(result)] { return deliveries_.record(result); };
+  push(std::make_unique<Stored>(std::move(apply), std::move(done)), bytes);
+}
+
+void Inbox::write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done) {
+  push(std::make_unique<Stored>(std::move(apply), std::move(done)), sizeof(Stored));
 }
 
 bool Inbox::store_is_writable() {
@@ -176,6 +181,10 @@ void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
     WorkPtr work = std::move(queue_.front());
     queue_.pop_front();
     const task::TaskKey key = work->task();
+    if (key && !work->refused && gone_.contains(key)) {
+      work->refuse({ErrorCode::task_not_found, "task not found", {}});
+      work->refused = true;
+    }
     // A refused one needs no row, but is told after those posted before it.
     const bool has_row = !key || work->refused || rows_.find(key) != nullptr;
     if (!has_row || (key && loading_.contains(key))) {
@@ -233,6 +242,7 @@ void Inbox::write(Group& group) {
   if (!group.writes) return;
   ++visible_;
   const auto committed = store_.commit();
+  gone_.clear();
   committed_at_ = base::SteadyTime::now();
   note_outcome(committed.has_value());
   if (!committed) refuse_all(group, committed.error());
@@ -241,6 +251,7 @@ void Inbox::write(Group& group) {
 // Nothing could be written.
 void Inbox::refuse_all(Group& group, const base::Error& error) {
   is_open_ = false;
+  gone_.clear();
   group.answers = true;
   for (const WorkPtr& work : group.works) {
     if (work->refused) continue;
@@ -253,6 +264,7 @@ void Inbox::refuse_all(Group& group, const base::Error& error) {
 // One change could not be written, and not because of the disk: the others are decided again without it.
 void Inbox::put_back(Group& group) {
   is_open_ = false;
+  gone_.clear();
   std::lock_guard lock(mutex_);
   for (auto work = group.works.rbegin(); work != group.works.rend(); ++work) {
     if (!(*work)->refused) (*work)->undo(*this);

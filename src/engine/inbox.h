@@ -24,14 +24,17 @@
 #include <functional>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/histogram.h"
 #include "base/lru.h"
 #include "base/threads.h"
 #include "base/worker_pool.h"
+#include "engine/caller_usage.h"
 #include "engine/live_tasks.h"
 #include "engine/turn_stats.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::engine {
@@ -84,9 +87,25 @@ class Inbox {
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
+  // Has callers' messages counted and refused by it. Before anything is posted; it must outlive the inbox's
+  // work.
+  void set_usage(CallerUsage* usage) { usage_ = usage; }
+
   void post(Decision decision);
   // Stores the result of a webhook's delivery.
   void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
+
+  // Removes tasks, and writes what `also` does in the same group. `done` gets those that are gone, once that
+  // is durable, and how long the engine's thread took.
+  using Gone = std::function<void(base::Result<std::vector<store::Removed>>, std::chrono::nanoseconds)>;
+  void remove(store::RetentionStore& store, store::Removal removal, std::function<base::Result<void>()> also,
+              Gone done);
+  // As RetentionStore::tidy.
+  using Tidied = std::function<void(base::Result<bool>, std::chrono::nanoseconds)>;
+  void tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done);
+  // Stores what is no change of a task: `apply` adds it to the store's open group, and may be called again.
+  // Its refusal is `done`'s.
+  void write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done);
 
   // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
   // answer recovers even if nobody else writes. Never blocks.
@@ -107,8 +126,10 @@ class Inbox {
  private:
   class Work;
   class Decided;
-  class Recorded;
+  class Stored;
   class Probed;
+  class Removing;
+  class Tidying;
   using WorkPtr = std::unique_ptr<Work>;
   struct Group {
     std::vector<WorkPtr> works;
@@ -144,6 +165,7 @@ class Inbox {
   store::TaskStore& store_;
   store::DeliveryStore& deliveries_;
   LiveTasks& live_;
+  CallerUsage* usage_ = nullptr;
   const InboxOptions options_;
   const std::function<void()> deliveries_written_;
   base::Histogram flush_time_{base::kFlushBounds};
@@ -158,6 +180,7 @@ class Inbox {
   // The engine's thread only.
   base::Lru<task::TaskKey, store::TaskRow> rows_;
   std::unordered_map<task::TaskKey, std::vector<WorkPtr>> loading_;  // what waits for the row
+  std::unordered_set<task::TaskKey> gone_;                           // by the open group
   bool is_open_ = false;                                             // the store's group
   base::SteadyTime::time_point committed_at_{};
 

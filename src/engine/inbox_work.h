@@ -3,6 +3,7 @@
 // Threads: the engine's thread until the group is handed over, then the flushing thread.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <optional>
@@ -49,13 +50,23 @@ class Inbox::Decided final : public Work {
 
   base::Result<void> apply(Inbox& inbox) override {
     store::TaskRow fresh;
-    store::TaskRow& row = decision_.task ? *inbox.rows_.find(decision_.task) : fresh;
+    store::TaskRow* const kept = decision_.task ? inbox.rows_.find(decision_.task) : &fresh;
+    if (kept == nullptr) {  // the open group has removed it
+      result_ = base::fail(base::ErrorCode::task_not_found, "task not found");
+      return {};
+    }
+    store::TaskRow& row = *kept;
     auto change = decision_.decide(row);
     if (!change) {
       result_ = base::fail(std::move(change.error()));
       return {};
     }
+    if (auto admitted = admit(inbox, *change, row); !admitted) {
+      result_ = base::fail(std::move(admitted.error()));
+      return {};
+    }
     if (change->create) metadata_ = change->create->metadata;
+    const std::size_t size_before = row.head.bytes;
     // Before reads can see it.
     if (decision_.task && !changing_) changing(decision_.task);
     result_ = inbox.store_.apply(*change, row);
@@ -64,6 +75,7 @@ class Inbox::Decided final : public Work {
                                          : base::Result<void>();
     }
     inbox.is_open_ = true;
+    count(inbox, result_->head, static_cast<std::int64_t>(result_->head.bytes - size_before));
     request_ = std::move(change->request);
     if (decision_.task) return {};
     changing(row.head.key);
@@ -73,6 +85,8 @@ class Inbox::Decided final : public Work {
 
   void undo(Inbox& inbox) override {
     if (changing_) inbox.rows_.erase(changing_);
+    if (counted_) inbox.usage_->add(*counted_, decision_.task ? 0 : -1, -bytes_);
+    counted_.reset();
     still();
     result_ = store::Committed{};
     request_.reset();
@@ -100,6 +114,25 @@ class Inbox::Decided final : public Work {
   }
 
  private:
+  // Only what callers say is refused: a task that has begun can end, and delegate.
+  static base::Result<void> admit(const Inbox& inbox, const task::Change& change, const store::TaskRow& row) {
+    if (inbox.usage_ == nullptr) return {};
+    const bool is_below = change.create ? change.create->parent.value != 0 : row.head.parent.value != 0;
+    const bool speaks = std::ranges::any_of(change.events, [](const task::EventBody& body) {
+      const auto* added = std::get_if<task::MessageAdded>(&body);
+      return added != nullptr && added->message.role == task::Role::user;
+    });
+    if (is_below || !speaks) return {};
+    const task::Caller& caller = change.create ? change.create->caller : row.head.caller;
+    return inbox.usage_->admit(caller, change.create.has_value());
+  }
+  void count(const Inbox& inbox, const task::TaskHead& head, std::int64_t more) {
+    if (inbox.usage_ == nullptr) return;
+    counted_ = head.caller;
+    bytes_ = more;
+    inbox.usage_->add(head.caller, decision_.task ? 0 : 1, more);
+  }
+
   void changing(task::TaskKey task) { live_.changing(changing_ = task); }
   void still() {
     if (changing_) live_.unchanged(std::exchange(changing_, {}));
@@ -110,16 +143,20 @@ class Inbox::Decided final : public Work {
   task::TaskKey changing_;  // marked so there
   task::Json metadata_;
   std::optional<task::RequestData> request_;
+  std::optional<task::Caller> counted_;  // whose usage has grown by this, and
+  std::int64_t bytes_ = 0;               // so many bytes
   base::Result<store::Committed> result_;
 };
 
-class Inbox::Recorded final : public Work {
+// A delivery's result, or what an operator writes.
+class Inbox::Stored final : public Work {
  public:
+  using Apply = std::function<base::Result<void>()>;
   using Done = std::function<void(base::Result<void>)>;
-  Recorded(store::DeliveryResult result, Done done) : result_(std::move(result)), done_(std::move(done)) {}
+  Stored(Apply apply, Done done) : apply_(std::move(apply)), done_(std::move(done)) {}
 
   base::Result<void> apply(Inbox& inbox) override {
-    outcome_ = inbox.deliveries_.record(result_);
+    outcome_ = apply_();
     inbox.is_open_ |= outcome_.has_value();
     return !outcome_ && ends_group(outcome_.error()) ? outcome_ : base::Result<void>();
   }
@@ -128,7 +165,7 @@ class Inbox::Recorded final : public Work {
   void tell() override { done_(std::move(outcome_)); }
 
  private:
-  const store::DeliveryResult result_;
+  const Apply apply_;
   const Done done_;
   base::Result<void> outcome_;
 };

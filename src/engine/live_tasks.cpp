@@ -361,6 +361,28 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   for (const auto& then : after) then();
 }
 
+void LiveTasks::forget(task::TaskKey task) {
+  LiveLogPtr log;
+  std::vector<std::shared_ptr<News>> news;
+  std::vector<OnStop> waits;
+  state_.with([&](State& state) {
+    const auto entry = state.tasks.find(task);
+    if (entry == state.tasks.end()) return;
+    Live& live = entry->second;
+    log = drop_log(state, task, live);
+    for (auto one = live.subscribers.begin(); one != live.subscribers.end();) {
+      const auto at = one++;
+      if (at->second.news) news.push_back(at->second.news);
+      if (!at->second.on_stop) continue;
+      waits.push_back(std::move(at->second.on_stop));
+      drop(state, live, at);
+    }
+    drop_if_idle(state, entry);
+  });
+  for (const auto& wake : news) (*wake)();
+  for (const OnStop& on_stop : waits) on_stop(std::nullopt);
+}
+
 LiveTasks::Counts LiveTasks::counts() const {
   return state_.with([](const State& state) { return Counts{state.tasks.size(), state.subscriptions}; });
 }

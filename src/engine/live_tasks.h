@@ -86,6 +86,8 @@ class LiveTasks {
   // It is durable. `request`: came with the change's message. `metadata`: of a new task; null for others.
   void publish(const store::Committed& committed, std::optional<task::RequestData> request,
                const task::Json* metadata);
+  // The task is gone for good: drops its log, ends its waits, and has its readers look again.
+  void forget(task::TaskKey task);
   // Whether a read of the task from the store may see what is not durable yet.
   bool is_changing(task::TaskKey task) const;
   // Calls `then` once when the next change of those is durable, or was not stored. Returns false, and never

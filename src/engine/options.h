@@ -12,6 +12,15 @@
 
 namespace baton::engine {
 
+// How long tasks are kept once they have ended, by the state they ended in; 0: for ever. An agent's card may
+// say otherwise for its own.
+struct RetentionOptions {
+  std::chrono::milliseconds completed{2'592'000'000}, canceled{2'592'000'000}, failed{2'592'000'000},
+      rejected{2'592'000'000};
+  std::chrono::milliseconds waiting{7'776'000'000};  // for people; then a task is canceled
+  bool is_set = false;  // at least one of these is configured: goes for a database from before, too
+};
+
 struct EngineOptions {
   int slots = 256;                                // turns running at once, over all agents
   int queue_max = 10'000;                         // turns waiting for a slot; past it: overloaded
@@ -34,6 +43,10 @@ struct EngineOptions {
   int delayed_max = 100'000;
   // How long a run goes on after its client has left (Leaving::cancels); 0: it is never canceled.
   std::chrono::milliseconds hang_up_grace{60'000};
+  RetentionOptions retention;
+  // What the store keeps of one caller; 0: no bound.
+  int caller_tasks_max = 0;
+  std::size_t caller_bytes_max = 0;
   int push_configs_max = 10;  // for one task
   bool push_enabled = true;
   // Refuses a config whose URL is forbidden, as far as that is known without a DNS lookup.

@@ -78,6 +78,8 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   // Tells the executor to stop, and ends the turn after the grace. Call once the cancel request is stored.
   // `reason`: the text of the canceled status; empty: none.
   void cancel(std::string reason = {});
+  // Breaks the turn off, after an operator's wish is stored: it runs again as another attempt.
+  void break_off() { force(agents::BrokenOff{true}); }
   // Ends the turn without storing anything: the program is stopping, and a restart resumes from the log.
   void abandon();
   // What the log says of this turn, if it runs again or goes on. Before the executor starts.

@@ -37,7 +37,19 @@ void Scheduler::set_limits(std::unordered_map<task::AgentName, int> limits) {
   });
 }
 
+void Scheduler::set_paused(const task::AgentName& agent, bool paused) {
+  change([&](State& state) {
+    if (paused) {
+      state.paused.insert(agent);
+    } else {
+      state.paused.erase(agent);
+      unpark(state, agent);
+    }
+  });
+}
+
 int Scheduler::limit_of(const State& state, const task::AgentName& agent) {
+  if (state.paused.contains(agent)) return 0;
   const auto found = state.limits.find(agent);
   return found == state.limits.end() ? 1 : found->second;
 }
@@ -55,6 +67,8 @@ Scheduler::Room Scheduler::reserve(const Claim& claim, bool may_begin) {
     }
     if (claim.origin == Origin::child) return Room::queue;
     if (state.places >= queue_max_) return Room::none;
+    const bool is_paused = state.paused.contains(claim.agent);
+    if (is_paused && agent.queued >= std::max(queue_max_ / 2, 1)) return Room::none;
     if (claim.origin == Origin::send) {
       const int most = caller_max_;
       int& share = state.shares[claim.caller];

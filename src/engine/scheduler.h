@@ -12,6 +12,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,10 @@ class Scheduler {
 
   // Replaces the limits. Running turns go on.
   void set_limits(std::unordered_map<task::AgentName, int> limits);
+
+  // A paused agent starts no turn. Its queued turns take at most half of the queue's places, so that others
+  // find some. Running turns go on.
+  void set_paused(const task::AgentName& agent, bool paused);
 
   // The maximum number of queue places of one caller; 0: unbounded.
   void set_caller_max(int places) { caller_max_ = places; }
@@ -104,6 +109,7 @@ class Scheduler {
   };
   struct State {
     std::unordered_map<task::AgentName, int> limits;
+    std::unordered_set<task::AgentName> paused;
     std::unordered_map<task::AgentName, Agent> agents;
     std::deque<std::pair<task::AgentName, std::string>> rotation;  // lanes whose agent may have room
     std::unordered_map<task::TaskKey, Queued> queued;              // the tasks in the lanes

@@ -8,6 +8,7 @@
 #include "base/loggable.h"
 #include "base/promise.h"
 #include "base/sha256.h"
+#include "engine/retention.h"
 
 namespace baton::engine {
 namespace {
@@ -75,9 +76,16 @@ base::Result<Schedules::One> Schedules::begin(const task::AgentName& agent,
   const base::Timestamp now = clock_.now();
   const base::Timestamp from =
       schedule.missed == Missed::skip ? std::max(*since, now - kLate) : std::min(*since, now);
-  one.next = schedule.cron.next(from, schedule.zone).value_or(base::Timestamp::max());
+  one.next = schedule.cron.next(std::max(from, oldest_kept(agent, now)), schedule.zone)
+                 .value_or(base::Timestamp::max());
   make_due(one, now);
   return one;
+}
+
+// What was due before may have had its task, which is gone by now.
+base::Timestamp Schedules::oldest_kept(const task::AgentName& agent, base::Timestamp now) const {
+  const auto time = kept_at_least(retention_, catalogue_.find(agent));
+  return time == std::chrono::milliseconds::max() ? base::Timestamp::min() : now - time;
 }
 
 // When this schedule's hidden task was made, which may be now.
@@ -119,7 +127,7 @@ void Schedules::make_due(One& one, base::Timestamp now) {
     const task::TaskId id{base::uuid_of({one.id, std::to_string(base::to_ms(at))})};
     task::Message message = schedule.message_at(at);
     message.id.value = id.value;
-    submit({{schedule.caller, one.agent, id}, std::move(message), at});
+    submit({{schedule.caller, one.agent, id}, std::move(message), at, schedule.name});
   }
   one.next = schedule.cron.next(now, schedule.zone).value_or(base::Timestamp::max());
 }
@@ -149,6 +157,7 @@ void Schedules::submit_now(const Due& due) {
   submission.task = due.ref.id;
   submission.when_unknown = task::WhenUnknown::create;
   submission.message = due.message;
+  submission.schedule = due.schedule;
   tasks_.submit(std::move(submission), [this, due](const base::Result<Accepted>& accepted) {
     const std::string what = "task=" + due.ref.id.value + " agent=" + due.ref.agent.value +
                              " the task that was due at " + base::to_rfc3339(due.at);

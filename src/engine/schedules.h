@@ -17,13 +17,15 @@ namespace baton::engine {
 class Schedules {
  public:
   Schedules(const store::TaskStore& store, TaskService& tasks, Inbox& inbox,
-            const agents::Catalogue& catalogue, Background& background, const base::Clock& clock)
+            const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
+            const RetentionOptions& retention)
       : store_(store),
         tasks_(tasks),
         inbox_(inbox),
         catalogue_(catalogue),
         background_(background),
-        clock_(clock) {}
+        clock_(clock),
+        retention_(retention) {}
 
   // Goes by the cards as they are now; makes what was missed. At start and after a reload. Blocks.
   base::Result<void> take();
@@ -46,10 +48,12 @@ class Schedules {
     task::TaskRef ref;
     task::Message message;
     base::Timestamp at{};
+    std::string schedule;  // its name
   };
 
   base::Result<One> begin(const task::AgentName& agent, const agents::Schedule& schedule);
   base::Result<base::Timestamp> first_seen(const task::TaskRef& mark);
+  base::Timestamp oldest_kept(const task::AgentName& agent, base::Timestamp now) const;
   void make_due(One& one, base::Timestamp now);
   void fire();
   void submit(const Due& due);
@@ -61,6 +65,7 @@ class Schedules {
   const agents::Catalogue& catalogue_;
   Background& background_;
   const base::Clock& clock_;
+  const RetentionOptions& retention_;
   std::atomic<int> known_count_{0};
   std::atomic<std::int64_t> begun_{0};
   std::map<std::string, base::Timestamp> taken_;  // by id: next then; of `take`

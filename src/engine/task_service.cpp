@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/id.h"
+#include "engine/interventions.h"
 #include "engine/message_checks.h"
 #include "engine/send_digest.h"
 #include "store/own_context.h"
@@ -167,20 +168,6 @@ base::Result<task::TaskKey> TaskService::target_of(const task::Submission& submi
   return fail(head.error());
 }
 
-// The task that a message answers without naming it: the only one that waits in its context.
-base::Result<task::TaskKey> TaskService::waiting_in_context(const task::Submission& submission) const {
-  if (!submission.answers_context || submission.context.empty()) return task::TaskKey();
-  task::ListFilter filter;
-  filter.caller = submission.caller;
-  filter.agent = submission.agent;
-  filter.context = submission.context;
-  filter.state = task::State::input_required;
-  filter.limit = 2;
-  const auto page = reader_.list(filter);
-  if (!page) return fail(page.error());
-  return page->heads.size() == 1 ? page->heads.front().key : task::TaskKey();
-}
-
 base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
   give_back_room(pending);  // if this is not the first time
   give_back_question(pending);
@@ -190,6 +177,8 @@ base::Result<task::Change> TaskService::decide(Pending& pending, const store::Ta
   auto change = now.head.key ? go_on(pending, now.head) : create(pending);
   if (!change) return change;
   change->send = pending.digest;
+  if (const auto& audit = pending.submission.audit)
+    note_intervention(*change, *audit, audit->task ? std::to_string(audit->task.value) : std::string());
   // A message to a running task waits for that turn's end.
   const bool wants_room = change->turn->state == task::TurnState::queued;
   if (!wants_room) return change;
@@ -302,6 +291,7 @@ base::Result<task::Change> TaskService::create(const Pending& pending) const {
   fresh.parent = pending.terms.parent;
   fresh.detached = pending.terms.detached;
   fresh.metadata = submission.metadata;
+  fresh.schedule = submission.schedule;
   const agents::Agent* agent = catalogue_.find(submission.agent);
   fresh.budget = budget_for(submission, agent, nullptr);
   fresh.origin = submission.origin;

@@ -108,6 +108,10 @@ class TaskService {
   void cancel(task::TaskKey key, Cancels::Done done, const std::string& reason = {}) {
     cancels_.cancel(key, std::move(done), reason);
   }
+  // An operator's cancel; see Cancels.
+  void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Cancels::Heard heard) {
+    cancels_.cancel(key, std::move(audit), std::move(heard));
+  }
   // What happens to the run that begins after `before` once its client has left.
   base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
   // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a

@@ -107,4 +107,18 @@ bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) cons
   return now && *now == before && rule && *rule == task::Leaving::cancels;
 }
 
+// The task that a message answers without naming it: the only one that waits in its context.
+base::Result<task::TaskKey> TaskService::waiting_in_context(const task::Submission& submission) const {
+  if (!submission.answers_context || submission.context.empty()) return task::TaskKey();
+  task::ListFilter filter;
+  filter.caller = submission.caller;
+  filter.agent = submission.agent;
+  filter.context = submission.context;
+  filter.state = task::State::input_required;
+  filter.limit = 2;
+  const auto page = reader_.list(filter);
+  if (!page) return fail(page.error());
+  return page->heads.size() == 1 ? page->heads.front().key : task::TaskKey();
+}
+
 }  // namespace baton::engine

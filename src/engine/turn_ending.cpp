@@ -97,11 +97,12 @@ bool runs_on(const agents::Outcome& outcome) {
   return std::holds_alternative<agents::BrokenOff>(outcome) || std::holds_alternative<agents::Waits>(outcome);
 }
 
-void run_again(task::Change& change, const task::TaskHead& head, std::vector<task::ArtifactId> shown) {
+void run_again(task::Change& change, const task::TaskHead& head, std::vector<task::ArtifactId> shown,
+               bool counts) {
   if (!shown.empty()) change.events.push_back(task::Withdrawn{std::move(shown)});
   change.turn.emplace();
   change.turn->state = task::TurnState::waiting;
-  change.turn->attempt = head.attempt - 1;
+  change.turn->attempt = counts ? head.attempt : head.attempt - 1;
 }
 
 StatusChanged status_with_text(State state, const std::string& text, base::Timestamp now) {
@@ -115,7 +116,8 @@ void add_ending(task::Change& change, const task::TaskHead& head, const agents::
                 const TurnEnding& ending) {
   if (runs_on(outcome) && !ending.cancel_requested) {
     const auto* waits = std::get_if<agents::Waits>(&outcome);
-    return waits ? wait(change, head, *waits) : run_again(change, head, ending.shown);
+    if (waits) return wait(change, head, *waits);
+    return run_again(change, head, ending.shown, std::get<agents::BrokenOff>(outcome).counts);
   }
   StatusChanged status = status_after(outcome, ending);
   repeat_reply(status.status, ending.reply);

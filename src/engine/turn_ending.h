@@ -34,8 +34,9 @@ void begin_undoing(task::Change& change, const task::TaskHead& head, base::Times
 bool runs_on(const agents::Outcome& outcome);
 
 // Has the turn run again as the same attempt, as if it had not begun, once no child is awaited. `shown` is
-// withdrawn.
-void run_again(task::Change& change, const task::TaskHead& head, std::vector<task::ArtifactId> shown);
+// withdrawn. `counts`: as another attempt.
+void run_again(task::Change& change, const task::TaskHead& head, std::vector<task::ArtifactId> shown,
+               bool counts = false);
 
 // Adds to `change` the events and the turn update that end a turn of `head`.
 void add_ending(task::Change& change, const task::TaskHead& head, const agents::Outcome& outcome,

@@ -308,19 +308,6 @@ base::Result<void> TurnRunner::take_log(RunningTurn& run, const agents::Agent& a
   return {};
 }
 
-// The question that the turn's message answers: the status before that of its submission.
-base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
-  if (head.turn_message.value < 3) return std::string();
-  const auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
-  if (!events) return base::fail(events.error());
-  if (events->size() < 2) return std::string();
-  const task::StatusChanged* asked = task::status_in(events->front());
-  const task::StatusChanged* submitted = task::status_in(events->back());
-  const bool answers = asked && submitted && task::is_waiting(asked->status.state) &&
-                       submitted->status.state == task::State::submitted;
-  return answers ? asked->ask : std::string();
-}
-
 std::shared_ptr<RunningTurn> TurnRunner::running_turn(task::TaskKey task) const {
   return running_.with([&](const auto& running) {
     const auto found = running.find(task);
@@ -335,6 +322,12 @@ bool TurnRunner::undoes_first(const task::TaskHead& head) const {
 bool TurnRunner::cancel(task::TaskKey task, const std::string& reason) {
   const auto run = running_turn(task);
   if (run) run->cancel(reason);
+  return run != nullptr;
+}
+
+bool TurnRunner::break_off(task::TaskKey task) {
+  const auto run = running_turn(task);
+  if (run) run->break_off();
   return run != nullptr;
 }
 

@@ -56,6 +56,9 @@ class TurnRunner final : private RunningTurn::Owner {
   // the task runs here.
   bool cancel(task::TaskKey task, const std::string& reason);
 
+  // Breaks the task's running turn off; see RunningTurn. False: no turn of the task runs here.
+  bool break_off(task::TaskKey task);
+
   // See turn_ending.h.
   bool undoes_first(const task::TaskHead& head) const;
 

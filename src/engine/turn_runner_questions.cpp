@@ -35,4 +35,25 @@ void TurnRunner::answered(const task::TaskHead& parent, const ChildQuestion& que
   children_.pass_on(parent, question, std::move(answer));
 }
 
+// The question that the turn's message answers: the status before that of its submission.
+base::Result<std::string> TurnRunner::answered_ask(const task::TaskHead& head) const {
+  if (head.turn_message.value < 3) return std::string();
+  auto events = reader_.committed_events(head.key, {head.turn_message.value - 3}, 2);
+  if (!events) return base::fail(events.error());
+  if (events->size() < 2) return std::string();
+  task::Event before = std::move(events->front());
+  // What operators have done since it was asked.
+  while (std::holds_alternative<task::Intervention>(before.body) && before.number.value > 1) {
+    auto earlier = reader_.committed_events(head.key, {before.number.value - 2}, 1);
+    if (!earlier) return base::fail(earlier.error());
+    if (earlier->empty()) return std::string();
+    before = std::move(earlier->front());
+  }
+  const task::StatusChanged* asked = task::status_in(before);
+  const task::StatusChanged* submitted = task::status_in(events->back());
+  const bool answers = asked && submitted && task::is_waiting(asked->status.state) &&
+                       submitted->status.state == task::State::submitted;
+  return answers ? asked->ask : std::string();
+}
+
 }  // namespace baton::engine

@@ -192,8 +192,10 @@ void Notifier::on_sent(const Waiting& sent, const std::optional<Outcome>& outcom
 
 void Notifier::record(const store::Delivery& delivery, const store::DeliveryResult& result, int failures) {
   queue_.record(result, [this, delivery, result, failures](const base::Result<void>& stored) {
-    if (!stored) spdlog::error("webhooks: a result could not be stored: {}", stored.error().for_log);
-    const bool good = stored.has_value();
+    // An operator had it skipped, or an earlier one sent again, while it was under way.
+    const bool is_overtaken = !stored && stored.error().code == base::ErrorCode::not_found;
+    const bool good = stored.has_value() || is_overtaken;
+    if (!good) spdlog::error("webhooks: a result could not be stored: {}", stored.error().for_log);
     loop_.post([this, delivery, result, failures, good] { on_recorded(delivery, result, failures, good); });
   });
 }

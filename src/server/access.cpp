@@ -47,7 +47,18 @@ const Token* find_token(const std::vector<Token>& tokens, std::string_view autho
   return known;
 }
 
+bool has_two_authorizations(const http::Request& request) {
+  const auto is_authorization = [](const auto& header) {
+    return http::same_word(header.first, "Authorization");
+  };
+  return std::ranges::count_if(request.headers, is_authorization) > 1;
+}
+
 }  // namespace
+
+bool TokenList::has_callers() const {
+  return std::ranges::any_of(now(), [](const Token& token) { return token.role == Role::calls; });
+}
 
 TokenList& TokenList::operator=(std::vector<Token> tokens) {
   auto list = std::make_unique<const std::vector<Token>>(std::move(tokens));
@@ -61,22 +72,43 @@ TokenList& TokenList::operator=(std::vector<Token> tokens) {
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent) {
   const std::string_view authorization = request.header("Authorization");
-  const auto is_authorization = [](const auto& header) {
-    return http::same_word(header.first, "Authorization");
-  };
   // A proxy may have checked the other header. (For HTTP requests the connection layer refuses duplicates.)
-  if (std::ranges::count_if(request.headers, is_authorization) > 1) {
+  if (has_two_authorizations(request)) {
     return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
   }
   const std::vector<Token>& tokens = options.tokens.now();
-  // Without configured tokens a token is ignored: many clients send one anyway.
-  if (options.anonymous && (authorization.empty() || tokens.empty())) return task::kAnonymous;
+  if (options.anonymous && authorization.empty()) return task::kAnonymous;
   const Token* known = find_token(tokens, authorization);
+  // Without callers' tokens an unknown one is ignored: many clients send one anyway.
+  if (!known && options.anonymous && !options.tokens.has_callers()) return task::kAnonymous;
   if (!known) return base::fail(base::ErrorCode::unauthenticated, "a valid bearer token is needed");
+  if (known->role == Role::views)
+    return base::fail(base::ErrorCode::permission_denied, "this token is for looking, not for calling");
   const bool good_here = known->agents.empty() || std::find(known->agents.begin(), known->agents.end(),
                                                             agent.value) != known->agents.end();
   if (!good_here) return base::fail(base::ErrorCode::permission_denied, "this token is not for this agent");
   return known->caller;
+}
+
+base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request) {
+  if (has_two_authorizations(request))
+    return base::fail(base::ErrorCode::unauthenticated, "more than one Authorization header");
+  const Token* known = find_token(options.tokens.now(), request.header("Authorization"));
+  if (!known)
+    return base::fail(base::ErrorCode::unauthenticated, "a viewer's or an operator's bearer token is needed");
+  if (known->role == Role::calls)
+    return base::fail(base::ErrorCode::permission_denied, "this token is a caller's, not an operator's");
+  return Operator{known->caller.value, known->role == Role::operates};
+}
+
+bool is_of_own_page(const ServerOptions& options, const http::Request& request) {
+  const std::string own =
+      std::string(named_scheme(options, request)) + "://" + std::string(named_host(options, request));
+  return std::ranges::all_of(request.headers, [&](const auto& header) {
+    if (http::same_word(header.first, "Origin")) return base::same_word(header.second, own);
+    if (!http::same_word(header.first, "Sec-Fetch-Site")) return true;
+    return !base::same_word(header.second, "cross-site") && !base::same_word(header.second, "same-site");
+  });
 }
 
 std::string trace_of(const http::Request& request) {
@@ -91,7 +123,7 @@ std::string trace_of(const http::Request& request) {
 
 bool may_send_body(const ServerOptions& options, const http::Request& head) {
   const std::vector<Token>& tokens = options.tokens.now();
-  if (tokens.empty()) return true;
+  if (tokens.empty() || (options.anonymous && !options.tokens.has_callers())) return true;
   const std::string_view authorization = head.header("Authorization");
   return authorization.empty() ? options.anonymous : find_token(tokens, authorization) != nullptr;
 }

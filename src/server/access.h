@@ -10,10 +10,24 @@
 namespace baton::server {
 
 // The caller identified by the request's bearer token, or kAnonymous. Fails with unauthenticated (no token or
-// an unknown one) or permission_denied (a token for other agents). Tokens are compared in time independent of
-// where they differ.
+// an unknown one) or permission_denied (a token for other agents, or for looking only). Tokens are compared
+// in time independent of where they differ.
 base::Result<task::Caller> authenticate(const ServerOptions& options, const http::Request& request,
                                         const task::AgentName& agent);
+
+// Somebody who runs this server.
+struct Operator {
+  std::string name;      // the caller of the token; the audit has it
+  bool may_act = false;  // else only look
+};
+
+// Whoever the request's bearer token says operates this server; nobody does without one. Fails with
+// unauthenticated (no token or an unknown one) or permission_denied (a caller's).
+base::Result<Operator> authenticate_operator(const ServerOptions& options, const http::Request& request);
+
+// Whether no page of another origin has sent the request, whatever the options of CORS say: it has no Origin
+// or that of the host it names, and a browser that tells where it comes from says: from here.
+bool is_of_own_page(const ServerOptions& options, const http::Request& request);
 
 // The trace to which the request belongs, as base::read_traceparent returns it; empty: none. Of several
 // headers none counts.

@@ -36,7 +36,8 @@ struct LogReader::Shared {
   // A read has ended.
   void deliver(task::EventNumber after, base::Result<std::vector<task::Event>> events,
                AnswerBudget::SharePtr share) {
-    if (!events) spdlog::error("a stream cannot read its log: {}", events.error().for_log);
+    const bool is_gone = !events && events.error().code == base::ErrorCode::task_not_found;
+    if (!events && !is_gone) spdlog::error("a stream cannot read its log: {}", events.error().for_log);
     page.with([&](Page& fetched) {
       fetched.fetching = false;
       fetched.ready = true;
@@ -128,6 +129,10 @@ bool LogReader::fetch() {
         base::fail(base::ErrorCode::internal, "the log cannot be read now");
     try {
       events = tasks.events(key, after, kPage);
+      if (events && events->empty()) {
+        // A task that is gone has no more events, ever.
+        if (const auto head = tasks.find(key); !head) events = base::fail(head.error());
+      }
     } catch (const std::bad_alloc&) {
       events = base::fail(base::ErrorCode::overloaded, "the log cannot be read now", "there is no memory");
     }

@@ -20,11 +20,16 @@
 
 namespace baton::server {
 
+// What a token is good for. calls: its caller's agents and tasks. views: the operator API, to look. operates:
+// that API, to act as well, and the agents.
+enum class Role { calls, views, operates };
+
 // A static bearer token.
 struct Token {
   std::string secret;
   task::Caller caller;
   std::vector<std::string> agents;  // the agents it is valid for; empty: all
+  Role role = Role::calls;
 };
 
 // TokenList: the valid tokens. They may be replaced while requests are served.
@@ -37,7 +42,8 @@ class TokenList {
   TokenList& operator=(std::vector<Token> tokens);
 
   const std::vector<Token>& now() const { return *state_->now.load(std::memory_order_acquire); }
-  bool empty() const { return now().empty(); }
+  // Whether any of them is a caller's. If none is, a token that is unknown is no attempt to be somebody.
+  bool has_callers() const;
 
  private:
   struct State {

@@ -123,8 +123,9 @@ void TaskTree::take(std::size_t at, const task::Subagent& event) {
   nodes_.push_back(std::move(child));
 }
 
-void TaskTree::write(json::Writer& out, const Node& node) const {
+void TaskTree::write(json::Writer& out, const Node& node, Keys keys) const {
   out.object([&] {
+    if (keys == Keys::shown && node.key) out.member("key", std::to_string(node.key.value));
     out.optional("id", node.id).optional("agent", node.agent).optional("kind", node.kind);
     out.optional("label", node.label).member("state", node.state);
     if (node.attempt > 0) out.member("attempt", node.attempt);
@@ -134,18 +135,18 @@ void TaskTree::write(json::Writer& out, const Node& node) const {
     out.optional("error", node.error);
     if (node.is_left_out) out.member("childrenLeftOut", true);
     if (node.children.empty()) return;
-    out.key("children").each(node.children, [&](std::size_t child) { write(out, nodes_[child]); });
+    out.key("children").each(node.children, [&](std::size_t child) { write(out, nodes_[child], keys); });
   });
 }
 
-std::string TaskTree::to_json(base::Timestamp now) const {
+std::string TaskTree::to_json(base::Timestamp now, Keys keys) const {
   std::string text;
   json::Writer out(text);
   out.object([&] {
     out.member("at", base::to_rfc3339(now)).member("tasks", std::ssize(nodes_));
     out.optional("cut", cut_);
     out.key("root");
-    write(out, nodes_.front());
+    write(out, nodes_.front(), keys);
   });
   return text;
 }

@@ -33,7 +33,9 @@ class TaskTree {
   // Reads about a hundred more tasks; returns whether all are read.
   base::Result<bool> read_some();
   // What README's "The tree of a task" describes.
-  std::string to_json(base::Timestamp now) const;
+  // With the store's keys, for operators.
+  enum class Keys { hidden, shown };
+  std::string to_json(base::Timestamp now, Keys keys = Keys::hidden) const;
 
  private:
   struct Node {
@@ -53,7 +55,7 @@ class TaskTree {
   void take(std::size_t at, const task::Subagent& event);
   void describe(Node& node, const task::TaskHead& head) const;
   void cut(Node& node, std::string_view why);
-  void write(json::Writer& out, const Node& node) const;
+  void write(json::Writer& out, const Node& node, Keys keys) const;
 
   const Services& services_;
   const task::Caller caller_;

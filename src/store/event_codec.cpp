@@ -156,6 +156,11 @@ void write(json::Writer& out, const task::ExecutorState& event) {
   out.optional("v", event.state).optional("t", event.taken);
 }
 
+void write(json::Writer& out, const task::Intervention& event) {
+  out.member("by", event.actor).member("n", event.action).member("r", event.reason);
+  out.optional("d", event.detail);
+}
+
 // ---- Reading.
 
 // The value of a required string member.
@@ -237,13 +242,13 @@ Result<EventBody> read_tool_result(json::Value root) {
   return task::ToolResult{std::move(*id), root["r"].json(), root["err"].str()};
 }
 
-Result<EventBody> read_snapshot(json::Value root) {
-  return task::StateSnapshot{root["v"].json()};
+// Of an event that is one value.
+template <class Event>
+Result<EventBody> read_value(json::Value root) {
+  return Event{root["v"].json()};
 }
-
-Result<EventBody> read_delta(json::Value root) {
-  return task::StateDelta{root["v"].json()};
-}
+constexpr auto read_snapshot = read_value<task::StateSnapshot>, read_delta = read_value<task::StateDelta>,
+               read_usage = read_value<task::Usage>;
 
 Result<EventBody> read_step(json::Value root) {
   auto name = need_string(root, "n");
@@ -306,24 +311,24 @@ Result<EventBody> read_subagent(json::Value root) {
                         root["below"].integer().value_or(0)};
 }
 
-Result<EventBody> read_usage(json::Value root) {
-  return task::Usage{root["v"].json()};
-}
-
 Result<EventBody> read_executor_state(json::Value root) {
   task::ExecutorState event{root["v"].json()};
   for (const json::Value call : root["t"]) event.taken.push_back(call.str());
   return event;
 }
 
+Result<EventBody> read_intervention(json::Value root) {
+  return task::Intervention{root["by"].str(), root["n"].str(), root["r"].str(), root["d"].str()};
+}
+
 // In the order of EventBody's alternatives and of Kind.
 using Read = Result<EventBody> (*)(json::Value);
-constexpr std::array<Read, 16> kReaders{
-    read_status,   read_message_added, read_text,  read_chunk,         read_tool_call, read_tool_result,
-    read_snapshot, read_delta,         read_step,  read_withdrawn,     read_custom,    read_reasoning,
-    read_activity, read_subagent,      read_usage, read_executor_state};
+constexpr std::array<Read, 17> kReaders{
+    read_status,   read_message_added, read_text,  read_chunk,          read_tool_call,   read_tool_result,
+    read_snapshot, read_delta,         read_step,  read_withdrawn,      read_custom,      read_reasoning,
+    read_activity, read_subagent,      read_usage, read_executor_state, read_intervention};
 static_assert(kReaders.size() == std::variant_size_v<EventBody>);
-static_assert(static_cast<int>(Kind::executor_state) == static_cast<int>(kReaders.size()));
+static_assert(static_cast<int>(Kind::intervention) == static_cast<int>(kReaders.size()));
 
 }  // namespace
 

@@ -31,6 +31,7 @@ enum class Kind {
   subagent = 14,
   usage = 15,
   executor_state = 16,
+  intervention = 17,
 };
 
 Kind kind_of(const task::EventBody& body);

@@ -58,9 +58,13 @@ FaultPlan faults_by_chance(std::uint64_t seed, const FaultRates& rates, const st
   return plan;
 }
 
-FaultyStore::FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, std::function<void()> roll_back,
-                         FaultPlan plan)
-    : tasks_(tasks), deliveries_(deliveries), roll_back_(std::move(roll_back)), plan_(std::move(plan)) {}
+FaultyStore::FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, OperatorStore& operators,
+                         std::function<void()> roll_back, FaultPlan plan)
+    : tasks_(tasks),
+      deliveries_(deliveries),
+      operators_(operators),
+      roll_back_(std::move(roll_back)),
+      plan_(std::move(plan)) {}
 
 GroupFaults& FaultyStore::group() {
   if (!group_) {
@@ -92,6 +96,10 @@ Result<Committed> FaultyStore::apply(task::Change& change, TaskRow& row) {
 
 Result<void> FaultyStore::record(const DeliveryResult& result) {
   return writing([&] { return deliveries_.record(result); });
+}
+
+Result<void> FaultyStore::write(const OperatorWrite& write) {
+  return writing([&] { return operators_.write(write); });
 }
 
 Result<void> FaultyStore::commit() {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "store/operator_store.h"
 #include "store/task_store.h"
 
 namespace baton::store {
@@ -47,10 +48,11 @@ struct FaultRates {
 // Faults by chance, the same for the same seed and number. `late` is the hook of all that is late.
 FaultPlan faults_by_chance(std::uint64_t seed, const FaultRates& rates, const std::function<void()>& late);
 
-class FaultyStore final : public TaskStore, public DeliveryStore {
+class FaultyStore final : public TaskStore, public DeliveryStore, public OperatorStore {
  public:
   // `roll_back` takes back the inner store's open group. All must outlive the store.
-  FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, std::function<void()> roll_back, FaultPlan plan);
+  FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, OperatorStore& operators,
+              std::function<void()> roll_back, FaultPlan plan);
 
   base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
   base::Result<void> commit() override;
@@ -98,6 +100,33 @@ class FaultyStore final : public TaskStore, public DeliveryStore {
   }
   base::Result<Counts> delivery_counts() const override { return deliveries_.delivery_counts(); }
 
+  base::Result<TaskPage> page(const TaskQuery& query) const override { return operators_.page(query); }
+  base::Result<TaskCount> count(const TaskFilter& filter) const override { return operators_.count(filter); }
+  base::Result<std::vector<AgentCounts>> counts_by_agent() const override {
+    return operators_.counts_by_agent();
+  }
+  base::Result<TaskLine> line(task::TaskKey key) const override { return operators_.line(key); }
+  base::Result<DeliveryPage> deliveries(const DeliveryFilter& filter, std::int64_t before,
+                                        int limit) const override {
+    return operators_.deliveries(filter, before, limit);
+  }
+  base::Result<DeliveryLine> delivery(DeliveryKey key) const override { return operators_.delivery(key); }
+  base::Result<AuditPage> audit(const AuditFilter& filter, std::int64_t before, int limit) const override {
+    return operators_.audit(filter, before, limit);
+  }
+  base::Result<std::vector<AgentControl>> agent_controls() const override {
+    return operators_.agent_controls();
+  }
+  base::Result<std::vector<BulkJob>> bulk_jobs(int limit) const override {
+    return operators_.bulk_jobs(limit);
+  }
+  base::Result<BulkJob> bulk_job(task::BulkJobKey key) const override { return operators_.bulk_job(key); }
+  base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
+                                                 bool open) const override {
+    return operators_.bulk_items(job, after, limit, open);
+  }
+  base::Result<void> write(const OperatorWrite& write) override;
+
  private:
   template <class Write>
   auto writing(Write&& write) -> decltype(write());
@@ -105,6 +134,7 @@ class FaultyStore final : public TaskStore, public DeliveryStore {
 
   TaskStore& tasks_;
   DeliveryStore& deliveries_;
+  OperatorStore& operators_;
   const std::function<void()> roll_back_;
   const FaultPlan plan_;
   // The writing thread's.

@@ -31,7 +31,9 @@ class Steps {
 
   Result<void> add(EventBody& body) {
     TaskHead& head = applied_.head;
-    if (is_terminal(head.state) && !may_reopen_) return fail(ErrorCode::conflict, "the task has ended");
+    const bool is_after_end = std::holds_alternative<Intervention>(body);
+    if (is_terminal(head.state) && !may_reopen_ && !is_after_end)
+      return fail(ErrorCode::conflict, "the task has ended");
     ++head.last_event.value;
     if (auto stepped = std::visit([this](auto& event) { return step(event); }, body); !stepped)
       return stepped;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "task/audit.h"
 #include "task/event.h"
 #include "task/head.h"
 #include "task/ids.h"
@@ -29,6 +30,7 @@ struct NewTask {
   ProtocolVersion origin = ProtocolVersion::v1_0;
   bool hidden = false;  // until a change has `shows`: invisible to TaskRefs, lists and webhooks
   std::shared_ptr<const Budget> budget = {};
+  std::string schedule = {};  // the name of the schedule that made it; empty: none did
 };
 
 // New values for the turn fields of the head. Absent fields stay as they are.
@@ -72,6 +74,15 @@ struct SendDigest {
   friend bool operator==(const SendDigest&, const SendDigest&) = default;
 };
 
+// What an operator wants done with a task's webhook deliveries.
+struct DeliveryOrder {
+  // resend: what was given up, or waits for its next attempt, is due again, before the later ones of its
+  // config. skip: what waits is given up, and the next one of its config is due.
+  enum class Kind { resend, skip };
+  Kind kind = Kind::resend;
+  std::int64_t delivery = 0;  // its key; 0: all that were given up, and each config's first one that waits
+};
+
 // Atomic: everything in it is stored, or nothing.
 struct Change {
   // Exactly one of `create` and `task`.
@@ -103,6 +114,10 @@ struct Change {
   int push_configs_max = 0;
   // Deletes the config with this id and its deliveries, if there is one.
   std::optional<PushConfigId> drop_push;
+  // Refused with not_found if there is nothing to resend or to skip.
+  std::optional<DeliveryOrder> deliveries;
+  // Stored with the change; what it does not say of its task is taken from this one.
+  std::shared_ptr<const AuditEntry> audit;
 };
 
 }  // namespace baton::task

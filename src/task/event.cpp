@@ -29,6 +29,9 @@ struct Weigh {
   }
   std::size_t operator()(const Usage& event) const { return event.used.text.size(); }
   std::size_t operator()(const ExecutorState& event) const { return event.state.text.size(); }
+  std::size_t operator()(const Intervention& event) const {
+    return event.actor.size() + event.action.size() + event.reason.size() + event.detail.size();
+  }
 };
 
 }  // namespace

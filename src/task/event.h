@@ -170,9 +170,18 @@ struct ExecutorState {
   Taken used = {};
 };
 
+// Somebody who runs this server has acted on the task. Private: no protocol's view shows it, and webhooks do
+// not hear of it. The only event that may join the log of a task that has ended.
+struct Intervention {
+  std::string actor;
+  std::string action;  // as in AuditEntry
+  std::string reason;
+  std::string detail = {};  // as in AuditEntry
+};
+
 using EventBody = std::variant<StatusChanged, MessageAdded, TextDelta, ArtifactChunk, ToolCall, ToolResult,
                                StateSnapshot, StateDelta, Step, Withdrawn, Custom, ReasoningDelta, Activity,
-                               Subagent, Usage, ExecutorState>;
+                               Subagent, Usage, ExecutorState, Intervention>;
 
 struct Event {
   EventNumber number;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "task/audit.h"
 #include "task/budget.h"
 #include "task/event.h"
 #include "task/ids.h"
@@ -102,6 +103,9 @@ struct Submission {
   // If `task` is empty, the message answers the task of its context that waits for input, if there is exactly
   // one.
   bool answers_context = false;
+  std::string schedule;  // of a new task: the name of the schedule that makes it; empty: none does
+  // An operator sends it: stored with an Intervention in the task's log. Null: its caller does.
+  std::shared_ptr<const AuditEntry> audit;
   std::optional<PushConfig> push;
   std::vector<std::string> accepted_output_modes;  // empty: any
   std::vector<std::string> extensions;             // active for this request

@@ -13,7 +13,7 @@ import machine
 import readme
 import samples
 from context import Context, Places
-from suites import command, crowds, hop, plan, sizes, stored, throughput
+from suites import command, crowds, hop, plan, purge, sizes, stored, throughput
 
 SUITES = {
     **{name: (lambda context, name=name: throughput.run(context, name)) for name in throughput.CASES},
@@ -25,6 +25,7 @@ SUITES = {
     "history": sizes.run_history,
     "disk": stored.run_disk,
     "start": stored.run_start,
+    "purge": purge.run,
     "command": command.run,
     "hop": hop.run,
     "plan": plan.run,

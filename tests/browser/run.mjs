@@ -1,5 +1,6 @@
 // Drives the real program (BATON_PROGRAM) from pages in a real browser (CHROMIUM, Debian's by default). Each case's
-// last sight is kept as a picture in SCREENSHOTS. Ends with "N passed, N failed".
+// last sight is kept as a picture in SCREENSHOTS. An argument picks the cases whose names have it. Ends with "N passed,
+// N failed".
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,14 +8,21 @@ import { chromium } from "playwright-core";
 import { scaled } from "../interop/lib/bounds.mjs";
 import { Server } from "../interop/lib/server.mjs";
 import * as cases from "./cases.mjs";
+import * as consoleCases from "./console_cases.mjs";
+import { ConsoleServer } from "./lib/console.mjs";
 import { pages } from "./lib/pages.mjs";
 import { Site } from "./lib/site.mjs";
 
+const wanted = process.argv[2] ?? "";
 const here = dirname(fileURLToPath(import.meta.url));
 const pictures = process.env.SCREENSHOTS ?? join(here, "../../build/screenshots");
 
 const server = new Server({}, ["stage", "tools", "approval", "twice"]);
-process.on("exit", () => server.kill());
+const operated = new ConsoleServer();
+process.on("exit", () => {
+  server.kill();
+  operated.kill();
+});
 
 // What the page complains of fails the case as well.
 function watch(page, complaints) {
@@ -24,6 +32,12 @@ function watch(page, complaints) {
   });
 }
 
+// Where a case begins: a page of the site that talks to an agent, or a view of the console.
+function placeOf(each, site) {
+  if (each.page) return site.url(each.page, `${server.base(each.agent)}${each.door ?? "send-message"}`);
+  return operated.view(each.path ?? "", each.role);
+}
+
 async function runOne(name, each, { browser, site }) {
   const context = await browser.newContext(each.device);
   context.setDefaultTimeout(scaled(20));
@@ -31,9 +45,9 @@ async function runOne(name, each, { browser, site }) {
   const complaints = [];
   watch(page, complaints);
   try {
-    const response = await page.goto(site.url(each.page, `${server.base(each.agent)}${each.door ?? "send-message"}`));
+    const response = await page.goto(placeOf(each, site));
     if (!response.ok()) throw new Error(`the page: HTTP ${response.status()}`);
-    await each.run(page, { server });
+    await each.run(page, { server: each.page ? server : operated, scaled });
     if (!each.expectsErrors && complaints.length > 0) throw new Error(complaints.join("\n"));
   } finally {
     const path = join(pictures, `${name}.png`);
@@ -49,14 +63,15 @@ let failed = 0;
 async function runAll() {
   mkdirSync(pictures, { recursive: true });
   const site = await new Site(await pages()).start();
-  await server.start();
+  await Promise.all([server.start(), operated.start()]);
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox"],
     timeout: scaled(30),
   });
   try {
-    for (const [name, each] of Object.entries(cases)) {
+    for (const [name, each] of Object.entries({ ...cases, ...consoleCases })) {
+      if (!each.name.includes(wanted)) continue;
       try {
         await runOne(name, each, { browser, site });
         ++passed;
@@ -70,6 +85,7 @@ async function runAll() {
     await browser.close();
     await site.stop();
     await server.stop();
+    await operated.stop();
   }
 }
 

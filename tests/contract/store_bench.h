@@ -189,6 +189,8 @@ class StoreBench {
   ManualClock clock;
   store::TaskStore* tasks = nullptr;
   store::DeliveryStore* deliveries = nullptr;
+  store::RetentionStore* retention = nullptr;
+  store::OperatorStore* operators = nullptr;
   // As the last change left them. A task that is not there is read for its next change.
   std::map<task::TaskKey, store::TaskRow> rows;
 };
@@ -208,7 +210,9 @@ class SqliteBench : public StoreBench {
     succeed(opened);
     store_ = std::move(*opened);
     tasks = store_.get();
+    retention = store_.get();
     deliveries = store_.get();
+    operators = store_.get();
   }
   void close() {
     rows.clear();
@@ -238,7 +242,9 @@ class MemoryBench : public StoreBench {
   explicit MemoryBench(base::Duration send_retention = std::chrono::hours(24))
       : memory(clock, {.send_retention = send_retention, .keeps_flushed = true}) {
     tasks = &memory;
+    retention = &memory;
     deliveries = &memory;
+    operators = &memory;
   }
 
   store::MemoryStore memory;
@@ -252,9 +258,10 @@ class FaultyBench : public MemoryBench {
   explicit FaultyBench(store::FaultPlan plan, base::Duration send_retention = std::chrono::hours(24))
       : MemoryBench(send_retention),
         faulty(
-            memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
+            memory, memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
     tasks = &faulty;
     deliveries = &faulty;
+    operators = &faulty;
   }
 
   store::FaultyStore faulty;

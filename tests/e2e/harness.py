@@ -106,7 +106,7 @@ class Server(client.Client):
         for line in iter(stdout.readline, b""):
             text = line.decode("utf-8", "replace").rstrip("\n")
             self.lines.append(text)
-            if "listening on http://" in text:
+            if text.startswith("listening on http://"):
                 address = text.split("listening on http://")[1].split()[0]
                 self.host, port = address.rsplit(":", 1)
                 self.port = int(port)

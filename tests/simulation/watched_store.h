@@ -32,6 +32,7 @@ class WatchedStore final : public store::TaskStore, public store::DeliveryStore 
     return flushed;
   }
   Result<void> record(const store::DeliveryResult& result) override { return store_.record(result); }
+  store::OperatorStore& operators() { return store_; }
   void roll_back() {
     store_.roll_back();
     model_.rolled_back();

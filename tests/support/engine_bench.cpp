@@ -52,7 +52,8 @@ void EngineBench::build() {
   all.push_back(agent_named("scripted", options_.settings, std::move(scripted)));
   all.push_back(agent_named("helper", options_.settings, std::move(helper)));
   catalogue_ = std::make_unique<agents::Catalogue>(std::move(all));
-  engine_ = std::make_unique<engine::Engine>(*store_, *store_, *catalogue_, clock_, options_.engine, [] {});
+  engine_ = std::make_unique<engine::Engine>(*store_, *store_, *store_, *catalogue_, clock_, options_.engine,
+                                             [] {});
   const auto started = engine_->start();
   if (!started) throw std::runtime_error(started.error().for_log);
 }

@@ -29,9 +29,10 @@ void MemoryDeliveries::add(task::TaskKey task, task::EventNumber event, const ta
   entries_.push_back(std::move(entry));
 }
 
-void MemoryDeliveries::fail_records(int count) {
+void MemoryDeliveries::fail_records(int count, base::ErrorCode code) {
   std::lock_guard lock(mutex_);
   records_to_fail_ = count;
+  record_error_ = code;
 }
 
 std::vector<MemoryDeliveries::Entry> MemoryDeliveries::entries() const {
@@ -91,7 +92,7 @@ void MemoryDeliveries::record(store::DeliveryResult result, std::function<void(b
     if (records_to_fail_ > 0) {
       --records_to_fail_;
       ++records_refused_;
-      answer = fail(ErrorCode::unavailable, "the disk is full");
+      answer = fail(record_error_, "it cannot be stored");
     } else {
       Entry& entry = entries_.at(static_cast<std::size_t>(result.key.value) - 1);
       ++entry.delivery.attempts;

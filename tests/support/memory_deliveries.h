@@ -32,7 +32,7 @@ class MemoryDeliveries : public notify::DeliveryQueue {
   // Due at once. The config's id tells configs of one task apart.
   void add(task::TaskKey task, task::EventNumber event, const task::PushConfig& config, base::Timestamp now);
   // The next so many results are refused.
-  void fail_records(int count);
+  void fail_records(int count, base::ErrorCode code = base::ErrorCode::unavailable);
 
   // By (task, event), of all configs, in the order they were added.
   std::vector<Entry> entries() const;
@@ -59,6 +59,7 @@ class MemoryDeliveries : public notify::DeliveryQueue {
   std::vector<Entry> entries_;
   std::map<std::string, store::PushConfigKey> config_keys_;
   int records_to_fail_ = 0;
+  base::ErrorCode record_error_ = base::ErrorCode::unavailable;
   int records_refused_ = 0;
 };
 

@@ -31,6 +31,10 @@ std::unique_ptr<Execution> CommandExecutor::start(Turn turn, std::shared_ptr<Tur
   return run_turn(facts_->host, std::make_shared<LineTurn>(facts_, turn, std::move(sink)));
 }
 
+std::vector<std::string> CommandExecutor::error_lines() const {
+  return facts_->command.errors->all();
+}
+
 std::vector<std::string> CommandExecutor::missing() const {
   return missing_files(facts_->command);
 }

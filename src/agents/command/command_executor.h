@@ -29,6 +29,8 @@ class CommandExecutor final : public Executor {
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
   void retire() override;
 
+  std::vector<std::string> error_lines() const override;
+
   // See missing_files in spawn.h.
   std::vector<std::string> missing() const override;
 

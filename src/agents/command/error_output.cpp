@@ -12,6 +12,20 @@ constexpr int kLinesPerSecond = 100;
 
 }  // namespace
 
+void RecentLines::add(std::string_view line) {
+  std::string shown = escaped(line, kLineMax);
+  lines_.with([&](std::deque<std::string>& lines) {
+    if (lines.size() == kLinesMax) lines.pop_front();
+    lines.push_back(std::move(shown));
+  });
+}
+
+std::vector<std::string> RecentLines::all() const {
+  return lines_.with([](const std::deque<std::string>& lines) {
+    return std::vector<std::string>(lines.begin(), lines.end());
+  });
+}
+
 void ErrorOutput::take(std::string_view bytes) {
   tail_ += bytes.substr(bytes.size() - std::min(bytes.size(), kTailMax));
   if (tail_.size() > kTailMax) tail_.erase(0, tail_.size() - kTailMax);
@@ -40,6 +54,7 @@ void ErrorOutput::log_left_out() {
 void ErrorOutput::log_line() {
   if (!line_.empty() && may_log()) {
     base::log_info(line_members_, "agent-stderr | {}{}", escaped(line_, kLineMax), cut_ ? " ..." : "");
+    if (recent_) recent_->add(line_);
   }
   line_.clear();
   cut_ = false;

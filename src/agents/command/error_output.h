@@ -4,18 +4,38 @@
 
 #include <chrono>
 #include <cstddef>
+#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/guarded.h"
 #include "base/log.h"
 
 namespace baton::agents {
 
+// RecentLines: the last lines on standard error of all processes of one agent, for those who run the server.
+// Bounded in number and length. Threads: any.
+class RecentLines {
+ public:
+  static constexpr std::size_t kLinesMax = 20;
+  static constexpr std::size_t kLineMax = 200;  // bytes as shown
+
+  void add(std::string_view line);
+  std::vector<std::string> all() const;
+
+ private:
+  base::Guarded<std::deque<std::string>> lines_;
+};
+
 class ErrorOutput {
  public:
   // `members` are those of each line in the log: agent and worker, or agent, task and attempt.
-  explicit ErrorOutput(base::LogMembers members) : members_(std::move(members)), line_members_(members_) {}
+  // `recent` gets them too; null: none does.
+  explicit ErrorOutput(base::LogMembers members, std::shared_ptr<RecentLines> recent = nullptr)
+      : members_(std::move(members)), line_members_(members_), recent_(std::move(recent)) {}
 
   // Sets the turn that further lines belong to: more members for the log; empty: unknown.
   void set_turn(const base::LogMembers& turn) {
@@ -36,9 +56,10 @@ class ErrorOutput {
   bool may_log();
 
   const base::LogMembers members_;
-  base::LogMembers line_members_;  // with the turn's
-  std::string line_;               // not ended yet
-  bool cut_ = false;               // line_ is only the beginning of a longer line
+  base::LogMembers line_members_;              // with the turn's
+  const std::shared_ptr<RecentLines> recent_;  // shared with the agent's other processes
+  std::string line_;                           // not ended yet
+  bool cut_ = false;                           // line_ is only the beginning of a longer line
   std::string tail_;
   std::chrono::steady_clock::time_point window_{};  // the start of the second that logged_ counts
   int logged_ = 0;

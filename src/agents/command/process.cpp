@@ -27,12 +27,12 @@ std::string ProcessExit::text() const {
 }
 
 Process::Process(ProcessHost& host, Child child, base::LogMembers members,
-                 std::shared_ptr<ProcessHandler> handler)
+                 std::shared_ptr<ProcessHandler> handler, std::shared_ptr<RecentLines> errors)
     : host_(host),
       child_(std::move(child)),
       log_members_(std::move(members)),
       handler_(std::move(handler)),
-      errors_(log_members_) {}
+      errors_(log_members_, std::move(errors)) {}
 
 Process::~Process() = default;
 

@@ -41,7 +41,9 @@ class ProcessHandler {
 
 class Process : public std::enable_shared_from_this<Process> {
  public:
-  Process(ProcessHost& host, Child child, base::LogMembers members, std::shared_ptr<ProcessHandler> handler);
+  // `errors` gets what it writes to standard error; may be null.
+  Process(ProcessHost& host, Child child, base::LogMembers members, std::shared_ptr<ProcessHandler> handler,
+          std::shared_ptr<RecentLines> errors);
   ~Process();
 
   void watch();

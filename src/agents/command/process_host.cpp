@@ -132,8 +132,8 @@ base::Result<std::shared_ptr<Process>> ProcessHost::launch(const Command& comman
     if (child.error().code == base::ErrorCode::overloaded) log_wait(child.error());
     return base::fail(std::move(child.error()));
   }
-  auto process =
-      std::make_shared<Process>(*this, std::move(*child), std::move(log_members), std::move(handler));
+  auto process = std::make_shared<Process>(*this, std::move(*child), std::move(log_members),
+                                           std::move(handler), command.errors);
   processes_[process.get()] = {process, std::move(group)};
   ++count_;
   process->watch();

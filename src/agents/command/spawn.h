@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,15 @@
 
 namespace baton::agents {
 
+class RecentLines;
+
 struct Command {
   std::vector<std::string> words;        // program and arguments; a program without '/' is looked up in PATH
   std::vector<std::string> environment;  // NAME=value
   std::string folder;                    // to run in; searched for a program that PATH does not have
   ProcessLimits limits = {};
   std::string group = {};  // the folder of the control group to start in; empty: Baton's own
+  std::shared_ptr<RecentLines> errors = {};  // shared by the agent's processes; null: nobody looks at them
 };
 
 struct Child {

@@ -172,6 +172,7 @@ class View final : public chat::RunView {
   void show_one(const task::Subagent& event, Out& out) { subagents_.show(event, out); }
   void show_one(const task::Usage& event, Out&) { usage_.add(event.used); }
   void show_one(const task::ExecutorState&, Out&) {}
+  void show_one(const task::Intervention&, Out&) {}
 
   // An agent's progress note: {message?, parts?, and the members of its metadata (progress?)}.
   void show_note(const task::StatusChanged& note, Out& out) {

@@ -21,10 +21,10 @@ ServedCard served_card(const Services& services, const task::AgentCard& card, co
   ServedCard served{card, urls.json_rpc, urls.rest, urls.grpc};
   served.push = services.engine.options().push_enabled;
   const ServerOptions& options = services.options;
-  served.has_callers = !options.tokens.empty();
+  served.has_callers = options.tokens.has_callers();
   if (!options.anonymous) {
     served.bearer = ServedCard::Bearer::required;
-  } else if (!options.tokens.empty()) {
+  } else if (served.has_callers) {
     served.bearer = ServedCard::Bearer::possible;
   }
   return served;

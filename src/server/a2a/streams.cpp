@@ -215,7 +215,8 @@ base::Result<void> begin_after(const task::TaskHead& head, task::EventNumber las
                                                        std::to_string(head.last_event.value));
   }
   start.after = last;
-  start.ended_there = task::is_terminal(head.state) && last == head.last_event;
+  // What operators do afterwards is not shown.
+  start.ended_there = task::is_terminal(head.state) && last >= head.status_event;
   return {};
 }
 

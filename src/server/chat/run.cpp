@@ -213,7 +213,7 @@ base::Result<void> come_back(const RunAnswerPtr& answer, std::string_view last_e
   const task::EventNumber within{place.event.value + (place.frames == 0 ? 1 : 0)};
   const auto before = call.tasks().run_begin(head->key, within);
   if (!before) return fail(before.error());
-  const bool waits_or_ended = task::is_stopped(head->state) && *before == head->last_event;
+  const bool waits_or_ended = task::is_stopped(head->state) && *before == head->status_event;
   answer->show({head->key, head->id, head->context}, *before, place, waits_or_ended);
   return {};
 }

@@ -39,6 +39,7 @@ void ObservedExchange::reply_stream(Headers headers, std::string events, std::sh
 }
 
 ObservedExchange::Headers ObservedExchange::with_cors(Headers headers) const {
+  if (!adds_cors_) return headers;
   for (auto& header : cors_headers(services_.options, request())) headers.push_back(std::move(header));
   return headers;
 }

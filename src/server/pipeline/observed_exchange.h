@@ -24,6 +24,8 @@ class ObservedExchange final : public http::Exchange {
   ObservedExchange(const Services& services, std::shared_ptr<http::Exchange> exchange);
   ~ObservedExchange() override;
 
+  // Adds no headers for browser pages: none may read the answer, or the answer has them. Before the answer.
+  void leave_headers() { adds_cors_ = false; }
   // The request has reached this agent, in this protocol.
   void reached(const agents::Agent& agent, Protocol protocol);
   // Null: nobody wants to know.
@@ -49,6 +51,7 @@ class ObservedExchange final : public http::Exchange {
   RequestNotePtr note_;
   const agents::Agent* agent_ = nullptr;
   Protocol protocol_ = Protocol::other;
+  bool adds_cors_ = true;
   std::atomic<bool> counted_{false};
 };
 

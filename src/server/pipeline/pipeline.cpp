@@ -7,6 +7,7 @@
 #include "server/a2a/rest.h"
 #include "server/access.h"
 #include "server/answers.h"
+#include "server/console/console.h"
 #include "server/hosts.h"
 #include "server/pipeline/metrics.h"
 #include "server/plan_views.h"
@@ -42,6 +43,10 @@ bool reads(const http::Request& request) {
   return request.method == "GET" || request.method == "HEAD";
 }
 
+bool is_for_operators(std::string_view path) {
+  return operate::serves(path) || console::serves(path);
+}
+
 }  // namespace
 
 http::Hooks Pipeline::hooks() const {
@@ -64,8 +69,45 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
     return exchange->reply(
         plain_error(403, "this host is not served here: the setting hosts lists those that are"));
   }
-  if (request.method == "OPTIONS") return way_back->reply(preflight(services_.options, request));
+  // Before the preflight, and without the headers that let other origins read an answer.
+  const bool is_preflight = request.method == "OPTIONS", is_for_operator = is_for_operators(request.path);
+  if (is_preflight || is_for_operator) exchange->leave_headers();
+  if (is_for_operator) {
+    if (operators_ && operators_with_callers_) return serve_operators(exchange, services_.options);
+    return exchange->reply(plain_error(404, "nothing is served at this path"));
+  }
+  if (is_preflight) return exchange->reply(preflight(services_.options, request));
   route(exchange);
+}
+
+void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
+  const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
+  exchange->leave_headers();
+  const http::Request& request = exchange->request();
+  if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
+  if (!host_is_served(*operator_options_, request)) {
+    note_refusal(request, "the host that it named is not served here");
+    return exchange->reply(plain_error(403, "this host is not served here"));
+  }
+  if (is_for_operators(request.path)) return serve_operators(exchange, *operator_options_);
+  exchange->reply(plain_error(404, "nothing is served at this path"));
+}
+
+// The stages origin, authenticate and call of operators. No page of another origin gets an answer.
+void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const {
+  const http::Request& request = exchange->request();
+  if (!is_of_own_page(options, request)) {
+    note_refusal(request, "pages of its origin may not call");
+    return exchange->reply(
+        operate::error_reply(403, "permission_denied", "pages of other origins may not call"));
+  }
+  if (console::serves(request.path)) return exchange->reply(console::reply_to(request));
+  if (!is_open_.load(std::memory_order_acquire))
+    return exchange->reply(operate::error_reply(503, "unavailable", "starting"));
+  const auto who = authenticate_operator(options, request);
+  if (who) return operators_->handle(exchange, *who);
+  refuse_caller(request, who.error(),
+                [exchange, error = who.error()] { exchange->reply(operate::error_reply(error)); });
 }
 
 void Pipeline::route(const ExchangePtr& exchange) const {

@@ -28,6 +28,8 @@
 //   GET  [/agents/<name>]/plan.svg                            the picture of an agent that is a plan
 //   GET  /agents                                              the agents that the caller may call
 //   GET  /healthz  /health  /readyz  /metrics                 for operators
+//   GET  /console...                                          the operators' page (server/console/)
+//   /operate/v1/...                                           the operator API (server/operate/)
 //   OPTIONS anything                                          for browsers
 //
 // A path without /agents/<name> means the default agent; if there is none, the answer is 404. A gRPC call has
@@ -43,6 +45,7 @@
 #include "http/http_server.h"
 #include "server/chat/routes.h"
 #include "server/endpoint.h"
+#include "server/operate/routes.h"
 #include "server/pipeline/observed_exchange.h"
 #include "server/pipeline/refusal_log.h"
 #include "server/pipeline/wrong_tokens.h"
@@ -55,6 +58,8 @@ class Pipeline {
   explicit Pipeline(const Services& services) : services_(services) {}
 
   void handle(std::shared_ptr<http::Exchange> exchange) const;
+  // For a listener of operators alone: health checks, the operator API and the console.
+  void handle_operator(std::shared_ptr<http::Exchange> way_back) const;
   // For the server whose handler is `handle`. Small requests are handled on the loop's thread: whatever of
   // them may block calls Exchange::block first.
   http::Hooks hooks() const;
@@ -74,7 +79,13 @@ class Pipeline {
     base_url_ = std::move(base_url);
     is_open_.store(true, std::memory_order_release);
   }
-  // Call before the first request.
+  // Call these before the first request. `with_callers`: the operators' paths are served by `handle`, too.
+  // `options`: those that say which hosts operators may name.
+  void set_operators(const operate::Routes* routes, const ServerOptions* options, bool with_callers) {
+    operators_ = routes;
+    operator_options_ = options;
+    operators_with_callers_ = with_callers;
+  }
   void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
 
  private:
@@ -89,6 +100,7 @@ class Pipeline {
   http::Reply readiness() const;
 
   void route(const ExchangePtr& exchange) const;
+  void serve_operators(const ExchangePtr& exchange, const ServerOptions& options) const;
   Target target_of(const http::Request& request) const;
   void serve_agents(const ExchangePtr& exchange) const;
   void serve_card(const ExchangePtr& exchange, const Target& target) const;
@@ -112,6 +124,9 @@ class Pipeline {
   const Services& services_;
   const std::unique_ptr<chat::RunClaims> claims_ = std::make_unique<chat::RunClaims>();
   mutable WrongTokens wrong_tokens_;
+  const operate::Routes* operators_ = nullptr;
+  const ServerOptions* operator_options_ = nullptr;
+  bool operators_with_callers_ = false;
   mutable RefusalLog refusals_;
   std::string base_url_;  // read only after `open`
   std::function<http::Counts()> http_counts_;

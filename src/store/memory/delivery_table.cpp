@@ -19,7 +19,7 @@ void DeliveryTable::drop(PushConfigKey key) {
   if (found == configs_.end()) return;
   make_not_due(key, found->second);
   counts_.waiting -= std::ssize(found->second.waiting);
-  counts_.given_up -= found->second.given_up;
+  counts_.given_up -= std::ssize(found->second.gave_up);
   for (const DeliveryKey delivery : found->second.deliveries) config_of_.erase(delivery);
   configs_.erase(found);
 }
@@ -50,16 +50,122 @@ void DeliveryTable::record(const DeliveryResult& result, base::Timestamp now) {
   const auto found = owner == config_of_.end() ? configs_.end() : configs_.find(owner->second);
   if (found == configs_.end()) return;
   auto& [key, config] = *found;
+  if (config.waiting.empty() || config.waiting.front().key != result.key) return;  // an operator came first
   make_not_due(key, config);
   config.config.last_error = result.error;
-  if (result.kind == DeliveryResult::Kind::retry) {
-    ++config.waiting.front().attempts;
-    return make_due(key, config, result.next_due);
-  }
+  Waiting& first = config.waiting.front();
+  ++first.attempts;
+  first.error = result.error;
+  if (result.kind == DeliveryResult::Kind::retry) return make_due(key, config, result.next_due);
+  const bool is_given_up = result.kind == DeliveryResult::Kind::given_up;
+  (is_given_up ? config.gave_up : config.delivered).push_back(std::move(first));
   config.waiting.pop_front();
   --counts_.waiting;
-  if (result.kind == DeliveryResult::Kind::given_up) ++config.given_up, ++counts_.given_up;
+  if (is_given_up) ++counts_.given_up;
   if (!config.waiting.empty()) make_due(key, config, now);
+}
+
+bool DeliveryTable::concerns(const task::DeliveryOrder& order, DeliveryKey key, bool waits, bool is_first) {
+  if (order.delivery != 0 && order.delivery != key.value) return false;
+  if (order.kind == task::DeliveryOrder::Kind::resend) return !waits || is_first;
+  return waits && (order.delivery != 0 || is_first);
+}
+
+base::Result<void> DeliveryTable::check(task::TaskKey task, const task::DeliveryOrder& order,
+                                        const OpenResults& open) const {
+  for (const auto& [key, config] : configs_) {
+    if (config.task != task || open.dropped.contains(key)) continue;
+    for (const Waiting& each : config.gave_up) {
+      if (concerns(order, each.key, false, false)) return {};
+    }
+    for (const Waiting& each : config.waiting) {
+      if (!open.settled.contains(each.key) &&
+          concerns(order, each.key, true, &each == &config.waiting.front()))
+        return {};
+    }
+  }
+  return base::fail(base::ErrorCode::not_found, order.kind == task::DeliveryOrder::Kind::skip
+                                                    ? "there is no delivery that waits"
+                                                    : "there is no delivery to send again");
+}
+
+void DeliveryTable::follow(task::TaskKey task, const task::DeliveryOrder& order, base::Timestamp now) {
+  for (auto& [key, config] : configs_) {
+    if (config.task != task) continue;
+    if (order.kind == task::DeliveryOrder::Kind::skip) {
+      skip(key, config, order, now);
+    } else {
+      resend(key, config, order, now);
+    }
+  }
+}
+
+void DeliveryTable::resend(PushConfigKey key, Config& config, const task::DeliveryOrder& order,
+                           base::Timestamp now) {
+  make_not_due(key, config);
+  const DeliveryKey first = config.waiting.empty() ? DeliveryKey() : config.waiting.front().key;
+  const base::Timestamp due = config.due;
+  bool is_resent = false;
+  for (Waiting& each : config.waiting) {
+    if (!concerns(order, each.key, true, each.key == first)) continue;
+    each.attempts = 0;
+    each.created = now;
+    is_resent = true;
+  }
+  for (auto each = config.gave_up.begin(); each != config.gave_up.end();) {
+    if (!concerns(order, each->key, false, false)) {
+      ++each;
+      continue;
+    }
+    Waiting again = std::move(*each);
+    again.attempts = 0;
+    again.created = now;
+    const auto later = std::ranges::upper_bound(config.waiting, again.event, {}, &Waiting::event);
+    config.waiting.insert(later, std::move(again));
+    each = config.gave_up.erase(each);
+    ++counts_.waiting;
+    --counts_.given_up;
+  }
+  if (config.waiting.empty()) return;
+  make_due(key, config, is_resent || config.waiting.front().key != first ? now : due);
+}
+
+void DeliveryTable::skip(PushConfigKey key, Config& config, const task::DeliveryOrder& order,
+                         base::Timestamp now) {
+  make_not_due(key, config);
+  const DeliveryKey first = config.waiting.empty() ? DeliveryKey() : config.waiting.front().key;
+  const base::Timestamp due = config.due;
+  for (auto each = config.waiting.begin(); each != config.waiting.end();) {
+    if (!concerns(order, each->key, true, each->key == first)) {
+      ++each;
+      continue;
+    }
+    each->error = "skipped by an operator";
+    config.gave_up.push_back(std::move(*each));
+    each = config.waiting.erase(each);
+    --counts_.waiting;
+    ++counts_.given_up;
+  }
+  if (config.waiting.empty()) return;
+  make_due(key, config, config.waiting.front().key != first ? now : due);
+}
+
+std::vector<DeliveryTable::Row> DeliveryTable::rows() const {
+  std::vector<Row> rows;
+  for (const auto& [key, config] : configs_) {
+    const auto add = [&](const Waiting& each, const char* state, std::optional<base::Timestamp> due) {
+      rows.push_back({each.key, config.task, each.event, config.config.url, state, each.attempts,
+                      each.created, due, each.error});
+    };
+    for (const Waiting& each : config.waiting) {
+      const bool is_first = &each == &config.waiting.front();
+      add(each, "waiting", is_first ? std::optional(config.due) : std::nullopt);
+    }
+    for (const Waiting& each : config.gave_up) add(each, "given-up", std::nullopt);
+    for (const Waiting& each : config.delivered) add(each, "delivered", std::nullopt);
+  }
+  std::ranges::sort(rows, {}, &Row::key);
+  return rows;
 }
 
 task::PushConfig DeliveryTable::config(PushConfigKey key) const {

@@ -30,6 +30,27 @@ class DeliveryTable {
   base::Result<void> check(DeliveryKey key, const OpenResults& open) const;
   void record(const DeliveryResult& result, base::Timestamp now);
 
+  // Whether a delivery of this config is neither delivered nor given up.
+  bool waits(PushConfigKey key) const { return !configs_.at(key).waiting.empty(); }
+  // Whether there is something to do: not_found if not.
+  base::Result<void> check(task::TaskKey task, const task::DeliveryOrder& order,
+                           const OpenResults& open) const;
+  void follow(task::TaskKey task, const task::DeliveryOrder& order, base::Timestamp now);
+
+  // A delivery as operators see it.
+  struct Row {
+    DeliveryKey key;
+    task::TaskKey task;
+    task::EventNumber event;
+    std::string url, state;
+    int attempts = 0;
+    base::Timestamp created{};
+    std::optional<base::Timestamp> due;
+    std::string error;
+  };
+  // In order of keys.
+  std::vector<Row> rows() const;
+
   task::PushConfig config(PushConfigKey key) const;
   // As DeliveryStore has them.
   std::vector<Delivery> due(base::Timestamp now, int limit) const;
@@ -42,16 +63,21 @@ class DeliveryTable {
     task::EventNumber event;
     int attempts;
     base::Timestamp created;
+    std::string error = {};
   };
   struct Config {
     task::TaskKey task;
     std::string account;  // whose share of the places its deliveries take
     task::PushConfig config;
-    std::deque<Waiting> waiting;          // in the order of their events
+    std::deque<Waiting> waiting;  // in the order of their events
+    std::vector<Waiting> gave_up, delivered;
     std::vector<DeliveryKey> deliveries;  // all that it has had
     base::Timestamp due{};                // of the first that waits
-    std::int64_t given_up = 0;
   };
+  // Whether the order is about this one, which waits in this place or was given up.
+  static bool concerns(const task::DeliveryOrder& order, DeliveryKey key, bool waits, bool is_first);
+  void resend(PushConfigKey key, Config& config, const task::DeliveryOrder& order, base::Timestamp now);
+  void skip(PushConfigKey key, Config& config, const task::DeliveryOrder& order, base::Timestamp now);
 
   void make_due(PushConfigKey key, Config& config, base::Timestamp due);
   void make_not_due(PushConfigKey key, const Config& config);

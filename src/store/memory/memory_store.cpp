@@ -6,6 +6,7 @@
 
 #include "store/event_codec.h"
 #include "store/log_reads.h"
+#include "store/task_filter.h"
 #include "task/fold.h"
 
 namespace baton::store {
@@ -132,7 +133,8 @@ Result<void> MemoryStore::check(const task::Change& change, base::Timestamp at) 
 
 Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
-  if (!change.create && row.head.key != change.task) return no_task();
+  const bool is_there = row.head.key == change.task && !group_.gone.contains(change.task);
+  if (!change.create && !is_there) return no_task();
   const base::Timestamp at = now();
   if (auto checked = check(change, at); !checked) return fail(checked.error());
   TaskRow fresh;
@@ -145,6 +147,7 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
   const auto bytes = stored_bytes(change.events);
   if (!bytes) return fail(bytes.error());
   if (auto room = check_room(after, change); !room) return fail(room.error());
+  if (auto checked = check_order(after.head.key, change); !checked) return fail(checked.error());
 
   memory::Step step;
   after.head = std::move(applied->head);
@@ -156,13 +159,16 @@ Result<Committed> MemoryStore::apply(task::Change& change, TaskRow& row) {
     group_.ids.insert(name_of(*change.create));
     group_.tasks.insert(after.head.key);
     step.metadata = change.create->metadata;
+    step.schedule = change.create->schedule;
   }
   note_push(change, after, step);
   for (auto& [id, place] : applied->artifacts) after.artifacts.insert_or_assign(id, place);
   committed.events = numbered(std::move(change.events), before, at);
   note_waiting(after, committed.events);
   step.deliveries = deliveries_of(after, committed.events);
-  committed.deliveries = static_cast<int>(step.deliveries.size());
+  committed.deliveries = static_cast<int>(step.deliveries.size()) + (change.deliveries ? 1 : 0);
+  step.order = change.deliveries;
+  if (change.audit) step.audit = with_subject(*change.audit, after.head);
   if (change.send) group_.sends.push_back(*change.send);
   step.send = change.send;
   step.request = change.request;
@@ -205,15 +211,6 @@ void MemoryStore::note_push(const task::Change& change, TaskRow& row, memory::St
   step.dropped = dropped->key;
   group_.results.dropped.insert(dropped->key);
   std::erase_if(*row.configs, [&](const TaskRow::Config& config) { return config.key == step.dropped; });
-}
-
-Result<void> MemoryStore::record(const DeliveryResult& result) {
-  const auto checked = state_.with(
-      [&](const State& state) { return state.tables.deliveries().check(result.key, group_.results); });
-  if (!checked) return checked;
-  if (result.kind != DeliveryResult::Kind::retry) group_.results.settled.insert(result.key);
-  group_.entries.emplace_back(memory::Recorded{result, now()});
-  return {};
 }
 
 Result<void> MemoryStore::commit() {
@@ -361,39 +358,6 @@ Result<ListPage> MemoryStore::list(const task::ListFilter& filter) const {
 
 Result<std::vector<task::TaskHead>> MemoryStore::open_tasks(Open which, task::TaskKey key, int limit) const {
   return state_.with([&](const State& state) { return state.tables.open_tasks(which, key, limit); });
-}
-
-Result<std::vector<Delivery>> MemoryStore::due_deliveries(base::Timestamp now, int limit) const {
-  return state_.with([&](const State& state) {
-    std::vector<Delivery> due = state.tables.deliveries().due(now, limit);
-    for (Delivery& delivery : due) {
-      for (const auto& [number, request] : state.tables.task(delivery.task)->requests) {
-        if (number.value <= delivery.event.value + 1 && !request.trace.empty())
-          delivery.trace = request.trace;
-      }
-    }
-    return due;
-  });
-}
-
-Result<std::optional<base::Timestamp>> MemoryStore::next_due() const {
-  return state_.with([](const State& state) { return state.tables.deliveries().next_due(); });
-}
-
-Result<std::vector<task::PushConfig>> MemoryStore::configs(task::TaskKey key) const {
-  return state_.with([&](const State& state) {
-    std::vector<task::PushConfig> found;
-    const MemoryTask* task = state.tables.task(key);
-    if (task == nullptr) return found;
-    for (const TaskRow::Config& config : task->configs) {
-      found.push_back(state.tables.deliveries().config(config.key));
-    }
-    return found;
-  });
-}
-
-Result<DeliveryStore::Counts> MemoryStore::delivery_counts() const {
-  return state_.with([](const State& state) { return state.tables.deliveries().counts(); });
 }
 
 }  // namespace baton::store

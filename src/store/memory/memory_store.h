@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "store/memory/tables.h"
+#include "store/operator_store.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store {
@@ -26,7 +28,10 @@ struct MemoryOptions {
   bool keeps_flushed = false;
 };
 
-class MemoryStore final : public TaskStore, public DeliveryStore {
+class MemoryStore final : public TaskStore,
+                          public DeliveryStore,
+                          public OperatorStore,
+                          public RetentionStore {
  public:
   // `clock` must outlive the store.
   explicit MemoryStore(const base::Clock& clock, const MemoryOptions& options = {});
@@ -62,6 +67,27 @@ class MemoryStore final : public TaskStore, public DeliveryStore {
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override;
   base::Result<Counts> delivery_counts() const override;
 
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override;
+  base::Result<task::TaskKey> last_made(base::Timestamp time) const override;
+  base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override;
+  bool kept_before() const override { return false; }
+  base::Result<std::vector<Removed>> remove(const Removal& removal) override;
+  base::Result<bool> tidy(std::int64_t) override { return false; }
+  base::Result<TaskPage> page(const TaskQuery& query) const override;
+  base::Result<TaskCount> count(const TaskFilter& filter) const override;
+  base::Result<std::vector<AgentCounts>> counts_by_agent() const override;
+  base::Result<TaskLine> line(task::TaskKey key) const override;
+  base::Result<DeliveryPage> deliveries(const DeliveryFilter& filter, std::int64_t before,
+                                        int limit) const override;
+  base::Result<DeliveryLine> delivery(DeliveryKey key) const override;
+  base::Result<AuditPage> audit(const AuditFilter& filter, std::int64_t before, int limit) const override;
+  base::Result<std::vector<AgentControl>> agent_controls() const override;
+  base::Result<std::vector<BulkJob>> bulk_jobs(int limit) const override;
+  base::Result<BulkJob> bulk_job(task::BulkJobKey key) const override;
+  base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
+                                                 bool open) const override;
+  base::Result<void> write(const OperatorWrite& write) override;
+
  private:
   struct State {
     memory::Tables tables;
@@ -75,15 +101,19 @@ class MemoryStore final : public TaskStore, public DeliveryStore {
     std::set<std::tuple<task::AgentName, task::Caller, task::TaskId>> ids;  // of the new tasks
     std::set<task::TaskKey> tasks;                                          // the new ones
     std::map<memory::Tables::ContextName, task::ContextKey> contexts;
+    std::set<task::TaskKey> gone;
     memory::OpenResults results;
+    std::vector<task::BulkJobKey> jobs;  // the new ones
   };
 
   base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }
   template <class InGroup, class InTables>
   bool has(InGroup&& in_group, InTables&& in_tables) const;
   base::Result<void> check(const task::Change& change, base::Timestamp at) const;
+  base::Result<void> check_order(task::TaskKey key, const task::Change& change);
   bool enter_context(task::TaskHead& head);
   void note_push(const task::Change& change, TaskRow& row, memory::Step& step);
+  bool may_go(const memory::Tables& tables, const Removal::One& one, bool erases) const;
   // The task's events from the one after `after` to `last`.
   std::vector<task::EventPtr> log(task::TaskKey key, task::EventNumber after, task::EventNumber last) const;
 

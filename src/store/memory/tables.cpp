@@ -31,8 +31,30 @@ void Tables::take(const Step& step) {
   task.log.insert(task.log.end(), step.events.begin(), step.events.end());
   if (step.request) task.requests.insert_or_assign(step.message, *step.request);
   if (step.send) remember(step, before.last_event);
+  if (step.order) deliveries_.follow(step.head.key, *step.order, step.at);
   for (const auto& [config, event] : step.deliveries) deliveries_.add(config, event, step.at);
+  if (step.audit) operators_.take(*step.audit, step.at);
   forget_history(before, task.head, task.requests);
+}
+
+void Tables::take(const Gone& gone) {
+  for (const task::TaskKey key : gone.tasks) {
+    const MemoryTask& task = tasks_.at(key);
+    const task::TaskHead& head = task.head;
+    for (const TaskRow::Config& config : task.configs) deliveries_.drop(config.key);
+    task::TaskHead hidden = head;
+    hidden.hidden = true;
+    move_in_lists(head, hidden);
+    ids_.erase({head.agent, head.caller, head.id});
+    std::erase(in_context_.at(head.context_key), key);
+    if (in_context_.at(head.context_key).empty()) {
+      in_context_.erase(head.context_key);
+      contexts_.erase({head.agent, head.caller, head.context});
+    }
+    if (head.parent) std::erase(children_[head.parent], key);
+    children_.erase(key);
+    tasks_.erase(key);
+  }
 }
 
 // The new task, without what the step does to it.
@@ -45,6 +67,7 @@ MemoryTask& Tables::create(const Step& step) {
   MemoryTask& task = tasks_[head.key];
   task.created = step.at;
   task.metadata = *step.metadata;
+  task.schedule = step.schedule;
   task.head.hidden = true;
   return task;
 }
@@ -177,6 +200,43 @@ std::vector<task::TaskHead> Tables::open_tasks(TaskStore::Open which, task::Task
     }
   }
   return found;
+}
+
+std::vector<task::TaskHead> Tables::all_tasks(task::TaskKey after, int limit) const {
+  std::vector<task::TaskHead> found;
+  for (auto next = tasks_.upper_bound(after); next != tasks_.end() && std::ssize(found) < limit; ++next) {
+    found.push_back(next->second.head);
+  }
+  return found;
+}
+
+task::TaskKey Tables::last_made(base::Timestamp time) const {
+  for (auto task = tasks_.rbegin(); task != tasks_.rend(); ++task) {
+    if (task->second.created <= time) return task->first;
+  }
+  return {};
+}
+
+std::vector<TreeMember> Tables::tree(task::TaskKey root) const {
+  std::vector<TreeMember> members;
+  const auto add = [&](task::TaskKey key) {
+    const MemoryTask& task = tasks_.at(key);
+    const bool delivers = std::ranges::any_of(
+        task.configs, [&](const TaskRow::Config& config) { return deliveries_.waits(config.key); });
+    members.push_back({task.head, delivers});
+  };
+  if (tasks_.contains(root)) add(root);
+  for (std::size_t next = 0; next < members.size(); ++next) {
+    const auto children = children_.find(members[next].head.key);
+    if (children != children_.end()) std::ranges::for_each(children->second, add);
+  }
+  return members;
+}
+
+bool Tables::has_children(task::TaskKey key, const std::set<task::TaskKey>& but) const {
+  const auto children = children_.find(key);
+  return children != children_.end() &&
+         !std::ranges::all_of(children->second, [&](task::TaskKey child) { return but.contains(child); });
 }
 
 }  // namespace baton::store::memory

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "store/memory/delivery_table.h"
+#include "store/memory/operator_table.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store::memory {
@@ -32,13 +34,25 @@ struct Step {
   std::optional<task::PushConfig> push;
   PushConfigKey push_key, dropped;
   std::vector<std::pair<PushConfigKey, task::EventNumber>> deliveries;
+  std::optional<task::DeliveryOrder> order;
+  std::optional<task::AuditEntry> audit;
+  std::string schedule;  // of a new task
 };
 // An accepted delivery result.
 struct Recorded {
   DeliveryResult result;
   base::Timestamp at{};
 };
-using Entry = std::variant<Step, Recorded>;
+// Tasks that go.
+struct Gone {
+  std::vector<task::TaskKey> tasks;
+};
+// What an operator has written.
+struct OperatorEntry {
+  OperatorWrite write;
+  base::Timestamp at{};
+};
+using Entry = std::variant<Step, Recorded, Gone, OperatorEntry>;
 
 struct MemoryTask {
   task::TaskHead head;
@@ -47,6 +61,7 @@ struct MemoryTask {
   std::vector<task::EventPtr> log;  // event n is at n - 1
   std::map<task::EventNumber, task::RequestData> requests;
   std::vector<TaskRow::Config> configs;  // in the order of their creation
+  std::string schedule;
 };
 
 class Tables {
@@ -72,8 +87,21 @@ class Tables {
   // As TaskStore has them.
   ListPage list(const task::ListFilter& filter) const;
   std::vector<task::TaskHead> open_tasks(TaskStore::Open which, task::TaskKey key, int limit) const;
+  // As RetentionStore has them.
+  std::vector<task::TaskHead> all_tasks(task::TaskKey after, int limit) const;
+  task::TaskKey last_made(base::Timestamp time) const;
+  std::vector<TreeMember> tree(task::TaskKey root) const;
+  bool has_children(task::TaskKey key, const std::set<task::TaskKey>& but) const;
 
   const DeliveryTable& deliveries() const { return deliveries_; }
+  const OperatorTable& operators() const { return operators_; }
+  // As OperatorStore has them.
+  TaskPage page(const TaskQuery& query) const;
+  TaskCount count(const TaskFilter& filter) const;
+  std::vector<OperatorStore::AgentCounts> counts_by_agent() const;
+  TaskLine line(const MemoryTask& task) const;
+  DeliveryPage deliveries(const DeliveryFilter& filter, std::int64_t before, int limit) const;
+  std::optional<DeliveryLine> delivery(DeliveryKey key) const;
 
  private:
   // Whose, and of which state; of any without one.
@@ -87,6 +115,10 @@ class Tables {
 
   void take(const Step& step);
   void take(const Recorded& recorded) { deliveries_.record(recorded.result, recorded.at); }
+  void take(const Gone& gone);
+  void take(const OperatorEntry& entry) { operators_.take(entry.write, entry.at); }
+  std::optional<TaskLine> line_if_passing(const TaskFilter& filter, const MemoryTask& task) const;
+  DeliveryLine line_of(const DeliveryTable::Row& row) const;
   MemoryTask& create(const Step& step);
   void take_push(const Step& step, MemoryTask& task);
   void remember(const Step& step, task::EventNumber before);
@@ -103,6 +135,7 @@ class Tables {
   std::map<Half, Send> sends_;
   std::deque<std::pair<base::Timestamp, Half>> sends_by_age_;
   DeliveryTable deliveries_;
+  OperatorTable operators_;
 };
 
 }  // namespace baton::store::memory

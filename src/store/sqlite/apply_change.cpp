@@ -7,9 +7,12 @@
 #include "store/log_reads.h"
 #include "store/own_context.h"
 #include "store/sqlite/context_rows.h"
+#include "store/sqlite/delivery_rows.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/log_rows.h"
+#include "store/sqlite/operator_rows.h"
 #include "store/sqlite/push_rows.h"
+#include "store/task_filter.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -118,6 +121,12 @@ int write_step(WriteState& state, TaskRow& task, task::EventNumber before, Step&
   }
   if (change.send) state.sends().add(connection, *change.send, {key, before}, now);
   int deliveries = 0;
+  if (change.deliveries) {
+    follow_order(connection, key, *change.deliveries, now);
+    state.note_resent(task);
+    ++deliveries;
+  }
+  if (change.audit) insert_audit(connection, with_subject(*change.audit, task.head), now);
   for (std::size_t i = 0; i < change.events.size(); ++i) {
     const task::EventNumber number{before.value + 1 + static_cast<std::int64_t>(i)};
     deliveries += add_deliveries(state, task, number, change.events[i], now);
@@ -165,6 +174,10 @@ Result<Step> plan(WriteState& state, TaskRow& task, task::Change& change, base::
   auto encoded = encode(change.events);
   if (!encoded) return fail(encoded.error());
   if (auto checked = check_push(state, task, change); !checked) return fail(checked.error());
+  if (change.deliveries) {
+    auto checked = check_order(state.connection(), task.head.key, *change.deliveries);
+    if (!checked) return fail(checked.error());
+  }
   applied->head.bytes += bytes_of(*encoded);
   return Step{std::move(*applied), std::move(*encoded)};
 }
@@ -203,12 +216,13 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   if (!step) return fail(step.error());
 
   task::TaskHead& head = fresh.head = std::move(step->applied.head);
+  head.key = state.new_task_key();
   fresh.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
   fresh.alone = is_alone(task, fresh.indexed);
   fresh.joins_seen = state.joins();
   const auto new_context = fresh.alone ? true : enter_context(state, head, task);
   if (!new_context) return fail(new_context.error());
-  head.key = insert_task(state.connection(), fresh, task);
+  insert_task(state.connection(), fresh, task);
   if (waits_otherwise({}, head)) update_waits(state.connection(), fresh);
   if (head.budget) update_budget(state.connection(), fresh);
   if (fresh.alone) head.context_key = own_context_key(head.key);

@@ -196,16 +196,24 @@ std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open w
                    "tasks t INDEXED BY tasks_unfinished");
   static const std::string kChildren = select_heads(
       "WHERE t.parent_key = ? AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
-      "AND t.detached = 0 ORDER BY t.task_key LIMIT ?");
+      "AND t.detached = 0 ORDER BY t.task_key LIMIT ?",
+      "tasks t INDEXED BY tasks_open_children");
   static const std::string kOrphans = select_heads(
       "JOIN tasks p ON p.task_key = t.parent_key "
       "WHERE t.parent_key IS NOT NULL AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
       "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') AND t.detached = 0 AND t.task_key > ? "
-      "ORDER BY t.task_key LIMIT ?");
+      "ORDER BY t.task_key LIMIT ?",
+      "tasks t INDEXED BY tasks_open_children");
   const std::string& sql = which == TaskStore::Open::unfinished ? kUnfinished
                            : which == TaskStore::Open::children ? kChildren
                                                                 : kOrphans;
   Query query = connection.query(sql.c_str(), key, limit);
+  return all_of(query);
+}
+
+std::vector<task::TaskHead> heads_after(Connection& connection, task::TaskKey after, int limit) {
+  static const std::string kAfter = select_heads("WHERE t.task_key > ? ORDER BY t.task_key LIMIT ?");
+  Query query = connection.query(kAfter.c_str(), after, limit);
   return all_of(query);
 }
 
@@ -256,14 +264,20 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
       agent, caller, std::string(task::name_of(state)), more);
 }
 
-task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task) {
+void drop_total_of_none(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                        task::State state) {
+  connection.run("DELETE FROM task_totals WHERE agent = ? AND caller = ? AND state = ? AND tasks = 0", agent,
+                 caller, std::string(task::name_of(state)));
+}
+
+void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task) {
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, created_ms, version, "
       "state, status_event, last_event, turn, turn_state, attempt, turn_message, waiting_messages, "
       "cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, hidden, turn_begin, "
-      "awaited, detached) "
+      "awaited, detached, task_key) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-      "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
+      "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
   const task::TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
                  task.parent, static_cast<int>(task.origin), base::to_ms(row.created), head.version,
@@ -271,12 +285,15 @@ task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
                  base::to_ms(head.status_at), row.indexed, static_cast<std::int64_t>(head.bytes), head.hidden,
-                 head.turn_begin, head.awaited, head.detached);
-  const task::TaskKey key{connection.last_key()};
+                 head.turn_begin, head.awaited, head.detached, head.key);
   if (!task.metadata.empty()) {
-    connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key, task.metadata.text);
+    connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", head.key,
+                   task.metadata.text);
   }
-  return key;
+  if (!task.schedule.empty()) {
+    connection.run("INSERT INTO scheduled_tasks (task_key, agent, schedule) VALUES (?, ?, ?)", head.key,
+                   task.agent, task.schedule);
+  }
 }
 
 void update_head(Connection& connection, const TaskRow& row) {

@@ -15,13 +15,18 @@ std::optional<TaskRow> find_head(Connection& connection, const task::TaskRef& re
 bool task_exists(Connection& connection, task::TaskKey key);
 std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open which, task::TaskKey key,
                                        int limit);
+// At most `limit` of all tasks with keys above `after`, in order.
+std::vector<task::TaskHead> heads_after(Connection& connection, task::TaskKey after, int limit);
 ListPage list_heads(Connection& connection, const task::ListFilter& filter);
 // Adds `more` to the caller's count of tasks at rest in this state.
 void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                   task::State state, std::int64_t more);
+// Deletes that count if it is 0: the caller may have been erased.
+void drop_total_of_none(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
+                        task::State state);
 
-// Inserts a task and returns its key; `row.head` has none.
-task::TaskKey insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task);
+// Inserts a task with the key of `row.head`.
+void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task);
 // Updates all mutable columns except the status and those of update_waits.
 void update_head(Connection& connection, const TaskRow& row);
 // Also updates the status. Separate, because this rewrites an index used for listing tasks.

@@ -30,9 +30,15 @@ TaskRow::Config* find_config(std::vector<TaskRow::Config>& configs, const task::
   return found == configs.end() ? nullptr : &*found;
 }
 
-// A config's waiting deliveries are its last ones, so the last one shows whether there are any.
-bool has_waiting(Connection& connection, PushConfigKey config) {
-  Query query = connection.query(
+// A config's waiting deliveries are its last ones, so the last one shows whether there are any; unless an
+// operator has had earlier ones sent again.
+bool has_waiting(WriteState& state, PushConfigKey config) {
+  if (state.may_resend(config)) {
+    return state.connection()
+        .query("SELECT 1 FROM deliveries WHERE config_key = ? AND due_ms IS NOT NULL", config)
+        .step();
+  }
+  Query query = state.connection().query(
       "SELECT state = 'waiting' FROM deliveries WHERE config_key = ? ORDER BY event_number DESC LIMIT 1",
       config);
   return query.step() && query.truth(0);
@@ -42,7 +48,7 @@ bool has_waiting(Connection& connection, PushConfigKey config) {
 void advance(Connection& connection, std::int64_t config, std::int64_t event, base::Timestamp now) {
   connection.run(
       "UPDATE deliveries SET due_ms = ?3 WHERE delivery_key = (SELECT delivery_key FROM deliveries "
-      "WHERE config_key = ?1 AND event_number > ?2 ORDER BY event_number LIMIT 1)",
+      "WHERE config_key = ?1 AND event_number > ?2 AND state = 'waiting' ORDER BY event_number LIMIT 1)",
       config, event, base::to_ms(now));
 }
 
@@ -151,7 +157,7 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
   int written = 0;
   for (const TaskRow::Config& config : state.configs(task)) {
     if (!task::webhook_hears(config.version, body)) continue;
-    const bool first = !has_waiting(connection, config.key);
+    const bool first = !has_waiting(state, config.key);
     connection.run(
         "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
         "created_ms, "

@@ -10,11 +10,16 @@
 #include "store/sqlite/checkpoints.h"
 #include "store/sqlite/connection_pool.h"
 #include "store/sqlite/context_rows.h"
+#include "store/sqlite/delivery_rows.h"
 #include "store/sqlite/errors.h"
 #include "store/sqlite/file_lock.h"
 #include "store/sqlite/migrations.h"
+#include "store/sqlite/operator_rows.h"
 #include "store/sqlite/push_rows.h"
+#include "store/sqlite/removed_rows.h"
 #include "store/sqlite/send_index.h"
+#include "store/sqlite/set_up.h"
+#include "store/sqlite/task_pages.h"
 #include "store/sqlite/task_reader.h"
 #include "store/sqlite/wal_file.h"
 
@@ -26,9 +31,7 @@ using base::Result;
 
 namespace {
 
-// A log that has grown is truncated to 64 MiB. A small page cache is fast because it fits the processor's
-// cache: writes mostly go where the last ones went, and the system caches the rest.
-constexpr char kWriterPragmas[] = "PRAGMA journal_size_limit=67108864; PRAGMA cache_size=-2048;";
+constexpr int kOperatorReaders = 2;  // their reads are long: callers' do not wait for them
 constexpr char kReaderPragmas[] = "PRAGMA query_only=ON; PRAGMA cache_size=-16384;";
 
 // SQLite's statistics take a lock per memory allocation. Takes effect only before the program's first
@@ -46,39 +49,6 @@ void make_private(const std::string& path) {
 base::Error at_start(const std::string& path, base::Error error) {
   error.for_log = path + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
   return error;
-}
-
-// If the clock was ahead in an earlier run, makes work scheduled in the future due now.
-void forget_future(sqlite::Connection& writer, base::Timestamp now) {
-  constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
-  writer.begin();
-  sqlite::pull_in_deliveries(writer, now, now + kRetryMax);
-  sqlite::pull_in_sends(writer, now);
-  writer.commit();
-}
-
-Result<void> set_up(sqlite::Connection& writer, const SqliteOptions& options, const base::Clock& clock) {
-  SQLite::Database& database = writer.database();
-  // Checked before anything is written: it may be another program's file.
-  auto migrated = sqlite::migrate(writer, base::embedded_files(), clock.now(), options.on_upgrade);
-  if (!migrated) return migrated;
-  if (database.execAndGet("PRAGMA journal_mode=WAL").getString() != "wal") {
-    return fail(ErrorCode::unavailable, "the database cannot be opened",
-                "no write-ahead log on this file system");
-  }
-  database.exec(kWriterPragmas);
-  database.exec(options.checks_references ? "PRAGMA foreign_keys=ON" : "PRAGMA foreign_keys=OFF");
-  // After a migration renamed a table, SQLite reads the schema while changing the journal mode, and keeps the
-  // lock until the next read. Without this read a checkpoint would be refused.
-  database.execAndGet("SELECT count(*) FROM sqlite_schema");
-  // An earlier run's log may be only in the system's memory and not on disk. Move it into the database before
-  // readers show it and other commits follow it.
-  if (database.execAndGet("PRAGMA wal_checkpoint(TRUNCATE)").getInt() != 0) {
-    return fail(ErrorCode::unavailable, "the database cannot be opened",
-                "another program reads it and keeps the log of an earlier run from being stored");
-  }
-  forget_future(writer, clock.now());
-  return {};
 }
 
 Result<TaskRow> found(std::optional<TaskRow> row) {
@@ -104,11 +74,13 @@ struct SqliteStore::Parts {
         clock(clock_used) {}
 
   void start(const SqliteOptions& options) {
+    kept_before = writer.database().execAndGet("SELECT kept_before FROM retention").getInt() != 0;
     server_name = writer.database().execAndGet("SELECT name FROM server").getString();
     sends.refresh(writer);
     state.start();
     checkpoints.emplace(options.path, writer);
     readers.emplace(options.path, options.readers, kReaderPragmas);
+    operators.emplace(options.path, kOperatorReaders, kReaderPragmas);
   }
 
   void begin() {
@@ -132,8 +104,9 @@ struct SqliteStore::Parts {
   sqlite::WriteState state;
   const base::Clock& clock;
   std::string server_name;
+  bool kept_before = false;
   bool group_is_open = false;
-  std::optional<sqlite::ConnectionPool> readers;
+  std::optional<sqlite::ConnectionPool> readers, operators;
   std::optional<sqlite::WalFile> wal;
   std::optional<sqlite::Checkpoints> checkpoints;
 };
@@ -146,7 +119,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
   if (!lock) return fail(at_start(options.path, lock.error()));
   try {
     auto parts = std::make_unique<Parts>(std::move(*lock), options, clock);
-    if (auto ready = set_up(parts->writer, options, clock); !ready) {
+    if (auto ready = sqlite::set_up(parts->writer, options, clock); !ready) {
       return fail(at_start(options.path, ready.error()));
     }
     auto wal = sqlite::WalFile::open(parts->writer.log_path());
@@ -323,6 +296,102 @@ Result<std::optional<base::Timestamp>> SqliteStore::next_due() const {
 Result<DeliveryStore::Counts> SqliteStore::delivery_counts() const {
   return reading("counting deliveries",
                  [&](auto& connection) -> Result<Counts> { return sqlite::delivery_counts(connection); });
+}
+
+Result<std::vector<task::TaskHead>> SqliteStore::all_tasks(task::TaskKey after, int limit) const {
+  return reading("reading tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
+    return sqlite::heads_after(connection, after, limit);
+  });
+}
+
+Result<task::TaskKey> SqliteStore::last_made(base::Timestamp time) const {
+  return reading("finding a time", [&](auto& connection) -> Result<task::TaskKey> {
+    return sqlite::last_made(connection, time);
+  });
+}
+
+Result<std::vector<TreeMember>> SqliteStore::tree(task::TaskKey root, int most) const {
+  return reading("reading a tree",
+                 [&](auto& connection) { return sqlite::read_tree(connection, root, most); });
+}
+
+bool SqliteStore::kept_before() const {
+  return parts_->kept_before;
+}
+
+Result<std::vector<Removed>> SqliteStore::remove(const Removal& removal) {
+  return writing("removing tasks", [&] { return sqlite::remove_tasks(parts_->state, removal); });
+}
+
+Result<bool> SqliteStore::tidy(std::int64_t spare_pages) {
+  return writing("tidying", [&]() -> Result<bool> { return sqlite::tidy(parts_->state, spare_pages); });
+}
+
+// As `reading`, for an operator.
+template <class T, class F>
+Result<T> SqliteStore::looking(const char* doing, F&& work) const {
+  return sqlite::catching(doing, [&]() -> Result<T> {
+    auto lent = parts_->operators->lend();
+    const sqlite::Snapshot snapshot(*lent);
+    return work(*lent);
+  });
+}
+
+Result<TaskPage> SqliteStore::page(const TaskQuery& query) const {
+  return looking<TaskPage>("listing", [&](auto& on) { return sqlite::read_page(on, query); });
+}
+
+Result<TaskCount> SqliteStore::count(const TaskFilter& filter) const {
+  return looking<TaskCount>("counting tasks", [&](auto& on) { return sqlite::count_tasks(on, filter); });
+}
+
+Result<std::vector<OperatorStore::AgentCounts>> SqliteStore::counts_by_agent() const {
+  return looking<std::vector<AgentCounts>>("counting", [](auto& on) { return sqlite::counts_by_agent(on); });
+}
+
+Result<TaskLine> SqliteStore::line(task::TaskKey key) const {
+  return looking<TaskLine>("reading a line", [&](auto& on) { return sqlite::read_line(on, key); });
+}
+
+Result<DeliveryPage> SqliteStore::deliveries(const DeliveryFilter& filter, std::int64_t before,
+                                             int limit) const {
+  return looking<DeliveryPage>("listing deliveries",
+                               [&](auto& on) { return sqlite::read_deliveries(on, filter, before, limit); });
+}
+
+Result<DeliveryLine> SqliteStore::delivery(DeliveryKey key) const {
+  return looking<DeliveryLine>("finding a delivery",
+                               [&](auto& on) { return sqlite::read_delivery(on, key); });
+}
+
+Result<AuditPage> SqliteStore::audit(const AuditFilter& filter, std::int64_t before, int limit) const {
+  return looking<AuditPage>("reading the audit",
+                            [&](auto& on) { return sqlite::read_audit(on, filter, before, limit); });
+}
+
+Result<std::vector<AgentControl>> SqliteStore::agent_controls() const {
+  return looking<std::vector<AgentControl>>("reading controls",
+                                            [](auto& on) { return sqlite::read_controls(on); });
+}
+
+Result<std::vector<BulkJob>> SqliteStore::bulk_jobs(int limit) const {
+  return looking<std::vector<BulkJob>>("listing jobs",
+                                       [&](auto& on) { return sqlite::read_jobs(on, limit); });
+}
+
+Result<BulkJob> SqliteStore::bulk_job(task::BulkJobKey key) const {
+  return looking<BulkJob>("finding a job", [&](auto& on) { return sqlite::read_job(on, key); });
+}
+
+Result<std::vector<BulkItem>> SqliteStore::bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
+                                                      bool open) const {
+  return looking<std::vector<BulkItem>>(
+      "reading a job", [&](auto& on) { return sqlite::read_items(on, job, after, limit, open); });
+}
+
+Result<void> SqliteStore::write(const OperatorWrite& write) {
+  return writing("writing for an operator",
+                 [&] { return sqlite::write_for_operator(parts_->writer, write, parts_->state.now()); });
 }
 
 }  // namespace baton::store

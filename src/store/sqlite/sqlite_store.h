@@ -15,6 +15,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "store/operator_store.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store {
@@ -32,7 +34,10 @@ struct SqliteOptions {
   base::Duration send_retention = std::chrono::hours(24);
 };
 
-class SqliteStore final : public TaskStore, public DeliveryStore {
+class SqliteStore final : public TaskStore,
+                          public DeliveryStore,
+                          public OperatorStore,
+                          public RetentionStore {
  public:
   // Opens the database, creating or upgrading it as needed. Fails with already_exists (another Baton has it
   // open), unsupported (a newer Baton wrote it, or one before this schema), invalid_argument (not a database,
@@ -70,6 +75,27 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const override;
   base::Result<Counts> delivery_counts() const override;
 
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override;
+  base::Result<task::TaskKey> last_made(base::Timestamp time) const override;
+  base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override;
+  bool kept_before() const override;
+  base::Result<std::vector<Removed>> remove(const Removal& removal) override;
+  base::Result<bool> tidy(std::int64_t spare_pages) override;
+  base::Result<TaskPage> page(const TaskQuery& query) const override;
+  base::Result<TaskCount> count(const TaskFilter& filter) const override;
+  base::Result<std::vector<AgentCounts>> counts_by_agent() const override;
+  base::Result<TaskLine> line(task::TaskKey key) const override;
+  base::Result<DeliveryPage> deliveries(const DeliveryFilter& filter, std::int64_t before,
+                                        int limit) const override;
+  base::Result<DeliveryLine> delivery(DeliveryKey key) const override;
+  base::Result<AuditPage> audit(const AuditFilter& filter, std::int64_t before, int limit) const override;
+  base::Result<std::vector<AgentControl>> agent_controls() const override;
+  base::Result<std::vector<BulkJob>> bulk_jobs(int limit) const override;
+  base::Result<BulkJob> bulk_job(task::BulkJobKey key) const override;
+  base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
+                                                 bool open) const override;
+  base::Result<void> write(const OperatorWrite& write) override;
+
  private:
   struct Parts;
   explicit SqliteStore(std::unique_ptr<Parts> parts);
@@ -78,6 +104,8 @@ class SqliteStore final : public TaskStore, public DeliveryStore {
   auto writing(const char* doing, F&& work) -> decltype(work());
   template <class F>
   auto reading(const char* doing, F&& work) const;
+  template <class T, class F>
+  base::Result<T> looking(const char* doing, F&& work) const;
 
   std::unique_ptr<Parts> parts_;
 };

@@ -14,8 +14,15 @@ std::int64_t largest_key(Connection& connection, const char* sql) {
 }  // namespace
 
 void WriteState::start() {
+  last_task_ = std::max(largest_key(connection_, "SELECT max(task_key) FROM tasks"),
+                        largest_key(connection_, "SELECT last_task FROM retention"));
   last_config_ = largest_key(connection_, "SELECT max(config_key) FROM push_configs");
   last_delivery_ = largest_key(connection_, "SELECT max(delivery_key) FROM deliveries");
+  Query resent = connection_.query(
+      "SELECT d.config_key FROM deliveries d WHERE d.due_ms IS NOT NULL AND (SELECT l.state FROM deliveries "
+      "l "
+      "WHERE l.config_key = d.config_key ORDER BY l.event_number DESC LIMIT 1) <> 'waiting'");
+  while (resent.step()) resent_.insert({resent.integer(0)});
 }
 
 const task::ArtifactPlaces& WriteState::artifacts(TaskRow& task, const task::Change& change) {
@@ -62,6 +69,7 @@ void WriteState::write_totals() {
   for (const auto& [whose, more] : totals_) {
     const auto& [agent, caller, state] = whose;
     if (more != 0) add_to_total(connection_, agent, caller, state, more);
+    if (more < 0) drop_total_of_none(connection_, agent, caller, state);
   }
   totals_.clear();
 }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,19 @@ class WriteState {
   // Adds to the row the task's artifacts that the change names, and perhaps more.
   const task::ArtifactPlaces& artifacts(TaskRow& task, const task::Change& change);
   std::vector<TaskRow::Config>& configs(TaskRow& task);
+  // Not that of a task that is gone: sends remember it.
+  task::TaskKey new_task_key() { return {++last_task_}; }
   // Keys of configs and deliveries are not reused while the program runs, even if their rows are deleted: the
   // result of an old delivery may still arrive.
   PushConfigKey new_config_key() { return {++last_config_}; }
   DeliveryKey new_delivery_key() { return {++last_delivery_}; }
+
+  // Notes that an operator has had deliveries of this task's configs sent again.
+  void note_resent(TaskRow& task) {
+    for (const TaskRow::Config& config : configs(task)) resent_.insert(config.key);
+  }
+  // Whether deliveries of the config that wait may lie before others that do not.
+  bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
 
   SendIndex& sends() {
     sends_.refresh(connection_);
@@ -72,7 +82,9 @@ class WriteState {
   const int short_events_max_;
   base::Timestamp last_{};
   std::int64_t joins_ = 1;
+  std::int64_t last_task_ = 0;                        // the largest key that there was
   std::int64_t last_config_ = 0, last_delivery_ = 0;  // the largest keys that there were
+  std::unordered_set<PushConfigKey> resent_;          // and perhaps more
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
 };

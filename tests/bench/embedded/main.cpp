@@ -85,7 +85,7 @@ int serve(const std::string& database, const std::string& agents_folder) {
   auto catalogue = agents::Catalogue::load(agents_folder, agents::command_executors(processes), builtins);
   if (!catalogue) return cannot_start(catalogue.error());
   std::optional<notify::Notifier> notifier;
-  engine::Engine engine(**store, **store, *catalogue, clock, {}, [&notifier] {
+  engine::Engine engine(**store, **store, **store, *catalogue, clock, {}, [&notifier] {
     if (notifier) notifier->wake();
   });
   notifier.emplace(engine.deliveries(), clock, notify::NotifierOptions(),

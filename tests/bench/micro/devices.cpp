@@ -20,7 +20,7 @@ namespace {
 constexpr int kTogether = 64;
 constexpr int kTasks = 100'000;
 
-enum class Without { nothing, short_logs, own_contexts, send_slices, auto_vacuum };
+enum class Without { nothing, short_logs, own_contexts, send_slices, auto_vacuum, operators_order };
 
 class EchoStore {
  public:
@@ -28,6 +28,11 @@ class EchoStore {
     if (without == Without::auto_vacuum)
       run_sql("CREATE TABLE x (y); DROP TABLE x");  // it keeps its first mode
     open();
+    if (without == Without::operators_order) {
+      store_.reset();
+      run_sql("DROP INDEX tasks_by_time");
+      return open();
+    }
     if (without != Without::send_slices) return;
     store_.reset();
     run_sql("CREATE INDEX sends_by_digest ON sends (digest_high)");
@@ -125,6 +130,8 @@ BENCHMARK_CAPTURE(store_echoes, as_shipped, Without::nothing)->Iterations(kTasks
 BENCHMARK_CAPTURE(store_echoes, without_short_logs, Without::short_logs)->Iterations(kTasks / kTogether);
 BENCHMARK_CAPTURE(store_echoes, without_own_contexts, Without::own_contexts)->Iterations(kTasks / kTogether);
 BENCHMARK_CAPTURE(store_echoes, without_send_slices, Without::send_slices)->Iterations(kTasks / kTogether);
+BENCHMARK_CAPTURE(store_echoes, without_operators_order, Without::operators_order)
+    ->Iterations(kTasks / kTogether);
 BENCHMARK_CAPTURE(store_echoes, without_auto_vacuum, Without::auto_vacuum)->Iterations(kTasks / kTogether);
 
 }  // namespace

@@ -82,9 +82,9 @@ function done(summary, latency)
   local errors, refusals = summary.errors, 0
   for _, thread in ipairs(threads) do refusals = refusals + (thread:get("refused") or 0) end
   print(string.format(
-    'RESULT {"count":%d,"seconds":%.6f,"bytes":%d,"p50_ms":%.4f,"p99_ms":%.4f,"failures":%d,"refused":%d}',
+    'RESULT {"count":%d,"seconds":%.6f,"bytes":%d,"p50_ms":%.4f,"p99_ms":%.4f,"max_ms":%.4f,"failures":%d,"refused":%d}',
     summary.requests, summary.duration / 1e6, summary.bytes,
-    latency:percentile(50) / 1000, latency:percentile(99) / 1000,
+    latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency.max / 1000,
     errors.connect + errors.read + errors.write + errors.status + errors.timeout,
     refusals))
 end

@@ -1,6 +1,7 @@
 #include "base/worker_pool.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <future>
@@ -102,6 +103,16 @@ TEST_CASE("WorkerPool: an exception ends its function alone and is reported") {
   baton::base::report_exceptions_to(nullptr);
   CHECK(ran == 3);
   CHECK(reported == 3);
+}
+
+TEST_CASE("WorkerPool: threads of low priority come after those of a normal pool") {
+  std::atomic<int> normal{0}, low{0};
+  WorkerPool first("first", 1, 10), last("last", 1, 10, WorkerPool::Priority::low);
+  CHECK(first.try_submit([&] { normal = getpriority(PRIO_PROCESS, 0); }));
+  CHECK(last.try_submit([&] { low = getpriority(PRIO_PROCESS, 0); }));
+  first.stop();
+  last.stop();
+  CHECK(low > normal);
 }
 
 }  // namespace worker_pool_test

@@ -25,8 +25,8 @@ class UrlBench {
     agent.settings.concurrency = 1;
     catalogue_.add_elsewhere(std::move(agent),
                              [](std::string_view url) { return url.starts_with("https://a/"); });
-    engine_ = std::make_unique<engine::Engine>(store_, store_, catalogue_, clock_, EngineBench::short_drain(),
-                                               [] {});
+    engine_ = std::make_unique<engine::Engine>(store_, store_, store_, catalogue_, clock_,
+                                               EngineBench::short_drain(), [] {});
     REQUIRE(engine_->start().has_value());
   }
 

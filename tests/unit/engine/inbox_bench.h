@@ -56,7 +56,7 @@ class InboxBench {
       : options(std::move(settings)),
         memory(clock),
         store(
-            memory, memory, [this] { memory.roll_back(); }, counting(std::move(plan))) {}
+            memory, memory, memory, [this] { memory.roll_back(); }, counting(std::move(plan))) {}
   ~InboxBench() { stop(); }
   InboxBench(const InboxBench&) = delete;
   InboxBench& operator=(const InboxBench&) = delete;

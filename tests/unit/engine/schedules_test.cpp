@@ -44,7 +44,7 @@ struct Bench {
     engine::EngineOptions options;
     options.drain_grace = std::chrono::milliseconds(0);
     options.slots = 10'000;
-    engine.emplace(store, store, *catalogue, clock, options, [] {});
+    engine.emplace(store, store, store, *catalogue, clock, options, [] {});
     REQUIRE(engine->start());
   }
   // As the timer does.

@@ -358,6 +358,18 @@ TEST_CASE("Notifier: a result that cannot be stored is kept and the webhook is n
   CHECK(bodies(receiver) == std::vector<std::string>{"task-1@1", "task-1@2"});
 }
 
+TEST_CASE(
+    "Notifier: a result that an operator's order has overtaken lets the config go on with what is due") {
+  WebhookReceiver receiver;
+  Fixture fixture;
+  fixture.store.fail_records(1, baton::base::ErrorCode::not_found);
+  fixture.add(1, 1, config("c", receiver.url()));
+  REQUIRE(fixture.store.wait_until_settled());
+  // It was due all the same, as if sent again after an earlier one.
+  CHECK(fixture.store.records_refused() == 1);
+  CHECK(bodies(receiver) == std::vector<std::string>{"task-1@1", "task-1@1"});
+}
+
 TEST_CASE("Notifier: switched off it sends nothing and stops at once") {
   WebhookReceiver receiver;
   Fixture fixture;

@@ -151,4 +151,54 @@ TEST_CASE("Access: tokens may be replaced while they are used") {
       server::authenticate(copy, request_with({{"Authorization", "Bearer alice-secret"}}), {"tools"}));
 }
 
+TEST_CASE("Access: a token of each role is good for its part") {
+  server::ServerOptions options;
+  options.anonymous = false;
+  options.tokens = std::vector<server::Token>{{"ann-secret", {"ann"}, {}},
+                                              {"vera-secret", {"vera"}, {}, server::Role::views},
+                                              {"otto-secret", {"otto"}, {}, server::Role::operates}};
+  const auto with = [](const char* token) {
+    return request_with({{"Authorization", std::string("Bearer ") + token}});
+  };
+  CHECK(server::authenticate(options, with("ann-secret"), {"echo"}));
+  CHECK(server::authenticate(options, with("vera-secret"), {"echo"}).error().code ==
+        ErrorCode::permission_denied);
+  CHECK(server::authenticate(options, with("otto-secret"), {"echo"})->value == "otto");
+  CHECK(server::authenticate_operator(options, with("ann-secret")).error().code ==
+        ErrorCode::permission_denied);
+  CHECK_FALSE(server::authenticate_operator(options, with("vera-secret"))->may_act);
+  CHECK(server::authenticate_operator(options, with("otto-secret"))->may_act);
+  CHECK(server::authenticate_operator(options, with("wrong")).error().code == ErrorCode::unauthenticated);
+  CHECK(server::authenticate_operator(options, request_with({})).error().code == ErrorCode::unauthenticated);
+}
+
+TEST_CASE("Access: nobody operates a server without tokens, and operators' tokens leave callers anonymous") {
+  server::ServerOptions options;
+  CHECK_FALSE(server::authenticate_operator(options, request_with({{"Authorization", "Bearer x"}})));
+  options.tokens = std::vector<server::Token>{{"otto-secret", {"otto"}, {}, server::Role::operates}};
+  CHECK(server::authenticate(options, request_with({}), {"echo"})->value == "anonymous");
+  CHECK(server::authenticate(options, request_with({{"Authorization", "Bearer x"}}), {"echo"})->value ==
+        "anonymous");
+}
+
+TEST_CASE("Access: only the page of the host that a request names is its own") {
+  server::ServerOptions options;
+  options.cors_origins = {"*"};
+  const auto is_own = [&](std::vector<std::pair<std::string, std::string>> headers) {
+    headers.emplace_back("Host", "127.0.0.1:8080");
+    return server::is_of_own_page(options, request_with(std::move(headers)));
+  };
+  CHECK(is_own({}));
+  CHECK(is_own({{"Origin", "http://127.0.0.1:8080"}, {"Sec-Fetch-Site", "same-origin"}}));
+  CHECK(is_own({{"Sec-Fetch-Site", "none"}}));
+  for (const char* origin :
+       {"http://127.0.0.1:8081", "https://127.0.0.1:8080", "null", "", "http://evil.example"}) {
+    CAPTURE(origin);
+    CHECK_FALSE(is_own({{"Origin", origin}}));
+  }
+  CHECK_FALSE(is_own({{"Sec-Fetch-Site", "cross-site"}}));
+  CHECK_FALSE(is_own({{"Sec-Fetch-Site", "same-site"}}));
+  CHECK_FALSE(is_own({{"Origin", "http://127.0.0.1:8080"}, {"Origin", "http://evil.example"}}));
+}
+
 }  // namespace access_test

@@ -265,10 +265,19 @@ TEST_CASE("Event codec: what is no stored event is an error") {
     REQUIRE_FALSE(result.has_value());
     CHECK(result.error().code == base::ErrorCode::internal);
   }
-  for (int kind = 1; kind <= 16; ++kind) {
+  for (int kind = 1; kind <= 17; ++kind) {
     for (const char* body : {"", "x", "[]", "null", "{", "{}{}"}) CHECK_FALSE(decode(kind, body).has_value());
   }
-  for (const int kind : {-1, 0, 17, 1000}) CHECK_FALSE(decode(kind, "{}").has_value());
+  for (const int kind : {-1, 0, 18, 1000}) CHECK_FALSE(decode(kind, "{}").has_value());
+}
+
+TEST_CASE("Event codec: an operator's intervention comes back whole") {
+  const task::Intervention after = through(task::Intervention{"olga", "retry", kOddText, "17"});
+  CHECK(after.actor == "olga");
+  CHECK(after.action == "retry");
+  CHECK(after.reason == kOddText);
+  CHECK(after.detail == "17");
+  CHECK(kind_of(task::Intervention{}) == store::codec::Kind::intervention);
 }
 
 TEST_CASE("Event codec: every shortened body is an error or a value, never a crash") {

@@ -14,7 +14,9 @@ namespace baton::base {
 
 class WorkerPool {
  public:
-  WorkerPool(const std::string& name, int threads, std::size_t queue_max);
+  enum class Priority { normal, low };
+  WorkerPool(const std::string& name, int threads, std::size_t queue_max,
+             Priority priority = Priority::normal);
   ~WorkerPool() { stop(); }
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;

@@ -1,0 +1,131 @@
+#include "cli/db_commands.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "cli/exit_code.h"
+#include "cli/printable.h"
+#include "json/writer.h"
+
+namespace baton::cli {
+namespace {
+
+int db_failed(const base::Error& error) {
+  const std::string& what = error.for_log.empty() ? error.for_caller : error.for_log;
+  std::fprintf(stderr, "baton: %s\n", printable(what).c_str());
+  return kExitNoAnswer;
+}
+
+// Writes lines to standard output, or to a new file that only its owner may read, as webhooks have
+// credentials.
+class LineWriter {
+ public:
+  static std::unique_ptr<LineWriter> open(const std::string& file) {
+    std::FILE* stream = stdout;
+    if (!file.empty()) {
+      const int made = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+      stream = made < 0 ? nullptr : ::fdopen(made, "w");
+    }
+    return stream == nullptr ? nullptr : std::unique_ptr<LineWriter>(new LineWriter(stream));
+  }
+  ~LineWriter() {
+    if (stream_ != stdout) std::fclose(stream_);
+  }
+  LineWriter(const LineWriter&) = delete;
+  LineWriter& operator=(const LineWriter&) = delete;
+
+  bool write(const std::string& line) {
+    return std::fwrite(line.data(), 1, line.size(), stream_) == line.size() &&
+           std::fputc('\n', stream_) != EOF;
+  }
+  bool finish() {
+    return std::fflush(stream_) == 0 && (stream_ == stdout || ::fsync(::fileno(stream_)) == 0);
+  }
+
+ private:
+  explicit LineWriter(std::FILE* stream) : stream_(stream) {}
+  std::FILE* stream_;
+};
+
+}  // namespace
+
+int db_backup_command(const DbOptions& options) {
+  const auto bytes = app::back_up_database(options.database, options.file);
+  if (!bytes) return db_failed(bytes.error());
+  std::printf("%s: %lld bytes\n", options.file.c_str(), static_cast<long long>(*bytes));
+  return kExitDone;
+}
+
+int db_check_command(const DbOptions& options) {
+  const std::string& database = options.file.empty() ? options.database : options.file;
+  const auto faults = app::check_database(database);
+  if (!faults) return db_failed(faults.error());
+  for (const std::string& fault : *faults) std::printf("%s\n", printable(fault).c_str());
+  if (faults->empty()) std::printf("%s: no faults\n", database.c_str());
+  return faults->empty() ? kExitDone : kExitFailed;
+}
+
+int db_stats_command(const DbOptions& options) {
+  const auto figures = app::measure_database(options.database);
+  if (!figures) return db_failed(figures.error());
+  if (options.json) {
+    std::string line;
+    json::Writer out(line);
+    out.object([&] {
+      for (const auto& [name, number] : *figures) out.member(name, number);
+    });
+    std::printf("%s\n", line.c_str());
+    return kExitDone;
+  }
+  for (const auto& [name, number] : *figures) {
+    std::printf("%-24s %lld\n", name.c_str(), static_cast<long long>(number));
+  }
+  return kExitDone;
+}
+
+int db_export_command(const DbOptions& options) {
+  const auto lines = LineWriter::open(options.file);
+  if (!lines) {
+    std::fprintf(stderr, "baton: %s cannot be made, or is there already\n", options.file.c_str());
+    return kExitNotSaved;
+  }
+  const auto moved = app::export_tasks(options.database, options.choice,
+                                       [&](const std::string& line) { return lines->write(line); });
+  if (!moved) return db_failed(moved.error());
+  if (!lines->finish()) {
+    std::fprintf(stderr, "baton: not everything could be written\n");
+    return kExitNotSaved;
+  }
+  std::fprintf(stderr, "%lld tasks exported\n", static_cast<long long>(moved->tasks));
+  if (moved->left_out > 0) {
+    std::fprintf(stderr, "%lld tasks have not come to rest and are left out\n",
+                 static_cast<long long>(moved->left_out));
+  }
+  return kExitDone;
+}
+
+int db_import_command(const DbOptions& options) {
+  std::ifstream file;
+  const bool is_input = options.file == "-";
+  if (!is_input) file.open(options.file, std::ios::binary);
+  if (!is_input && !file) {
+    std::fprintf(stderr, "baton: %s cannot be read\n", options.file.c_str());
+    return kExitNoAnswer;
+  }
+  std::istream& lines = is_input ? std::cin : file;
+  const auto moved = app::import_tasks(options.database, [&]() -> std::optional<std::string> {
+    std::string line;
+    if (!std::getline(lines, line)) return std::nullopt;
+    return line;
+  });
+  if (!moved) return db_failed(moved.error());
+  std::printf("%lld tasks imported\n", static_cast<long long>(moved->tasks));
+  return kExitDone;
+}
+
+}  // namespace baton::cli

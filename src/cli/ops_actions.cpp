@@ -1,0 +1,181 @@
+// `ops cancel`, `retry`, `answer` and so on: one action with its reason, or one on all that a filter finds.
+#include <array>
+
+#include "base/text.h"
+#include "cli/exit_code.h"
+#include "cli/ops_session.h"
+#include "cli/ops_table.h"
+#include "cli/printable.h"
+#include "json/writer.h"
+
+namespace baton::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLook{300};
+
+std::string message_of(const std::string& text) {
+  std::string json;
+  json::Writer out(json);
+  out.object([&] {
+    out.member("role", "ROLE_USER").key("parts").array([&] {
+      out.object([&] { out.member("text", text); });
+    });
+  });
+  return json;
+}
+
+std::string body_of(const OpsActOptions& options) {
+  std::string body;
+  json::Writer out(body);
+  out.object([&] {
+    out.member("reason", options.reason).optional("ask", options.ask);
+    if (!options.text.empty() && options.action == "retry") out.key("message").raw(message_of(options.text));
+    if (options.action == "answer") out.member("text", options.text);
+  });
+  return body;
+}
+
+std::string action_path(const OpsActOptions& options) {
+  return "/" + options.what + "/" + base::percent_encoded(options.place) + "/" + options.action;
+}
+
+// What an action has led to: the task, delivery or agent as it is now.
+void show_result(Console& console, json::Value answer) {
+  if (!console.for_people()) return console.json(answer.raw());
+  for (const char* kind : {"task", "delivery", "agent"}) {
+    const json::Value row = answer[kind];
+    if (row.absent()) continue;
+    const std::string name = row["key"].absent() ? text_in(row, "name") : text_in(row, "key");
+    std::string line = std::string(kind) + " " + name;
+    if (!row["state"].absent()) line += ": " + text_in(row, "state");
+    if (row["paused"].boolean()) line += ": paused, " + text_in(row, "running") + " running";
+    console.text(printable_line(line) + "\n");
+  }
+}
+
+// How many turns of an agent run; nothing if that cannot be told.
+std::optional<std::int64_t> running_turns(OpsSession& session, const std::string& agent) {
+  const auto answer = session.get("/agents");
+  if (!answer) return std::nullopt;
+  for (const json::Value row : answer->root()["agents"]) {
+    if (row["name"].string() == agent) return row["running"].integer();
+  }
+  return 0;
+}
+
+// The filter as the API takes it: all of its values may be texts.
+void write_filter(json::Writer& out, const OpsFilter& filter) {
+  out.object([&] {
+    for (const auto& [name, value] : filter) {
+      if (!value.empty()) out.member(name, value);
+    }
+  });
+}
+
+bool is_over(std::string_view state) {
+  return state != "preparing" && state != "running";
+}
+
+// Prints a job, and each of its tasks that was refused.
+int show_job(OpsSession& session, const std::string& key) {
+  Console& console = session.console();
+  std::string cursor;
+  bool first = true;
+  do {
+    const auto page = session.get(
+        with_query("/bulk/" + base::percent_encoded(key), {{"limit", "200"}, {"cursor", cursor}}));
+    if (!page) return session.code();
+    const json::Value job = page->root();
+    if (first && console.for_people()) {
+      console.text(printable_line("job " + text_in(job, "job") + ": " + text_in(job, "action") + ", " +
+                                  text_in(job, "state") + ": " + text_in(job, "done") + " of " +
+                                  text_in(job, "tasks") + " done, " + text_in(job, "refused") + " refused") +
+                   "\n");
+    }
+    first = false;
+    for (const json::Value item : job["items"]) {
+      const std::string outcome = text_in(item, "outcome");
+      if (!console.for_people()) {
+        console.json(item.raw());
+      } else if (!outcome.empty() && outcome != "done") {
+        console.text(printable_line("task " + text_in(item, "task") + ": " + outcome) + "\n");
+      }
+    }
+    cursor = job["next"].str();
+  } while (!cursor.empty() && !session.interrupt().pending());
+  return kExitDone;
+}
+
+// Until all its tasks have been acted on.
+int await_job(OpsSession& session, const std::string& key) {
+  while (true) {
+    const auto job = session.get("/bulk/" + base::percent_encoded(key) + "?limit=1");
+    if (!job) return session.code();
+    if (is_over(job->root()["state"].string())) break;
+    if (session.interrupt().wait(kLook)) {
+      session.console().note("the job goes on; `baton ops job " + key + "` shows it");
+      return kExitInterrupted;
+    }
+  }
+  return show_job(session, key);
+}
+
+// How many tasks the filter finds, in words; nothing if that cannot be told.
+int show_count(OpsSession& session, const OpsBulkOptions& options) {
+  OpsFilter parameters = options.filter;
+  parameters.emplace_back("limit", "1");
+  const auto page = session.get(with_query("/tasks", parameters));
+  if (!page) return session.code();
+  const json::Value count = page->root()["count"];
+  const std::string number = text_in(count, "tasks");
+  session.console().note((count["exact"].boolean() ? "" : "at least ") + number +
+                         " tasks; nothing is done without --expected N, the number of them");
+  return kExitUsage;
+}
+
+}  // namespace
+
+int ops_act(const OpsActOptions& options) {
+  OpsSession session(options.target);
+  const auto answer = session.post(action_path(options), body_of(options));
+  if (!answer) return session.code();
+  show_result(session.console(), answer->root());
+  return kExitDone;
+}
+
+int ops_drain(const OpsActOptions& options) {
+  OpsSession session(options.target);
+  const auto paused = session.post(action_path(options), body_of(options));
+  if (!paused) return session.code();
+  while (true) {
+    const auto running = running_turns(session, options.place);
+    if (!running) return session.code();
+    if (*running == 0) break;
+    if (session.interrupt().wait(kLook)) return kExitInterrupted;
+  }
+  session.console().note(options.place +
+                         " is paused, and none of its turns runs; `baton ops resume` ends that");
+  return kExitDone;
+}
+
+int ops_bulk(const OpsBulkOptions& options) {
+  OpsSession session(options.target);
+  if (!options.expected) return show_count(session, options);
+  std::string body;
+  json::Writer out(body);
+  out.object([&] {
+    out.member("action", options.action).member("expected", *options.expected);
+    out.member("reason", options.reason).key("filter");
+    write_filter(out, options.filter);
+  });
+  const auto begun = session.post("/bulk", std::move(body));
+  if (!begun) return session.code();
+  return await_job(session, begun->root()["job"].str());
+}
+
+int ops_job(const OpsTarget& target, const std::string& key) {
+  OpsSession session(target);
+  return show_job(session, key);
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,77 @@
+// `baton ops`: what whoever runs a server sees and does, over its operator API.
+//
+// Each command prints its results and returns an exit code. On a terminal it writes for people; otherwise, or
+// with `json`, JSON lines: one for each row as the server sent it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/endpoint.h"
+
+namespace CLI {
+class App;
+}
+
+namespace baton::cli {
+
+struct OpsTarget {
+  std::string url = "http://127.0.0.1:8080";
+  client::Access access;
+  bool json = false;
+};
+
+// Which rows: parameters of the API's lists by their names. Empty values do not count.
+using OpsFilter = std::vector<std::pair<std::string, std::string>>;
+
+struct OpsListOptions {
+  OpsTarget target;
+  OpsFilter filter;
+  int limit = 50;
+  bool all = false;
+};
+int ops_tasks(const OpsListOptions& options);
+int ops_deliveries(const OpsListOptions& options);
+int ops_audit(const OpsListOptions& options);
+int ops_agents(const OpsTarget& target);
+
+struct OpsShowOptions {
+  OpsTarget target;
+  std::string key;
+  int events = 20;      // so many of the last ones
+  bool follow = false;  // goes on until the task ends
+};
+int ops_show(const OpsShowOptions& options);
+
+struct OpsActOptions {
+  OpsTarget target;
+  std::string what;    // "tasks", "deliveries" or "agents"
+  std::string place;   // a key, or an agent's name
+  std::string action;  // the last segment of its path
+  std::string reason;
+  std::string text;  // of an answer, or instead of a task's message; empty: none
+  std::string ask;
+};
+int ops_act(const OpsActOptions& options);
+// Pauses an agent, and waits until it has no running turn.
+int ops_drain(const OpsActOptions& options);
+
+struct OpsBulkOptions {
+  OpsTarget target;
+  std::string action;
+  OpsFilter filter;
+  std::string reason;
+  std::optional<std::int64_t> expected;  // unset: the number is shown, and nothing is done
+};
+int ops_bulk(const OpsBulkOptions& options);
+// A job's state and what was refused.
+int ops_job(const OpsTarget& target, const std::string& key);
+
+// Adds `ops` with its commands. `ran`: gets the exit code of the one that was run.
+void add_ops(CLI::App& app, std::function<void(int)> ran);
+
+}  // namespace baton::cli

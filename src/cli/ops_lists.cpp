@@ -1,0 +1,133 @@
+// `ops tasks`, `deliveries`, `audit` and `agents`: pages of rows.
+#include <algorithm>
+#include <cmath>
+
+#include "cli/exit_code.h"
+#include "cli/ops_session.h"
+#include "cli/ops_table.h"
+
+namespace baton::cli {
+namespace {
+
+constexpr int kOpsPageMax = 200;
+using Columns = std::vector<OpsTable::Column>;
+
+template <char const* Member>
+std::string member(json::Value row) {
+  return text_in(row, Member);
+}
+constexpr char kKeyMember[] = "key", kAgentMember[] = "agent", kCallerMember[] = "caller",
+               kStateMember[] = "state", kTextMember[] = "text", kTaskMember[] = "task", kUrlMember[] = "url",
+               kErrorMember[] = "error", kAttemptsMember[] = "attempts", kActorMember[] = "actor",
+               kActionMember[] = "action", kReasonMember[] = "reason", kOutcomeMember[] = "outcome",
+               kAtMember[] = "at", kNameMember[] = "name", kKindMember[] = "kind",
+               kRunningMember[] = "running", kQueuedMember[] = "queued", kTokensMember[] = "tokens";
+
+// The state, and what the turn does if that is not the same.
+std::string state_of(json::Value row) {
+  const std::string turn = text_in(row, "turnState");
+  return text_in(row, "state") + (turn.empty() || turn == "none" ? "" : "/" + turn);
+}
+
+Columns task_columns() {
+  return {{"KEY", member<kKeyMember>},
+          {"AGENT", member<kAgentMember>},
+          {"CALLER", member<kCallerMember>},
+          {"STATE", state_of},
+          {"AGE", [](json::Value row) { return age_text(row["statusAt"]); }},
+          {"TRY", [](json::Value row) { return text_in(row, "attempt"); }},
+          {"WORDS", member<kTextMember>}};
+}
+
+Columns delivery_columns() {
+  return {{"KEY", member<kKeyMember>},
+          {"TASK", member<kTaskMember>},
+          {"AGENT", member<kAgentMember>},
+          {"STATE", member<kStateMember>},
+          {"AGE", [](json::Value row) { return age_text(row["createdAt"]); }},
+          {"TRIES", member<kAttemptsMember>},
+          {"URL", member<kUrlMember>},
+          {"ERROR", member<kErrorMember>}};
+}
+
+Columns audit_columns() {
+  return {{"AT", member<kAtMember>},           {"ACTOR", member<kActorMember>},
+          {"ACTION", member<kActionMember>},   {"TASK", member<kTaskMember>},
+          {"AGENT", member<kAgentMember>},     {"CALLER", member<kCallerMember>},
+          {"OUTCOME", member<kOutcomeMember>}, {"REASON", member<kReasonMember>}};
+}
+
+std::string percent_of(json::Value row) {
+  const auto rate = row["errorRate"].real();
+  return rate ? std::to_string(std::lround(*rate * 100)) + "%" : std::string();
+}
+
+std::string seconds_of(json::Value value) {
+  const auto seconds = value.real();
+  return seconds ? std::to_string(std::lround(*seconds * 1000)) + "ms" : std::string();
+}
+
+Columns agent_columns() {
+  return {{"AGENT", member<kNameMember>},
+          {"KIND", member<kKindMember>},
+          {"RUNNING", member<kRunningMember>},
+          {"QUEUED", member<kQueuedMember>},
+          {"P50", [](json::Value row) { return seconds_of(row["turnSeconds"]["p50"]); }},
+          {"P99", [](json::Value row) { return seconds_of(row["turnSeconds"]["p99"]); }},
+          {"FAILED", percent_of},
+          {"TOKENS", member<kTokensMember>},
+          {"", [](json::Value row) { return std::string(row["paused"].boolean() ? "paused" : ""); }}};
+}
+
+// Pages of a list, until there are as many rows as are wanted. `rows`: the member that holds them.
+int list(const OpsListOptions& options, const std::string& path, const char* rows, Columns columns) {
+  OpsSession session(options.target);
+  OpsTable table(session.console(), std::move(columns));
+  const auto wanted = static_cast<std::size_t>(options.limit);
+  std::string cursor;
+  do {
+    const int page =
+        options.all ? kOpsPageMax : std::min<int>(kOpsPageMax, static_cast<int>(wanted - table.count()));
+    OpsFilter parameters = options.filter;
+    parameters.emplace_back("limit", std::to_string(page));
+    parameters.emplace_back("cursor", cursor);
+    const auto answer = session.get(with_query(path, parameters));
+    if (!answer) return table.flush(), session.code();
+    for (const json::Value row : answer->root()[rows]) table.add(row);
+    const std::string next = answer->root()["next"].str();
+    if (next == cursor && !next.empty()) break;  // a cursor that stands still would loop for ever
+    cursor = next;
+  } while (!cursor.empty() && (options.all || table.count() < wanted) && !session.interrupt().pending());
+  table.flush();
+  if (session.console().for_people() && table.count() == 0) session.console().note("none");
+  if (!cursor.empty()) session.console().note("there are more; --all shows every one");
+  return session.interrupt().pending() ? kExitInterrupted : kExitDone;
+}
+
+}  // namespace
+
+int ops_tasks(const OpsListOptions& options) {
+  return list(options, "/tasks", "tasks", task_columns());
+}
+
+int ops_deliveries(const OpsListOptions& options) {
+  return list(options, "/deliveries", "deliveries", delivery_columns());
+}
+
+int ops_audit(const OpsListOptions& options) {
+  return list(options, "/audit", "rows", audit_columns());
+}
+
+int ops_agents(const OpsTarget& target) {
+  OpsSession session(target);
+  OpsTable table(session.console(), agent_columns());
+  const auto answer = session.get("/agents");
+  if (!answer) return session.code();
+  for (const json::Value row : answer->root()["agents"]) table.add(row);
+  table.flush();
+  for (const json::Value left_out : answer->root()["leftOut"])
+    session.console().error("left out, its card is wrong: " + left_out["report"].str());
+  return kExitDone;
+}
+
+}  // namespace baton::cli

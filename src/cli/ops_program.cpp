@@ -1,0 +1,204 @@
+// The command line of `baton ops`.
+#include <CLI/CLI.hpp>
+#include <deque>
+#include <memory>
+
+#include "cli/ops_commands.h"
+
+namespace baton::cli {
+namespace {
+
+// One parameter of a list: its flag and its name in the API.
+struct Parameter {
+  const char* flag;
+  const char* name;
+  const char* help;
+};
+const std::vector<Parameter> kTaskFilter{
+    {"--state", "state", "In these states, separated by commas; unfinished: with a turn that runs or waits"},
+    {"--agent", "agent", "Of this agent"},
+    {"--caller", "caller", "Of this caller"},
+    {"--context", "context", "Of this context"},
+    {"--parent", "parent", "Below the task with this key"},
+    {"--schedule", "schedule", "Made by this schedule"},
+    {"--age", "age_min_s", "In their state for at least so many seconds"},
+    {"--attempts", "attempts_min", "With at least so many attempts"},
+    {"--error", "error", "With these words in their last status"}};
+const std::vector<Parameter> kDeliveryFilter{{"--state", "state", "waiting or given-up"},
+                                             {"--task", "task", "Of the task with this key"},
+                                             {"--agent", "agent", "Of this agent"},
+                                             {"--caller", "caller", "Of this caller"}};
+const std::vector<Parameter> kAuditFilter{{"--actor", "actor", "What this one has done"},
+                                          {"--action", "action", "cancel, retry, answer, ..."},
+                                          {"--task", "task", "What was done to the task with this key"}};
+
+// What the commands' options are parsed into; lives as long as the command line.
+struct Options {
+  OpsTarget target;
+  std::deque<OpsListOptions> lists;
+  std::deque<OpsActOptions> acts;
+  OpsShowOptions show;
+  OpsBulkOptions bulk;
+  std::string job;
+};
+
+class OpsProgram {
+ public:
+  OpsProgram(CLI::App& app, std::function<void(int)> ran)
+      : ops_(
+            *app.add_subcommand("ops", "See and act as whoever runs the server (needs an operator's token)")),
+        ran_(std::move(ran)) {
+    ops_.require_subcommand(1);
+    add_lists();
+    add_show();
+    add_actions();
+    add_bulk();
+  }
+
+ private:
+  CLI::App* add(const std::string& name, const std::string& help) {
+    CLI::App* command = ops_.add_subcommand(name, help);
+    OpsTarget& target = options_->target;
+    command->add_option("--url", target.url, "The server, or its operators' listener (" + target.url + ")")
+        ->envname("BATON_URL");
+    command
+        ->add_option("--token", target.access.token,
+                     "An operator's or a viewer's; better given as BATON_TOKEN")
+        ->envname("BATON_TOKEN");
+    command->add_flag("--json", target.json, "JSON lines, also on a terminal");
+    return command;
+  }
+  // `run` is called once the command line has been read.
+  template <class Run>
+  void on_run(CLI::App* command, Run run) {
+    command->callback([options = options_, ran = ran_, run] { ran(run(*options)); });
+  }
+
+  static void add_filter(CLI::App* command, const std::vector<Parameter>& parameters, OpsFilter& filter) {
+    for (const Parameter& parameter : parameters) {
+      command->add_option_function<std::string>(
+          parameter.flag,
+          [&filter, name = parameter.name](const std::string& value) { filter.emplace_back(name, value); },
+          parameter.help);
+    }
+  }
+  static void add_switch(CLI::App* command, const std::string& flag, const std::string& help,
+                         OpsFilter& filter, const std::string& name, const std::string& value) {
+    command->add_flag_callback(
+        flag, [&filter, name, value] { filter.emplace_back(name, value); }, help);
+  }
+  static void add_task_filter(CLI::App* command, OpsFilter& filter) {
+    add_filter(command, kTaskFilter, filter);
+    add_switch(command, "--undelivered", "With webhooks that wait or were given up", filter, "undelivered",
+               "1");
+  }
+
+  OpsListOptions& add_list(const std::string& name, const std::string& help,
+                           int (*run)(const OpsListOptions&), CLI::App*& command) {
+    OpsListOptions& list = options_->lists.emplace_back();
+    command = add(name, help);
+    command->add_option("--limit", list.limit, "At most so many (50)")->check(CLI::PositiveNumber);
+    command->add_flag("--all", list.all, "Every one of them");
+    on_run(command, [&list, run](const Options& options) {
+      list.target = options.target;
+      return run(list);
+    });
+    return list;
+  }
+
+  void add_lists() {
+    CLI::App* command = nullptr;
+    OpsListOptions& tasks =
+        add_list("tasks", "Tasks of all callers, newest status first", ops_tasks, command);
+    add_task_filter(command, tasks.filter);
+    add_switch(command, "--oldest", "Those first that have been in their state longest", tasks.filter,
+               "order", "oldest");
+    OpsListOptions& deliveries =
+        add_list("deliveries", "Webhooks that wait or were given up", ops_deliveries, command);
+    add_filter(command, kDeliveryFilter, deliveries.filter);
+    OpsListOptions& audit = add_list("audit", "Who did what, newest first", ops_audit, command);
+    add_filter(command, kAuditFilter, audit.filter);
+    command = add("agents", "The agents and how they are");
+    on_run(command, [](const Options& options) { return ops_agents(options.target); });
+  }
+
+  void add_show() {
+    CLI::App* command = add("show", "One task with its log");
+    OpsShowOptions& show = options_->show;
+    command->add_option("key", show.key, "The task's key, as `ops tasks` shows it")->required();
+    command->add_option("--events", show.events, "So many of its last events (20)")
+        ->check(CLI::Range(0, 500));
+    command->add_flag("--follow", show.follow, "Go on until the task ends");
+    on_run(command, [&show](const Options& options) {
+      show.target = options.target;
+      return ops_show(show);
+    });
+  }
+
+  // An action on one task, delivery or agent.
+  CLI::App* add_action(const std::string& name, const std::string& what, const std::string& action,
+                       const std::string& help, int (*run)(const OpsActOptions&)) {
+    OpsActOptions& act = options_->acts.emplace_back();
+    act.what = what;
+    act.action = action;
+    CLI::App* command = add(name, help);
+    command->add_option(what == "agents" ? "agent" : "key", act.place, "What it is done to")->required();
+    command->add_option("--reason", act.reason, "Why; the audit keeps it")->required();
+    on_run(command, [&act, run](const Options& options) {
+      act.target = options.target;
+      return run(act);
+    });
+    return command;
+  }
+
+  void add_actions() {
+    add_action("cancel", "tasks", "cancel", "Cancel a task", ops_act);
+    CLI::App* retry =
+        add_action("retry", "tasks", "retry", "Send a task's message again, as a new task", ops_act);
+    retry->add_option("--text", options_->acts.back().text, "Send this instead");
+    CLI::App* answer =
+        add_action("answer", "tasks", "answer", "Answer the question that a task waits with", ops_act);
+    answer->add_option("text", options_->acts.back().text, "The answer")->required();
+    answer->add_option("--ask", options_->acts.back().ask, "The question's id; else the one it waits with");
+    add_action("requeue", "tasks", "requeue", "Break a task's turn off, and have it begin again", ops_act);
+    add_action("resend", "deliveries", "resend", "Send a webhook again, now", ops_act);
+    add_action("skip", "deliveries", "skip", "Give a webhook up, so that the next one is sent", ops_act);
+    add_action("pause", "agents", "pause", "Begin no more turns of an agent", ops_act);
+    add_action("resume", "agents", "resume", "Begin turns of an agent again", ops_act);
+    add_action("drain", "agents", "pause", "Pause an agent, and wait until none of its turns runs",
+               ops_drain);
+  }
+
+  void add_bulk() {
+    CLI::App* command = add("bulk", "An action on every task that a filter finds, as a job");
+    OpsBulkOptions& bulk = options_->bulk;
+    command->add_option("action", bulk.action, "cancel, retry, requeue or resend")
+        ->required()
+        ->check(CLI::IsMember({"cancel", "retry", "requeue", "resend"}));
+    command->add_option("--reason", bulk.reason, "Why; the audit keeps it")->required();
+    command
+        ->add_option("--expected", bulk.expected,
+                     "How many tasks it finds; without it they are counted, and nothing is done")
+        ->check(CLI::NonNegativeNumber);
+    add_task_filter(command, bulk.filter);
+    on_run(command, [&bulk](const Options& options) {
+      bulk.target = options.target;
+      return ops_bulk(bulk);
+    });
+    CLI::App* job = add("job", "What has come of a bulk job");
+    job->add_option("key", options_->job, "The job's key")->required();
+    on_run(job, [](const Options& options) { return ops_job(options.target, options.job); });
+  }
+
+  CLI::App& ops_;
+  const std::function<void(int)> ran_;
+  const std::shared_ptr<Options> options_ = std::make_shared<Options>();  // shared with the callbacks
+};
+
+}  // namespace
+
+void add_ops(CLI::App& app, std::function<void(int)> ran) {
+  OpsProgram(app, std::move(ran));
+}
+
+}  // namespace baton::cli

@@ -1,0 +1,234 @@
+#include "engine/bulk_jobs.h"
+
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "base/promise.h"
+
+namespace baton::engine {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+constexpr std::array<std::string_view, 4> kActions{"cancel", "retry", "requeue", "resend"};
+constexpr int kKeyTriesMax = 16;       // for a key that is free
+constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
+constexpr int kFindPage = 1'000;
+constexpr std::chrono::seconds kFindTime{10};  // for one page
+constexpr std::size_t kItemsAtOnce = 500;      // in one write
+constexpr int kReadAtOnce = 256;
+constexpr std::chrono::milliseconds kBulkRetry{250};
+
+std::optional<BulkAction> action_named(std::string_view name) {
+  for (std::size_t i = 0; i < kActions.size(); ++i) {
+    if (kActions[i] == name) return static_cast<BulkAction>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct BulkJobs::Job {
+  task::BulkJobKey key;
+  BulkAction action;
+  Actor actor;
+  struct State {
+    std::deque<task::TaskKey> next;  // read, and not acted on yet
+    task::TaskKey last;              // the last one read
+    int acting = 0;
+    bool reading = false, all_read = false;
+  };
+  base::Guarded<State> state;
+};
+
+base::Result<void> BulkJobs::start() {
+  const auto jobs = store_.bulk_jobs(kJobsKeptMax);
+  if (!jobs) return fail(jobs.error());
+  for (const store::BulkJob& job : *jobs) {
+    if (job.state == store::BulkJob::State::preparing) {
+      auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned});
+      if (!abandoned) return abandoned;
+    }
+    const auto action = action_named(job.action);
+    if (job.state != store::BulkJob::State::running || !action) continue;
+    spdlog::info("the job {} ({}) of {} goes on", job.key.value, job.action, job.actor);
+    ++jobs_;
+    run(job.key, *action, job.actor, job.reason);
+  }
+  return {};
+}
+
+base::Result<task::BulkJobKey> BulkJobs::begin(const BulkRequest& request) {
+  if (request.actor.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
+  if (request.reason.empty() || request.reason.size() > kReasonMax)
+    return fail(ErrorCode::invalid_argument,
+                "reason: must have 1 to " + std::to_string(kReasonMax) + " bytes");
+  if (request.expected <= 0)
+    return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks, at least 1");
+  if (request.expected > kTasksMax)
+    return fail(ErrorCode::too_large, "a job may have " + std::to_string(kTasksMax) + " tasks");
+  if (stopping_) return fail(ErrorCode::unavailable, "the program is stopping");
+  if (++jobs_ > kJobsMax) {
+    --jobs_;
+    return fail(ErrorCode::overloaded, "as many jobs run as may; try again later");
+  }
+  const auto tasks = find(request.filter, request.expected);
+  auto key = tasks ? write_down(request, *tasks) : base::Result<task::BulkJobKey>(fail(tasks.error()));
+  if (!key) {
+    --jobs_;
+    return key;
+  }
+  run(*key, request.action, request.actor, request.reason);
+  return key;
+}
+
+// The tasks, which must be as many as expected.
+base::Result<std::vector<task::TaskKey>> BulkJobs::find(const store::TaskFilter& filter,
+                                                        std::int64_t expected) const {
+  std::vector<task::TaskKey> found;
+  store::TaskQuery query;
+  query.filter = filter;
+  query.limit = kFindPage;
+  query.time_max = kFindTime;
+  do {
+    const auto page = store_.page(query);
+    if (!page) return fail(page.error());
+    for (const store::TaskLine& line : page->lines) found.push_back(line.head.key);
+    if (page->is_cut && !page->next)
+      return fail(ErrorCode::overloaded, "the tasks could not be counted in time");
+    query.after = page->next;
+  } while (query.after && std::ssize(found) <= expected);
+  if (std::ssize(found) == expected) return found;
+  const std::string is = query.after ? "more than " + std::to_string(expected) : std::to_string(found.size());
+  return fail(ErrorCode::conflict,
+              "the filter finds " + is + " tasks, not " + std::to_string(expected) + " as expected");
+}
+
+base::Result<task::BulkJobKey> BulkJobs::write_down(const BulkRequest& request,
+                                                    const std::vector<task::TaskKey>& tasks) {
+  store::BulkJob job;
+  job.actor = request.actor;
+  job.action = kActions[static_cast<std::size_t>(request.action)];
+  job.reason = request.reason;
+  job.filter = request.filter_text;
+  job.tasks = std::ssize(tasks);
+  base::Result<void> written = fail(ErrorCode::already_exists, "no key is free");
+  // Another job may get the key first.
+  for (int tries = 0; tries < kKeyTriesMax && !written && written.error().code == ErrorCode::already_exists;
+       ++tries) {
+    const auto last = store_.bulk_jobs(1);
+    if (!last) return fail(last.error());
+    job.key = {last->empty() ? 1 + tries : last->front().key.value + 1 + tries};
+    written = write(job);
+  }
+  for (std::size_t from = 0; written && from < tasks.size(); from += kItemsAtOnce) {
+    const auto to = std::min(from + kItemsAtOnce, tasks.size());
+    written = write(store::BulkItems{job.key,
+                                     {tasks.begin() + static_cast<std::ptrdiff_t>(from),
+                                      tasks.begin() + static_cast<std::ptrdiff_t>(to)}});
+  }
+  if (written) written = write(store::BulkState{job.key, store::BulkJob::State::running});
+  if (!written) return fail(std::move(written.error()));
+  return job.key;
+}
+
+base::Result<void> BulkJobs::write(store::OperatorWrite what) {
+  base::Promise<base::Result<void>> written;
+  inbox_.write([&] { return store_.write(what); },
+               [&](base::Result<void> result) { written.set_value(std::move(result)); });
+  return written.get_future().get();
+}
+
+void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, std::string reason) {
+  const auto job = std::make_shared<Job>();
+  job->key = key;
+  job->action = action;
+  job->actor = {std::move(actor), std::move(reason), key};
+  go_on(job);
+}
+
+// Acts on what is read, reads more, or ends the job.
+void BulkJobs::go_on(const JobPtr& job) {
+  bool reads = false, is_over = false;
+  std::vector<task::TaskKey> next;
+  job->state.with([&](Job::State& state) {
+    while (!stopping_ && state.acting < kWindow && !state.next.empty()) {
+      next.push_back(state.next.front());
+      state.next.pop_front();
+      ++state.acting;
+    }
+    reads = !stopping_ && state.next.empty() && !state.all_read && !state.reading;
+    state.reading |= reads;
+    is_over = state.next.empty() && state.all_read && state.acting == 0;
+  });
+  for (const task::TaskKey task : next) act(job, task);
+  if (reads) background_.run([this, job] { read_more(job); });
+  if (is_over) finish(job);
+}
+
+void BulkJobs::read_more(const JobPtr& job) {
+  const task::TaskKey last = job->state.with([](const Job::State& state) { return state.last; });
+  const auto items = store_.bulk_items(job->key, last, kReadAtOnce, true);
+  job->state.with([&](Job::State& state) {
+    state.reading = false;
+    if (!items) return;
+    for (const store::BulkItem& item : *items) state.next.push_back(item.task);
+    state.all_read = items->empty();
+    if (!items->empty()) state.last = items->back().task;
+  });
+  if (items) return go_on(job);
+  spdlog::warn("the job {} cannot be read, trying again: {}", job->key.value, items.error().for_log);
+  background_.timers().after(kBulkRetry, [this, job] { go_on(job); });
+}
+
+void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
+  auto done = [this, job, task](const base::Result<task::TaskHead>& result) {
+    const bool again = !result && (result.error().code == ErrorCode::overloaded ||
+                                   result.error().code == ErrorCode::unavailable ||
+                                   result.error().code == ErrorCode::internal);
+    acted(job, task, again);
+  };
+  switch (job->action) {
+    case BulkAction::cancel:
+      return actions_.cancel(task, job->actor, std::move(done));
+    case BulkAction::retry:
+      return actions_.retry(task, std::nullopt, job->actor, std::move(done));
+    case BulkAction::requeue:
+      return actions_.requeue(task, job->actor, std::move(done));
+    case BulkAction::resend:
+      return actions_.resend(task, job->actor, std::move(done));
+  }
+}
+
+// What could not be stored, or found no place in the queue, is tried again a moment later.
+void BulkJobs::acted(const JobPtr& job, task::TaskKey task, bool again) {
+  if (again && !stopping_) {
+    background_.timers().after(kBulkRetry, [this, job, task] { act(job, task); });
+    return;
+  }
+  job->state.with([](Job::State& state) { --state.acting; });
+  if (!stopping_) go_on(job);
+}
+
+void BulkJobs::finish(const JobPtr& job) {
+  inbox_.write(
+      [this, job] {
+        return store_.write(store::BulkState{job->key, store::BulkJob::State::done});
+      },
+      [this, job](const base::Result<void>& written) {
+        if (written) {
+          --jobs_;
+          return;
+        }
+        background_.timers().after(kBulkRetry, [this, job] { finish(job); });
+      });
+}
+
+}  // namespace baton::engine

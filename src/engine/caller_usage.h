@@ -1,0 +1,40 @@
+// CallerUsage: how many tasks and bytes each caller has in the store, for the caps on both. Exact: counted at
+// start, then kept up to date. A caller's tenants count together.
+//
+// Threads: any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/error.h"
+#include "base/guarded.h"
+#include "store/retention_store.h"
+
+namespace baton::engine {
+
+class CallerUsage {
+ public:
+  // 0: no cap.
+  CallerUsage(std::int64_t tasks_max, std::size_t bytes_max)
+      : tasks_max_(tasks_max), bytes_max_(static_cast<std::int64_t>(bytes_max)) {}
+
+  // Reads the heads of all tasks. Once, before anything is added. Blocks.
+  base::Result<void> count(const store::RetentionStore& store);
+
+  // Whether the caller may send a message, which may make a task; else overloaded.
+  base::Result<void> admit(const task::Caller& caller, bool makes_task) const;
+  void add(const task::Caller& caller, std::int64_t tasks, std::int64_t bytes);
+
+ private:
+  struct Used {
+    std::int64_t tasks = 0, bytes = 0;
+  };
+
+  const std::int64_t tasks_max_, bytes_max_;
+  base::Guarded<std::map<std::string, Used, std::less<>>> used_;
+};
+
+}  // namespace baton::engine

@@ -1,0 +1,177 @@
+#include "engine/erasure.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/error_names.h"
+
+namespace baton::engine {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr int kErasurePage = 1'000;
+constexpr int kErasedMax = 1'000'000;
+
+// A schedule's mark, which says since when it runs: it has no content, and never a turn.
+bool is_mark(const task::TaskHead& head) {
+  return head.hidden && head.state == task::State::submitted && head.turn_state == task::TurnState::none;
+}
+
+bool has_ended(const task::TaskHead& head) {
+  return task::is_terminal(head.state) && head.turn_state == task::TurnState::none;
+}
+
+Result<void> check_actor(const Actor& actor) {
+  const bool is_said = !actor.name.empty() && !actor.reason.empty() && actor.reason.size() <= kReasonMax;
+  if (is_said) return {};
+  return fail(ErrorCode::invalid_argument,
+              "an actor and a reason of 1 to " + std::to_string(kReasonMax) + " bytes are required");
+}
+
+}  // namespace
+
+// What was asked for, and what it has come to.
+struct Erasure::Order {
+  task::TaskKey task;             // or
+  Chooses chooses;                // of all tasks
+  bool chooses_children = false;  // also all tasks below those it chooses
+  task::AuditEntry entry;
+  Done done;
+};
+
+void Erasure::erase_task(task::TaskKey key, Actor actor, Done done) {
+  auto order = std::make_shared<Order>();
+  order->task = key;
+  order->entry.action = "delete";
+  order->entry.task = key;
+  begin(std::move(order), std::move(actor), std::move(done));
+}
+
+void Erasure::erase_context(const task::AgentName& agent, const task::Caller& caller,
+                            const task::ContextId& context, Actor actor, Done done) {
+  auto order = std::make_shared<Order>();
+  order->chooses = [agent, caller, context](const task::TaskHead& head) {
+    return head.agent == agent && head.caller == caller && head.context == context;
+  };
+  order->entry.action = "delete-context";
+  order->entry.agent = agent;
+  order->entry.caller = caller;
+  order->entry.detail = "context " + context.value;
+  begin(std::move(order), std::move(actor), std::move(done));
+}
+
+void Erasure::erase_caller(const std::string& name, Actor actor, Done done) {
+  auto order = std::make_shared<Order>();
+  order->chooses = [name](const task::TaskHead& head) { return task::account_of(head.caller) == name; };
+  order->chooses_children = true;
+  order->entry.action = "delete-caller";
+  order->entry.caller = {name};
+  begin(std::move(order), std::move(actor), std::move(done));
+}
+
+void Erasure::begin(OrderPtr order, Actor actor, Done done) {
+  if (auto said = check_actor(actor); !said) return done(fail(std::move(said.error())));
+  order->entry.actor = std::move(actor.name);
+  order->entry.reason = std::move(actor.reason);
+  order->entry.job = actor.job;
+  order->done = std::move(done);
+  const bool runs = background_.run([this, order] { erase(order); });
+  if (!runs) order->done(fail(ErrorCode::unavailable, "the server is stopping"));
+}
+
+// All tasks that are meant, in no order, each once.
+Result<std::vector<task::TaskHead>> Erasure::chosen(const Order& order) const {
+  std::map<task::TaskKey, task::TaskHead> found;
+  const auto add_tree = [&](task::TaskKey root) -> Result<void> {
+    if (found.contains(root)) return {};
+    auto tree = store_.tree(root, kErasedMax);
+    if (!tree) return fail(std::move(tree.error()));
+    for (store::TreeMember& member : *tree) found.try_emplace(member.head.key, std::move(member.head));
+    return {};
+  };
+  if (order.task) {
+    if (auto added = add_tree(order.task); !added) return fail(std::move(added.error()));
+  }
+  for (task::TaskKey after; order.chooses;) {
+    const auto page = store_.all_tasks(after, kErasurePage);
+    if (!page) return fail(page.error());
+    if (page->empty()) break;
+    after = page->back().key;
+    for (const task::TaskHead& head : *page) {
+      if (!order.chooses(head) || is_mark(head)) continue;
+      if (order.chooses_children) {
+        found.try_emplace(head.key, head);
+      } else if (auto added = add_tree(head.key); !added) {
+        return fail(std::move(added.error()));
+      }
+    }
+  }
+  std::vector<task::TaskHead> heads;
+  for (auto& [key, head] : found) heads.push_back(std::move(head));
+  return heads;
+}
+
+Result<void> Erasure::check(const std::vector<task::TaskHead>& heads) const {
+  std::set<task::TaskKey> keys;
+  for (const task::TaskHead& head : heads) keys.insert(head.key);
+  std::int64_t unfinished = 0;
+  for (const task::TaskHead& head : heads) {
+    if (!has_ended(head)) ++unfinished;
+    if (!head.parent || keys.contains(head.parent)) continue;
+    const auto parent = store_.all_tasks({head.parent.value - 1}, 1);
+    if (!parent) return fail(parent.error());
+    if (!parent->empty() && parent->front().key == head.parent && !has_ended(parent->front())) {
+      return fail(ErrorCode::conflict, "the task that delegated it has not ended: cancel that first");
+    }
+  }
+  if (unfinished == 0) return {};
+  const std::string many =
+      heads.size() == 1 ? "the task has" : std::to_string(unfinished) + " of the tasks have";
+  return fail(ErrorCode::conflict, many + " not ended: cancel that first");
+}
+
+// On a background thread.
+void Erasure::erase(const OrderPtr& order) {
+  const auto heads = chosen(*order);
+  if (!heads) return refuse(order, heads.error());
+  if (heads->empty()) {
+    const bool is_task = static_cast<bool>(order->task);
+    return refuse(order, {is_task ? ErrorCode::task_not_found : ErrorCode::not_found,
+                          is_task ? "task not found" : "there are no such tasks",
+                          {}});
+  }
+  if (order->task) {
+    const auto head = std::ranges::find(*heads, order->task, &task::TaskHead::key);
+    order->entry.agent = head->agent;
+    order->entry.caller = head->caller;
+    order->entry.id = head->id;
+  }
+  if (const auto checked = check(*heads); !checked) return refuse(order, checked.error());
+  store::Removal removal;
+  removal.erases = true;
+  for (const task::TaskHead& head : *heads) removal.tasks.push_back({head.key, head.version});
+  // A child is made after its parent.
+  std::ranges::sort(removal.tasks, std::greater(), &store::Removal::One::task);
+  const std::int64_t all = std::ssize(removal.tasks);
+  const std::string tasks = std::to_string(all) + (all == 1 ? " task" : " tasks");
+  order->entry.detail += (order->entry.detail.empty() ? "" : ", ") + tasks;
+  const auto also = [this, order] { return audit_(order->entry); };
+  removals_.run(std::move(removal), also, [this, order, all](std::int64_t gone) {
+    order->done(Erased{gone, all - gone});
+    removals_.tidy(0, [] {});
+  });
+}
+
+void Erasure::refuse(const OrderPtr& order, const base::Error& error) {
+  order->entry.outcome = base::name_of(error.code);
+  removals_.run(
+      {}, [this, order] { return audit_(order->entry); },
+      [order, error](std::int64_t) { order->done(fail(error)); });
+}
+
+}  // namespace baton::engine

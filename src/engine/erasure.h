@@ -1,0 +1,61 @@
+// Erasure: removes one task, one context or everything of a caller for an operator, whatever their age.
+//
+// Refused with conflict while something of it has not ended, or stands below a task that has not: cancel that
+// first, since an agent's work cannot be taken back from under it. Webhooks that wait go as well. What is
+// deleted is overwritten in the database. The audit's row is written with the first tasks that go; one that
+// was refused leaves a row too. An actor and a reason are required, as in OperatorActions. Threads: any.
+// `done` is called once, on any thread, and must not block.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/background.h"
+#include "engine/operator_actions.h"
+#include "engine/removals.h"
+#include "task/audit.h"
+
+namespace baton::engine {
+
+class Erasure {
+ public:
+  // Adds a row to the audit in the store's open group, as TaskStore::apply adds a change.
+  using Audit = std::function<base::Result<void>(const task::AuditEntry&)>;
+  struct Erased {
+    std::int64_t tasks = 0;  // that are gone
+    std::int64_t left = 0;   // that began anew meanwhile, and stay
+  };
+  using Done = std::function<void(base::Result<Erased>)>;
+
+  Erasure(store::RetentionStore& store, Removals& removals, Background& background, Audit audit)
+      : store_(store), removals_(removals), background_(background), audit_(std::move(audit)) {}
+
+  // The task and all below it. Fails with task_not_found, conflict.
+  void erase_task(task::TaskKey key, Actor actor, Done done);
+  // All tasks of a context, and those below them. Fails with not_found, conflict.
+  void erase_context(const task::AgentName& agent, const task::Caller& caller, const task::ContextId& context,
+                     Actor actor, Done done);
+  // All tasks of a caller at all agents, with all its tenants. Fails with not_found, conflict.
+  void erase_caller(const std::string& name, Actor actor, Done done);
+
+ private:
+  struct Order;
+  using OrderPtr = std::shared_ptr<Order>;
+  using Chooses = std::function<bool(const task::TaskHead&)>;
+
+  void begin(OrderPtr order, Actor actor, Done done);
+  base::Result<std::vector<task::TaskHead>> chosen(const Order& order) const;
+  base::Result<void> check(const std::vector<task::TaskHead>& heads) const;
+  void erase(const OrderPtr& order);
+  void refuse(const OrderPtr& order, const base::Error& error);
+
+  store::RetentionStore& store_;
+  Removals& removals_;
+  Background& background_;
+  const Audit audit_;
+};
+
+}  // namespace baton::engine

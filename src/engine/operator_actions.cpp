@@ -1,0 +1,331 @@
+#include "engine/operator_actions.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error_names.h"
+#include "base/loggable.h"
+#include "engine/interventions.h"
+#include "engine/turn_ending.h"
+#include "engine/turn_log.h"
+
+namespace baton::engine {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+constexpr int kLostLogPage = 500;
+
+base::Result<void> check_who_acts(const Actor& actor) {
+  if (actor.name.empty()) return fail(ErrorCode::invalid_argument, "who acts must have a name");
+  if (actor.reason.empty() || actor.reason.size() > kReasonMax) {
+    return fail(ErrorCode::invalid_argument,
+                "reason: must have 1 to " + std::to_string(kReasonMax) + " bytes");
+  }
+  return {};
+}
+
+// The budget of a task that began then, for one that begins now: it has as much time.
+std::shared_ptr<const task::Budget> budget_anew(const task::Budget* budget, base::Timestamp began) {
+  if (budget == nullptr) return nullptr;
+  task::Budget anew = *budget;
+  if (anew.until) anew.wall = std::max(*anew.until - began, base::Duration(0));
+  anew.until.reset();
+  return std::make_shared<const task::Budget>(std::move(anew));
+}
+
+// What a job tries again.
+bool is_passing(const base::Error& error) {
+  return error.code == ErrorCode::overloaded || error.code == ErrorCode::unavailable;
+}
+
+}  // namespace
+
+// An action on its way, shared by the callbacks of its decision.
+struct OperatorActions::Act {
+  task::TaskKey task;
+  task::AuditEntry entry;
+  Done done;
+  std::function<base::Result<void>(const task::TaskHead&, task::Change&)> how;
+  std::function<void(const task::TaskHead&)> committed, then;  // may be empty
+};
+
+OperatorActions::OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox,
+                                 TaskService& tasks, TurnRunner& turns, Background& background)
+    : store_(store), reader_(reader), inbox_(inbox), tasks_(tasks), turns_(turns), background_(background) {}
+
+base::Result<void> OperatorActions::start() {
+  const auto controls = store_.agent_controls();
+  if (!controls) return fail(controls.error());
+  for (const store::AgentControl& control : *controls) {
+    if (!control.paused) continue;
+    spdlog::info("agent={} is paused, by {}", base::loggable_word(control.agent.value),
+                 base::loggable(control.actor));
+    turns_.scheduler().set_paused(control.agent, true);
+  }
+  return {};
+}
+
+// Null if the action has been refused for the actor's sake.
+OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey key, Actor actor,
+                                               Done done) const {
+  if (auto checked = check_who_acts(actor); !checked) {
+    done(fail(std::move(checked.error())));
+    return nullptr;
+  }
+  auto act = std::make_shared<Act>();
+  act->task = key;
+  act->entry.actor = std::move(actor.name);
+  act->entry.action = action;
+  act->entry.reason = std::move(actor.reason);
+  act->entry.job = actor.job;
+  act->done = std::move(done);
+  return act;
+}
+
+void OperatorActions::decide(const ActPtr& act) {
+  Decision decision;
+  decision.task = act->task;
+  decision.decide = [act](const store::TaskRow& now) -> base::Result<task::Change> {
+    task::Change change;
+    change.task = now.head.key;
+    change.expected = now.head.version;
+    if (auto decided = act->how(now.head, change); !decided) return fail(std::move(decided.error()));
+    note_intervention(change, act->entry);
+    return change;
+  };
+  decision.committed = [act](const store::Committed& committed) {
+    if (act->committed) act->committed(committed.head);
+  };
+  decision.done = [this, act](base::Result<Written> written) {
+    if (!written) return refuse(act, std::move(written.error()));
+    if (act->then) act->then(written->head);
+    act->done(std::move(written->head));
+  };
+  inbox_.post(std::move(decision));
+}
+
+// Writes down that it was refused, as far as that can be written.
+void OperatorActions::refuse(const ActPtr& act, base::Error error) {
+  if (act->entry.job && is_passing(error)) return act->done(fail(std::move(error)));
+  task::AuditEntry entry = act->entry;
+  entry.outcome = base::name_of(error.code);
+  if (!entry.task) entry.task = act->task;
+  entry.detail = error.for_caller;
+  inbox_.write([this, entry = std::move(entry)] { return store_.write(entry); },
+               [act, error = std::move(error)](const base::Result<void>& written) {
+                 // A job looks at what is written.
+                 if (!written && act->entry.job) return act->done(fail(written.error()));
+                 act->done(fail(error));
+               });
+}
+
+void OperatorActions::cancel(task::TaskKey key, Actor actor, Done done) {
+  const ActPtr act = begin("cancel", key, std::move(actor), std::move(done));
+  if (!act) return;
+  tasks_.cancel(key, std::make_shared<const task::AuditEntry>(act->entry),
+                [this, act](base::Result<task::TaskHead> head) {
+                  if (!head) return refuse(act, std::move(head.error()));
+                  act->done(std::move(head));
+                });
+}
+
+// Sends on behalf of the task's caller.
+void OperatorActions::send(const ActPtr& act, const task::TaskHead& head, task::Submission submission) {
+  submission.caller = head.caller;
+  submission.agent = head.agent;
+  submission.origin = head.origin;
+  submission.message.id.value = base::make_uuid();  // it repeats no send
+  submission.audit = std::make_shared<const task::AuditEntry>(act->entry);
+  tasks_.submit(std::move(submission), [this, act](const base::Result<Accepted>& accepted) {
+    if (!accepted) return refuse(act, accepted.error());
+    if (accepted->key != act->task) note_retry(act, accepted->key);
+    background_.run([this, act, key = accepted->key] { act->done(reader_.head(key)); });
+  });
+}
+
+void OperatorActions::retry(task::TaskKey key, std::optional<task::Message> edited, Actor actor, Done done) {
+  const ActPtr act = begin("retry", key, std::move(actor), std::move(done));
+  if (!act) return;
+  background_.run([this, act, edited = std::move(edited)]() mutable { send_again(act, std::move(edited)); });
+}
+
+void OperatorActions::send_again(const ActPtr& act, std::optional<task::Message> edited) {
+  const auto head = reader_.head(act->task);
+  if (!head) return refuse(act, head.error());
+  // The message that began it follows its first status.
+  const auto events = reader_.events(act->task, {}, 2);
+  if (!events) return refuse(act, events.error());
+  const auto* first = events->size() < 2 ? nullptr : std::get_if<task::MessageAdded>(&events->back().body);
+  if (first == nullptr)
+    return refuse(act, {ErrorCode::unsupported, "the task has no message to send again", {}});
+  auto input = reader_.turn_input(act->task, events->back().number);
+  if (!input) return refuse(act, input.error());
+  task::Submission submission;
+  submission.message = edited ? std::move(*edited) : first->message;
+  submission.metadata = std::move(input->task_metadata);
+  submission.tools = std::move(input->request.tools);
+  submission.extensions = std::move(input->request.extensions);
+  submission.hops = std::move(input->request.hops);
+  submission.budget = budget_anew(head->budget.get(), events->front().at);
+  act->entry.task = head->key;
+  act->entry.agent = head->agent;
+  act->entry.caller = head->caller;
+  act->entry.id = head->id;
+  send(act, *head, std::move(submission));
+}
+
+// Says in the log of the task that was retried what it has become. The new task's log has it in any case.
+void OperatorActions::note_retry(const ActPtr& act, task::TaskKey made) {
+  Decision decision;
+  decision.task = act->task;
+  decision.decide = [act, made](const store::TaskRow& now) -> base::Result<task::Change> {
+    task::Change change;
+    change.task = now.head.key;
+    const task::AuditEntry& entry = act->entry;
+    change.events.push_back(
+        task::Intervention{entry.actor, entry.action, entry.reason, std::to_string(made.value)});
+    return change;
+  };
+  decision.done = [](const base::Result<Written>& written) {
+    if (!written) spdlog::warn("a retry is not noted in its task: {}", written.error().for_log);
+  };
+  inbox_.post(std::move(decision));
+}
+
+void OperatorActions::answer(task::TaskKey key, task::Message message, std::string ask, Actor actor,
+                             Done done) {
+  const ActPtr act = begin("answer", key, std::move(actor), std::move(done));
+  if (!act) return;
+  background_.run([this, act, message = std::move(message), ask = std::move(ask)]() mutable {
+    pass_on(act, std::move(message), std::move(ask));
+  });
+}
+
+void OperatorActions::pass_on(const ActPtr& act, task::Message message, std::string ask) {
+  const auto head = reader_.head(act->task);
+  if (!head) return refuse(act, head.error());
+  if (!task::is_waiting(head->state)) return refuse(act, {ErrorCode::conflict, "the task asks nothing", {}});
+  task::Submission submission;
+  submission.task = head->id;
+  submission.message = std::move(message);
+  // Refused if another answer comes first.
+  submission.ask = ask.empty() ? head->ask : std::move(ask);
+  send(act, *head, std::move(submission));
+}
+
+void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
+  const ActPtr act = begin("requeue", key, std::move(actor), std::move(done));
+  if (!act) return;
+  act->how = queue;
+  act->committed = [this](const task::TaskHead& head) {
+    if (head.turn_state != task::TurnState::running) turns_.go_on(head);
+  };
+  act->then = [this](const task::TaskHead& head) { begin_again(head); };
+  decide(act);
+}
+
+// A turn that waits for a time begins; a running one is broken off once this is stored.
+base::Result<void> OperatorActions::queue(const task::TaskHead& head, task::Change& change) {
+  if (head.turn_state == task::TurnState::none) return fail(ErrorCode::conflict, "the task has no turn");
+  change.turn.emplace();
+  if (head.turn_state != task::TurnState::waiting) return {};
+  if (!head.waits.until) return fail(ErrorCode::conflict, "the task waits for its children");
+  change.turn->state = task::TurnState::queued;
+  return {};
+}
+
+void OperatorActions::begin_again(const task::TaskHead& head) {
+  if (head.turn_state != task::TurnState::running || turns_.break_off(head.key)) return;
+  background_.run([this, head] { revive(head); });
+}
+
+// No turn of the task runs here, whatever its head says: what it has shown is read from its log.
+void OperatorActions::revive(const task::TaskHead& lost) {
+  auto log = read_turn_log(
+      lost, [&](task::EventNumber after) { return reader_.committed_events(lost.key, after, kLostLogPage); });
+  if (!log) return spdlog::warn("a task that was requeued cannot be read: {}", log.error().for_log);
+  Decision decision;
+  decision.task = lost.key;
+  decision.decide = [lost,
+                     shown = std::move(log->shown)](const store::TaskRow& now) -> base::Result<task::Change> {
+    const bool is_lost = now.head.turn_state == task::TurnState::running && now.head.turn == lost.turn &&
+                         now.head.attempt == lost.attempt;
+    if (!is_lost) return fail(ErrorCode::conflict, "the turn has ended");
+    task::Change change;
+    change.task = now.head.key;
+    change.expected = now.head.version;
+    run_again(change, now.head, shown, true);
+    return change;
+  };
+  decision.committed = [this](const store::Committed& committed) { turns_.go_on(committed.head); };
+  decision.done = [](const base::Result<Written>&) {};
+  inbox_.post(std::move(decision));
+}
+
+void OperatorActions::resend(task::TaskKey key, Actor actor, Done done) {
+  const ActPtr act = begin("resend", key, std::move(actor), std::move(done));
+  if (act) order(act, {task::DeliveryOrder::Kind::resend, 0});
+}
+
+void OperatorActions::resend(store::DeliveryKey delivery, Actor actor, Done done) {
+  order("resend", delivery, task::DeliveryOrder::Kind::resend, std::move(actor), std::move(done));
+}
+
+void OperatorActions::skip(store::DeliveryKey delivery, Actor actor, Done done) {
+  order("skip", delivery, task::DeliveryOrder::Kind::skip, std::move(actor), std::move(done));
+}
+
+void OperatorActions::order(const char* action, store::DeliveryKey delivery, task::DeliveryOrder::Kind kind,
+                            Actor actor, Done done) {
+  const ActPtr act = begin(action, {}, std::move(actor), std::move(done));
+  if (!act) return;
+  background_.run([this, act, delivery, kind] {
+    const auto line = store_.delivery(delivery);
+    if (!line) return refuse(act, line.error());
+    act->task = line->task;
+    act->entry.detail = std::to_string(delivery.value);
+    order(act, {kind, delivery.value});
+  });
+}
+
+void OperatorActions::order(const ActPtr& act, task::DeliveryOrder what) {
+  act->how = [what](const task::TaskHead&, task::Change& change) -> base::Result<void> {
+    change.deliveries = what;
+    return {};
+  };
+  decide(act);
+}
+
+void OperatorActions::pause(const task::AgentName& agent, Actor actor, Switched done) {
+  set_paused(agent, true, actor, std::move(done));
+}
+
+void OperatorActions::resume(const task::AgentName& agent, Actor actor, Switched done) {
+  set_paused(agent, false, actor, std::move(done));
+}
+
+// Switched once it is stored.
+void OperatorActions::set_paused(const task::AgentName& agent, bool paused, const Actor& actor,
+                                 Switched done) {
+  if (auto checked = check_who_acts(actor); !checked) return done(fail(std::move(checked.error())));
+  task::AuditEntry entry;
+  entry.actor = actor.name;
+  entry.action = paused ? "pause" : "resume";
+  entry.reason = actor.reason;
+  entry.agent = agent;
+  const store::AgentControl control{agent, paused, actor.name, actor.reason, {}};
+  auto write = [this, control, entry]() -> base::Result<void> {
+    if (auto switched = store_.write(control); !switched) return switched;
+    return store_.write(entry);
+  };
+  inbox_.write(std::move(write), [this, agent, paused, done = std::move(done)](base::Result<void> written) {
+    if (written) turns_.scheduler().set_paused(turns_.slots_of(agent), paused);
+    done(std::move(written));
+  });
+}
+
+}  // namespace baton::engine

@@ -1,0 +1,95 @@
+// OperatorActions: what whoever runs this server does to tasks, deliveries and agents of all callers.
+//
+// Each action is a decision on the engine's thread, so it loses no race: it is refused if the task has moved
+// on. An action that is taken is stored with a row of the audit and an Intervention in the task's log; one
+// that is refused leaves a row with the error. An actor and a reason of 1 to kReasonMax bytes are required:
+// invalid_argument without, which leaves no row.
+// Threads: any. Nothing blocks; `done` is called once, on any thread, and must not block.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/inbox.h"
+#include "engine/task_service.h"
+#include "engine/turn_runner.h"
+#include "store/operator_store.h"
+
+namespace baton::engine {
+
+inline constexpr std::size_t kReasonMax = 500;
+
+// Who acts, and why.
+struct Actor {
+  std::string name;
+  std::string reason;
+  // The bulk job that acts for them. It tries again what the store or a full queue has refused for the
+  // moment, so that leaves no row.
+  task::BulkJobKey job = {};
+};
+
+class OperatorActions {
+ public:
+  // With the task as it is after the action; of a retry, the new one.
+  using Done = std::function<void(base::Result<task::TaskHead>)>;
+  using Switched = std::function<void(base::Result<void>)>;
+
+  OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox, TaskService& tasks,
+                  TurnRunner& turns, Background& background);
+
+  // Has the agents pause that were paused in an earlier run, before any turn begins.
+  base::Result<void> start();
+
+  // As TaskService::cancel; `done` comes once the cancel is stored, which a running turn may outlive. Fails
+  // with not_cancelable if the task has ended, and with conflict if it is being canceled.
+  void cancel(task::TaskKey key, Actor actor, Done done);
+  // Sends the task's first message again, or `edited` in its place, as a new task of the same caller, agent
+  // and metadata in a context of its own. Fails as TaskService::submit does.
+  void retry(task::TaskKey key, std::optional<task::Message> edited, Actor actor, Done done);
+  // Answers what the task asks, as its caller would. `ask`: as Submission::ask. Fails with conflict if it
+  // waits for nobody.
+  void answer(task::TaskKey key, task::Message message, std::string ask, Actor actor, Done done);
+  // A running turn is broken off, what it has shown is withdrawn, and it begins again as another attempt. A
+  // queued turn gets back its place, should it have lost that; one that waits for a time begins now.
+  // Fails with conflict if the task has no turn, or if that waits for children alone.
+  void requeue(task::TaskKey key, Actor actor, Done done);
+
+  // See task::DeliveryOrder. Fails with not_found if there is nothing to resend or to skip.
+  void resend(task::TaskKey key, Actor actor, Done done);
+  void resend(store::DeliveryKey delivery, Actor actor, Done done);
+  void skip(store::DeliveryKey delivery, Actor actor, Done done);
+
+  // A paused agent begins no turn; those that run go on, and what is sent to it waits. Outlives restarts.
+  void pause(const task::AgentName& agent, Actor actor, Switched done);
+  void resume(const task::AgentName& agent, Actor actor, Switched done);
+
+ private:
+  struct Act;
+  using ActPtr = std::shared_ptr<Act>;
+
+  ActPtr begin(const char* action, task::TaskKey key, Actor actor, Done done) const;
+  void decide(const ActPtr& act);
+  void refuse(const ActPtr& act, base::Error error);
+  void send(const ActPtr& act, const task::TaskHead& head, task::Submission submission);
+  void send_again(const ActPtr& act, std::optional<task::Message> edited);
+  void pass_on(const ActPtr& act, task::Message message, std::string ask);
+  static base::Result<void> queue(const task::TaskHead& head, task::Change& change);
+  void begin_again(const task::TaskHead& head);
+  void revive(const task::TaskHead& lost);
+  void order(const char* action, store::DeliveryKey delivery, task::DeliveryOrder::Kind kind, Actor actor,
+             Done done);
+  void order(const ActPtr& act, task::DeliveryOrder what);
+  void set_paused(const task::AgentName& agent, bool paused, const Actor& actor, Switched done);
+  void note_retry(const ActPtr& act, task::TaskKey made);
+
+  store::OperatorStore& store_;
+  const TaskReader& reader_;
+  Inbox& inbox_;
+  TaskService& tasks_;
+  TurnRunner& turns_;
+  Background& background_;
+};
+
+}  // namespace baton::engine

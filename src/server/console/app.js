@@ -1,0 +1,141 @@
+// The page's frame: who is signed in, the ways to the views, the keyboard.
+import { ApiError, me, takeToken, token } from "./api.js";
+import { fill, h } from "./dom.js";
+import { session, told } from "./page.js";
+import { followLinks, route, url } from "./router.js";
+import { onKey, showHelp } from "./keys.js";
+import { theme } from "./theme.js";
+import "./agents.js";
+import "./audit.js";
+import "./bulk.js";
+import "./deliveries.js";
+import "./jobs.js";
+import "./overview.js";
+import "./plans.js";
+import "./playground.js";
+import "./schedules.js";
+import "./sign-in.js";
+import "./task.js";
+import "./tasks.js";
+import "./waiting.js";
+
+/** @type {{path: string, title: string, tag: string, key: string, act?: boolean}[]} */
+const views = [
+  { path: "", title: "Overview", tag: "baton-overview", key: "o" },
+  { path: "tasks", title: "Tasks", tag: "baton-tasks", key: "t" },
+  { path: "waiting", title: "Waiting", tag: "baton-waiting", key: "w" },
+  { path: "deliveries", title: "Deliveries", tag: "baton-deliveries", key: "d" },
+  { path: "agents", title: "Agents", tag: "baton-agents", key: "a" },
+  { path: "plans", title: "Plans", tag: "baton-plans", key: "p" },
+  { path: "schedules", title: "Schedules", tag: "baton-schedules", key: "s" },
+  { path: "audit", title: "Audit", tag: "baton-audit", key: "u" },
+  { path: "playground", title: "Playground", tag: "baton-playground", key: "l", act: true },
+];
+
+/** The element for a route, and what makes it another page rather than another state of the same one. */
+function pageFor() {
+  const { page, rest } = route();
+  if (page === "tasks" && rest[0]) return { tag: "baton-task", id: `task ${rest[0]}` };
+  if (page === "bulk" && !rest[0]) return { tag: "baton-jobs", id: "jobs" };
+  if (page === "bulk") return { tag: "baton-bulk", id: `bulk ${rest[0]}` };
+  const view = views.find(({ path, act }) => path === page && (!act || session.role === "operator"));
+  return view ? { tag: view.tag, id: view.path } : null;
+}
+
+class App extends HTMLElement {
+  constructor() {
+    super();
+    this.nav = h("nav", { "aria-label": "Views" });
+    this.main = h("main", { tabIndex: -1 });
+    this.shown = "";
+  }
+
+  connectedCallback() {
+    takeToken();
+    followLinks();
+    addEventListener("routed", () => this.show());
+    addEventListener("signed-out", () => this.signIn("This token is not known."));
+    addEventListener("hashchange", () => {
+      if (takeToken()) this.begin();
+    });
+    document.addEventListener("keydown", (event) => onKey(event, views));
+    this.begin();
+  }
+
+  async begin() {
+    if (!token.get()) return this.signIn("");
+    try {
+      Object.assign(session, await me());
+      this.frame();
+      this.show();
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return;
+      this.signIn(
+        error instanceof ApiError && error.status === 403 ? "This token may not see the console." : told(error),
+      );
+    }
+  }
+
+  /** @param {string} problem */
+  signIn(problem) {
+    token.forget();
+    this.shown = "";
+    document.title = "Sign in · Baton";
+    const form = h(/** @type {any} */ ("baton-sign-in"), { problem });
+    form.addEventListener("signed-in", () => this.begin());
+    fill(this, form);
+  }
+
+  frame() {
+    const links = views.filter(({ act }) => !act || session.role === "operator");
+    fill(
+      this.nav,
+      ...links.map(({ path, title, key }) =>
+        h("a", { href: url(path), "data-path": path, title: `${title} (g ${key})` }, title),
+      ),
+    );
+    const leave = h("button", { type: "button", class: "link" }, "Sign out");
+    leave.addEventListener("click", () => this.signIn(""));
+    const help = h("button", { type: "button", class: "link", title: "Keys (?)", "aria-label": "Keys" }, "?");
+    help.addEventListener("click", () => showHelp(views));
+    const who = h("span", { class: "who", title: `Baton ${session.version}` }, `${session.actor} · ${session.role}`);
+    fill(
+      this,
+      h("a", { class: "skip", href: "#main" }, "To the content"),
+      h(
+        "header",
+        { class: "top" },
+        h("a", { class: "brand", href: url(""), title: `Baton ${session.version}` }, "Baton"),
+        this.nav,
+        h("div", { class: "me" }, who, theme(), help, leave),
+      ),
+      this.main,
+    );
+    this.main.id = "main";
+  }
+
+  show() {
+    if (!session.role || !this.main.isConnected) return;
+    const { page } = route();
+    for (const link of this.nav.querySelectorAll("a")) {
+      const here = link.dataset.path === (page === "bulk" ? "tasks" : page);
+      if (here) link.setAttribute("aria-current", "page");
+      else link.removeAttribute("aria-current");
+      if (here) link.scrollIntoView({ block: "nearest", inline: "nearest" });
+    }
+    const found = pageFor();
+    if (!found) {
+      this.shown = "";
+      return fill(
+        this.main,
+        h("h1", null, "Nothing is here"),
+        h("p", null, h("a", { href: url("") }, "To the overview")),
+      );
+    }
+    const current = /** @type {any} */ (this.main.firstElementChild);
+    if (found.id === this.shown && current?.routed) return current.routed();
+    this.shown = found.id;
+    fill(this.main, document.createElement(found.tag));
+  }
+}
+customElements.define("baton-app", App);

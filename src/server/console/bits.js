@@ -1,0 +1,114 @@
+// Small pieces that many pages show: states, ids, numbers, empty lists.
+import { h } from "./dom.js";
+import { url } from "./router.js";
+
+/** @type {Record<string, string>} */
+const tones = {
+  submitted: "quiet",
+  working: "busy",
+  "input-required": "ask",
+  "auth-required": "ask",
+  completed: "good",
+  failed: "bad",
+  rejected: "bad",
+  canceled: "quiet",
+  waiting: "busy",
+  queued: "quiet",
+  running: "busy",
+  paused: "ask",
+  "given-up": "bad",
+  ok: "good",
+  done: "good",
+};
+
+/**
+ * A state with its colour; one that is not known has none.
+ * @param {string} name
+ */
+export function state(name) {
+  return h("span", { class: `state ${tones[name] ?? "odd"}` }, name);
+}
+
+/**
+ * An id that is copied by a click.
+ * @param {string | undefined} id
+ * @param {string} [shown]
+ */
+export function copied(id, shown) {
+  if (!id) return "";
+  const button = h("button", { class: "id", type: "button", title: `${id} (click to copy)` }, shown ?? id);
+  button.addEventListener("click", async (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    await copy(id);
+    button.classList.add("was-copied");
+    setTimeout(() => button.classList.remove("was-copied"), 900);
+  });
+  return button;
+}
+
+/** @param {string} text */
+async function copy(text) {
+  // Pages that came by plain HTTP from elsewhere than loopback have no clipboard.
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const field = h("textarea", { value: text, class: "unseen" });
+  document.body.append(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}
+
+/** @param {number | undefined} value */
+export function number(value) {
+  return value === undefined || value === null ? "–" : value.toLocaleString("en-US");
+}
+
+/** @param {number} value */
+export function bytes(value) {
+  if (value < 1024) return `${value} B`;
+  if (value < 1024 * 1024) return `${(value / 1024).toFixed(1)} KiB`;
+  return `${(value / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+/** @param {import("./api.js").Count} count */
+export function counted(count) {
+  return `${count.exact ? "" : "at least "}${number(count.tasks)} ${count.tasks === 1 ? "task" : "tasks"}`;
+}
+
+/**
+ * @param {string} key
+ * @param {import("./dom.js").Child} shown
+ */
+export function taskLink(key, shown = key) {
+  return h("a", { href: url(`tasks/${encodeURIComponent(key)}`), class: "key" }, shown);
+}
+
+/** @param {string} name */
+export function agentLink(name) {
+  return h("a", { href: url("tasks", { agent: name }) }, name);
+}
+
+/** @param {string} text */
+export function nothing(text) {
+  return h("p", { class: "nothing" }, text);
+}
+
+/**
+ * Facts as a list of names and values; those without a value are left out.
+ * @param {[string, import("./dom.js").Child][]} pairs
+ */
+export function facts(pairs) {
+  return h(
+    "dl",
+    { class: "facts" },
+    ...pairs.flatMap(([name, value]) =>
+      value === undefined || value === "" || value === null ? [] : [h("dt", null, name), h("dd", null, value)],
+    ),
+  );
+}
+
+/** A random id; crypto.randomUUID is missing where a page came by plain HTTP. */
+export function newId() {
+  const bits = crypto.getRandomValues(new Uint8Array(16));
+  return [...bits].map((bit) => bit.toString(16).padStart(2, "0")).join("");
+}

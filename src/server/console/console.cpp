@@ -1,0 +1,79 @@
+#include "server/console/console.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "base/embedded.h"
+#include "server/answers.h"
+#include "server/conditional.h"
+
+namespace baton::server::console {
+namespace {
+
+constexpr std::string_view kRoot = "/console";
+constexpr const char* kIndex = "console/index.html";
+
+// Pictures of plans come from the API with a token, so they are shown from blobs.
+constexpr const char* kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "trusted-types 'none'";
+
+struct FileType {
+  std::string_view ending;
+  const char* content_type;
+};
+constexpr std::array kTypes{
+    FileType{".html", "text/html; charset=utf-8"},
+    FileType{".js", "text/javascript; charset=utf-8"},
+    FileType{".css", "text/css; charset=utf-8"},
+    FileType{".svg", "image/svg+xml"},
+};
+
+// Null for a path that names no file.
+const char* type_of(std::string_view name) {
+  for (const FileType& type : kTypes) {
+    if (name.ends_with(type.ending)) return type.content_type;
+  }
+  return nullptr;
+}
+
+// Names of agents in the paths of views have no dots that could look like these endings.
+std::string file_of(std::string_view path) {
+  const std::string_view name = path.substr(std::min(path.size(), kRoot.size() + 1));
+  return type_of(name) == nullptr ? kIndex : "console/" + std::string(name);
+}
+
+http::Reply with_protection(http::Reply reply) {
+  reply.headers.emplace_back("Content-Security-Policy", kPolicy);
+  reply.headers.emplace_back("X-Content-Type-Options", "nosniff");
+  reply.headers.emplace_back("X-Frame-Options", "DENY");
+  reply.headers.emplace_back("Referrer-Policy", "no-referrer");
+  reply.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");
+  reply.headers.emplace_back("Cross-Origin-Resource-Policy", "same-origin");
+  return reply;
+}
+
+}  // namespace
+
+bool serves(std::string_view path) {
+  return path.starts_with(kRoot) && (path.size() == kRoot.size() || path[kRoot.size()] == '/');
+}
+
+http::Reply reply_to(const http::Request& request) {
+  if (request.method != "GET" && request.method != "HEAD") {
+    http::Reply reply = plain_error(405, "this path is for GET");
+    reply.headers.emplace_back("Allow", "GET");
+    return with_protection(std::move(reply));
+  }
+  const std::string name = file_of(request.path);
+  const std::string_view text = base::embedded_file(name);
+  if (text.empty()) return with_protection(plain_error(404, "no such file"));
+  http::Reply reply = conditional_reply(request, std::string(text), {});
+  if (reply.status == 200) reply.content_type = type_of(name);
+  reply.headers.emplace_back("Cache-Control", "no-cache");
+  return with_protection(std::move(reply));
+}
+
+}  // namespace baton::server::console

@@ -1,0 +1,69 @@
+// Asks for the reason of an action, and what else it needs, before it is done.
+import { h, say } from "./dom.js";
+import { told } from "./page.js";
+
+/**
+ * @typedef {{
+ *   title: string, words?: import("./dom.js").Child, verb: string, danger?: boolean, more?: HTMLElement[],
+ *   act: (reason: string) => Promise<unknown>
+ * }} Ask
+ */
+
+/**
+ * Shows the dialog. Resolves to whether the action was done; its failure is shown in the dialog, to try again.
+ * @param {Ask} ask
+ * @returns {Promise<boolean>}
+ */
+export function confirmed(ask) {
+  const reason = h("input", { name: "reason", required: true, maxLength: 500, autocomplete: "off", id: "reason" });
+  const problem = h("p", { class: "problem", role: "alert", hidden: true });
+  const go = h("button", { type: "submit", class: ask.danger ? "danger" : "primary" }, ask.verb);
+  const leave = h("button", { type: "button" }, "Leave it");
+  const form = h(
+    "form",
+    null,
+    h("h2", null, ask.title),
+    ask.words ? h("p", null, ask.words) : null,
+    ...(ask.more ?? []),
+    h("label", { for: "reason" }, "Reason (kept in the audit and in the task's log)"),
+    reason,
+    problem,
+    h("div", { class: "buttons" }, leave, go),
+  );
+  const dialog = h("dialog", { "aria-label": ask.title }, form);
+  document.body.append(dialog);
+  dialog.showModal();
+  reason.focus();
+  return new Promise((resolve) => {
+    let done = false;
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(done);
+    });
+    leave.addEventListener("click", () => dialog.close());
+    form.addEventListener("submit", async (event) => {
+      event.preventDefault();
+      go.disabled = true;
+      try {
+        await ask.act(reason.value.trim());
+        done = true;
+        dialog.close();
+      } catch (error) {
+        say(problem, told(error));
+        problem.hidden = false;
+      }
+      go.disabled = false;
+    });
+  });
+}
+
+/**
+ * Says in a corner what was done.
+ * @param {string} text
+ * @param {HTMLElement} [link]
+ */
+export function toast(text, link) {
+  const note = h("div", { class: "toast", role: "status" }, text, link ? " " : null, link);
+  document.body.append(note);
+  setTimeout(() => note.remove(), 6000);
+}

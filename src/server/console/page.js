@@ -1,0 +1,94 @@
+// What all pages share: an end, refreshing, errors.
+import { ApiError } from "./api.js";
+import { h, say } from "./dom.js";
+import { route } from "./router.js";
+
+/** @type {{actor: string, role: string, version: string}} */
+export const session = { actor: "", role: "", version: "" };
+
+export const mayAct = () => session.role === "operator";
+
+/** A page: lives while its element is in the document. */
+export class Page extends HTMLElement {
+  constructor() {
+    super();
+    this.ended = new AbortController();
+    this.problem = h("p", { class: "problem", role: "alert", hidden: true });
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
+    this.round = 0;
+  }
+
+  get signal() {
+    return this.ended.signal;
+  }
+
+  get route() {
+    return route();
+  }
+
+  disconnectedCallback() {
+    this.ended.abort();
+    clearTimeout(this.timer);
+  }
+
+  /**
+   * A page's head: its title, what is beside it, and where problems are told.
+   * @param {string} title
+   * @param {...import("./dom.js").Child} beside
+   */
+  heading(title, ...beside) {
+    document.title = `${title} · Baton`;
+    return h("header", { class: "head" }, h("h1", null, title), h("div", { class: "beside" }, ...beside));
+  }
+
+  /**
+   * Runs `work` and shows what goes wrong, or that all is well again.
+   * @param {() => Promise<unknown>} work
+   */
+  async attempt(work) {
+    try {
+      await work();
+      this.tell("");
+    } catch (error) {
+      if (this.signal.aborted || /** @type {Error} */ (error).name === "AbortError") return;
+      this.tell(told(error));
+    }
+  }
+
+  /** @param {string} text */
+  tell(text) {
+    say(this.problem, text);
+    this.problem.hidden = text === "";
+  }
+
+  /**
+   * Runs `work` now and again after each pause, while the page can be seen.
+   * @param {number} ms
+   * @param {() => Promise<unknown>} work
+   */
+  every(ms, work) {
+    clearTimeout(this.timer);
+    const round = ++this.round;
+    const next = async () => {
+      if (!document.hidden) await this.attempt(work);
+      if (!this.signal.aborted && round === this.round) this.timer = setTimeout(next, ms);
+    };
+    return next();
+  }
+
+  /** Ends the refreshing, as nothing changes any more. */
+  settle() {
+    clearTimeout(this.timer);
+    this.round++;
+  }
+}
+
+/** @param {unknown} error */
+export function told(error) {
+  if (error instanceof ApiError) {
+    if (error.status === 403) return "Not allowed with this token.";
+    return error.message;
+  }
+  return String(error);
+}

@@ -1,0 +1,45 @@
+// The picture of a plan. It is shown as an image, in which nothing can run or load.
+import { picture } from "./api.js";
+import { fill, h } from "./dom.js";
+
+export class PlanPicture extends HTMLElement {
+  /** @param {string} [path] of the API */
+  constructor(path = "") {
+    super();
+    this.path = path;
+    this.image = h("img", { alt: "The plan and how far it is" });
+    this.shown = -1;
+    this.url = "";
+    this.missing = false;
+    this.hidden = true;
+  }
+
+  connectedCallback() {
+    fill(this, this.image);
+  }
+
+  disconnectedCallback() {
+    URL.revokeObjectURL(this.url);
+  }
+
+  /**
+   * Loads the picture anew if the task has gone on.
+   * @param {number} version
+   */
+  async refresh(version) {
+    if (version === this.shown || this.missing) return;
+    this.shown = version;
+    const blob = await picture(this.path).catch(() => null);
+    if (!blob) {
+      this.missing = this.url === "";
+      return;
+    }
+    const old = this.url;
+    this.url = URL.createObjectURL(blob);
+    this.image.src = this.url;
+    await this.image.decode().catch(() => {});
+    URL.revokeObjectURL(old);
+    this.hidden = false;
+  }
+}
+customElements.define("baton-plan-picture", PlanPicture);

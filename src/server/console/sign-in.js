@@ -1,0 +1,32 @@
+// Asks for a token. It stays in this tab and is sent as a header; there are no cookies.
+import { token } from "./api.js";
+import { fill, h } from "./dom.js";
+
+class SignIn extends HTMLElement {
+  constructor() {
+    super();
+    this.problem = "";
+  }
+
+  connectedCallback() {
+    const field = h("input", { type: "password", required: true, id: "token", autocomplete: "current-password" });
+    const form = h(
+      "form",
+      { class: "sign-in" },
+      h("h1", null, "Baton"),
+      h("label", { for: "token" }, "Token of an operator or a viewer"),
+      field,
+      this.problem ? h("p", { class: "problem", role: "alert" }, this.problem) : null,
+      h("button", { type: "submit", class: "primary" }, "Sign in"),
+      h("p", { class: "faint" }, "With --dev the program prints an address that signs you in."),
+    );
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      token.set(field.value.trim());
+      this.dispatchEvent(new Event("signed-in"));
+    });
+    fill(this, h("main", null, form));
+    field.focus();
+  }
+}
+customElements.define("baton-sign-in", SignIn);

@@ -1,0 +1,187 @@
+// One task whole: what it is, what it waits for, what can be done, and its log as a timeline.
+import { agents, events, post, task } from "./api.js";
+import { question } from "./answer.js";
+import { copied, facts, newId, state } from "./bits.js";
+import { json } from "./content.js";
+import { deliveryList, showDeliveries } from "./delivery-list.js";
+import { confirmed, toast } from "./dialog.js";
+import { fill, h } from "./dom.js";
+import { mayAct, Page } from "./page.js";
+import { go, url } from "./router.js";
+import { factsOf, showTasks, taskList } from "./task-list.js";
+import { PlanPicture } from "./plan-picture.js";
+import { Timeline } from "./timeline.js";
+
+const over = ["completed", "failed", "rejected", "canceled"];
+
+class Task extends Page {
+  constructor() {
+    super();
+    this.key = this.route.rest[0];
+    this.timeline = new Timeline(
+      this.key,
+      () => this.attempt(() => this.refresh()),
+      (work) => void this.attempt(work),
+    );
+    this.state = h("span");
+    this.actions = h("div", { class: "buttons" });
+    this.facts = h("div", { class: "panel" });
+    this.question = h("section", { class: "panel asks", hidden: true });
+    this.below = h("section", { hidden: true });
+    this.childList = taskList("Children");
+    this.deliveries = h("section", { hidden: true });
+    this.deliveryList = deliveryList();
+    this.metadata = h("details", { class: "panel", hidden: true });
+    this.configs = h("details", { class: "panel", hidden: true });
+    this.picture = new PlanPicture(`/tasks/${encodeURIComponent(this.key)}/plan.svg`);
+    this.asked = -1;
+    this.refreshing = false;
+    /** @type {Promise<import("./api.js").AgentRow[]> | undefined} */
+    this.plans = undefined;
+  }
+
+  connectedCallback() {
+    fill(
+      this.below,
+      h("h2", null, "Children", h("a", { class: "all", href: url("tasks", { parent: this.key }) }, "all")),
+      this.childList,
+    );
+    fill(this.deliveries, h("h2", null, "Open deliveries"), this.deliveryList);
+    fill(
+      this,
+      this.heading(`Task ${this.key}`, this.state, this.actions),
+      this.problem,
+      h(
+        "div",
+        { class: "task" },
+        h("div", { class: "side" }, this.facts, this.metadata, this.configs),
+        h("div", { class: "log" }, this.question, this.picture, this.below, this.deliveries, this.timeline),
+      ),
+    );
+    this.every(5000, () => this.refresh());
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.timeline.end();
+  }
+
+  async refresh() {
+    if (this.refreshing) return;
+    this.refreshing = true;
+    try {
+      const view = await task(this.key, this.signal);
+      this.show(view);
+      await this.timeline.open(view.task.lastEvent, over.includes(view.task.state));
+    } finally {
+      this.refreshing = false;
+    }
+  }
+
+  /** @param {import("./api.js").TaskView} view */
+  show(view) {
+    const { task: row } = view;
+    document.title = `${row.key} ${row.state} · Baton`;
+    fill(this.state, state(row.state), row.cancelRequested ? h("span", { class: "mark" }, "cancel asked") : null);
+    fill(this.facts, facts([["Key", copied(row.key)], ...factsOf(row)]));
+    this.ask(view);
+    this.act(row);
+    showTasks(this.childList, view.children);
+    this.below.hidden = view.children.length === 0;
+    showDeliveries(this.deliveryList, view.deliveries, () => this.attempt(() => this.refresh()));
+    this.deliveries.hidden = view.deliveries.length === 0;
+    this.detail(this.metadata, "Metadata", view.metadata);
+    this.detail(this.configs, "Webhooks", view.configs.length > 0 ? view.configs : undefined);
+    this.draw(row);
+  }
+
+  // Only plans have a picture: which agents these are is asked once.
+  /** @param {import("./api.js").TaskRow} row */
+  async draw(row) {
+    this.plans ??= agents(this.signal).then(({ agents: all }) => all.filter(({ hasPlan }) => hasPlan));
+    const plans = await this.plans.catch(() => []);
+    if (plans.some(({ name }) => name === row.agent)) this.picture.refresh(row.lastEvent);
+  }
+
+  /**
+   * @param {HTMLElement} place
+   * @param {string} title
+   * @param {unknown} value
+   */
+  detail(place, title, value) {
+    const said = value === undefined || value === null ? "" : JSON.stringify(value);
+    place.hidden = said === "" || said === "{}";
+    if (place.dataset.said === said || place.hidden) return;
+    place.dataset.said = said;
+    fill(place, h("summary", null, title), json(value));
+  }
+
+  // A form that somebody fills in is made anew for another question only.
+  /** @param {import("./api.js").TaskView} view */
+  ask(view) {
+    const asked = view.question?.event ?? -1;
+    this.question.hidden = asked < 0;
+    if (asked === this.asked) return;
+    this.asked = asked;
+    if (asked < 0) return fill(this.question);
+    fill(
+      this.question,
+      h("h2", null, "Waits for an answer"),
+      question(view, mayAct(), () => this.attempt(() => this.refresh())),
+    );
+  }
+
+  /** @param {import("./api.js").TaskRow} row */
+  act(row) {
+    const ended = over.includes(row.state);
+    const said = `${ended} ${row.turnState} ${row.cancelRequested}`;
+    if (!mayAct() || this.actions.dataset.said === said) return;
+    this.actions.dataset.said = said;
+    const button = (/** @type {string} */ name, /** @type {() => unknown} */ work, danger = false) => {
+      const made = h("button", { type: "button", class: danger ? "danger" : "" }, name);
+      made.addEventListener("click", work);
+      return made;
+    };
+    fill(
+      this.actions,
+      ended || row.cancelRequested
+        ? null
+        : button("Cancel…", () => this.simple("cancel", "Cancel this task", "Cancel it", true), true),
+      row.turnState === "running" || row.turnState === "waiting"
+        ? button("Requeue…", () => this.simple("requeue", "Put the turn back into the queue", "Requeue it"))
+        : null,
+      button("Retry as new…", () => this.attempt(() => this.retry())),
+    );
+  }
+
+  /**
+   * @param {string} action
+   * @param {string} title
+   * @param {string} verb
+   */
+  async simple(action, title, verb, danger = false) {
+    const act = (/** @type {string} */ reason) => post(`/tasks/${this.key}/${action}`, { reason });
+    if (!(await confirmed({ title, verb, danger, act }))) return;
+    toast(`Task ${this.key}: ${action} was accepted.`);
+    this.attempt(() => this.refresh());
+  }
+
+  // The first message can be edited where it is one of words.
+  async retry() {
+    const page = await events(this.key, { after: 0, limit: 20 }, this.signal);
+    const first = page.events.find(({ type }) => type === "message")?.message;
+    const parts = first?.parts ?? [];
+    const text = parts.length === 1 && typeof parts[0].text === "string" ? parts[0].text : null;
+    const field = h("textarea", { rows: 6, value: text ?? "", id: "message" });
+    let made = "";
+    const act = async (/** @type {string} */ reason) => {
+      const edited = text !== null && field.value !== text;
+      const message = edited ? { messageId: newId(), role: "ROLE_USER", parts: [{ text: field.value }] } : undefined;
+      made = (await post(`/tasks/${this.key}/retry`, { reason, message })).task.key;
+    };
+    const more = text === null ? [] : [h("label", { for: "message" }, "Message"), field];
+    const words = "A new task of the same caller and agent, in a context of its own.";
+    if (await confirmed({ title: "Retry as a new task", words, verb: "Retry", more, act })) go(url(`tasks/${made}`));
+  }
+}
+customElements.define("baton-task", Task);

@@ -1,0 +1,277 @@
+// Tasks by filters, which are the URL; a page at a time by cursors; actions on all that a filter finds.
+import { ApiError, post, tasks } from "./api.js";
+import { counted, nothing } from "./bits.js";
+import { confirmed } from "./dialog.js";
+import { fill, h, say } from "./dom.js";
+import { mayAct, Page } from "./page.js";
+import { go, url } from "./router.js";
+import { showTasks, taskList } from "./task-list.js";
+import { when } from "./when.js";
+
+const states = [
+  "unfinished",
+  "submitted",
+  "working",
+  "input-required",
+  "auth-required",
+  "completed",
+  "failed",
+  "rejected",
+  "canceled",
+];
+/** @type {[string, string, string][]} name in the URL, label, kind of input */
+const filters = [
+  ["agent", "Agent", "text"],
+  ["caller", "Caller", "text"],
+  ["context", "Context", "text"],
+  ["parent", "Parent", "text"],
+  ["schedule", "Schedule", "text"],
+  ["error", "Words", "text"],
+  ["age_min_s", "Seconds in state, at least", "number"],
+  ["attempts_min", "Attempts, at least", "number"],
+];
+const often = ["agent", "caller", "error"];
+/** @type {Record<string, Record<string, string>>} */
+const shortcuts = {
+  All: {},
+  Running: { state: "working" },
+  Stuck: { state: "unfinished", age_min_s: "600", order: "oldest" },
+  "Tried again": { state: "unfinished", attempts_min: "2" },
+  Failed: { state: "failed,rejected" },
+  Undelivered: { undelivered: "1" },
+};
+const bulkActions = ["cancel", "retry", "requeue", "resend"];
+
+class Tasks extends Page {
+  constructor() {
+    super();
+    this.form = h("form", { class: "filters", role: "search" });
+    this.shortcuts = h("div", { class: "shortcuts" });
+    this.list = taskList();
+    this.empty = nothing("No task fits.");
+    this.count = h("span", { class: "faint", "aria-live": "polite" });
+    this.more = h("button", { type: "button", hidden: true }, "More");
+    this.scanned = h("p", { class: "faint", hidden: true });
+    this.bulk = h("button", { type: "button", hidden: true }, "Act on all…");
+    /** @type {import("./api.js").TaskPage[]} */
+    this.pages = [];
+  }
+
+  connectedCallback() {
+    fill(
+      this,
+      this.heading("Tasks", this.count, this.bulk),
+      this.shortcuts,
+      this.form,
+      this.problem,
+      this.list,
+      this.empty,
+      this.scanned,
+      this.more,
+    );
+    this.empty.hidden = true;
+    this.more.addEventListener("click", () => this.attempt(() => this.another()));
+    this.bulk.addEventListener("click", () => this.actOnAll());
+    this.form.addEventListener("change", () => this.filter());
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.filter();
+    });
+    this.routed();
+  }
+
+  routed() {
+    const { query } = this.route;
+    this.fields(query);
+    fill(
+      this.shortcuts,
+      ...Object.entries(shortcuts).map(([name, values]) => {
+        const here = new URLSearchParams(values).toString() === query.toString();
+        return h("a", { href: url("tasks", values), "aria-current": here ? "true" : undefined }, name);
+      }),
+      h("a", { href: url("bulk") }, "Bulk jobs"),
+    );
+    this.pages = [];
+    this.every(3000, () => this.refresh());
+  }
+
+  /** @param {URLSearchParams} query */
+  fields(query) {
+    if (this.form.contains(document.activeElement) && this.form.childElementCount > 0) return this.keepFields(query);
+    const state = query.get("state") ?? "";
+    const known = state === "" || states.includes(state);
+    const select = h(
+      "select",
+      { name: "state", "data-find": "" },
+      h("option", { value: "" }, "any"),
+      ...[...states, ...(known ? [] : [state])].map((one) => h("option", { value: one, selected: one === state }, one)),
+    );
+    const inputs = (/** @type {boolean} */ common) =>
+      filters
+        .filter(([name]) => often.includes(name) === common)
+        .map(([name, label, type]) =>
+          h("label", null, h("span", null, label), h("input", { name, type, min: "0", value: query.get(name) ?? "" })),
+        );
+    const rare = filters.some(([name]) => !often.includes(name) && query.get(name)) || query.get("undelivered");
+    fill(
+      this.form,
+      h("label", null, h("span", null, "State"), select),
+      ...inputs(true),
+      h(
+        "label",
+        null,
+        h("span", null, "Order"),
+        h(
+          "select",
+          { name: "order" },
+          h("option", { value: "" }, "newest first"),
+          h("option", { value: "oldest", selected: query.get("order") === "oldest" }, "oldest first"),
+        ),
+      ),
+      h(
+        "details",
+        { open: Boolean(rare) },
+        h("summary", null, "More filters"),
+        h(
+          "div",
+          { class: "filters" },
+          ...inputs(false),
+          h(
+            "label",
+            { class: "check" },
+            h("input", {
+              name: "undelivered",
+              type: "checkbox",
+              value: "1",
+              checked: query.get("undelivered") === "1",
+            }),
+            " Undelivered webhooks",
+          ),
+        ),
+      ),
+    );
+  }
+
+  /** While somebody is in a field, its form is not made anew.
+   * @param {URLSearchParams} query */
+  keepFields(query) {
+    for (const field of this.form.elements) {
+      if (
+        field === document.activeElement ||
+        !(field instanceof HTMLInputElement || field instanceof HTMLSelectElement)
+      )
+        continue;
+      if (field instanceof HTMLInputElement && field.type === "checkbox") field.checked = query.get(field.name) === "1";
+      else field.value = query.get(field.name) ?? "";
+    }
+  }
+
+  filter() {
+    /** @type {Record<string, string>} */
+    const query = {};
+    for (const [name, value] of new FormData(this.form)) query[name] = String(value).trim();
+    const to = url("tasks", query);
+    if (to !== location.pathname + location.search) go(to);
+  }
+
+  /** @returns {Record<string, string>} */
+  get query() {
+    return Object.fromEntries(this.route.query);
+  }
+
+  // Pages that were asked for are left as they are: only the first is kept up to date.
+  async refresh() {
+    const first = await tasks(this.query, this.signal);
+    this.pages[0] =
+      this.pages.length > 1
+        ? { ...this.pages[0], tasks: merged(this.pages[0].tasks, first.tasks), count: first.count }
+        : first;
+    this.show();
+  }
+
+  async another() {
+    const cursor = this.pages.at(-1)?.next;
+    if (cursor) this.pages.push(await tasks({ ...this.query, cursor }, this.signal));
+    this.show();
+  }
+
+  show() {
+    const rows = this.pages.flatMap((page) => page.tasks);
+    const last = this.pages[this.pages.length - 1];
+    showTasks(this.list, rows);
+    this.empty.hidden = rows.length > 0 || last.next !== undefined;
+    this.more.hidden = last.next === undefined;
+    this.scanned.hidden = last.scannedUntil === undefined;
+    if (last.scannedUntil) fill(this.scanned, "Searched back to ", when(last.scannedUntil), ". More looks further.");
+    say(this.count, counted(this.pages[0].count));
+    this.bulk.hidden = !mayAct() || rows.length === 0;
+  }
+
+  async actOnAll() {
+    const { order: _, ...query } = this.query;
+    let expected = this.pages[0].count.tasks;
+    const action = h("select", { id: "action" }, ...bulkActions.map((name) => h("option", null, name)));
+    const words = h("p", null, "");
+    const tell = () =>
+      say(
+        words,
+        `${expected.toLocaleString("en-US")} tasks with ${describe(query)}. If the filter finds another number by then, nothing is done.`,
+      );
+    tell();
+    /** @type {string} */
+    let job = "";
+    const done = await confirmed({
+      title: "Act on all tasks that the filter finds",
+      verb: "Do it",
+      danger: true,
+      more: [words, h("label", { for: "action" }, "Action"), action],
+      act: async (reason) => {
+        try {
+          job = (await post("/bulk", { action: action.value, filter: filterOf(query), expected, reason })).job;
+        } catch (error) {
+          const count = error instanceof ApiError && error.status === 409 ? error.body?.error?.count : undefined;
+          if (count === undefined) throw error;
+          expected = count;
+          tell();
+          throw new ApiError(
+            409,
+            "conflict",
+            `The filter finds ${count} tasks now. Do it again to act on these.`,
+            null,
+          );
+        }
+      },
+    });
+    if (done) go(url(`bulk/${job}`));
+  }
+}
+customElements.define("baton-tasks", Tasks);
+
+/**
+ * @param {import("./api.js").TaskRow[]} old
+ * @param {import("./api.js").TaskRow[]} fresh
+ */
+function merged(old, fresh) {
+  const known = new Map(fresh.map((row) => [row.key, row]));
+  return old.map((row) => known.get(row.key) ?? row);
+}
+
+/** @param {Record<string, string>} query */
+function describe(query) {
+  const words = Object.entries(query).map(([name, value]) => `${name} ${value}`);
+  return words.length > 0 ? words.join(", ") : "no filter at all";
+}
+
+/** The list's query as a bulk request has it.
+ * @param {Record<string, string>} query */
+function filterOf(query) {
+  /** @type {Record<string, unknown>} */
+  const filter = {};
+  for (const [name, value] of Object.entries(query)) {
+    if (name === "state") filter.state = value.split(",");
+    else if (name === "undelivered") filter.undelivered = value === "1";
+    else if (name === "age_min_s" || name === "attempts_min") filter[name] = Number(value);
+    else filter[name] = value;
+  }
+  return filter;
+}

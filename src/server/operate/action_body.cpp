@@ -1,0 +1,42 @@
+#include "server/operate/action_body.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "protocol/a2a/v1_objects.h"
+
+namespace baton::server::operate {
+
+using base::ErrorCode;
+using base::fail;
+
+base::Result<ActionBody> ActionBody::read(const Call& call, const std::vector<std::string_view>& members) {
+  auto document = json::Document::parse(call.request().body);
+  if (!document) return fail(document.error());
+  const json::Value root = document->root();
+  if (!root.is_object()) return fail(ErrorCode::invalid_argument, "the body must be an object with a reason");
+  for (const json::Value member : root) {
+    const std::string name(member.key());
+    if (root.repeats(name)) return fail(ErrorCode::invalid_argument, name + ": is there more than once");
+    if (name == "reason" || std::ranges::find(members, name) != members.end()) continue;
+    return fail(ErrorCode::invalid_argument, std::string(base::beginning_of(name, 100)) + ": is unknown");
+  }
+  engine::Actor actor{call.who.name, root["reason"].str()};
+  const bool has_words = actor.reason.find_first_not_of(" \t\r\n") != std::string::npos;
+  if (!has_words || actor.reason.size() > engine::kReasonMax) {
+    return fail(ErrorCode::invalid_argument,
+                "reason: must say why, in " + std::to_string(engine::kReasonMax) + " bytes at most");
+  }
+  return ActionBody(std::move(*document), std::move(actor));
+}
+
+base::Result<std::optional<task::Message>> ActionBody::message() const {
+  const json::Value given = document_.root()["message"];
+  if (given.absent()) return std::optional<task::Message>();
+  auto message = protocol::v1::read_message(given);
+  if (!message) return fail(message.error());
+  message->role = task::Role::user;
+  return std::optional<task::Message>(std::move(*message));
+}
+
+}  // namespace baton::server::operate

@@ -1,0 +1,27 @@
+// AgentRows: how the agents are just now, for one answer.
+//
+// Threads: one. `read` blocks on the disk.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "json/writer.h"
+#include "server/operate/call.h"
+
+namespace baton::server::operate {
+
+class AgentRows {
+ public:
+  static base::Result<AgentRows> read(const Facts& facts);
+
+  void write(json::Writer& out, const agents::Agent& agent) const;
+
+ private:
+  const agents::Agent* default_ = nullptr;
+  std::set<std::string> paused_;
+  std::map<std::string, engine::AgentTurns> turns_;
+};
+
+}  // namespace baton::server::operate

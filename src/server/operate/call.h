@@ -1,0 +1,62 @@
+// Call: a request to the operator API on the way to its answer, and what its routes use.
+//
+// Threads: a Call belongs to one thread at a time; it may be answered from any, once. Lifetime: the facts
+// outlive every call.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/worker_pool.h"
+#include "engine/bulk_jobs.h"
+#include "engine/operator_actions.h"
+#include "json/document.h"
+#include "server/access.h"
+#include "server/operate/query.h"
+#include "server/services.h"
+
+namespace baton::server::operate {
+
+// What the routes use. The readers and budgets of `services` are the operators' own, so that what they read
+// never takes a thread or memory from callers.
+struct Facts {
+  const Services& services;
+  const store::OperatorStore& store;
+  const store::DeliveryStore& deliveries;
+  engine::OperatorActions& actions;
+  engine::BulkJobs& bulk;
+  std::string version;  // of the program
+  base::Timestamp started{};
+  std::function<http::Counts()> http_counts;  // of the callers' listener; may be empty
+};
+
+struct Call {
+  const Facts& facts;
+  const std::shared_ptr<http::Exchange> exchange;
+  const Operator who;
+  const std::string place;  // the key or the name in the path; empty if it has none
+
+  const http::Request& request() const { return exchange->request(); }
+
+  // Reads `place` as a key. Fails with not_found: no key is like that.
+  template <class Key>
+  base::Result<Key> key() const {
+    const auto number = key_in(place);
+    if (number) return Key{*number};
+    return base::fail(base::ErrorCode::not_found, "there is no such key");
+  }
+};
+using CallPtr = std::shared_ptr<const Call>;
+
+http::Reply json_reply(std::string body, int status = 200);
+// {"error":{"code","message"}} with the status that fits; `count`: see the API's description.
+http::Reply error_reply(const base::Error& error, std::optional<std::int64_t> count = {});
+http::Reply error_reply(int status, std::string_view code, std::string_view message);
+
+// Answers with what was written, once what was read is on the disk, or with the error. Blocks.
+void answer(const CallPtr& call, base::Result<std::string> json);
+
+}  // namespace baton::server::operate

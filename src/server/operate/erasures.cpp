@@ -1,0 +1,62 @@
+// What operators delete for good: a task, a context, everything of a caller.
+#include "json/writer.h"
+#include "server/operate/action_body.h"
+#include "server/operate/handlers.h"
+
+namespace baton::server::operate {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+// Replies on the thread that is done, since nothing is read.
+engine::Erasure::Done erased(const CallPtr& call) {
+  return [call](base::Result<engine::Erasure::Erased> gone) {
+    if (!gone) return call->exchange->reply(error_reply(gone.error()));
+    std::string text;
+    json::Writer out(text);
+    out.object([&] { out.member("tasks", gone->tasks).member("left", gone->left); });
+    call->exchange->reply(json_reply(std::move(text)));
+  };
+}
+
+// Has `erase` delete something, if the request says why and the store can.
+template <class Erase>
+void erase_with(const CallPtr& call, Erase&& erase) {
+  const auto body = ActionBody::read(*call, {});
+  if (!body) return answer(call, fail(body.error()));
+  engine::Erasure* erasure = call->facts.services.engine.erasure();
+  if (erasure == nullptr) return answer(call, fail(ErrorCode::unsupported, "this store deletes nothing"));
+  erase(*erasure, body->actor());
+}
+
+}  // namespace
+
+void erase_task(const CallPtr& call) {
+  const auto key = call->key<task::TaskKey>();
+  if (!key) return answer(call, fail(key.error()));
+  erase_with(call, [&](engine::Erasure& erasure, const engine::Actor& actor) {
+    erasure.erase_task(*key, actor, erased(call));
+  });
+}
+
+void erase_context(const CallPtr& call) {
+  Query query(call->request().query);
+  const task::AgentName agent{query.text("agent")};
+  const task::Caller caller{query.text("caller")};
+  const task::ContextId context{query.text("context")};
+  if (agent.empty() || caller.empty() || context.empty())
+    query.wrong("context", "needs its agent, caller and context");
+  if (const auto good = query.checked(); !good) return answer(call, fail(good.error()));
+  erase_with(call, [&](engine::Erasure& erasure, const engine::Actor& actor) {
+    erasure.erase_context(agent, caller, context, actor, erased(call));
+  });
+}
+
+void erase_caller(const CallPtr& call) {
+  erase_with(call, [&](engine::Erasure& erasure, const engine::Actor& actor) {
+    erasure.erase_caller(call->place, actor, erased(call));
+  });
+}
+
+}  // namespace baton::server::operate

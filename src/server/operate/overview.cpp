@@ -1,0 +1,127 @@
+// What runs, waits, fails and is stuck, at a glance.
+#include <array>
+#include <map>
+
+#include "base/embedded.h"
+#include "json/writer.h"
+#include "server/operate/handlers.h"
+#include "server/operate/rows.h"
+
+namespace baton::server::operate {
+namespace {
+
+using json::Writer;
+using task::State;
+
+constexpr std::array kStates{State::submitted, State::working,  State::input_required, State::auth_required,
+                             State::completed, State::canceled, State::failed,         State::rejected};
+
+// The task that has been in this state longest; nothing if there is none.
+std::optional<store::TaskLine> oldest(const Facts& facts, store::TaskFilter filter) {
+  store::TaskQuery query;
+  query.filter = std::move(filter);
+  query.oldest_first = true;
+  query.limit = 1;
+  auto page = facts.store.page(query);
+  if (!page || page->lines.empty()) return std::nullopt;
+  return std::move(page->lines.front());
+}
+
+void write_states(Writer& out, const Facts& facts) {
+  out.key("states").object([&] {
+    for (const State state : kStates) {
+      store::TaskFilter filter;
+      filter.states = {state};
+      const auto count = facts.store.count(filter);
+      if (!count) continue;
+      out.key(task::name_of(state));
+      write_count(out, *count);
+    }
+  });
+}
+
+void write_turns(Writer& out, const engine::Engine& engine) {
+  const engine::Engine::Counts counts = engine.counts();
+  out.key("turns").object([&] {
+    out.member("running", counts.turns.running).member("queued", counts.turns.queued);
+    out.member("waitingForTime", static_cast<std::int64_t>(counts.waiting_for_time));
+    out.member("slots", engine.options().slots);
+  });
+  out.key("ended").object([&] {
+    out.member("completed", counts.completed).member("failed", counts.failed);
+    out.member("canceled", counts.canceled).member("rejected", counts.rejected);
+  });
+  out.member("schedules", counts.schedules.schedules);
+}
+
+void write_deliveries(Writer& out, const Facts& facts) {
+  const auto counts = facts.deliveries.delivery_counts();
+  out.key("deliveries").object([&] {
+    out.member("waiting", counts ? counts->waiting : 0).member("givenUp", counts ? counts->given_up : 0);
+  });
+}
+
+void write_agent_counts(Writer& out, const Facts& facts) {
+  const auto controls = facts.store.agent_controls();
+  std::int64_t paused = 0;
+  for (const store::AgentControl& control : controls ? *controls : std::vector<store::AgentControl>()) {
+    paused += control.paused ? 1 : 0;
+  }
+  const agents::Catalogue& catalogue = facts.services.catalogue;
+  out.key("agents").object([&] {
+    out.member("all", std::ssize(catalogue.all())).member("paused", paused);
+    out.member("leftOut", std::ssize(catalogue.left_out()));
+  });
+}
+
+// What has waited longest, for a turn and for people.
+void write_oldest(Writer& out, const Facts& facts) {
+  store::TaskFilter queued, asking;
+  queued.states = {State::submitted};
+  asking.states = {State::input_required, State::auth_required};
+  if (const auto line = oldest(facts, std::move(queued))) {
+    out.key("oldestQueued");
+    write_task_row(out, *line);
+  }
+  if (const auto line = oldest(facts, std::move(asking))) {
+    out.key("oldestQuestion");
+    write_task_row(out, *line);
+  }
+}
+
+}  // namespace
+
+void show_me(const CallPtr& call) {
+  std::string text;
+  Writer out(text);
+  out.object([&] {
+    out.member("actor", call->who.name).member("role", call->who.may_act ? "operator" : "viewer");
+    out.member("version", call->facts.version).member("at", base::to_rfc3339(base::SystemClock().now()));
+  });
+  answer(call, std::move(text));
+}
+
+void show_description(const CallPtr& call) {
+  answer(call, std::string(base::embedded_file("operate.openapi.json")));
+}
+
+void show_overview(const CallPtr& call) {
+  const Facts& facts = call->facts;
+  std::string text;
+  Writer out(text);
+  out.object([&] {
+    out.member("at", base::to_rfc3339(base::SystemClock().now()));
+    out.member("startedAt", base::to_rfc3339(facts.started)).member("version", facts.version);
+    out.member("storeWritable", facts.services.engine.store_is_writable());
+    write_turns(out, facts.services.engine);
+    write_states(out, facts);
+    write_deliveries(out, facts);
+    write_agent_counts(out, facts);
+    const http::Counts http = facts.http_counts ? facts.http_counts() : http::Counts();
+    out.member("connections", http.connections).member("streams", http.streams);
+    write_oldest(out, facts);
+  });
+  answer(call, std::move(text));
+}
+
+}  // namespace baton::server::operate

@@ -1,0 +1,33 @@
+// Routes: the paths of the operator API, /operate/v1/..., and who may call them.
+//
+// Threads: any. The handlers run on a small pool of their own, so that operators never take callers' threads.
+// Full: 429. Lifetime: the facts outlive it; `stop` before what they name goes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/operate/call.h"
+
+namespace baton::server::operate {
+
+// Whether the path is the API's: "/operate" or below it.
+bool serves(std::string_view path);
+
+class Routes {
+ public:
+  Routes(const Facts& facts, base::WorkerPool& pool) : facts_(facts), pool_(pool) {}
+
+  void handle(std::shared_ptr<http::Exchange> exchange, const Operator& who) const;
+
+ private:
+  const Facts& facts_;
+  base::WorkerPool& pool_;
+};
+
+// "GET /tasks/{key}" and so on: what is served, for the test that holds it against the description.
+std::vector<std::string> all_routes();
+
+}  // namespace baton::server::operate

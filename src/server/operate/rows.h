@@ -1,0 +1,30 @@
+// The objects that several answers of the operator API have in common.
+//
+// Threads: any; no state.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/operator_actions.h"
+#include "json/writer.h"
+#include "server/access.h"
+#include "task/task.h"
+
+namespace baton::server::operate {
+
+void write_task_row(json::Writer& out, const store::TaskLine& line);
+void write_count(json::Writer& out, const store::TaskCount& count);
+void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Operator& who);
+// Of a webhook's secrets only whether it has any.
+void write_config(json::Writer& out, const task::PushConfig& config, const Operator& who);
+
+// A webhook's URL as this operator may see it: for those who only look, without user info and query, since
+// both may be a password.
+std::string shown_url(std::string_view url, const Operator& who);
+
+inline void write_key(json::Writer& out, std::string_view name, std::int64_t key) {
+  out.member(name, std::to_string(key));
+}
+
+}  // namespace baton::server::operate

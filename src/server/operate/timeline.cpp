@@ -1,0 +1,116 @@
+// A task's log: windows of it, and live.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "http/http_text.h"
+#include "json/writer.h"
+#include "server/log_stream.h"
+#include "server/operate/event_json.h"
+#include "server/operate/handlers.h"
+
+namespace baton::server::operate {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+
+constexpr std::int64_t kNumberMax = std::int64_t{1} << 28;
+constexpr int kWindow = 500, kWindowMax = 1'000;
+constexpr std::size_t kWindowBytesMax = 4 << 20;
+
+struct Window {
+  std::int64_t after = 0;
+  int limit = kWindow;
+};
+
+// `last`: the last number of the log.
+base::Result<Window> read_window(const http::Request& request, std::int64_t last) {
+  Query query(request.query);
+  Window window;
+  const auto after = query.number("after", 0, kNumberMax);
+  const auto before = query.number("before", 0, kNumberMax);
+  window.limit = static_cast<int>(query.number("limit", 1, kWindowMax).value_or(kWindow));
+  if (after && before) query.wrong("before", "cannot be there together with after");
+  if (const auto good = query.checked(); !good) return fail(good.error());
+  window.after = after.value_or(0);
+  if (before) {
+    const std::int64_t end = std::min(*before, last + 1);
+    window.after = std::max<std::int64_t>(0, end - 1 - window.limit);
+    window.limit = static_cast<int>(std::max<std::int64_t>(0, end - 1 - window.after));
+  }
+  return window;
+}
+
+// The store's pages may be shorter than asked for.
+base::Result<std::string> window_of(const CallPtr& call, const task::TaskHead& head) {
+  const auto window = read_window(call->request(), head.last_event.value);
+  if (!window) return fail(window.error());
+  std::string events = "[";
+  std::int64_t first = 0, at = window->after;
+  for (int left = window->limit; left > 0 && events.size() < kWindowBytesMax;) {
+    const auto page = call->facts.services.engine.tasks().events(head.key, {at}, left);
+    if (!page) return fail(page.error());
+    if (page->empty()) break;
+    for (const task::Event& event : *page) {
+      if (first == 0) first = event.number.value;
+      if (events.size() > 1) events += ',';
+      append_event(events, event);
+    }
+    at = page->back().number.value;
+    left -= static_cast<int>(page->size());
+  }
+  std::string text;
+  json::Writer out(text);
+  out.object([&] {
+    out.key("events").raw(events + "]").member("first", first).member("last", head.last_event.value);
+  });
+  return text;
+}
+
+bool wants_stream(const http::Request& request) {
+  return http::list_has(request.header("Accept"), "text/event-stream");
+}
+
+base::Result<std::int64_t> read_start(const http::Request& request) {
+  Query query(request.query);
+  const auto after = query.number("after", 0, kNumberMax);
+  if (const auto good = query.checked(); !good) return fail(good.error());
+  const std::string_view last = request.header("Last-Event-ID");
+  if (last.empty()) return after.value_or(0);
+  const auto number = base::number_in<std::int64_t>(last);
+  if (number && *number >= 0) return *number;
+  return fail(ErrorCode::invalid_argument, "Last-Event-ID: must be a whole number from 0");
+}
+
+// A reader that falls behind costs its place in the log and nothing else.
+void stream(const CallPtr& call, const task::TaskHead& head) {
+  const auto after = read_start(call->request());
+  if (!after) return call->exchange->reply(error_reply(after.error()));
+  LogStream::Start start;
+  start.task = head.key;
+  start.after = {*after};
+  start.ended_there = task::is_terminal(head.state) && *after >= head.last_event.value;
+  start.view = [](const task::Event& event, bool, task::EventNumber, std::string& item) {
+    append_event(item, event);
+    return true;
+  };
+  call->exchange->open_stream(
+      {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}},
+      [call, start = std::move(start)](http::Waker waker) mutable -> std::unique_ptr<http::StreamSource> {
+        return std::make_unique<LogStream>(call->facts.services, std::move(start), std::move(waker));
+      });
+}
+
+}  // namespace
+
+void show_events(const CallPtr& call) {
+  const auto key = call->key<task::TaskKey>();
+  if (!key) return answer(call, fail(key.error()));
+  const auto head = call->facts.services.engine.tasks().find(*key);
+  if (!head) return answer(call, fail(head.error()));
+  if (wants_stream(call->request())) return stream(call, *head);
+  answer(call, window_of(call, *head));
+}
+
+}  // namespace baton::server::operate

@@ -1,0 +1,104 @@
+#include "store/memory/operator_table.h"
+
+#include <algorithm>
+#include <ranges>
+
+namespace baton::store::memory {
+
+using base::ErrorCode;
+using base::fail;
+
+base::Result<void> OperatorTable::check(const OperatorWrite& write,
+                                        const std::vector<task::BulkJobKey>& open) const {
+  const auto is_there = [&](task::BulkJobKey key) {
+    return jobs_.contains(key) || std::ranges::find(open, key) != open.end();
+  };
+  if (const auto* job = std::get_if<BulkJob>(&write); job != nullptr && is_there(job->key))
+    return fail(ErrorCode::already_exists, "there is such a job");
+  if (const auto* state = std::get_if<BulkState>(&write); state != nullptr && !is_there(state->job))
+    return fail(ErrorCode::not_found, "there is no such job");
+  return {};
+}
+
+void OperatorTable::take(const OperatorWrite& write, base::Timestamp at) {
+  std::visit([&](const auto& one) { put(one, at); }, write);
+}
+
+void OperatorTable::put(const task::AuditEntry& entry, base::Timestamp at) {
+  audit_.push_back({std::ssize(audit_) + 1, at, entry});
+  audit_.back().entry.job = {};
+  const auto item = entry.job ? items_.find({entry.job, entry.task}) : items_.end();
+  if (item == items_.end() || !item->second.outcome.empty()) return;
+  item->second.outcome = entry.outcome;
+  item->second.detail = entry.detail;
+  BulkJob& job = jobs_.at(entry.job);
+  ++(entry.outcome == task::kDone ? job.done : job.refused);
+}
+
+void OperatorTable::put(const AgentControl& control, base::Timestamp at) {
+  AgentControl& stored = controls_[control.agent] = control;
+  stored.at = at;
+}
+
+void OperatorTable::put(const BulkJob& job, base::Timestamp at) {
+  BulkJob& stored = jobs_[job.key] = job;
+  stored.at = at;
+}
+
+void OperatorTable::put(const BulkItems& items, base::Timestamp) {
+  for (const task::TaskKey task : items.tasks) items_.try_emplace({items.job, task}, BulkItem{task, {}, {}});
+}
+
+void OperatorTable::put(const BulkState& state, base::Timestamp) {
+  const auto job = jobs_.find(state.job);
+  if (job != jobs_.end()) job->second.state = state.state;
+}
+
+AuditPage OperatorTable::audit(const AuditFilter& filter, std::int64_t before, int limit) const {
+  AuditPage page;
+  for (const AuditLine& line : std::views::reverse(audit_)) {
+    const bool passes = (before <= 0 || line.key < before) &&
+                        (filter.actor.empty() || line.entry.actor == filter.actor) &&
+                        (filter.action.empty() || line.entry.action == filter.action) &&
+                        (!filter.task || line.entry.task == filter.task);
+    if (!passes) continue;
+    if (std::ssize(page.lines) == limit) {
+      page.next = page.lines.empty() ? 0 : page.lines.back().key;
+      break;
+    }
+    page.lines.push_back(line);
+  }
+  return page;
+}
+
+std::vector<AgentControl> OperatorTable::controls() const {
+  std::vector<AgentControl> all;
+  for (const auto& [agent, control] : controls_) all.push_back(control);
+  return all;
+}
+
+std::vector<BulkJob> OperatorTable::jobs(int limit) const {
+  std::vector<BulkJob> all;
+  for (const auto& [key, job] : std::views::reverse(jobs_)) {
+    if (std::ssize(all) < limit) all.push_back(job);
+  }
+  return all;
+}
+
+const BulkJob* OperatorTable::job(task::BulkJobKey key) const {
+  const auto found = jobs_.find(key);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+std::vector<BulkItem> OperatorTable::items(task::BulkJobKey job, task::TaskKey after, int limit,
+                                           bool open) const {
+  std::vector<BulkItem> some;
+  for (auto item = items_.upper_bound({job, after}); item != items_.end() && item->first.first == job;
+       ++item) {
+    if (std::ssize(some) == limit) break;
+    if (!open || item->second.outcome.empty()) some.push_back(item->second);
+  }
+  return some;
+}
+
+}  // namespace baton::store::memory

@@ -1,0 +1,40 @@
+// OperatorTable: the audit, what operators have switched, and their jobs, for the MemoryStore.
+//
+// Threads: as its owner guards it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "store/operator_store.h"
+
+namespace baton::store::memory {
+
+class OperatorTable {
+ public:
+  // Whether it can be taken; fails as OperatorStore::write does. `open`: jobs of the open group.
+  base::Result<void> check(const OperatorWrite& write, const std::vector<task::BulkJobKey>& open) const;
+  void take(const OperatorWrite& write, base::Timestamp at);
+
+  AuditPage audit(const AuditFilter& filter, std::int64_t before, int limit) const;
+  std::vector<AgentControl> controls() const;
+  std::vector<BulkJob> jobs(int limit) const;
+  const BulkJob* job(task::BulkJobKey key) const;
+  std::vector<BulkItem> items(task::BulkJobKey job, task::TaskKey after, int limit, bool open) const;
+
+ private:
+  void put(const task::AuditEntry& entry, base::Timestamp at);
+  void put(const AgentControl& control, base::Timestamp at);
+  void put(const BulkJob& job, base::Timestamp at);
+  void put(const BulkItems& items, base::Timestamp at);
+  void put(const BulkState& state, base::Timestamp at);
+
+  std::vector<AuditLine> audit_;  // line n has the key n + 1
+  std::map<task::AgentName, AgentControl> controls_;
+  std::map<task::BulkJobKey, BulkJob> jobs_;
+  std::map<std::pair<task::BulkJobKey, task::TaskKey>, BulkItem> items_;
+};
+
+}  // namespace baton::store::memory

@@ -1,0 +1,183 @@
+// OperatorStore: what whoever runs this server sees of all callers' tasks, and what they have done. One
+// database with TaskStore and DeliveryStore.
+//
+// Reads answer in bounded time: they stop scanning after `time_max` with what they have found, and say how
+// far they came. Order and places do not depend on the filter, so a place of one query is one of any other.
+// Threads: as TaskStore says: `write` is one of its writes, reads are on any thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "store/task_store.h"
+#include "task/audit.h"
+
+namespace baton::store {
+
+// Which tasks; a field that is empty or absent lets all pass. Hidden tasks pass while they have a turn.
+struct TaskFilter {
+  std::vector<task::State> states = {};
+  bool unfinished = false;  // has a turn: queued, running or waiting
+  task::AgentName agent = {};
+  task::Caller caller = {};
+  task::ContextId context = {};
+  task::TaskKey parent = {};
+  std::string schedule = {};                         // its name
+  std::optional<base::Timestamp> status_until = {};  // its status is of this time or older
+  int attempts_min = 0;
+  bool undelivered = false;  // has a webhook delivery that waits or was given up
+  std::string error = {};    // in the text of its status, in any case of ASCII letters
+};
+
+// Orders tasks: by the time of the status, then by key.
+struct TaskPlace {
+  base::Timestamp status_at{};
+  task::TaskKey key;
+  friend auto operator<=>(const TaskPlace&, const TaskPlace&) = default;
+};
+
+struct TaskQuery {
+  TaskFilter filter;
+  bool oldest_first = false;
+  std::optional<TaskPlace> after;  // a TaskPage's `next`
+  int limit = 50;
+  std::chrono::milliseconds time_max{50};
+};
+
+// A task in a list.
+struct TaskLine {
+  task::TaskHead head;
+  base::Timestamp created{};
+  std::string schedule;
+  std::string text;     // of its last status, the first kLineTextMax bytes at most
+  int undelivered = 0;  // deliveries that wait or were given up
+};
+inline constexpr std::size_t kLineTextMax = 1200;
+
+struct TaskPage {
+  std::vector<TaskLine> lines;
+  std::optional<TaskPlace> next;  // where the next page begins; nothing: there is no more
+  bool is_cut = false;            // time was up: what lies after `next` has not been looked at
+};
+
+struct TaskCount {
+  std::int64_t tasks = 0;
+  bool exact = false;  // else there are at least so many
+};
+
+struct DeliveryFilter {
+  enum class State { open, waiting, given_up };  // open: waiting or given up
+  State state = State::open;
+  task::TaskKey task = {};  // with it, delivered ones pass as well if the state is `open`
+  task::AgentName agent = {};
+  task::Caller caller = {};
+};
+struct DeliveryLine {
+  DeliveryKey key;
+  task::TaskKey task;
+  task::AgentName agent;
+  task::Caller caller;
+  task::TaskId task_id;
+  task::EventNumber event;
+  std::string url;    // as its caller gave it: may hold secrets
+  std::string state;  // "waiting", "delivered" or "given-up"
+  int attempts = 0;
+  base::Timestamp created{};
+  std::optional<base::Timestamp> due;  // of a config's first one that waits
+  std::string error;
+};
+// Newest first. `next`: pass it as `before` to go on; 0: there is no more.
+struct DeliveryPage {
+  std::vector<DeliveryLine> lines;
+  std::int64_t next = 0;
+};
+
+struct AuditFilter {
+  std::string actor = {}, action = {};
+  task::TaskKey task = {};
+};
+struct AuditLine {
+  std::int64_t key = 0;
+  base::Timestamp at{};
+  task::AuditEntry entry;
+};
+struct AuditPage {
+  std::vector<AuditLine> lines;  // newest first
+  std::int64_t next = 0;         // as in DeliveryPage
+};
+
+// What operators have switched at an agent.
+struct AgentControl {
+  task::AgentName agent;
+  bool paused = false;
+  std::string actor, reason;
+  base::Timestamp at{};
+};
+
+// One action on each task that a filter found. Its tasks are written down before the first one is acted on.
+struct BulkJob {
+  enum class State { preparing, running, done, abandoned };
+  task::BulkJobKey key;
+  base::Timestamp at{};
+  std::string actor, action, reason;
+  std::string filter;      // as the operator gave it
+  std::int64_t tasks = 0;  // as many as were expected
+  State state = State::preparing;
+  std::int64_t done = 0, refused = 0;
+};
+struct BulkItem {
+  task::TaskKey task;
+  std::string outcome;  // as in AuditEntry; empty: not acted on yet
+  std::string detail;
+};
+
+// Adds items to a job that is prepared.
+struct BulkItems {
+  task::BulkJobKey job;
+  std::vector<task::TaskKey> tasks;
+};
+struct BulkState {
+  task::BulkJobKey job;
+  BulkJob::State state = BulkJob::State::running;
+};
+// A BulkJob makes a job; its key must be new. An AuditEntry is for what changes no task.
+using OperatorWrite = std::variant<task::AuditEntry, AgentControl, BulkJob, BulkItems, BulkState>;
+
+class OperatorStore {
+ public:
+  virtual ~OperatorStore() = default;
+
+  virtual base::Result<TaskPage> page(const TaskQuery& query) const = 0;
+  // Exact for what is selected by state, agent and caller alone; else what can be told without a scan.
+  virtual base::Result<TaskCount> count(const TaskFilter& filter) const = 0;
+  // How many visible tasks at rest there are, by agent and state; those with a turn by turn state.
+  struct AgentCounts {
+    task::AgentName agent;
+    std::vector<std::pair<task::State, std::int64_t>> at_rest;
+    std::int64_t queued = 0, running = 0, waiting = 0;
+  };
+  virtual base::Result<std::vector<AgentCounts>> counts_by_agent() const = 0;
+  virtual base::Result<TaskLine> line(task::TaskKey key) const = 0;
+
+  virtual base::Result<DeliveryPage> deliveries(const DeliveryFilter& filter, std::int64_t before,
+                                                int limit) const = 0;
+  virtual base::Result<DeliveryLine> delivery(DeliveryKey key) const = 0;
+  virtual base::Result<AuditPage> audit(const AuditFilter& filter, std::int64_t before, int limit) const = 0;
+  virtual base::Result<std::vector<AgentControl>> agent_controls() const = 0;
+
+  // Newest first.
+  virtual base::Result<std::vector<BulkJob>> bulk_jobs(int limit) const = 0;
+  virtual base::Result<BulkJob> bulk_job(task::BulkJobKey key) const = 0;
+  // At most `limit` items with task keys above `after`, in order. `open`: only those not acted on yet.
+  virtual base::Result<std::vector<BulkItem>> bulk_items(task::BulkJobKey job, task::TaskKey after, int limit,
+                                                         bool open) const = 0;
+
+  // Adds it to the open group, as TaskStore::apply does a change.
+  virtual base::Result<void> write(const OperatorWrite& write) = 0;
+};
+
+}  // namespace baton::store

@@ -1,0 +1,64 @@
+// RetentionStore: how tasks leave a store. What goes of a task is everything but its sends, which are
+// digests.
+//
+// Threads and groups: `remove` and `tidy` add to the open group and fail as TaskStore::apply does; reads on
+// any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "task/head.h"
+#include "task/ids.h"
+
+namespace baton::store {
+
+// A task as the decision to remove it needs it.
+struct TreeMember {
+  task::TaskHead head;
+  bool delivers = false;  // a webhook of it is neither delivered nor given up
+};
+
+struct Removal {
+  struct One {
+    task::TaskKey task;
+    task::Version version;  // as it was when this was decided
+  };
+  std::vector<One> tasks;  // children before their parents
+  // Deliveries that wait go too, and what is deleted is overwritten.
+  bool erases = false;
+};
+
+// A task that was removed.
+struct Removed {
+  task::TaskKey task;
+  task::Caller caller;
+  std::size_t bytes = 0;
+};
+
+class RetentionStore {
+ public:
+  virtual ~RetentionStore() = default;
+
+  // At most `limit` tasks with keys above `after`, hidden ones too, in the order of their making.
+  virtual base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const = 0;
+  // A key up to which tasks were made by this time, and above which they were not, as far as the clock was
+  // right.
+  virtual base::Result<task::TaskKey> last_made(base::Timestamp time) const = 0;
+  // The task and all below it, parents first; empty if there is none. Fails with too_large past `most`.
+  virtual base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const = 0;
+  // Whether the database had tasks before this program knew retention.
+  virtual bool kept_before() const = 0;
+
+  // Removes the tasks that have ended, are as they were, have no tasks below them and, unless it erases, no
+  // webhook to send. The others stay. Returns those that are gone. What a long log holds may go later, by
+  // `tidy`; nobody finds it.
+  virtual base::Result<std::vector<Removed>> remove(const Removal& removal) = 0;
+  // Deletes some more of long logs, or gives some of the file's free pages back to the disk, down to
+  // `spare_pages`. Returns whether there is more to do.
+  virtual base::Result<bool> tidy(std::int64_t spare_pages) = 0;
+};
+
+}  // namespace baton::store

@@ -1,0 +1,29 @@
+// Works on a database from outside of the server that may be using it: copies, checks and measures it.
+//
+// Each reads in one snapshot, which keeps the server's write-ahead log from beginning anew until it ends.
+// Threads: any. Blocks. Errors are for whoever runs the command: their for_log names the file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace baton::store::sqlite {
+
+// Copies the database, as it is at one moment, to a new file that only its owner may read, flushed to the
+// disk. Fails with already_exists, not_found, unavailable; then there is no new file. Returns its size.
+base::Result<std::int64_t> back_up(const std::string& database, const std::string& copy);
+
+// What is wrong with the database: SQLite's own check, and the promises of schema/README.md. Empty: nothing.
+// Fails if it cannot be read at all.
+base::Result<std::vector<std::string>> check(const std::string& database);
+
+// Names and numbers, for people and programs.
+using Figures = std::vector<std::pair<std::string, std::int64_t>>;
+base::Result<Figures> measure(const std::string& database);
+
+}  // namespace baton::store::sqlite

@@ -1,0 +1,259 @@
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "json/document.h"
+#include "store/event_codec.h"
+#include "store/own_context.h"
+#include "store/sqlite/archive.h"
+#include "store/sqlite/archive_columns.h"
+#include "store/sqlite/context_rows.h"
+#include "store/sqlite/errors.h"
+#include "store/sqlite/head_rows.h"
+#include "store/sqlite/log_rows.h"
+#include "store/sqlite/sqlite_store.h"
+
+namespace baton::store::sqlite {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+tl::unexpected<base::Error> not_written_by_export(const std::string& what) {
+  return fail(ErrorCode::invalid_argument, what);
+}
+
+std::string insert_into(const std::string& table, const std::string& first,
+                        std::span<const std::string_view> columns) {
+  std::string names = first, places = "?";
+  for (std::size_t i = 0; i < std::size_t(std::ranges::count(first, ',')); ++i) places += ", ?";
+  for (const std::string_view column : columns) {
+    names += ", " + std::string(column);
+    places += ", ?";
+  }
+  return "INSERT INTO " + table + " (" + names + ") VALUES (" + places + ")";
+}
+
+// Columns that are numbers or may be null; every other one is a text, and empty where it is missing.
+void bind_columns(SQLite::Statement& statement, std::span<const std::string_view> columns, int first,
+                  json::Value values) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const int place = first + static_cast<int>(i);
+    const json::Value value = values[columns[i]];
+    const bool may_be_null = columns[i] == "budget" || columns[i] == "waits_until_ms";
+    if (const auto number = value.integer()) {
+      statement.bind(place, *number);
+    } else if (value.absent() && may_be_null) {
+      statement.bind(place);
+    } else {
+      statement.bind(place, value.str());
+    }
+  }
+}
+
+class Importer {
+ public:
+  explicit Importer(Connection& connection)
+      : connection_(connection),
+        task_(connection.database(),
+              insert_into("tasks", "task_key, context_key, parent_key, indexed", kTaskColumns)),
+        request_(connection.database(), insert_into("turn_requests", "task_key", kRequestColumns)),
+        webhook_(connection.database(), insert_into("push_configs", "task_key", kWebhookColumns)) {
+    Query last = connection.query(
+        "SELECT max((SELECT last_task FROM retention), coalesce(max(task_key), 0)) FROM tasks");
+    if (last.step()) last_before_ = last_ = last.integer(0);
+  }
+
+  Result<void> take(json::Value line) {
+    if (!line["task"].missing()) return add_task(line["task"]);
+    if (const auto version = line["baton"].integer()) {
+      if (*version == kArchiveVersion) return {};
+      return fail(ErrorCode::unsupported, "the export is of version " + std::to_string(*version));
+    }
+    for (const char* name : {"event", "request", "webhook"}) {
+      const json::Value value = line[name];
+      if (value.missing()) continue;
+      if (value["task"].integer() != old_key_) return not_written_by_export("it does not follow its task");
+      if (name == std::string_view("event")) return add_event(value);
+      add_row(name == std::string_view("request") ? request_ : webhook_, value,
+              name == std::string_view("request") ? std::span<const std::string_view>(kRequestColumns)
+                                                  : std::span<const std::string_view>(kWebhookColumns));
+      return {};
+    }
+    return not_written_by_export("it has none of the members of an export's line");
+  }
+
+  // After the last line.
+  Result<std::int64_t> end() {
+    if (auto ended = end_task(); !ended) return fail(std::move(ended.error()));
+    // Nor are the keys of tasks given again that the logs name and that were not exported.
+    connection_.run("UPDATE retention SET last_task = max(last_task, ?)", last_);
+    return tasks_;
+  }
+
+ private:
+  // Keys are moved as a whole, so that what logs say of children is true before these are there.
+  task::TaskKey moved(std::int64_t old) {
+    if (old < first_old_) return {};
+    const std::int64_t key = last_before_ + 1 + old - first_old_;
+    last_ = std::max(last_, key);
+    return {key};
+  }
+
+  Result<void> add_task(json::Value value) {
+    if (auto ended = end_task(); !ended) return ended;
+    const auto old = value["key"].integer();
+    if (!old || *old <= old_key_) return not_written_by_export("its key is not above those before it");
+    if (!first_old_) first_old_ = *old;
+    if (value["turn_state"].string() != "none" || !task::state_named(value["state"].string())) {
+      return not_written_by_export("the task is not at rest");
+    }
+    old_key_ = *old;
+    key_ = moved(*old);
+    head_ = {};
+    head_.key = key_;
+    head_.id = {value["public_id"].str()};
+    head_.agent = {value["agent"].str()};
+    head_.caller = {value["caller"].str()};
+    head_.state = *task::state_named(value["state"].string());
+    head_.hidden = value["hidden"].integer() == 1;
+    if (find_head(connection_, {head_.caller, head_.agent, head_.id})) {
+      return fail(ErrorCode::already_exists,
+                  "the task " + head_.id.value + " of agent " + head_.agent.value + " is there already");
+    }
+    head_.context =
+        value["context"].missing() ? own_context(head_.id) : task::ContextId{value["context"].str()};
+    if (auto entered = enter_its_context(); !entered) return entered;
+    const std::int64_t parent = value["parent"].integer().value_or(0);
+    insert_head(value, imported_.contains(parent) ? moved(parent) : task::TaskKey());
+    imported_.insert(*old);
+    bytes_ = 0;
+    number_ = 0;
+    ++tasks_;
+    return {};
+  }
+
+  // With rows, whoever was in it.
+  Result<void> enter_its_context() {
+    const ContextRow found = find_context(connection_, head_.agent, head_.caller, head_.context);
+    head_.context_key = found.key;
+    if (!found.key) {
+      head_.context_key = insert_context(connection_, head_);
+      return {};
+    }
+    if (found.has_rows) return {};
+    const auto alone = find_head(connection_, task_of_own_key(found.key));
+    if (!alone) return fail(damaged("a context without its task"));
+    const auto log = read_log(connection_, alone->head.key);
+    if (!log) return fail(log.error());
+    write_down_context(connection_, alone->head, *log);
+    return {};
+  }
+
+  void insert_head(json::Value value, task::TaskKey parent) {
+    task_.reset();
+    task_.bind(1, key_.value);
+    task_.bind(2, head_.context_key.value);
+    if (parent) task_.bind(3, parent.value);
+    if (!parent) task_.bind(3);
+    task_.bind(4, 1);
+    bind_columns(task_, kTaskColumns, 5, value);
+    task_.exec();
+    if (!value["metadata"].missing()) {
+      connection_.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key_,
+                      value["metadata"].str());
+    }
+    if (!head_.hidden) add_to_total(connection_, head_.agent, head_.caller, head_.state, 1);
+  }
+
+  Result<void> add_event(json::Value value) {
+    const int kind = static_cast<int>(value["kind"].integer().value_or(0));
+    auto body = codec::decode(kind, value["body"].string());
+    if (!body || value["number"].integer() != ++number_ || number_ >= task::kLogEnd.value) {
+      return not_written_by_export("the event is not the next one, or not one at all");
+    }
+    std::string encoded = value["body"].str();
+    if (auto* child = std::get_if<task::Subagent>(&*body); child != nullptr && child->task) {
+      child->task = moved(child->task.value);
+      encoded = codec::encode(*body);
+    }
+    bytes_ += static_cast<std::int64_t>(encoded.size());
+    connection_.run("INSERT INTO events (event_key, kind, at_ms, body) VALUES (?, ?, ?, ?)",
+                    event_key(key_, {number_}), kind, value["at_ms"].integer().value_or(0), encoded);
+    return {};
+  }
+
+  void add_row(SQLite::Statement& statement, json::Value value, std::span<const std::string_view> columns) {
+    statement.reset();
+    statement.bind(1, key_.value);
+    bind_columns(statement, columns, 2, value);
+    statement.exec();
+  }
+
+  // Writes the rows that follow from the task's log.
+  Result<void> end_task() {
+    if (!key_) return {};
+    const auto row = find_head(connection_, key_);
+    if (!row) return fail(damaged("an imported task is not there"));
+    if (row->head.last_event.value != number_)
+      return not_written_by_export("events of the task before are missing");
+    const auto log = read_log(connection_, key_);
+    if (!log) return fail(log.error());
+    index_log(connection_, key_, *log);
+    for (const task::EventPtr& event : *log) {
+      insert_in_context(connection_, row->head, event->number, event->at, event->body);
+    }
+    connection_.run("UPDATE tasks SET bytes = ? WHERE task_key = ?", bytes_, key_);
+    return {};
+  }
+
+  Connection& connection_;
+  SQLite::Statement task_, request_, webhook_;
+  std::int64_t last_before_ = 0, last_ = 0;  // keys of the database
+  std::int64_t first_old_ = 0, old_key_ = 0;
+  std::set<std::int64_t> imported_;  // old keys
+  task::TaskKey key_;
+  task::TaskHead head_;
+  std::int64_t bytes_ = 0, number_ = 0, tasks_ = 0;
+};
+
+Result<Archived> import_lines(Connection& connection,
+                              const std::function<std::optional<std::string>()>& next) {
+  Importer importer(connection);
+  for (std::int64_t number = 1;; ++number) {
+    const auto line = next();
+    if (!line) break;
+    if (line->empty()) continue;
+    const auto document = json::Document::parse_view(*line);
+    auto taken = document ? importer.take(document->root()) : Result<void>(fail(document.error()));
+    if (taken) continue;
+    taken.error().for_caller = "line " + std::to_string(number) + ": " + taken.error().for_caller;
+    return fail(std::move(taken.error()));
+  }
+  const auto tasks = importer.end();
+  if (!tasks) return fail(tasks.error());
+  return Archived{*tasks, 0};
+}
+
+}  // namespace
+
+Result<Archived> import_tasks(const std::string& database, const base::Clock& clock,
+                              const std::function<std::optional<std::string>()>& next) {
+  // Keeps every server away, and the schema up to date.
+  SqliteOptions options;
+  options.path = database;
+  const auto store = SqliteStore::open(options, clock);
+  if (!store) return fail(store.error());
+  return catching("importing tasks", [&]() -> Result<Archived> {
+    Connection connection(database, Connection::Mode::write);
+    connection.begin();
+    auto archived = import_lines(connection, next);
+    archived ? connection.commit() : connection.rollback();
+    return archived;
+  });
+}
+
+}  // namespace baton::store::sqlite

@@ -1,0 +1,72 @@
+#include "store/task_filter.h"
+
+#include <algorithm>
+
+namespace baton::store {
+namespace {
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Cuts between characters.
+void cut(std::string& text, std::size_t most) {
+  if (text.size() <= most) return;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  text.resize(most);
+}
+
+}  // namespace
+
+bool is_listed(const task::TaskHead& head) {
+  return !head.hidden || head.turn_state != task::TurnState::none;
+}
+
+bool passes(const TaskFilter& filter, const task::TaskHead& head) {
+  if (!is_listed(head)) return false;
+  const bool has_turn = head.turn_state != task::TurnState::none;
+  if (filter.unfinished && !has_turn) return false;
+  if (!filter.states.empty() && std::ranges::find(filter.states, head.state) == filter.states.end())
+    return false;
+  if (!filter.agent.empty() && head.agent != filter.agent) return false;
+  if (!filter.caller.empty() && head.caller != filter.caller) return false;
+  if (!filter.context.empty() && head.context != filter.context) return false;
+  if (filter.parent && head.parent != filter.parent) return false;
+  if (filter.status_until && head.status_at > *filter.status_until) return false;
+  return head.attempt >= filter.attempts_min;
+}
+
+bool is_counted(const TaskFilter& filter) {
+  return filter.context.empty() && !filter.parent && filter.schedule.empty() && !filter.status_until &&
+         filter.attempts_min <= 0 && !filter.undelivered && filter.error.empty();
+}
+
+bool may_have_turn(const TaskFilter& filter) {
+  return filter.states.empty() || !std::ranges::all_of(filter.states, task::is_terminal);
+}
+
+task::AuditEntry with_subject(task::AuditEntry entry, const task::TaskHead& head) {
+  if (entry.task && entry.task != head.key && entry.detail.empty())
+    entry.detail = std::to_string(head.key.value);  // a retry's new task
+  if (entry.task) return entry;
+  entry.task = head.key;
+  entry.agent = head.agent;
+  entry.caller = head.caller;
+  entry.id = head.id;
+  return entry;
+}
+
+std::string line_text(const task::EventBody& status) {
+  const auto* changed = std::get_if<task::StatusChanged>(&status);
+  if (changed == nullptr || !changed->status.message) return {};
+  std::string text = task::text_of(*changed->status.message);
+  cut(text, kLineTextMax);
+  return text;
+}
+
+bool has_words(std::string_view text, std::string_view words) {
+  const auto found = std::ranges::search(text, words, [](char a, char b) { return lower(a) == lower(b); });
+  return words.empty() || !found.empty();
+}
+
+}  // namespace baton::store

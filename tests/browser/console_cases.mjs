@@ -1,0 +1,319 @@
+// What an operator does and sees in the console. Each case opens a view of the real program.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const narrow = { viewport: { width: 390, height: 844 } };
+const views = ["", "/tasks", "/waiting", "/deliveries", "/agents", "/plans", "/schedules", "/audit", "/playground"];
+
+const sees = (page, selector, text) =>
+  page
+    .locator(selector, text ? { hasText: text } : {})
+    .first()
+    .waitFor();
+const goes = async (page, server, path) => {
+  await page.goto(`http://${server.address}/console${path}`);
+  await sees(page, "h1");
+};
+
+// Fills in the dialog's reason and does what it asks about.
+async function confirms(page, verb) {
+  await page.fill("dialog [name=reason]", "a test");
+  await page.click(`dialog button:has-text("${verb}")`);
+  await page.locator("dialog").waitFor({ state: "detached" });
+}
+
+// The page's own policy forbids scripts from elsewhere, so this one comes by the debugger.
+async function faultsOf(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join("; ")}`);
+}
+
+async function visitsAll(page, server, look) {
+  const question = await server.made("form", "input-required");
+  const failed = await server.made("fail It broke.", "failed");
+  for (const path of [...views, `/tasks/${question}`, `/tasks/${failed}`, "/nowhere"]) {
+    await goes(page, server, path);
+    if (path === "/tasks") await sees(page, ".row");
+    if (path.startsWith("/tasks/")) await sees(page, ".event");
+    assert.equal(await page.locator(".problem:visible").count(), 0, `${path}: a problem`);
+    await look(path);
+  }
+}
+
+export const everyView = {
+  name: "Console: every view opens without a complaint and without a serious fault of access",
+  async run(page, { server }) {
+    await visitsAll(page, server, async (path) => assert.deepEqual(await faultsOf(page), [], path));
+  },
+};
+
+export const darkViews = {
+  name: "Console: dark colours have enough contrast",
+  device: { colorScheme: "dark" },
+  async run(page, { server }) {
+    for (const path of ["", "/tasks", "/agents"]) {
+      await goes(page, server, path);
+      assert.deepEqual(await faultsOf(page), [], path);
+    }
+  },
+};
+
+export const narrowViews = {
+  name: "Console: at 390 pixels no view scrolls sideways",
+  device: narrow,
+  async run(page, { server }) {
+    await visitsAll(page, server, async (path) => {
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(over <= 0, `${path || "/"} is ${over} pixels too wide`);
+    });
+  },
+};
+
+export const token = {
+  name: "Console: the token leaves the address and is not a cookie, and signing out forgets it",
+  async run(page) {
+    await sees(page, "baton-overview h1", "Overview");
+    assert.ok(!page.url().includes("token"), page.url());
+    assert.deepEqual(await page.context().cookies(), []);
+    await page.click("text=Sign out");
+    await sees(page, "label", "Token of an operator or a viewer");
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+  },
+};
+
+export const wrongToken = {
+  name: "Console: a wrong token is refused in words, and the right one signs in",
+  expectsErrors: true,
+  async run(page) {
+    await page.click("text=Sign out");
+    await page.fill("#token", "wrong");
+    await page.click("button:has-text('Sign in')");
+    await sees(page, ".problem", "not known");
+    await page.fill("#token", "otto-secret");
+    await page.click("button:has-text('Sign in')");
+    await sees(page, "baton-overview h1", "Overview");
+  },
+};
+
+export const answer = {
+  name: "Console: a question is answered where it is listed, by the form of its schema",
+  path: "/waiting",
+  async run(page, { server }) {
+    const key = await server.made("form", "input-required");
+    const card = page.locator(".card", { hasText: `task ${key}` });
+    await card.locator("summary").click();
+    await card.locator("select").selectOption({ label: "reject" });
+    await card.locator("input[type=number]").fill("12.5");
+    await card.locator("button:has-text('Answer')").click();
+    await card.waitFor({ state: "detached" });
+    await goes(page, server, `/tasks/${key}`);
+    await sees(page, ".event", /The answer was .*"decision":"reject"/);
+    await sees(page, ".is-intervention", "otto: answer");
+    const { task } = await server.api("GET", `/tasks/${key}`);
+    assert.equal(task.state, "completed");
+  },
+};
+
+export const cancel = {
+  name: "Console: a running task is canceled with a reason, which its log and the audit have",
+  async run(page, { server }) {
+    const key = await server.made("hold", "working");
+    await goes(page, server, `/tasks/${key}`);
+    await page.click("button:has-text('Cancel…')");
+    await confirms(page, "Cancel it");
+    await sees(page, ".head .state", "canceled");
+    await sees(page, ".is-intervention", "a test");
+    await goes(page, server, `/audit?task=${key}`);
+    await sees(page, ".row", "cancel");
+  },
+};
+
+export const retry = {
+  name: "Console: a failed task is tried again as a new one, with an edited message",
+  async run(page, { server }) {
+    const key = await server.made("fail once", "failed");
+    await goes(page, server, `/tasks/${key}`);
+    await page.click("button:has-text('Retry as new…')");
+    await page.fill("dialog #message", "echo better");
+    await confirms(page, "Retry");
+    await sees(page, ".head .state", "completed");
+    await sees(page, ".event .words", "better");
+    assert.ok(!page.url().endsWith(`/${key}`), page.url());
+  },
+};
+
+export const stuck = {
+  name: "Console: a task that is stuck is found in two clicks",
+  async run(page, { server }) {
+    const key = await server.made("hold", "working");
+    await page.click("nav >> text=Tasks");
+    await page.click(".shortcuts >> text=Running");
+    await sees(page, `.row a[href="/console/tasks/${key}"]`);
+    await server.api("POST", `/tasks/${key}/cancel`, { reason: "the test is over" });
+  },
+};
+
+export const hostile = {
+  name: "Console: markup, turned directions and escapes in a task are shown as text",
+  async run(page, { server }) {
+    const key = await server.made("hostile", "failed");
+    for (const path of ["/tasks?state=failed", `/tasks/${key}`]) {
+      await goes(page, server, path);
+      await sees(page, "main", '<img src=x onerror="document.title=1">');
+      await sees(page, "main", "\u27e8U+202E\u27e9gnp.exe \u27e8U+001B\u27e9[31mred");
+      assert.equal(await page.locator("main img[src=x], main script").count(), 0);
+      assert.match(await page.title(), /Baton/);
+    }
+  },
+};
+
+export const longLog = {
+  name: "Console: a task of 100,000 events opens within a second, in windows, with little memory",
+  async run(page, { server, scaled }) {
+    const key = await server.made("many 100000", "completed");
+    const { task } = await server.api("GET", `/tasks/${key}`);
+    assert.ok(task.lastEvent >= 100_000, `${task.lastEvent} events`);
+    const began = Date.now();
+    await page.evaluate((to) => {
+      const link = document.createElement("a");
+      link.href = to;
+      document.body.append(link);
+      link.click();
+    }, `/console/tasks/${key}`);
+    await sees(page, ".event .state", "completed");
+    const took = Date.now() - began;
+    assert.ok(took <= scaled(1), `it took ${took} ms`);
+    assert.ok((await page.locator(".event").count()) <= 500);
+    await page.click("button:has-text('First')");
+    await sees(page, ".e-number", /^1$/);
+    for (let window = 0; window < 10; ++window) {
+      const before = await page.locator(".e-number").first().innerText();
+      await page.click("button:has-text('Later')");
+      await page.waitForFunction((old) => document.querySelector(".e-number")?.textContent !== old, before);
+    }
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await devtools.send("Runtime.getHeapUsage");
+    console.log(`100,000 events: open after ${took} ms, ${(usedSize / 2 ** 20).toFixed(1)} MiB of heap`);
+    assert.ok(usedSize < 150 * 2 ** 20, `${usedSize} bytes of heap`);
+  },
+};
+
+export const live = {
+  name: "Console: a task's log goes on while one looks",
+  async run(page, { server }) {
+    const key = await server.made("form", "input-required");
+    await goes(page, server, `/tasks/${key}`);
+    await sees(page, ".live");
+    await server.api("POST", `/tasks/${key}/answer`, { reason: "a test", text: "by another" });
+    await sees(page, ".event .words", "The answer was by another.");
+    await sees(page, ".head .state", "completed");
+  },
+};
+
+export const bulk = {
+  name: "Console: all tasks that a filter finds are canceled by a job with a result for each",
+  async run(page, { server }) {
+    const keys = await Promise.all([1, 2, 3].map(() => server.made("form", "input-required", "lab")));
+    await goes(page, server, "/tasks?state=input-required&agent=lab");
+    await sees(page, `.row a[href="/console/tasks/${keys[2]}"]`);
+    await page.click("button:has-text('Act on all…')");
+    await page.selectOption("dialog #action", "cancel");
+    await confirms(page, "Do it");
+    await sees(page, "baton-bulk .facts .state", "done");
+    for (const key of keys) {
+      await sees(page, ".row", key);
+      assert.equal((await server.api("GET", `/tasks/${key}`)).task.state, "canceled");
+    }
+  },
+};
+
+export const pause = {
+  name: "Console: an agent is paused and resumed",
+  path: "/agents",
+  async run(page, { server }) {
+    const card = page.locator(".agent", { hasText: "analyst" });
+    await card.locator("button:has-text('Pause…')").click();
+    await confirms(page, "Pause");
+    await card.locator(".state", { hasText: "paused" }).waitFor();
+    await card.locator("button:has-text('Resume…')").click();
+    await confirms(page, "Resume");
+    await card.locator(".state", { hasText: "paused" }).waitFor({ state: "detached" });
+    assert.equal(
+      (await server.api("GET", "/agents")).agents.find(({ name }) => name === "analyst").paused ?? false,
+      false,
+    );
+  },
+};
+
+export const viewer = {
+  name: "Console: a viewer sees all and is offered nothing to do",
+  role: "viewer",
+  async run(page, { server }) {
+    const key = await server.made("form", "input-required");
+    for (const path of ["/tasks", `/tasks/${key}`, "/waiting", "/agents", "/deliveries"]) {
+      await goes(page, server, path);
+      await sees(page, ".who", "vera · viewer");
+      if (path.startsWith("/tasks")) await sees(page, ".row, .event");
+      const acts = page.locator("main button:visible", { hasText: /…$|Answer/ });
+      assert.equal(await acts.count(), 0, path);
+    }
+    assert.equal(await page.locator("nav >> text=Playground").count(), 0);
+    await server.api("POST", `/tasks/${key}/cancel`, { reason: "the test is over" });
+  },
+};
+
+export const keyboard = {
+  name: "Console: the keyboard goes to the filters, down the rows, into a task and to other views",
+  path: "/tasks",
+  async run(page, { server }) {
+    await server.made("echo keys", "completed");
+    await goes(page, server, "/tasks");
+    await sees(page, ".row");
+    await page.keyboard.press("/");
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "state");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await sees(page, "h1", /^Task \d+$/);
+    await page.keyboard.press("?");
+    await sees(page, "dialog", "to the filters");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("g");
+    await page.keyboard.press("a");
+    await sees(page, "h1", "Agents");
+  },
+};
+
+// Says something in the playground and waits for the answer, which is the one of this number.
+async function says(page, text, number, answer) {
+  await page.fill("[aria-label=Message]", text);
+  await page.click("button:has-text('Send')");
+  await page.locator(".theirs").nth(number).filter({ hasText: answer }).waitFor();
+  await page.locator(".say button.primary:enabled").waitFor();
+}
+
+export const talks = {
+  name: "Console: the playground talks over every protocol, with the traffic beside it",
+  async run(page, { server }) {
+    await goes(page, server, "/playground?agent=lab");
+    await page.locator("[name=agent] option", { hasText: "lab" }).waitFor({ state: "attached" });
+    const protocols = await page.locator("[name=protocol] option").allInnerTexts();
+    assert.equal(protocols.length, 8);
+    for (const protocol of protocols) {
+      await page.selectOption("[name=agent]", "lab");
+      await page.selectOption("[name=protocol]", { label: protocol });
+      await says(page, "echo good morning", 0, "good morning");
+      await sees(page, ".traffic .sent", "POST /agents/lab");
+      assert.ok((await page.locator(".traffic .received").count()) >= 2, protocol);
+      assert.ok(!(await page.locator(".traffic").innerText()).includes("otto-secret"), protocol);
+      await says(page, "form", 1, "May this be paid?");
+      await says(page, '{"decision":"approve"}', 2, 'The answer was {"decision":"approve"}.');
+    }
+  },
+};

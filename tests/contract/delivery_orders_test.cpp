@@ -1,0 +1,186 @@
+// What operators order of webhook deliveries: sent again, or skipped, in the order of each config.
+#include "contract/store_bench.h"
+
+namespace delivery_orders_test {
+
+using namespace baton;
+using namespace baton::test;
+using base::ErrorCode;
+using store::DeliveryResult;
+using task::State;
+using Kind = task::DeliveryOrder::Kind;
+using Numbers = std::vector<std::int64_t>;
+
+namespace {
+
+// A task with one webhook, which hears of each of these statuses: events 1, 3, 4, ...
+task::TaskHead with_deliveries(StoreBench& bench, int more, const std::string& id = "t1") {
+  task::Change change = StoreBench::creation(id, {status(State::submitted), user("m")});
+  task::PushConfig& config = change.push.emplace();
+  config.id = {"p1"};
+  config.url = "http://example.org/hook";
+  config.version = task::ProtocolVersion::v0_2;
+  change.push_configs_max = 1;
+  task::TaskHead head = bench.must(std::move(change)).head;
+  for (int i = 0; i < more; ++i) head = bench.must(head, {status(State::working)}).head;
+  return head;
+}
+
+std::vector<store::Delivery> due(const StoreBench& bench) {
+  auto found = bench.deliveries->due_deliveries(bench.clock.now(), 10);
+  succeed(found);
+  return std::move(*found);
+}
+
+void settle(StoreBench& bench, DeliveryResult::Kind kind) {
+  const auto first = due(bench);
+  REQUIRE(first.size() == 1);
+  succeed(bench.record({first[0].key, kind, {}, kind == DeliveryResult::Kind::delivered ? "" : "refused"}));
+}
+
+base::Result<store::Committed> order(StoreBench& bench, const task::TaskHead& head, Kind kind,
+                                     std::int64_t delivery = 0) {
+  task::Change change = StoreBench::change(head, {task::Intervention{"olga", "resend", "it is back"}});
+  change.deliveries = task::DeliveryOrder{kind, delivery};
+  return bench.commit(std::move(change));
+}
+
+// Delivers all there is, and says which events.
+Numbers heard(StoreBench& bench) {
+  Numbers events;
+  for (auto next = due(bench); !next.empty(); next = due(bench)) {
+    REQUIRE(next.size() == 1);
+    events.push_back(next[0].event.value);
+    succeed(bench.record({next[0].key, DeliveryResult::Kind::delivered, {}, ""}));
+  }
+  return events;
+}
+
+Texts states(const StoreBench& bench, const store::DeliveryFilter& filter) {
+  const auto page = bench.operators->deliveries(filter, 0, 100);
+  succeed(page);
+  Texts found;
+  for (const store::DeliveryLine& line : page->lines)
+    found.push_back(std::to_string(line.event.value) + " " + line.state);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("DeliveryOrder: what was given up is sent again, before the later ones", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const auto head = with_deliveries(bench, 3);
+  settle(bench, DeliveryResult::Kind::given_up);   // of event 1
+  settle(bench, DeliveryResult::Kind::delivered);  // of event 3
+  const auto ordered = order(bench, head, Kind::resend);
+  succeed(ordered);
+  CHECK(ordered->deliveries > 0);
+  CHECK(ordered->events.size() == 1);
+  CHECK(bench.deliveries->delivery_counts()->given_up == 0);
+  CHECK(bench.deliveries->delivery_counts()->waiting == 3);
+  bench.reopen();
+  CHECK(heard(bench) == Numbers{1, 4, 5});
+}
+
+TEST_CASE_TEMPLATE(
+    "DeliveryOrder: what is resent after all others have been delivered keeps later ones waiting", Bench,
+    EACH_STORE) {
+  for (const bool restarts : {false, true}) {
+    Bench bench;
+    auto head = with_deliveries(bench, 1);
+    settle(bench, DeliveryResult::Kind::given_up);
+    settle(bench, DeliveryResult::Kind::delivered);
+    head = order(bench, head, Kind::resend)->head;
+    if (restarts) bench.reopen();
+    head = bench.must(head, {status(State::working)}).head;
+    REQUIRE(due(bench).size() == 1);
+    CHECK(heard(bench) == Numbers{1, head.last_event.value});
+    head = bench.must(head, {status(State::working)}).head;
+    CHECK(heard(bench) == Numbers{head.last_event.value});
+  }
+}
+
+TEST_CASE_TEMPLATE(
+    "DeliveryOrder: a delivery that waits for its next attempt is due at once, as if it were new", Bench,
+    EACH_STORE) {
+  Bench bench;
+  const auto head = with_deliveries(bench, 0);
+  const auto first = due(bench);
+  succeed(bench.record(
+      {first[0].key, DeliveryResult::Kind::retry, bench.clock.now() + std::chrono::hours(9), "refused"}));
+  bench.clock.advance(std::chrono::hours(1));
+  CHECK(due(bench).empty());
+  succeed(order(bench, head, Kind::resend, first[0].key.value));
+  REQUIRE(due(bench).size() == 1);
+  CHECK(due(bench)[0].attempts == 0);
+  CHECK(due(bench)[0].created_at == bench.clock.now());
+}
+
+TEST_CASE_TEMPLATE("DeliveryOrder: what is skipped counts as given up, and the next one is due", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const auto head = with_deliveries(bench, 2);
+  const auto first = due(bench);
+  succeed(order(bench, head, Kind::skip, first[0].key.value));
+  CHECK(bench.deliveries->delivery_counts()->given_up == 1);
+  const auto page = bench.operators->deliveries({.state = store::DeliveryFilter::State::given_up}, 0, 10);
+  REQUIRE(page->lines.size() == 1);
+  CHECK(page->lines[0].error == "skipped by an operator");
+  // Its result comes too late.
+  const auto late = bench.record({first[0].key, DeliveryResult::Kind::delivered, {}, ""});
+  CHECK(late.error().code == ErrorCode::not_found);
+  CHECK(heard(bench) == Numbers{3, 4});
+}
+
+TEST_CASE_TEMPLATE("DeliveryOrder: one in the middle is skipped without the first one's noticing", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const auto head = with_deliveries(bench, 2);
+  const auto lines = bench.operators->deliveries({}, 0, 10);
+  REQUIRE(lines->lines.size() == 3);
+  succeed(order(bench, head, Kind::skip, lines->lines[1].key.value));
+  CHECK(heard(bench) == Numbers{1, 4});
+}
+
+TEST_CASE_TEMPLATE("DeliveryOrder: without anything to do it is refused, and nothing is stored", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const auto head = with_deliveries(bench, 0);
+  CHECK(order(bench, head, Kind::skip, 77).error().code == ErrorCode::not_found);
+  CHECK(heard(bench) == Numbers{1});
+  CHECK(order(bench, head, Kind::skip).error().code == ErrorCode::not_found);
+  CHECK(order(bench, head, Kind::resend).error().code == ErrorCode::not_found);
+  CHECK(bench.head(head.key).last_event == head.last_event);
+}
+
+TEST_CASE_TEMPLATE("Deliveries: lists by state, task, agent and caller, newest first, in pages", Bench,
+                   EACH_STORE) {
+  using Which = store::DeliveryFilter::State;
+  Bench bench;
+  const auto first = with_deliveries(bench, 1);
+  settle(bench, DeliveryResult::Kind::given_up);
+  settle(bench, DeliveryResult::Kind::delivered);
+  const auto second = with_deliveries(bench, 0, "t2");
+  CHECK(states(bench, {}) == Texts{"1 waiting", "1 given-up"});
+  CHECK(states(bench, {.state = Which::waiting}) == Texts{"1 waiting"});
+  CHECK(states(bench, {.state = Which::given_up}) == Texts{"1 given-up"});
+  CHECK(states(bench, {.task = first.key}) == Texts{"3 delivered", "1 given-up"});
+  CHECK(states(bench, {.agent = {"echo"}, .caller = {"ann"}}).size() == 2);
+  CHECK(states(bench, {.agent = {"plan"}}).empty());
+  const auto page = bench.operators->deliveries({}, 0, 1);
+  REQUIRE(page->lines.size() == 1);
+  CHECK(page->lines[0].task == second.key);
+  CHECK(page->lines[0].url == "http://example.org/hook");
+  CHECK(page->lines[0].due.has_value());
+  REQUIRE(page->next != 0);
+  const auto rest = bench.operators->deliveries({}, page->next, 1);
+  REQUIRE(rest->lines.size() == 1);
+  CHECK(rest->lines[0].task == first.key);
+  CHECK(rest->next == 0);
+  CHECK(bench.operators->delivery(page->lines[0].key)->task == second.key);
+  CHECK(bench.operators->delivery({77}).error().code == ErrorCode::not_found);
+  CHECK(bench.operators->line(first.key)->undelivered == 1);
+}
+
+}  // namespace delivery_orders_test

@@ -1,0 +1,325 @@
+// What operators see of all callers' tasks, on every store.
+#include <set>
+
+#include "contract/store_bench.h"
+
+namespace operator_store_test {
+
+using namespace baton;
+using namespace baton::test;
+using task::State;
+
+namespace {
+
+struct Made {
+  std::string id, agent = "echo", caller = "ann", context = "c1";
+  task::TaskKey parent = {};
+  std::string schedule = {};
+};
+
+// A task that is submitted, a second after the one before.
+task::TaskHead make(StoreBench& bench, const Made& made) {
+  bench.clock.advance(std::chrono::seconds(1));
+  task::Change change = StoreBench::creation(made.id, {status(State::submitted), user("m-" + made.id)});
+  change.create->agent = {made.agent};
+  change.create->caller = {made.caller};
+  change.create->context = {made.context};
+  change.create->parent = made.parent;
+  change.create->schedule = made.schedule;
+  change.turn.emplace();
+  change.turn->turn = task::TurnNumber{1};
+  change.turn->state = task::TurnState::queued;
+  return bench.must(change).head;
+}
+
+task::TaskHead end(StoreBench& bench, const task::TaskHead& head, State state, const std::string& text = "") {
+  task::Change change = StoreBench::change(
+      head,
+      {status(state, text.empty() ? std::nullopt : std::optional(message(task::Role::agent, "m", text)))});
+  change.turn.emplace();
+  change.turn->state = task::TurnState::none;
+  return bench.must(change).head;
+}
+
+task::TaskHead ended(StoreBench& bench, const Made& made, State state, const std::string& text = "") {
+  return end(bench, make(bench, made), state, text);
+}
+
+Texts ids_of(const store::TaskPage& page) {
+  Texts found;
+  for (const store::TaskLine& line : page.lines) found.push_back(line.head.id.value);
+  return found;
+}
+
+Texts listed(const StoreBench& bench, const store::TaskFilter& filter, bool oldest_first = false) {
+  store::TaskQuery query;
+  query.filter = filter;
+  query.oldest_first = oldest_first;
+  query.time_max = std::chrono::minutes(1);
+  const auto page = bench.operators->page(query);
+  succeed(page);
+  CHECK(!page->next);
+  CHECK(!page->is_cut);
+  return ids_of(*page);
+}
+
+std::int64_t counted(const StoreBench& bench, const store::TaskFilter& filter) {
+  const auto count = bench.operators->count(filter);
+  succeed(count);
+  return count->exact ? count->tasks : -1;
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("OperatorStore: each filter finds its tasks, of all callers, newest status first", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  ended(bench, {"done"}, State::completed);
+  const auto parent = make(bench, {"busy", "plan", "bob"});
+  ended(bench, {"child", "echo", "bob", "c2", parent.key}, State::failed, "Out of MEMORY at line 3");
+  ended(bench, {"asks", "plan", "ann", "c3"}, State::input_required, "Which one?");
+  ended(bench, {"timed", "echo", "clock", "c4", {}, "nightly"}, State::canceled);
+
+  CHECK(listed(bench, {}) == Texts{"timed", "asks", "child", "busy", "done"});
+  CHECK(listed(bench, {}, true) == Texts{"done", "busy", "child", "asks", "timed"});
+  CHECK(listed(bench, {.states = {State::failed}}) == Texts{"child"});
+  CHECK(listed(bench, {.states = {State::completed, State::canceled}}) == Texts{"timed", "done"});
+  CHECK(listed(bench, {.states = {State::submitted}}) == Texts{"busy"});
+  CHECK(listed(bench, {.unfinished = true}) == Texts{"busy"});
+  CHECK(listed(bench, {.agent = {"plan"}}) == Texts{"asks", "busy"});
+  CHECK(listed(bench, {.caller = {"ann"}}) == Texts{"asks", "done"});
+  CHECK(listed(bench, {.states = {State::failed}, .agent = {"plan"}}).empty());
+  CHECK(listed(bench, {.agent = {"echo"}, .caller = {"bob"}}) == Texts{"child"});
+  CHECK(listed(bench, {.context = {"c1"}}) == Texts{"busy", "done"});
+  CHECK(listed(bench, {.agent = {"plan"}, .context = {"c1"}}) == Texts{"busy"});
+  CHECK(listed(bench, {.parent = parent.key}) == Texts{"child"});
+  CHECK(listed(bench, {.schedule = "nightly"}) == Texts{"timed"});
+  CHECK(listed(bench, {.schedule = "weekly"}).empty());
+  CHECK(listed(bench, {.error = "memory AT"}) == Texts{"child"});
+  CHECK(listed(bench, {.agent = {"nobody"}}).empty());
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: pages follow each other without a gap, also within one millisecond", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  std::set<std::string> all;
+  for (int i = 0; i < 23; ++i) {
+    const Made made{"t" + std::to_string(i * 7 % 23), i % 3 == 0 ? "plan" : "echo",
+                    i % 2 == 0 ? "ann" : "bob"};
+    const auto head = make(bench, made);
+    if (i % 5 != 0) end(bench, head, i % 4 == 0 ? State::failed : State::completed);
+    if (i % 6 != 5) bench.clock.advance(-std::chrono::seconds(1));  // several in one millisecond
+    all.insert(made.id);
+  }
+  for (const bool oldest_first : {false, true}) {
+    for (const store::TaskFilter& filter :
+         {store::TaskFilter{}, store::TaskFilter{.agent = {"echo"}}, store::TaskFilter{.caller = {"ann"}},
+          store::TaskFilter{.states = {State::failed, State::submitted}}}) {
+      const Texts whole = listed(bench, filter, oldest_first);
+      Texts paged;
+      store::TaskQuery query;
+      query.filter = filter;
+      query.oldest_first = oldest_first;
+      query.limit = 2;
+      query.time_max = std::chrono::minutes(1);
+      do {
+        const auto page = bench.operators->page(query);
+        succeed(page);
+        REQUIRE(page->lines.size() <= 2);
+        for (const std::string& id : ids_of(*page)) paged.push_back(id);
+        query.after = page->next;
+      } while (query.after);
+      CHECK(paged == whole);
+    }
+  }
+  CHECK(listed(bench, {}).size() == all.size());
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: tasks are found by the age of their status and by their attempts", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const auto old = ended(bench, {"old"}, State::failed);
+  bench.clock.advance(std::chrono::hours(1));
+  const auto tried = make(bench, {"tried"});
+  task::Change begins = StoreBench::change(tried, {});
+  begins.turn.emplace();
+  begins.turn->attempt = 3;
+  bench.must(begins);
+  CHECK(listed(bench, {.status_until = old.status_at}) == Texts{"old"});
+  CHECK(listed(bench, {.status_until = old.status_at}, true) == Texts{"old"});
+  CHECK(listed(bench, {.status_until = old.status_at - base::Duration(1)}).empty());
+  CHECK(listed(bench, {.attempts_min = 2}) == Texts{"tried"});
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: hidden tasks are listed while they have a turn", Bench, EACH_STORE) {
+  Bench bench;
+  task::Change change = StoreBench::creation("t1", {status(State::submitted), user("m")});
+  change.create->hidden = true;
+  change.turn.emplace();
+  change.turn->state = task::TurnState::running;
+  const auto head = bench.must(change).head;
+  CHECK(listed(bench, {}) == Texts{"t1"});
+  CHECK(counted(bench, {}) == 1);
+  end(bench, head, State::completed);
+  CHECK(listed(bench, {}).empty());
+  CHECK(counted(bench, {}) == 0);
+  CHECK(bench.operators->line(head.key)->head.id.value == "t1");
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: counts by state, agent and caller are exact, others are not known", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  for (int i = 0; i < 5; ++i) ended(bench, {"d" + std::to_string(i)}, State::completed);
+  ended(bench, {"f", "plan"}, State::failed);
+  make(bench, {"b", "plan", "bob"});
+  CHECK(counted(bench, {}) == 7);
+  CHECK(counted(bench, {.states = {State::completed}}) == 5);
+  CHECK(counted(bench, {.agent = {"plan"}}) == 2);
+  CHECK(counted(bench, {.caller = {"ann"}}) == 6);
+  CHECK(counted(bench, {.unfinished = true}) == 1);
+  CHECK(counted(bench, {.states = {State::submitted}, .agent = {"plan"}}) == 1);
+  CHECK(counted(bench, {.error = "x"}) == -1);
+  const auto agents = bench.operators->counts_by_agent();
+  succeed(agents);
+  REQUIRE(agents->size() == 2);
+  CHECK(agents->at(0).agent.value == "echo");
+  REQUIRE(agents->at(0).at_rest.size() == 1);
+  CHECK(agents->at(0).at_rest[0] == std::pair(State::completed, std::int64_t{5}));
+  CHECK(agents->at(1).queued == 1);
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: a line has the words of the last status, cut, and where the task is from",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  std::string text = "x";
+  for (int i = 0; i < 1'000; ++i) text += "\xc3\xa4";
+  const auto head = ended(bench, {"t1", "echo", "ann", "c1", {}, "nightly"}, State::failed, text);
+  const auto line = bench.operators->line(head.key);
+  succeed(line);
+  CHECK(line->text == text.substr(0, store::kLineTextMax - 1));
+  CHECK(line->schedule == "nightly");
+  CHECK(line->undelivered == 0);
+  CHECK(bench.operators->line({77}).error().code == base::ErrorCode::task_not_found);
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: an intervention may follow the end, and nothing else may", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const auto head = ended(bench, {"t1"}, State::failed);
+  const task::Intervention acted{"olga", "retry", "it was the disk", "12"};
+  const auto after = bench.must(head, {acted}).head;
+  CHECK(after.state == State::failed);
+  CHECK(after.status_event == head.status_event);
+  const auto log = bench.log(after);
+  REQUIRE(std::holds_alternative<task::Intervention>(log.back().body));
+  const auto& stored = std::get<task::Intervention>(log.back().body);
+  CHECK(stored.actor == "olga");
+  CHECK(stored.action == "retry");
+  CHECK(stored.reason == "it was the disk");
+  CHECK(stored.detail == "12");
+  CHECK(bench.commit(StoreBench::change(after, {delta("r", "x")})).error().code == base::ErrorCode::conflict);
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: the audit has what changes and refusals say, newest first, over restarts",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  const auto head = make(bench, {"t1"});
+  task::Change change = StoreBench::change(head, {status(State::canceled)});
+  change.audit = std::make_shared<const task::AuditEntry>(task::AuditEntry{"olga", "cancel", "too late"});
+  change.turn.emplace();
+  change.turn->state = task::TurnState::none;
+  bench.must(change);
+  succeed(bench.operators->write(task::AuditEntry{"otto", "pause", "night", {}, {}, {"echo"}}));
+  succeed(bench.tasks->commit());
+  bench.reopen();
+  const auto all = bench.operators->audit({}, 0, 10);
+  succeed(all);
+  REQUIRE(all->lines.size() == 2);
+  CHECK(all->next == 0);
+  CHECK(all->lines[0].entry.actor == "otto");
+  CHECK(all->lines[0].entry.agent.value == "echo");
+  const task::AuditEntry& cancel = all->lines[1].entry;
+  CHECK(cancel.task == head.key);
+  CHECK(cancel.id.value == "t1");
+  CHECK(cancel.caller.value == "ann");
+  CHECK(cancel.reason == "too late");
+  CHECK(cancel.outcome == task::kDone);
+  CHECK(bench.operators->audit({.task = head.key}, 0, 10)->lines.size() == 1);
+  CHECK(bench.operators->audit({.actor = "otto"}, 0, 10)->lines.size() == 1);
+  CHECK(bench.operators->audit({.action = "resume"}, 0, 10)->lines.empty());
+  const auto first = bench.operators->audit({}, 0, 1);
+  REQUIRE(first->next != 0);
+  CHECK(bench.operators->audit({}, first->next, 1)->lines[0].entry.actor == "olga");
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: a change that is refused leaves no row of the audit", Bench, EACH_STORE) {
+  Bench bench;
+  const auto head = make(bench, {"t1"});
+  task::Change change = StoreBench::change(head, {});
+  change.expected = task::Version{head.version.value + 1};
+  change.audit = std::make_shared<const task::AuditEntry>(task::AuditEntry{"olga", "cancel", "too late"});
+  CHECK(!bench.commit(change));
+  CHECK(bench.operators->audit({}, 0, 10)->lines.empty());
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: what is switched at agents is kept, the last switch counts", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  succeed(bench.operators->write(store::AgentControl{{"echo"}, true, "olga", "broken", {}}));
+  succeed(bench.operators->write(store::AgentControl{{"plan"}, true, "olga", "broken", {}}));
+  succeed(bench.operators->write(store::AgentControl{{"plan"}, false, "otto", "mended", {}}));
+  succeed(bench.tasks->commit());
+  bench.reopen();
+  const auto controls = bench.operators->agent_controls();
+  succeed(controls);
+  REQUIRE(controls->size() == 2);
+  CHECK(controls->at(0).paused);
+  CHECK(!controls->at(1).paused);
+  CHECK(controls->at(1).actor == "otto");
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: an item of a job has its outcome with its action, and the first one stays",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  const auto a = make(bench, {"a"}), b = make(bench, {"b"});
+  store::BulkJob job;
+  job.key = {1};
+  job.actor = "olga";
+  job.action = "cancel";
+  job.reason = "a storm";
+  job.filter = "{}";
+  job.tasks = 2;
+  succeed(bench.operators->write(job));
+  succeed(bench.operators->write(store::BulkItems{{1}, {a.key, b.key}}));
+  succeed(bench.operators->write(store::BulkState{{1}, store::BulkJob::State::running}));
+  succeed(bench.tasks->commit());
+  CHECK(bench.operators->write(job).error().code == base::ErrorCode::already_exists);
+
+  task::AuditEntry entry{"olga", "cancel", "a storm"};
+  entry.job = {1};
+  task::Change change = StoreBench::change(a, {status(State::canceled)});
+  change.audit = std::make_shared<const task::AuditEntry>(entry);
+  bench.must(change);
+  entry.task = b.key;
+  entry.outcome = "conflict";
+  for (int i = 0; i < 2; ++i) succeed(bench.operators->write(entry));
+  succeed(bench.tasks->commit());
+  bench.reopen();
+
+  const auto stored = bench.operators->bulk_job({1});
+  succeed(stored);
+  CHECK(stored->done == 1);
+  CHECK(stored->refused == 1);
+  CHECK(stored->state == store::BulkJob::State::running);
+  CHECK(stored->reason == "a storm");
+  CHECK(bench.operators->bulk_items({1}, {}, 10, true)->empty());
+  const auto items = bench.operators->bulk_items({1}, {}, 10, false);
+  REQUIRE(items->size() == 2);
+  CHECK(items->at(0).outcome == task::kDone);
+  CHECK(items->at(1).outcome == "conflict");
+  CHECK(bench.operators->bulk_items({1}, a.key, 10, false)->size() == 1);
+  CHECK(bench.operators->bulk_jobs(10)->size() == 1);
+  CHECK(bench.operators->bulk_job({2}).error().code == base::ErrorCode::not_found);
+}
+
+}  // namespace operator_store_test

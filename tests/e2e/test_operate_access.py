@@ -1,0 +1,123 @@
+"""Who may use the operator API, and from where: roles of tokens, origins, hosts, the listener of its own."""
+import json
+import unittest
+
+import harness
+import operate_case
+from operate_case import CALLER, OPERATOR, PREFIX, VIEWER
+
+
+class Roles(operate_case.OperateCase):
+    def test_each_role_learns_who_it_is(self):
+        self.assertEqual(self.read("/me", VIEWER)["role"], "viewer")
+        me = self.read("/me", OPERATOR)
+        self.assertEqual((me["actor"], me["role"]), ("otto", "operator"))
+
+    def test_callers_and_strangers_are_refused(self):
+        self.assert_api_error(self.ask("GET", "/me", token=CALLER), 403, "permission_denied")
+        nobody = self.ask("GET", "/me", token=None)
+        self.assert_api_error(nobody, 401, "unauthenticated")
+        self.assertIn("Bearer", nobody.headers["WWW-Authenticate"])
+        self.assert_api_error(self.ask("GET", "/me", token="wrong"), 401, "unauthenticated")
+
+    def test_viewer_may_not_act(self):
+        task = self.send("x", "phone")
+        key = self.key_of(task)
+        refused = self.ask("POST", f"/tasks/{key}/cancel", {"reason": "no"}, token=VIEWER)
+        self.assert_api_error(refused, 403, "permission_denied")
+        self.assertEqual(self.read(f"/tasks/{key}")["task"]["state"], "input-required")
+        self.assertEqual(self.audit_of(key), [])
+
+    def test_viewer_may_not_call_agents_and_operator_may(self):
+        params = {"id": "of-otto", "message": {"role": "user", "parts": [{"type": "text", "text": "x"}]}}
+        self.assertEqual(self.server.rpc("tasks/send", params, token=VIEWER).status, 403)
+        sent = self.server.rpc("tasks/send", params, token=OPERATOR)
+        self.assertEqual(sent.body["result"]["status"]["state"], "completed")
+        self.assertEqual(self.read(f"/tasks/{self.key_of('of-otto')}")["task"]["caller"], "otto")
+
+    def test_unknown_paths_methods_and_parameters_are_errors(self):
+        self.assert_api_error(self.ask("GET", "/nothing"), 404, "not_found")
+        wrong = self.ask("DELETE", "/agents")
+        self.assert_api_error(wrong, 405, "method_not_allowed")
+        self.assertEqual(wrong.headers["Allow"], "GET")
+        self.assert_api_error(self.ask("GET", "/tasks?agnet=x"), 400, "invalid_argument")
+        self.assert_api_error(self.ask("GET", "/tasks/12345678"), 404, "not_found")
+        self.assert_api_error(self.ask("GET", "/tasks/0x1"), 404, "not_found")
+
+
+class Origins(operate_case.OperateCase):
+    CONFIG = {**operate_case.OperateCase.CONFIG, "cors": {"origins": ["*"]}}
+
+    def test_pages_of_other_origins_get_nothing(self):
+        for headers in ({"Origin": "https://elsewhere.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+                        {"Sec-Fetch-Site": "same-site"}, {"Origin": f"http://127.0.0.1:{self.server.port + 1}"}):
+            for path in ("/me", "/../../console"):
+                with self.subTest(headers=headers, path=path):
+                    where = "/console" if "console" in path else PREFIX + path
+                    answer = self.server.http("GET", where, None,
+                                              {"Authorization": f"Bearer {OPERATOR}", **headers})
+                    self.assertEqual(answer.status, 403)
+                    self.assertIsNone(answer.headers["Access-Control-Allow-Origin"])
+
+    def test_own_page_is_answered_without_headers_for_others(self):
+        own = f"http://127.0.0.1:{self.server.port}"
+        answer = self.ask("GET", "/me", headers={"Origin": own, "Sec-Fetch-Site": "same-origin"})
+        self.assertEqual(answer.status, 200)
+        self.assertIsNone(answer.headers["Access-Control-Allow-Origin"])
+
+    def test_preflight_is_refused(self):
+        answer = self.server.http("OPTIONS", PREFIX + "/me", None,
+                                  {"Origin": "https://elsewhere.example", "Access-Control-Request-Method": "GET"})
+        self.assertEqual(answer.status, 403)
+        self.assertIsNone(answer.headers["Access-Control-Allow-Origin"])
+
+    def test_host_that_is_not_served_is_refused(self):
+        answer = self.server.http("GET", PREFIX + "/me", None,
+                                  {"Authorization": f"Bearer {OPERATOR}", "Host": "rebound.example"})
+        self.assertEqual(answer.status, 403)
+
+
+class Listener(harness.ServerCase):
+    AGENTS = ["joke"]
+    CONFIG = {"tokens": operate_case.TOKENS, "operate": {"port": 0}}
+
+    def test_operators_have_a_listener_of_their_own(self):
+        line = harness.wait_for(lambda: [one for one in self.server.lines if one.startswith("operate listening on")])
+        port = int(line[0].rsplit(":", 1)[1])
+        self.assertNotEqual(port, self.server.port)
+        token = {"Authorization": f"Bearer {OPERATOR}"}
+        for path in (PREFIX + "/me", "/console"):
+            self.assertEqual(self.server.http("GET", path, None, token).status, 404)
+        other = harness.client.Client()
+        other.host, other.port = "127.0.0.1", port
+        try:
+            self.assertEqual(other.http("GET", PREFIX + "/me", None, token).body["actor"], "otto")
+            self.assertEqual(other.http("GET", "/console").status, 200)
+            self.assertEqual(other.http("GET", "/healthz").status, 200)
+            self.assertEqual(other.http("GET", "/agents", None, token).status, 404)
+        finally:
+            other.close()
+
+
+class Dev(harness.ServerCase):
+    AGENTS = ["joke"]
+    OPTIONS = ["--dev"]
+
+    def test_dev_prints_a_link_with_a_token_for_operators(self):
+        line = harness.wait_for(lambda: [one for one in self.server.lines if one.startswith("console ")])[0]
+        url, token = line.removeprefix("console ").split("#token=")
+        self.assertEqual(url, f"http://127.0.0.1:{self.server.port}/console")
+        me = self.server.http("GET", PREFIX + "/me", None, {"Authorization": f"Bearer {token}"})
+        self.assertEqual(me.body["role"], "operator")
+        self.assertNotIn(token, self.server.log_text())
+        # Loopback alone opens nothing, and callers still need no token.
+        self.assertEqual(self.server.http("GET", PREFIX + "/me").status, 401)
+        self.assertEqual(self.server.send("x", token="whatever")["status"]["state"], "completed")
+
+
+class Configured(unittest.TestCase):
+    def test_operators_alone_leave_callers_anonymous(self):
+        with harness.Server(["joke"], {"tokens": operate_case.TOKENS[1:]}) as server:
+            self.assertEqual(server.send("x")["status"]["state"], "completed")
+            answer = server.http("GET", PREFIX + "/me", None, {"Authorization": f"Bearer {VIEWER}"})
+            self.assertEqual(json.loads(answer.raw)["role"], "viewer")

@@ -1,0 +1,163 @@
+"""What operators do: each action changes what it says, and leaves a row of the audit and an event in the log."""
+import client
+import harness
+import operate_case
+import webhooks
+from operate_case import CALLER
+
+
+class Actions(operate_case.OperateCase):
+    def assert_recorded(self, key, action, reason):
+        row = self.audit_of(key)[0]
+        self.assertEqual((row["actor"], row["action"], row["reason"], row["outcome"]), ("otto", action, reason, "done"))
+        events = self.read(f"/tasks/{key}/events")["events"]
+        told = [event for event in events if event["type"] == "intervention"]
+        self.assertEqual((told[-1]["actor"], told[-1]["action"], told[-1]["reason"]), ("otto", action, reason))
+
+    def test_cancel(self):
+        task, key = self.begin("x", "slow")
+        self.act(f"/tasks/{key}/cancel", "it hangs")
+        self.wait_row(key, "canceled")
+        self.assertEqual(self.server.get(task, agent="slow", token=CALLER)["status"]["state"], "canceled")
+        self.assert_recorded(key, "cancel", "it hangs")
+
+    def test_cancel_of_an_ended_task_is_a_conflict_with_a_row(self):
+        key = self.key_of(self.send("x", "joke"))
+        self.assert_api_error(self.ask("POST", f"/tasks/{key}/cancel", {"reason": "late"}), 409, "conflict")
+        self.assertNotEqual(self.audit_of(key)[0]["outcome"], "done")
+
+    def test_retry_is_a_new_task_of_the_same_caller(self):
+        key = self.key_of(self.send("complain", "bad"))
+        made = self.act(f"/tasks/{key}/retry", "again")["task"]
+        self.assertNotEqual(made["key"], key)
+        self.assertEqual((made["agent"], made["caller"]), ("bad", "ann"))
+        self.wait_row(made["key"], "failed")
+        self.assert_recorded(key, "retry", "again")
+
+    def test_retry_with_an_edited_message(self):
+        key = self.key_of(self.send("complain", "bad"))
+        message = {"messageId": "edited", "role": "ROLE_USER", "parts": [{"text": "unknown type"}]}
+        made = self.act(f"/tasks/{key}/retry", "with other words", message=message)["task"]
+        self.wait_row(made["key"], "completed")
+
+    def test_answer_goes_on_with_the_task(self):
+        key = self.key_of(self.send("x", "phone"))
+        asked = self.read(f"/tasks/{key}")["question"]["event"]
+        self.act(f"/tasks/{key}/answer", "the caller is away", text="Android")
+        harness.wait_for(lambda: self.read(f"/tasks/{key}")["task"]["lastEvent"] > asked + 1)
+        self.assert_recorded(key, "answer", "the caller is away")
+
+    def test_requeue_begins_another_attempt(self):
+        task, key = self.begin("x", "slow")
+        self.act(f"/tasks/{key}/requeue", "it looks stuck")
+        harness.wait_for(lambda: self.read(f"/tasks/{key}")["task"]["attempt"] == 2)
+        self.server.gate("slow", task)
+        self.wait_row(key, "completed")
+        self.assert_recorded(key, "requeue", "it looks stuck")
+
+    def test_reason_is_needed_and_bounded(self):
+        key = self.key_of(self.send("x", "phone"))
+        for body in ({}, {"reason": ""}, {"reason": "  "}, {"reason": "x" * 501}, {"reason": "x", "odd": 1}, []):
+            with self.subTest(body):
+                answer = self.ask("POST", f"/tasks/{key}/cancel", body)
+                self.assert_api_error(answer, 400, "invalid_argument")
+        self.assertEqual(self.audit_of(key), [])
+
+    def test_protocols_show_no_intervention(self):
+        task, key = self.begin("x", "slow")
+        self.act(f"/tasks/{key}/requeue", "hidden-reason")
+        self.server.gate("slow", task)
+        self.wait_row(key, "completed")
+        shown = self.server.rpc("tasks/get", {"id": task, "historyLength": 100}, agent="slow", token=CALLER)
+        self.assertNotIn(b"hidden-reason", shown.raw)
+        stream = self.server.resubscribe(task, 0, agent="slow", token=CALLER)
+        self.assertNotIn("hidden-reason", str([block.frame for block in stream]))
+
+
+class Deliveries(operate_case.OperateCase):
+    def undelivered(self, receiver):
+        """A delivery that was given up, as its receiver refuses; returns its key."""
+        key = self.key_of(self.send("x", "joke", pushNotification={"url": receiver.url("/gone")}))
+
+        def look():
+            rows = self.read(f"/deliveries?state=given-up&task={key}")["deliveries"]
+            return rows or None
+        return harness.wait_for(look, what="a delivery that was given up")[-1], key
+
+    def test_resend_delivers_what_was_given_up(self):
+        with webhooks.Receiver() as receiver:
+            receiver.answer = lambda path, count: 500
+            row, key = self.undelivered(receiver)
+            self.assertTrue(row["error"])
+            self.assertIn(key, [one["key"] for one in self.read("/tasks?undelivered=1")["tasks"]])
+            receiver.answer = lambda path, count: 200
+            self.act(f"/deliveries/{row['key']}/resend", "they are back")
+            harness.wait_for(lambda: row["key"] not in [
+                one["key"] for one in self.read(f"/deliveries?state=given-up&task={key}")["deliveries"]])
+            self.assertEqual(self.audit_of(key)[0]["action"], "resend")
+
+
+class Erasures(operate_case.OperateCase):
+    def test_task_is_gone_for_good_and_the_audit_stays(self):
+        task = self.send("x", "joke")
+        key = self.key_of(task)
+        gone = self.ask("DELETE", f"/tasks/{key}", {"reason": "asked by its owner"})
+        self.assertEqual((gone.status, gone.body["tasks"]), (200, 1), gone.raw)
+        self.assert_api_error(self.ask("GET", f"/tasks/{key}"), 404, "not_found")
+        answer = self.server.rpc("tasks/get", {"id": task}, agent="joke", token=CALLER)
+        self.assertEqual(answer.body["error"]["code"], -32001)
+        self.assertIn("asked by its owner", [row["reason"] for row in self.read("/audit?actor=otto")["rows"]])
+
+    def test_task_at_work_stays(self):
+        task, key = self.begin("x", "slow")
+        self.assert_api_error(self.ask("DELETE", f"/tasks/{key}", {"reason": "x"}), 409, "conflict")
+        self.server.gate("slow", task)
+        self.wait_row(key, "completed")
+
+    def test_context_needs_all_its_names(self):
+        self.assert_api_error(self.ask("DELETE", "/contexts?context=c", {"reason": "x"}), 400, "invalid_argument")
+
+
+class Agents(operate_case.OperateCase):
+    def row(self, name):
+        return next(row for row in self.read("/agents")["agents"] if row["name"] == name)
+
+    def test_paused_agent_begins_nothing_until_it_is_resumed(self):
+        self.assertTrue(self.act("/agents/joke/pause", "upgrade")["agent"]["paused"])
+        task = client.new_id()
+        stream = self.server.stream("x", task, agent="joke", token=CALLER)
+        key = self.key_of(task)
+        self.assertEqual(self.read(f"/tasks/{key}")["task"]["turnState"], "queued")
+        self.assertEqual(self.read("/overview")["agents"]["paused"], 1)
+        self.assertNotIn("paused", self.act("/agents/joke/resume", "upgraded")["agent"])
+        stream.rest()
+        actions = [row["action"] for row in self.read("/audit?actor=otto")["rows"]]
+        self.assertEqual(actions[:2], ["resume", "pause"])
+
+    def test_unknown_agent_is_not_found(self):
+        self.assert_api_error(self.ask("POST", "/agents/nobody/pause", {"reason": "x"}), 404, "not_found")
+
+
+class Bulk(operate_case.OperateCase):
+    def test_job_acts_on_what_the_filter_finds_if_that_is_as_expected(self):
+        keys = {self.key_of(self.send("x", "phone")) for _ in range(3)}
+        request = {"action": "cancel", "filter": {"state": ["input-required"], "agent": "phone"}, "reason": "cleaning"}
+        wrong = self.ask("POST", "/bulk", {**request, "expected": 2})
+        self.assert_api_error(wrong, 409, "conflict")
+        self.assertEqual(wrong.body["error"]["count"], 3)
+        begun = self.ask("POST", "/bulk", {**request, "expected": 3})
+        self.assertEqual(begun.status, 202, begun.raw)
+        job = begun.body["job"]
+        done = harness.wait_for(lambda: (found := self.read(f"/bulk/{job}"))["state"] == "done" and found)
+        self.assertEqual((done["done"], done["refused"]), (3, 0))
+        self.assertEqual({item["task"] for item in done["items"]}, keys)
+        for key in keys:
+            self.assertEqual(self.read(f"/tasks/{key}")["task"]["state"], "canceled")
+            self.assertEqual(self.audit_of(key)[0]["job"], job)
+        self.assertEqual(self.read("/bulk")["jobs"][0]["job"], job)
+
+    def test_misspelt_filter_finds_nothing_but_an_error(self):
+        for wrong in ({"agnet": "phone"}, {"state": "great"}, [], {"agent": {}}):
+            with self.subTest(wrong):
+                answer = self.ask("POST", "/bulk", {"action": "cancel", "filter": wrong, "expected": 0, "reason": "x"})
+                self.assert_api_error(answer, 400, "invalid_argument")

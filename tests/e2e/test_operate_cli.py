@@ -1,0 +1,68 @@
+"""`baton ops` as a script sees it: JSON lines and exit codes."""
+import json
+import subprocess
+
+import client
+import harness
+import operate_case
+
+DONE, USAGE, NO_ANSWER = 0, 2, 4
+
+
+class Ops(operate_case.OperateCase):
+    def ops(self, *words, token=operate_case.OPERATOR):
+        """Runs a command; returns its exit code, the JSON of each line it printed, and its complaints."""
+        environment = {**harness.program_environment(), "BATON_TOKEN": token,
+                       "BATON_URL": f"http://127.0.0.1:{self.server.port}"}
+        done = subprocess.run([harness.PROGRAM, "ops", *words], capture_output=True, text=True, check=False,
+                              timeout=client.scaled(60), env=environment, cwd=self.server.folder)
+        return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+    def good(self, *words):
+        code, lines, complaints = self.ops(*words)
+        self.assertEqual(code, DONE, complaints)
+        return lines
+
+    def test_tasks_and_show(self):
+        key = self.key_of(self.send("x", "phone"))
+        rows = self.good("tasks", "--state", "input-required", "--agent", "phone", "--all")
+        self.assertIn(key, [row["key"] for row in rows])
+        view, *events = self.good("show", key)
+        self.assertEqual(view["task"]["key"], key)
+        self.assertEqual([event["number"] for event in events], list(range(1, view["task"]["lastEvent"] + 1)))
+
+    def test_actions_and_audit(self):
+        key = self.key_of(self.send("x", "phone"))
+        self.assertEqual(self.good("cancel", key, "--reason", "not wanted")[0]["task"]["state"], "canceled")
+        made = self.good("retry", key, "--reason", "wanted", "--text", "x")[0]["task"]["key"]
+        self.wait_row(made, "input-required")
+        self.good("answer", made, "Android", "--reason", "for the caller")
+        self.assertEqual({row["action"] for row in self.good("audit", "--task", key)}, {"cancel", "retry"})
+
+    def test_drain_and_resume(self):
+        self.good("drain", "joke", "--reason", "upgrade")
+        row = next(row for row in self.good("agents") if row["name"] == "joke")
+        self.assertTrue(row["paused"])
+        self.assertEqual(row["running"], 0)
+        self.good("resume", "joke", "--reason", "upgraded")
+
+    def test_bulk_needs_the_number(self):
+        keys = [self.key_of(self.send("bulk", "phone")) for _ in range(2)]
+        words = ("bulk", "cancel", "--agent", "phone", "--state", "input-required", "--reason", "cleaning")
+        code, _, complaints = self.ops(*words)
+        self.assertEqual(code, USAGE)
+        number = complaints.split(" tasks")[0].split()[-1]
+        items = self.good(*words, "--expected", number)
+        self.assertLessEqual(set(keys), {item["task"] for item in items if item["outcome"] == "done"})
+
+    def test_deliveries(self):
+        self.assertEqual(self.good("deliveries"), [])
+
+    def test_refusals_say_why(self):
+        code, _, complaints = self.ops("tasks", token="wrong")
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("BATON_TOKEN", complaints)
+        code, _, complaints = self.ops("cancel", "999999", "--reason", "x", token=operate_case.VIEWER)
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("looking", complaints)
+        self.assertEqual(self.ops("cancel", "1")[0], USAGE)

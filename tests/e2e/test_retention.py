@@ -1,0 +1,167 @@
+"""How long tasks are kept: by state, by agent, by what they wait for; and how much of one caller's."""
+import contextlib
+import json
+import sqlite3
+
+import a2a_case
+import client
+import harness
+import plan_case
+
+DAY_MS = 86_400_000
+
+
+def is_gone(server, task):
+    answer = server.rpc("tasks/get", {"id": task})
+    return answer.body.get("error", {}).get("code") == -32001
+
+
+def rows(server, sql, *values):
+    path = server.folder / "baton.db"
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+        return database.execute(sql, values).fetchall()
+
+
+def make_older(server, days):
+    """Has the stopped server's database look as if everything in it had happened so many days before."""
+    with contextlib.closing(sqlite3.connect(server.folder / "baton.db")) as database, database:
+        database.execute("UPDATE tasks SET status_ms = status_ms - ?1, created_ms = created_ms - ?1", (days * DAY_MS,))
+
+
+class Ages(a2a_case.A2aCase):
+    CONFIG = {"retention": {"completed_s": 0.5, "waiting_s": 1}}
+
+    def test_a_task_goes_with_all_its_rows_once_its_time_is_over(self):
+        task = self.server.send("end with a secret")["id"]
+        key = rows(self.server, "SELECT task_key FROM tasks WHERE public_id = ?", task)
+        harness.wait_for(lambda: is_gone(self.server, task), what="the task to go")
+        for table in ("turn_requests", "task_metadata", "artifacts", "push_configs", "tasks"):
+            for found in key:
+                self.assertEqual(rows(self.server, f"SELECT count(*) FROM {table} WHERE task_key = ?", *found), [(0,)])
+        for found in key:
+            self.assertEqual(
+                rows(self.server, "SELECT count(*) FROM events WHERE event_key >> 28 = ?", *found), [(0,)])
+
+    def test_a_task_that_ended_otherwise_stays(self):
+        failed = self.server.send("fail it is wrong")["id"]
+        done = self.server.send("end")["id"]
+        harness.wait_for(lambda: is_gone(self.server, done), what="the other task to go")
+        self.assertEqual(self.server.get(failed)["status"]["state"], "failed")
+
+    def test_a_task_that_waits_too_long_for_people_is_canceled_with_the_reason(self):
+        task = self.server.send("ask")["id"]
+        self.assertEqual(self.server.get(task)["status"]["state"], "input-required")
+        canceled = self.wait_state(task, "canceled")
+        self.assertIn("nobody has answered for 1 second", json.dumps(canceled["status"]))
+
+    def test_a_repeated_send_of_a_task_that_is_gone_finds_none_and_makes_none(self):
+        message = client.new_id()
+        sent = self.g4.send("end", message_id=message)
+        harness.wait_for(lambda: is_gone(self.server, sent.id), what="the task to go")
+        self.assert_refused(-32001, self.g4.send, "end", message_id=message)
+        # Its id is free again.
+        self.assertEqual(self.server.send("end", sent.id)["status"]["state"], "completed")
+
+    def test_a_stream_of_a_task_that_is_gone_ends(self):
+        task = self.server.send("end")["id"]
+        harness.wait_for(lambda: is_gone(self.server, task), what="the task to go")
+        with self.assertRaises(client.RpcError) as caught:
+            self.server.resubscribe(task)
+        self.assertEqual(caught.exception.code, -32001)
+
+
+class Space(a2a_case.A2aCase):
+    CONFIG = {"retention": {"completed_s": 0.3}}
+
+    def test_the_file_shrinks_as_tasks_go(self):
+        for _ in range(20):
+            self.server.send("end " + "x" * 300_000)
+        harness.wait_for(lambda: rows(self.server, "SELECT count(*) FROM tasks") == [(0,)], what="all to go")
+        harness.wait_for(lambda: rows(self.server, "SELECT count(*) FROM removed_logs") == [(0,)] and
+                         rows(self.server, "PRAGMA freelist_count")[0][0] <= 256, what="the pages to be given back")
+        self.server.stop()
+        self.assertLess((self.server.folder / "baton.db").stat().st_size, 2_000_000)
+        self.server.start()
+
+
+class OfAnAgent(a2a_case.A2aCase):
+    CONFIG = {"retention": {"completed_s": 0.3}}
+
+    @classmethod
+    def change_cards(cls):
+        cls.change_card("player", baton={"retention": {"completed_s": 0, "failed_s": 0.3}})
+
+    def test_an_agent_s_own_times_count(self):
+        kept = self.server.send("end")["id"]
+        gone = self.server.send("fail")["id"]
+        harness.wait_for(lambda: is_gone(self.server, gone), what="the failed task to go")
+        self.assertEqual(self.server.get(kept)["status"]["state"], "completed")
+
+
+class Before(a2a_case.A2aCase):
+    def test_a_database_from_before_keeps_everything_until_retention_is_set(self):
+        server = self.server
+        task = server.send("end")["id"]
+        asks = server.send("ask")["id"]
+        server.stop()
+        make_older(server, 100)
+        with contextlib.closing(sqlite3.connect(server.folder / "baton.db")) as database, database:
+            database.execute("UPDATE retention SET kept_before = 1")
+        server.start()
+        said = "then 1 tasks would go now, and 1 that wait for people be canceled"
+        harness.wait_for(lambda: said in server.log_text(), what="the log")
+        self.assertEqual(server.get(task)["status"]["state"], "completed")
+        self.assertEqual(server.get(asks)["status"]["state"], "input-required")
+        server.stop()
+        server.config["retention"] = {"failed_s": 1000 * 86_400}
+        server.start()
+        harness.wait_for(lambda: is_gone(server, task), what="the task to go")
+        self.assertEqual(self.wait_state(asks, "canceled")["status"]["state"], "canceled")
+
+
+class Caps(a2a_case.A2aCase):
+    CONFIG = {"limits": {"caller_tasks_max": 4, "caller_bytes_max": "64KiB"},
+              "retention": {"completed_s": 2}}
+
+    def test_a_caller_at_its_cap_is_refused_until_tasks_have_gone(self):
+        asks = self.server.send("ask")["id"]
+        for _ in range(3):
+            self.server.send("end")
+        refused = self.rest("POST", "/message:send", {
+            "message": {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": "end"}]}},
+            version="1.0")
+        self.assertEqual(refused.status, 429, refused.raw)
+        self.assertIn("Retry-After", refused.headers)
+        self.assertIn("keeps no more than 4 tasks of one caller", refused.raw.decode())
+        # What goes on makes no new task.
+        self.assertEqual(self.server.send("yes", asks)["status"]["state"], "completed")
+
+        def takes_again():
+            return "result" in self.server.rpc("tasks/send", {
+                "id": client.new_id(), "message": client.text_message("end")}).body
+        harness.wait_for(takes_again, what="room")
+
+        harness.wait_for(lambda: rows(self.server, "SELECT count(*) FROM tasks") == [(0,)], what="all to go")
+        self.server.send("end " + "x" * 70_000)
+        refused = self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("end")})
+        self.assertIn("keeps no more than 65536 bytes of one caller", refused.raw.decode())
+
+
+class Trees(plan_case.PlanCase):
+    CONFIG = {"retention": {"completed_s": 1}}
+    PLANS = {"two": {"sequence": [plan_case.hand("say a"), plan_case.hand("say b")]},
+             "holds": {"sequence": [plan_case.hand("say c"), plan_case.hand("hold h-1 d")]}}
+
+    def of_tree(self):
+        return rows(self.server, "SELECT agent, state FROM tasks ORDER BY task_key")
+
+    def test_a_tree_goes_as_a_whole_and_not_before_its_root_has_ended(self):
+        held = self.begin("holds")
+        harness.wait_for(lambda: ("hand", "completed") in self.of_tree(), what="the first step")
+        self.run_plan("two")
+        # By the time that the other tree has gone, the first step is older than it was.
+        harness.wait_for(lambda: len(self.of_tree()) == 3, what="the other tree to go")
+        self.assertIn(("hand", "completed"), self.of_tree())
+        self.server.gate("hand", "h-1")
+        self.ended(held, "holds")
+        harness.wait_for(lambda: not self.of_tree(), what="the tree to go")

@@ -1,0 +1,153 @@
+// One action on many tasks.
+#include <doctest/doctest.h>
+
+#include <set>
+#include <thread>
+
+#include "support/engine_bench.h"
+
+namespace bulk_jobs_test {
+
+using namespace baton;
+using base::ErrorCode;
+using engine::BulkAction;
+using task::State;
+using test::EngineBench;
+
+namespace {
+
+engine::BulkRequest request(BulkAction action, std::int64_t expected, store::TaskFilter filter = {}) {
+  engine::BulkRequest made;
+  made.action = action;
+  made.filter = std::move(filter);
+  made.filter_text = "{}";
+  made.expected = expected;
+  made.actor = "olga";
+  made.reason = "a storm";
+  return made;
+}
+
+// Tasks that wait for their time.
+std::vector<task::TaskKey> delayed(EngineBench& bench, int count) {
+  std::vector<task::TaskKey> keys;
+  for (int i = 0; i < count; ++i) {
+    auto submission = EngineBench::message("work " + std::to_string(i));
+    submission.start_at = base::SystemClock().now() + std::chrono::hours(1);
+    const auto accepted = bench.submit(std::move(submission));
+    REQUIRE(accepted);
+    keys.push_back(accepted->key);
+  }
+  return keys;
+}
+
+store::BulkJob finished(EngineBench& bench, task::BulkJobKey key) {
+  const auto until = std::chrono::steady_clock::now() + test::patience();
+  while (std::chrono::steady_clock::now() < until) {
+    const auto job = bench.store().bulk_job(key);
+    if (job && job->state == store::BulkJob::State::done) return *job;
+    std::this_thread::yield();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("BulkJobs: each task that the filter finds is acted on once, with a result of its own") {
+  EngineBench bench;
+  const auto keys = delayed(bench, 100);
+  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 100, {.unfinished = true}));
+  REQUIRE(key);
+  const auto job = finished(bench, *key);
+  CHECK(job.done == 100);
+  CHECK(job.refused == 0);
+  CHECK(job.tasks == 100);
+  for (const task::TaskKey task : keys) CHECK(bench.engine().tasks().find(task)->state == State::canceled);
+  CHECK(bench.store().bulk_items(*key, {}, 1000, true)->empty());
+  CHECK(bench.store().bulk_items(*key, {}, 1000, false)->size() == 100);
+  CHECK(bench.store().audit({.action = "cancel"}, 0, 1000)->lines.size() == 100);
+}
+
+TEST_CASE("BulkJobs: a count that is not the expected one begins nothing, and says what it is") {
+  EngineBench bench;
+  const auto keys = delayed(bench, 3);
+  const auto more = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 4));
+  CHECK(more.error().code == ErrorCode::conflict);
+  CHECK(more.error().for_caller == "the filter finds 3 tasks, not 4 as expected");
+  const auto less = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 2));
+  CHECK(less.error().code == ErrorCode::conflict);
+  CHECK(bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 0)).error().code ==
+        ErrorCode::invalid_argument);
+  CHECK(bench.store().bulk_jobs(10)->empty());
+  CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
+}
+
+TEST_CASE("BulkJobs: what is refused is in the item's result, and does not stop the job") {
+  EngineBench bench;
+  const auto keys = delayed(bench, 2);
+  REQUIRE(bench.cancel(bench.engine().tasks().find(keys[0])->id));
+  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::cancel, 2));
+  REQUIRE(key);
+  const auto job = finished(bench, *key);
+  CHECK(job.done == 1);
+  CHECK(job.refused == 1);
+  CHECK(bench.store().bulk_items(*key, {}, 10, false)->at(0).outcome == "not_cancelable");
+}
+
+TEST_CASE(
+    "BulkJobs: a job that was broken off goes on after a restart with what is left, and with nothing else") {
+  EngineBench bench;
+  const auto keys = delayed(bench, 4);
+  // As a program leaves it that is killed after one item.
+  store::BulkJob left;
+  left.key = {7};
+  left.actor = "olga";
+  left.action = "retry";
+  left.reason = "a storm";
+  left.tasks = 2;
+  const auto write = [&](const store::OperatorWrite& what) { REQUIRE(bench.store().write(what)); };
+  bench.engine().settle();
+  write(left);
+  write(store::BulkItems{{7}, {keys[0], keys[1]}});
+  write(store::BulkState{{7}, store::BulkJob::State::running});
+  task::AuditEntry entry{"olga", "retry", "a storm"};
+  entry.task = keys[0];
+  entry.job = {7};
+  write(entry);
+  left.key = {8};  // and one whose tasks were not all written down
+  write(left);
+  REQUIRE(bench.store().commit());
+  bench.restart();
+  const auto job = finished(bench, {7});
+  CHECK(job.done == 2);
+  std::set<std::string> texts;
+  const auto turn = bench.scripted().next();
+  REQUIRE(turn);
+  CHECK(task::text_of(turn->turn.message) == "work 1");
+  turn->sink->finish(agents::Done{});
+  CHECK(bench.scripted().waiting() == 0);
+  CHECK(bench.store().bulk_job({8})->state == store::BulkJob::State::abandoned);
+}
+
+TEST_CASE("BulkJobs: items that find the queue full are tried again until there is room") {
+  EngineBench::Options options;
+  options.engine.queue_max = 1;
+  options.engine.slots = 1;
+  EngineBench bench(options);
+  std::vector<task::TaskKey> keys;
+  for (int i = 0; i < 4; ++i) {
+    keys.push_back(bench.submit(EngineBench::message("work " + std::to_string(i)))->key);
+    bench.scripted().next()->sink->finish(agents::Failed{"broken"});
+    REQUIRE(bench.wait(keys.back()));
+  }
+  const auto key =
+      bench.engine().bulk_jobs().begin(request(BulkAction::retry, 4, {.states = {State::failed}}));
+  REQUIRE(key);
+  for (int i = 0; i < 4; ++i) {
+    const auto turn = bench.scripted().next();
+    REQUIRE(turn);
+    turn->sink->finish(agents::Done{});
+  }
+  CHECK(finished(bench, *key).done == 4);
+}
+
+}  // namespace bulk_jobs_test

@@ -1,0 +1,87 @@
+#include "server/console/console.h"
+
+#include <doctest/doctest.h>
+
+namespace console_test {
+
+using namespace baton;
+using server::console::reply_to;
+using server::console::serves;
+
+namespace {
+
+std::string header_of(const http::Reply& reply, std::string_view wanted) {
+  for (const auto& [name, value] : reply.headers) {
+    if (name == wanted) return value;
+  }
+  return {};
+}
+
+http::Request asking(std::string path, std::string method = "GET") {
+  http::Request request;
+  request.method = std::move(method);
+  request.path = path;
+  request.raw_path = std::move(path);
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("Console: serves its own paths alone") {
+  CHECK(serves("/console"));
+  CHECK(serves("/console/tasks/12"));
+  CHECK_FALSE(serves("/consoles"));
+  CHECK_FALSE(serves("/agents/console"));
+}
+
+TEST_CASE("Console: every view is the page, whatever its path") {
+  const std::string page = reply_to(asking("/console")).body;
+  CHECK(page.find("<!doctype html>") == 0);
+  for (const char* path : {"/console/", "/console/tasks", "/console/tasks/12", "/console/agents/a.b"}) {
+    CAPTURE(path);
+    const http::Reply reply = reply_to(asking(path));
+    CHECK(reply.status == 200);
+    CHECK(reply.content_type == "text/html; charset=utf-8");
+    CHECK(reply.body == page);
+  }
+}
+
+TEST_CASE("Console: a file has its type, and an unknown one is not found") {
+  CHECK(reply_to(asking("/console/app.js")).content_type == "text/javascript; charset=utf-8");
+  CHECK(reply_to(asking("/console/style.css")).content_type == "text/css; charset=utf-8");
+  for (const char* path : {"/console/none.js", "/console/../sqlite/0001_initial.js", "/console/config.css"}) {
+    CAPTURE(path);
+    CHECK(reply_to(asking(path)).status == 404);
+  }
+}
+
+TEST_CASE("Console: all replies forbid inline scripts, frames, other origins and guessed types") {
+  for (const char* path : {"/console", "/console/app.js", "/console/none.js"}) {
+    CAPTURE(path);
+    const http::Reply reply = reply_to(asking(path));
+    const std::string policy = header_of(reply, "Content-Security-Policy");
+    CHECK(policy.find("default-src 'none'; script-src 'self'; style-src 'self';") == 0);
+    CHECK(policy.find("frame-ancestors 'none'") != std::string::npos);
+    CHECK(policy.find("unsafe") == std::string::npos);
+    CHECK(header_of(reply, "X-Content-Type-Options") == "nosniff");
+    CHECK(header_of(reply, "Referrer-Policy") == "no-referrer");
+  }
+}
+
+TEST_CASE("Console: a file that the browser has is not sent again") {
+  http::Request request = asking("/console/app.js");
+  const http::Reply first = reply_to(request);
+  CHECK(header_of(first, "Cache-Control") == "no-cache");
+  request.headers.emplace_back("If-None-Match", header_of(first, "ETag"));
+  const http::Reply second = reply_to(request);
+  CHECK(second.status == 304);
+  CHECK(second.body.empty());
+}
+
+TEST_CASE("Console: nothing can be sent to it") {
+  const http::Reply reply = reply_to(asking("/console", "POST"));
+  CHECK(reply.status == 405);
+  CHECK(header_of(reply, "Allow") == "GET");
+}
+
+}  // namespace console_test
