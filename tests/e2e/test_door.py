@@ -143,7 +143,7 @@ class Tokens(harness.ServerCase):
             self.assertEqual(self.server.rpc("tasks/get", {"id": "x"}, token=f"guess-{number}").status, 401)
         self.assert_error(self.server.rpc("tasks/get", {"id": "x"}, token="secret-of-bob"), -32001)
         lines = [json.loads(line) for line in self.server.log_text().splitlines()]
-        told = [line for line in lines if line.get("address") == "127.0.0.1"]
+        told = [line for line in lines if line.get("address") == "127.0.0.1" and "token that is not good" in line["message"]]
         self.assertEqual(len(told), 1, told)
         self.assertNotIn("guess", self.server.log_text())
 
