@@ -56,9 +56,10 @@ TEST_CASE("TurnStats: statuses and tokens of durable events are counted for thei
 
 TEST_CASE("Engine: an agent's turns are counted by what they left their task in, with their times") {
   EngineBench bench;
-  for (const agents::Outcome& outcome :
-       {agents::Outcome(agents::Done{}), agents::Outcome(agents::Failed{"no"})}) {
-    const auto sent = bench.submit(EngineBench::message("work"));
+  const std::pair<const char*, agents::Outcome> turns_made[] = {{"one", agents::Done{}},
+                                                                {"another", agents::Failed{"no"}}};
+  for (const auto& [text, outcome] : turns_made) {
+    const auto sent = bench.submit(EngineBench::message(text));
     REQUIRE(sent);
     const auto turn = bench.scripted().next();
     REQUIRE(turn);

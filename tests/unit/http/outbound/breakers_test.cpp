@@ -160,7 +160,7 @@ TEST_CASE("Breakers: statuses of a server in trouble are failures, and being bus
 namespace {
 
 std::string metrics_of(const Breakers& breakers) {
-  base::MetricsText out;
+  baton::base::MetricsText out;
   breakers.add_to(out);
   return out.text();
 }
