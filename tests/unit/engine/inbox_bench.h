@@ -62,6 +62,7 @@ class InboxBench {
   InboxBench& operator=(const InboxBench&) = delete;
 
   engine::Inbox& start() {
+    options.stats = &stats;
     inbox.emplace(store, store, live, options, [this] { ++deliveries_written; });
     return *inbox;
   }
@@ -124,6 +125,7 @@ class InboxBench {
     return row ? row->head.last_event.value : 0;
   }
 
+  engine::TurnStats stats;
   engine::InboxOptions options;
   ManualClock clock;
   store::MemoryStore memory;

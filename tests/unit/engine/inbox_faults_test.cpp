@@ -53,7 +53,7 @@ TEST_CASE("Inbox: a change that cannot be written fails alone; its group is deci
   CHECK(bench.decided == 6);
   CHECK(bench.groups == 2);
   CHECK(bench.inbox->store_is_writable());
-  CHECK(bench.inbox->count(State::submitted) == 3);
+  CHECK(bench.stats.statuses(State::submitted) == 3);
   bench.inbox->post(bench.create("alone"));
   bench.inbox->settle();
   CHECK(bench.told.back() == "alone: internal");
@@ -153,9 +153,9 @@ TEST_CASE("Inbox: statuses and deliveries are counted once they are durable, and
   };
   bench.inbox->post(std::move(create));
   bench.inbox->settle();
-  CHECK(bench.inbox->count(State::submitted) == 1);
-  CHECK(bench.inbox->count(State::working) == 1);
-  CHECK(bench.inbox->count(State::completed) == 0);
+  CHECK(bench.stats.statuses(State::submitted) == 1);
+  CHECK(bench.stats.statuses(State::working) == 1);
+  CHECK(bench.stats.statuses(State::completed) == 0);
   CHECK(bench.deliveries_written == 1);
   const auto due = bench.memory.due_deliveries(bench.clock.now(), 10);
   REQUIRE(due.has_value());
