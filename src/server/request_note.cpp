@@ -1,5 +1,7 @@
 #include "server/request_note.h"
 
+#include <utility>
+
 #include "base/log.h"
 #include "base/trace_context.h"
 #include "server/access.h"
@@ -84,17 +86,23 @@ void RequestNote::answered(int status, std::size_t bytes) {
 }
 
 std::string RequestNote::trace_for(const std::string& from_client) {
-  if (!from_client.empty()) client_trace_ = from_client;
-  if (watch_.spans == nullptr || !trace_.empty()) return trace_.empty() ? client_trace_ : trace_;
-  if (client_trace_.empty()) return trace_ = watch_.spans->begin_trace();
+  if (!std::exchange(is_decided_, true)) {
+    if (!from_client.empty()) client_trace_ = from_client;
+    if (watch_.spans != nullptr) decide();
+  }
+  return trace_.empty() ? client_trace_ : trace_;
+}
+
+// Once: a request that is not sampled must not be asked about again.
+void RequestNote::decide() {
+  if (client_trace_.empty()) trace_ = watch_.spans->begin_trace();
   if (base::is_sampled(client_trace_))
     trace_ = base::traceparent_with_span(client_trace_, base::random_number());
-  return trace_.empty() ? client_trace_ : trace_;
 }
 
 void RequestNote::add_span() {
   namespace names = task::spans;
-  if (trace_.empty()) trace_for({});
+  trace_for({});
   const std::string& trace = trace_.empty() ? client_trace_ : trace_;
   if (!base::SpanQueue::takes(trace, !error_.empty())) return;
   base::Span span;

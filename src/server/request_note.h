@@ -50,6 +50,7 @@ class RequestNote {
   std::string trace_for(const std::string& from_client);
 
  private:
+  void decide();
   void add_span();
   void write_line() const;
 
@@ -58,7 +59,8 @@ class RequestNote {
   const std::string http_method_;
   const std::string path_;
   std::string client_trace_;  // from the header, or from where the protocol has it
-  std::string trace_;         // the request's own; empty: not sampled, or not asked yet
+  std::string trace_;         // the request's own; empty: not sampled, or not decided yet
+  bool is_decided_ = false;
   std::string agent_, caller_, task_, context_;
   std::string_view method_, error_, state_;
   Protocol protocol_ = Protocol::other;

@@ -1,0 +1,51 @@
+#include "server/request_note.h"
+
+#include <doctest/doctest.h>
+
+#include "base/trace_context.h"
+
+namespace request_note_test {
+
+using namespace baton;
+using server::RequestNote;
+
+namespace {
+const std::string kSampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+const std::string kUnsampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
+}  // namespace
+
+TEST_CASE("RequestNote: a request has a span exactly if its work is sampled") {
+  base::SpanQueue spans(0.5);
+  std::int64_t sampled = 0;
+  for (int i = 0; i < 200; ++i) {
+    RequestNote note({&spans, false}, http::Request{});
+    sampled += note.trace_for({}).empty() ? 0 : 1;
+  }
+  CHECK(sampled > 0);
+  CHECK(sampled < 200);
+  CHECK(spans.added() == sampled);
+}
+
+TEST_CASE("RequestNote: the client's trace decides, and work goes on below the request's span") {
+  base::SpanQueue spans(0);
+  {
+    RequestNote note({&spans, false}, http::Request{});
+    const std::string trace = note.trace_for(kSampled);
+    CHECK(base::trace_id_of(trace) == base::trace_id_of(kSampled));
+    CHECK(base::span_id_of(trace) != base::span_id_of(kSampled));
+    CHECK(note.trace_for(kSampled) == trace);
+  }
+  CHECK(spans.added() == 1);
+  { CHECK(RequestNote({&spans, false}, http::Request{}).trace_for(kUnsampled) == kUnsampled); }
+  CHECK(spans.added() == 1);
+}
+
+TEST_CASE("RequestNote: a request that the server failed has a span though it is not sampled") {
+  base::SpanQueue spans(0);
+  { RequestNote({&spans, false}, http::Request{}).answered(404, 0); }
+  CHECK(spans.added() == 0);
+  { RequestNote({&spans, false}, http::Request{}).answered(503, 0); }
+  CHECK(spans.added() == 1);
+}
+
+}  // namespace request_note_test
