@@ -31,7 +31,7 @@ class EchoStore {
     if (without == Without::operators_order) {
       store_.reset();
       run_sql("DROP INDEX tasks_by_time");
-      return open();
+      open();
     }
     if (without != Without::send_slices) return;
     store_.reset();
