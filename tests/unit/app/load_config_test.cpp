@@ -342,7 +342,7 @@ TEST_CASE("Configuration: a file with a token that every user can read is refuse
   std::ofstream(token) << "secret-of-ann\n";
   std::filesystem::permissions(token, std::filesystem::perms(0644));
   const std::string by_file = R"({"tokens": [{"caller": "ann", "token_file": ")" + token + R"("}]})";
-  CHECK(has_problem(load_config({config, by_file, {}, {}}), token + ": holds a token"));
+  CHECK(has_problem(load_config({config, by_file, {}, {}}), token + ": holds a secret"));
   CHECK(load_config({config, by_file, {}, {{"allow_readable_secrets", "true"}}}).problems.empty());
   std::filesystem::permissions(token, std::filesystem::perms(0640));
   CHECK(load_config({config, by_file, {}, {}}).problems.empty());
@@ -350,7 +350,7 @@ TEST_CASE("Configuration: a file with a token that every user can read is refuse
   const std::string inside = R"({"tokens": [{"caller": "ann", "token": "secret-of-ann"}]})";
   std::ofstream(config) << inside;
   std::filesystem::permissions(config, std::filesystem::perms(0644));
-  CHECK(has_problem(load_config({config, inside, {}, {}}), config + ": holds a token"));
+  CHECK(has_problem(load_config({config, inside, {}, {}}), config + ": holds a secret"));
   std::filesystem::permissions(config, std::filesystem::perms(0600));
   CHECK(load_config({config, inside, {}, {}}).problems.empty());
 }
