@@ -65,14 +65,15 @@ need() {
 # unpack PACKAGE: Debian's package, downloaded and unpacked below build/tools/PACKAGE, once. For tools whose package
 # would start a service if it were installed.
 unpack() {
-  local folder=build/tools/$1 fresh=build/tools/$1.new
+  local folder=build/tools/$1 fresh=build/tools/$1.new said
   [[ -d $folder ]] && return 0
   rm -rf "$fresh"
   mkdir -p "$fresh"
-  (
+  # What apt says is worth reading only if it fails.
+  said=$(
     cd "$fresh"
-    apt-get download -q "$1" >&2 || { as_root apt-get update -q >&2 && apt-get download -q "$1" >&2; }
-  ) || die "$1 cannot be downloaded"
+    apt-get download -q "$1" 2>&1 || { as_root apt-get update -q 2>&1 && apt-get download -q "$1" 2>&1; }
+  ) || die "$1 cannot be downloaded: $said"
   dpkg -x "$fresh"/*.deb "$fresh"
   rm "$fresh"/*.deb
   mv "$fresh" "$folder"
