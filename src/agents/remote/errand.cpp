@@ -20,6 +20,13 @@ Kept read_kept(const task::Json& state) {
           {root["tokens"].integer().value_or(0), root["children"].integer().value_or(0)}};
 }
 
+task::TaskId task_in(const protocol::a2a::Update& update) {
+  if (const auto* task = std::get_if<task::Task>(&update)) return task->id;
+  if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) return status->task;
+  if (const auto* artifact = std::get_if<protocol::a2a::ArtifactUpdate>(&update)) return artifact->task;
+  return {};
+}
+
 task::ExecutorState state_of(const Kept& kept) {
   task::ExecutorState state;
   json::Writer out(state.state.text);

@@ -28,6 +28,9 @@ task::ExecutorState state_of(const Kept& kept);
 // same event counts it and says that it is counted, so it counts once.
 std::optional<task::ExecutorState> count_usage(Kept& kept, const protocol::a2a::Update& last);
 
+// The task that the update is about, where it says so.
+task::TaskId task_in(const protocol::a2a::Update& update);
+
 // The task there that asked the question with this id (Errand::id_of_question); empty: none did.
 task::TaskId task_of_question(const std::string& ask);
 

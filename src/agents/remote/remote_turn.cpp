@@ -28,14 +28,6 @@ constexpr std::chrono::seconds kAnswer{60};  // to a request that does not wait 
 constexpr int kForgottenMax = 5;             // times that a turn's task there is forgotten
 constexpr milliseconds kPauseFirst{100}, kPauseMax{5'000}, kLater{250};
 
-// Where updates say which task they are about.
-task::TaskId task_in(const protocol::a2a::Update& update) {
-  if (const auto* task = std::get_if<task::Task>(&update)) return task->id;
-  if (const auto* status = std::get_if<protocol::a2a::StatusUpdate>(&update)) return status->task;
-  if (const auto* artifact = std::get_if<protocol::a2a::ArtifactUpdate>(&update)) return artifact->task;
-  return {};
-}
-
 // Of a turn. The engine ends it at the end of the budget's time, and says so; it must be the first.
 milliseconds time_of(const AgentSettings& settings, const task::Budget& budget) {
   return std::min<milliseconds>(settings.turn_timeout, budget.wall.value_or(settings.turn_timeout) + kLater);
@@ -135,9 +127,9 @@ class RemoteTurn {
         return Spoke::to_the_end;
       }
       // Whoever chooses the id of a task can ask for it first.
-      const bool may_be_there = may_have_sent && remote.dialect->names_tasks() && errand_.answers().empty();
-      if (may_be_there && take_up(remote, errand_.named_task()) == Spoke::to_the_end)
-        return Spoke::to_the_end;
+      const bool may_be_there = may_have_sent && remote.dialect->names_tasks() && !still_waits(remote);
+      const task::TaskId named = errand_.answers().empty() ? errand_.named_task() : errand_.answers();
+      if (may_be_there && take_up(remote, named) == Spoke::to_the_end) return Spoke::to_the_end;
       const Spoke spoke = send(remote);
       if (spoke != Spoke::no_method) return spoke;
     }
@@ -147,6 +139,16 @@ class RemoteTurn {
   bool may_resend(const Remote& remote) const {
     return remote.repeats_safely || remote.dialect->names_tasks() ||
            settings_.on_unknown() == OnUnknown::resend;
+  }
+
+  // Whether the task there is known to wait still for the answer that this turn brings.
+  bool still_waits(const Remote& remote) const {
+    if (errand_.answers().empty()) return false;
+    const client::RemoteEndpoint endpoint(remote, turn_.stop_fd());
+    const auto result = get(endpoint, errand_.answers());
+    const auto document = json::Document::view_of(result ? std::string_view(result->text) : "");
+    const auto task = endpoint.dialect().read_task(document.root());
+    return task && task::is_waiting(task->status.state);
   }
 
   // The message may have arrived, and must not be sent twice.
