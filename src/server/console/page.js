@@ -63,15 +63,17 @@ export class Page extends HTMLElement {
   }
 
   /**
-   * Runs `work` now and again after each pause, while the page can be seen.
+   * Runs `work` now, and again after each pause while the page can be seen.
    * @param {number} ms
    * @param {() => Promise<unknown>} work
    */
   every(ms, work) {
     clearTimeout(this.timer);
     const round = ++this.round;
+    let isFirst = true;
     const next = async () => {
-      if (!document.hidden) await this.attempt(work);
+      if (isFirst || !document.hidden) await this.attempt(work);
+      isFirst = false;
       if (!this.signal.aborted && round === this.round) this.timer = setTimeout(next, ms);
     };
     return next();
