@@ -100,6 +100,21 @@ export const wrongToken = {
   },
 };
 
+export const unreachable = {
+  name: "Console: a server that is not reached does not sign out, and the page goes on once it is there",
+  expectsErrors: true,
+  async run(page, { server }) {
+    await sees(page, "baton-overview h1", "Overview");
+    await page.route("**/operate/v1/me", (route) => route.abort());
+    await page.reload();
+    await sees(page, ".problem", "cannot be reached");
+    await page.unroute("**/operate/v1/me");
+    await sees(page, "baton-overview h1", "Overview");
+    await goes(page, server, "/tasks");
+    await sees(page, "baton-tasks h1", "Tasks");
+  },
+};
+
 export const answer = {
   name: "Console: a question is answered where it is listed, by the form of its schema",
   path: "/waiting",

@@ -69,11 +69,22 @@ class App extends HTMLElement {
       this.frame();
       this.show();
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return;
-      this.signIn(
-        error instanceof ApiError && error.status === 403 ? "This token may not see the console." : told(error),
-      );
+      const status = error instanceof ApiError ? error.status : 0;
+      if (status === 401) return;
+      if (status === 403) return this.signIn("This token may not see the console.");
+      this.waitForServer(told(error));
     }
+  }
+
+  /**
+   * Tells why the server did not say whose token this is, and asks it again soon. The token is kept: a page that is
+   * left while it asks comes here too.
+   * @param {string} problem
+   */
+  waitForServer(problem) {
+    this.shown = "";
+    fill(this, h("main", null, h("h1", null, "Baton"), h("p", { class: "problem", role: "alert" }, problem)));
+    setTimeout(() => this.begin(), 1000);
   }
 
   /** @param {string} problem */
