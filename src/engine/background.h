@@ -1,7 +1,7 @@
-// Background: the pool for the engine's blocking store reads, and its timers. Keeps both off the engine's
+// Background: the pools for the engine's blocking store reads, and its timers. Keeps both off the engine's
 // thread and the event loops: a read of a task that is not in memory may wait for the disk, or for a flush.
-// On a busy machine the reads come last: those of large plans' turns would hold up whoever waits for a small
-// answer.
+// Turns of plans have threads of their own, of low priority: a large plan's turn reads much, and the small
+// turns that would stand behind it hold slots that others wait for.
 #pragma once
 
 #include <atomic>
@@ -13,20 +13,14 @@ namespace baton::engine {
 
 class Background {
  public:
-  Background() : timers_("engine-time"), pool_("background", 2, kQueueMax, base::WorkerPool::Priority::low) {
-    timers_.start();
-  }
+  Background() : timers_("engine-time") { timers_.start(); }
   ~Background() { stop(); }
 
   // Runs `work` on a pool thread. The queue holds more than the turns and callers that can wait at once; if
   // it is full anyway, tries again a moment later. Returns false, and drops the work, after `stop`.
-  bool run(std::function<void()> work) {
-    if (pool_.try_submit(std::move(work))) return true;
-    if (stopped_) return false;
-    timers_.after(std::chrono::milliseconds(20),
-                  [this, work = std::move(work)]() mutable { run(std::move(work)); });
-    return true;
-  }
+  bool run(std::function<void()> work) { return submit(pool_, std::move(work)); }
+  // The same for a turn of a plan.
+  bool run_plan(std::function<void()> work) { return submit(plans_, std::move(work)); }
 
   base::EventLoop& timers() { return timers_; }
 
@@ -34,14 +28,24 @@ class Background {
   void stop() {
     stopped_ = true;
     timers_.stop();
+    plans_.stop();
     pool_.stop();
   }
 
  private:
+  bool submit(base::WorkerPool& pool, std::function<void()> work) {
+    if (pool.try_submit(std::move(work))) return true;
+    if (stopped_) return false;
+    timers_.after(std::chrono::milliseconds(20),
+                  [this, &pool, work = std::move(work)]() mutable { submit(pool, std::move(work)); });
+    return true;
+  }
+
   static constexpr std::size_t kQueueMax = 100'000;
   std::atomic<bool> stopped_{false};
   base::EventLoop timers_;
-  base::WorkerPool pool_;
+  base::WorkerPool pool_{"background", 2, kQueueMax};
+  base::WorkerPool plans_{"plans", 2, kQueueMax, base::WorkerPool::Priority::low};
 };
 
 }  // namespace baton::engine

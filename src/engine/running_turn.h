@@ -112,6 +112,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   void questions_changed(const task::TaskHead* now = nullptr);
 
   task::TaskHead head() const;
+  bool is_plan() const { return is_short_; }
   bool is_over() const;
   // How long ago it began.
   base::SteadyTime::duration age() const { return base::SteadyTime::now() - begun_; }
