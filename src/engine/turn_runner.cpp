@@ -84,7 +84,7 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       stats_(stats),
       services_{inbox, background, clock, options, questions_, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
-                 [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
+                 [this](const Scheduler::Starting& turn) { begin(turn); }),
       wakes_(background.timers(), clock, options.delayed_max,
              [this](task::TaskKey task, task::TurnNumber turn) { wake(task, turn); }) {}
 
@@ -97,18 +97,20 @@ void TurnRunner::take_limits() {
   scheduler_.set_limits(limits_of(catalogue_));
 }
 
-void TurnRunner::begin(task::TaskKey task, const task::AgentName& agent) {
+void TurnRunner::begin(const Scheduler::Starting& turn) {
   const auto enrolled = std::make_shared<std::shared_ptr<RunningTurn>>();
+  const agents::Agent* agent = catalogue_.find(turn.agent);
   Decision decision;
-  decision.task = task;
+  decision.task = turn.task;
   decision.answers = false;
+  decision.is_inner = turn.is_child || (agent != nullptr && is_plan(*agent));
   decision.decide = [this](const store::TaskRow& now) { return beginning(now); };
-  decision.committed = [this, agent, enrolled](const store::Committed& committed) {
-    if (committed.head.turn_state != task::TurnState::running) return scheduler_.finished(agent);
+  decision.committed = [this, turn, enrolled](const store::Committed& committed) {
+    if (committed.head.turn_state != task::TurnState::running) return scheduler_.finished(turn.agent);
     run_if_early(*enrolled = enroll(committed.head));
   };
-  decision.done = [this, task, agent, enrolled](const base::Result<Written>& written) {
-    if (!written) return refused(task, agent, written.error());
+  decision.done = [this, turn, enrolled](const base::Result<Written>& written) {
+    if (!written) return refused(turn, written.error());
     if (*enrolled) run_if_late(*enrolled);
   };
   inbox_.post(std::move(decision));
@@ -142,13 +144,13 @@ base::Result<task::Change> TurnRunner::beginning(const store::TaskRow& now) cons
 }
 
 // The turn's beginning could not be stored: tries again, unless it has no beginning any more.
-void TurnRunner::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
+void TurnRunner::refused(const Scheduler::Starting& turn, const base::Error& error) {
   using base::ErrorCode;
   if (error.code == ErrorCode::task_not_found || error.code == ErrorCode::not_found) {
-    return scheduler_.finished(agent);
+    return scheduler_.finished(turn.agent);
   }
-  spdlog::warn("agent={} a turn cannot begin, trying again: {}", agent.value, error.for_log);
-  background_.timers().after(options_.disk_retry, [this, task, agent] { begin(task, agent); });
+  spdlog::warn("agent={} a turn cannot begin, trying again: {}", turn.agent.value, error.for_log);
+  background_.timers().after(options_.disk_retry, [this, turn] { begin(turn); });
 }
 
 std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {
