@@ -87,10 +87,6 @@ class RemoteTurn {
       }
       const auto rest = std::chrono::ceil<milliseconds>(until - Clock::now());
       const auto wait = std::max(pause, error.retry_after);
-      if (pause == kPauseFirst && !error.held) {
-        log("cannot reach " + client::origin_of(settings_.endpoint.url) + ", and tries again for " +
-            std::to_string(std::chrono::ceil<std::chrono::seconds>(rest).count()) + " s: " + error.text);
-      }
       if (turn_.wait_cancelled(is_last ? std::clamp(rest, milliseconds(0), wait) : wait)) return std::nullopt;
       if (!error.held) pause = std::min(pause * 2, kPauseMax);
     }
