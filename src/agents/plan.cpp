@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 
+#include "base/text.h"
 #include "json/document.h"
 
 namespace baton::agents {
@@ -302,18 +303,31 @@ class PlanReader {
     }
   }
 
-  // Only the first words of a pointer are known before there are values.
+  // Of a pointer only the part that does not depend on values.
   void check_pointer(const std::string& pointer, const std::string& place) {
     const auto is_root = [&](std::string_view root) {
       return pointer == root || pointer.starts_with(std::string(root) + "/");
     };
-    if (is_root("/message") || is_root("/item") || is_root("/index") || is_root("/iteration")) return;
+    if (is_root("/item") || is_root("/index") || is_root("/iteration")) return;
+    if (is_root("/message"))
+      return check_member(pointer, 8, {"text", "data", "metadata", "files", "parts"}, place);
     if (!is_root("/steps"))
       return problem(place,
                      "\"" + pointer + "\" must begin with /message, /steps, /item, /index or /iteration");
     const std::string rest = pointer.substr(std::min<std::size_t>(pointer.size(), 7));
     const std::string id = rest.substr(0, rest.find('/'));
-    if (!ids_.contains(id)) problem(place, "\"" + pointer + "\" names a step that is not in the plan");
+    if (!ids_.contains(id)) return problem(place, "\"" + pointer + "\" names a step that is not in the plan");
+    check_member(pointer, 7 + id.size(),
+                 {"text", "data", "files", "parts", "state", "error", "task", "results"}, place);
+  }
+
+  // The word after the first `length` bytes.
+  void check_member(const std::string& pointer, std::size_t length, const std::vector<std::string>& members,
+                    const std::string& place) {
+    const std::string rest = pointer.substr(std::min(pointer.size(), length + 1));
+    if (std::ranges::find(members, rest.substr(0, rest.find('/'))) != members.end()) return;
+    problem(place, "\"" + pointer + "\" must go on after " + pointer.substr(0, length) + " with one of " +
+                       base::comma_separated(members));
   }
 
   struct Pointed {

@@ -20,7 +20,7 @@ base::Result<void> check_size(const task::Submission& submission, std::size_t by
 }
 
 std::string not_served(const task::AgentName& agent) {
-  return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "no such agent";
+  return agents::is_agent_url(agent.value) ? kUrlNotAllowed : "there is no agent \"" + agent.value + "\"";
 }
 
 std::string no_longer_served(const task::AgentName& agent) {

@@ -182,6 +182,16 @@ class RemoteFailures(harness.unittest.TestCase):
         with Elsewhere([DONE]) as there:
             self.assertIn("cannot be reached", self.failed(self.run_with(there, origins=[])))
             self.assertEqual((there.headers, there.sends), ([], []))
+            self.assertIn(f"the setting outbound.origins does not allow {there.origin}", self.front.log_text())
+
+    def test_the_log_says_which_server_is_not_there(self):
+        with Elsewhere([DONE]) as there:
+            origin = there.origin
+            front = Front({"far": {"url": there.site.url, "turn_timeout_s": 2}}, [origin])
+            self.addCleanup(front.discard)
+        front.start()
+        self.failed(front.send("hello", client.new_id(), agent="far"))
+        self.assertEqual(front.log_text().count(f"cannot fetch the card below {origin}"), 1)
 
     def test_the_card_cannot_send_baton_to_another_private_address(self):
         with Elsewhere([DONE]) as inner, Elsewhere([DONE], far_interface=inner.site.url) as there:

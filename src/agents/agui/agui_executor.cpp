@@ -11,7 +11,8 @@ namespace {
 class AguiExecutor final : public Executor {
  public:
   AguiExecutor(base::WorkerPool& pool, const AgentSettings& settings, const OutboundRules& rules)
-      : credentials_(std::make_shared<Credentials>(settings.endpoint, rules)),
+      : refusal_(rules.refusal_of(settings.endpoint.url)),
+        credentials_(std::make_shared<Credentials>(settings.endpoint, rules)),
         runs_(pool, [settings, rules, credentials = credentials_](FunctionTurn& turn) {
           run_agui_turn(settings, rules, *credentials, turn);
         }) {}
@@ -21,11 +22,14 @@ class AguiExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    if (!credentials_->missing()) return {};
-    return {"the secret for the remote agent is missing"};
+    std::vector<std::string> all;
+    if (credentials_->missing()) all.emplace_back("the secret for the remote agent is missing");
+    if (!refusal_.empty()) all.push_back(refusal_);
+    return all;
   }
 
  private:
+  const std::string refusal_;
   const std::shared_ptr<Credentials> credentials_;  // shared with running turns
   FunctionExecutor runs_;
 };

@@ -17,7 +17,8 @@ OutboundRules rules_for(const Endpoint& endpoint, OutboundRules rules) {
 class ModelExecutor final : public Executor {
  public:
   ModelExecutor(base::WorkerPool& pool, const AgentSettings& settings, const OutboundRules& rules)
-      : credentials_(std::make_shared<Credentials>(settings.endpoint, rules)),
+      : refusal_(rules.refusal_of(settings.endpoint.url)),
+        credentials_(std::make_shared<Credentials>(settings.endpoint, rules)),
         runs_(pool, [settings, rules, credentials = credentials_](FunctionTurn& turn) {
           run_model_turn(settings, rules, *credentials, turn);
         }) {}
@@ -27,11 +28,14 @@ class ModelExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    if (!credentials_->missing()) return {};
-    return {"the key for the model's server is missing"};
+    std::vector<std::string> all;
+    if (credentials_->missing()) all.emplace_back("the key for the model's server is missing");
+    if (!refusal_.empty()) all.push_back(refusal_);
+    return all;
   }
 
  private:
+  const std::string refusal_;
   const std::shared_ptr<Credentials> credentials_;  // shared with running turns
   FunctionExecutor runs_;
 };

@@ -5,6 +5,7 @@
 
 #include "base/id.h"
 #include "client/remote.h"
+#include "http/outbound/http_client.h"
 
 namespace baton::agents {
 
@@ -13,6 +14,12 @@ http::outbound::AddressPolicy OutboundRules::policy_for(std::string_view url) co
   const bool is_allowed = std::ranges::any_of(
       origins, [&](const std::string& allowed) { return client::origin_of(allowed) == origin; });
   return is_allowed ? http::outbound::AddressPolicy::any() : policy;
+}
+
+std::string OutboundRules::refusal_of(std::string_view url) const {
+  const auto parsed = http::outbound::parse_url(url);
+  if (!parsed || http::outbound::check_target(*parsed, policy_for(url))) return {};
+  return "the setting outbound.origins does not allow " + client::origin_of(url);
 }
 
 std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {

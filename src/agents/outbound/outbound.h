@@ -20,6 +20,10 @@ struct OutboundRules {
   base::SpanQueue* spans = nullptr;              // of calls; as `breakers`
 
   http::outbound::AddressPolicy policy_for(std::string_view url) const;
+
+  // Why `url` may not be called, for the operator. Empty if it may, or if that depends on the address of its
+  // host's name.
+  std::string refusal_of(std::string_view url) const;
 };
 
 // Between half of a pause and all of it, so that those who wait for the same server do not come back at the

@@ -41,6 +41,7 @@ class RemoteExecutor final : public Executor {
   RemoteExecutor(base::WorkerPool& pool, const task::AgentCard& card, const AgentSettings& settings,
                  OutboundRules rules)
       : pool_(pool),
+        refusal_(rules.refusal_of(settings.endpoint.url)),
         interfaces_(std::make_shared<const RemoteInterfaces>(card, settings.endpoint, std::move(rules))),
         runs_(pool, [interfaces = interfaces_, settings](FunctionTurn& turn) {
           run_remote_turn(*interfaces, settings, turn);
@@ -66,12 +67,15 @@ class RemoteExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    if (interfaces_->has_secret()) return {};
-    return {"the secret for the remote agent is missing"};
+    std::vector<std::string> all;
+    if (!interfaces_->has_secret()) all.emplace_back("the secret for the remote agent is missing");
+    if (!refusal_.empty()) all.push_back(refusal_);
+    return all;
   }
 
  private:
   base::WorkerPool& pool_;
+  const std::string refusal_;
   const Interfaces interfaces_;  // shared with running turns
   const StopFd stop_ = make_stop_fd();
   FunctionExecutor runs_;

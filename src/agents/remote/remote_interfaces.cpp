@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agents/remote/shown_card.h"
+#include "base/log.h"
 
 namespace baton::agents {
 namespace {
@@ -64,14 +65,20 @@ RemoteInterfaces::Remotes RemoteInterfaces::refresh(int stop_fd, bool despite_br
   }
   const auto kept = fetched ? fetched->max_age.value_or(kKept) : kKept;
   const auto now = Clock::now();
-  found_.with([&](Found& found) {
+  const bool is_news = found_.with([&](Found& found) {
     found.ask_after = now + kKeptMin;
-    if (!remotes) return;
+    const bool was_away = std::exchange(found.is_away, !remotes);
+    if (!remotes) return !was_away;
     found.remotes = *remotes;
     found.fetched = std::move(fetched);
     found.card = std::move(shown);
     found.until = now + std::max(kept, kKeptMin);
+    return false;
   });
+  if (is_news) {
+    const std::string url = endpoint_.url.substr(0, endpoint_.url.find('?'));
+    base::log_warn({}, "cannot fetch the card below {}: {}", url, remotes.error().text);
+  }
   return remotes;
 }
 

@@ -46,6 +46,7 @@ class RemoteInterfaces {
     std::shared_ptr<const task::AgentCard> card;  // shared with who shows it
     Clock::time_point until{};                    // when the card is to be fetched again
     Clock::time_point ask_after{};                // but not before this, as somebody does, or did just now
+    bool is_away = false;                         // the card could not be had the last time
   };
   Remotes fetch(std::optional<client::Fetched>& card, int stop_fd, bool despite_breaker) const;
 

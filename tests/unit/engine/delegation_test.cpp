@@ -97,7 +97,7 @@ TEST_CASE("Delegation: an agent that is not there, and one too deep, come back a
   const auto parent = bench.scripted().next();
   parent->sink->delegate(request_to("nobody", "x"));
   REQUIRE(bench.scripted().wait_for([&] { return parent->delivered.size() == 1; }));
-  CHECK(parent->delivered[0].error == "no such agent");
+  CHECK(parent->delivered[0].error == "there is no agent \"nobody\"");
   parent->sink->delegate(request_to("helper", "x"));
   const auto child = bench.helper().next();
   REQUIRE(child);

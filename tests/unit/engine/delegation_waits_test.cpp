@@ -91,7 +91,7 @@ TEST_CASE("Delegation: a turn that waits goes on in the next one, with the resul
   CHECK(result.id == "d1");
   REQUIRE(result.task);
   CHECK(result.task->artifacts.at(0).parts.at(0).content == "done that");
-  CHECK(next->turn.results[in_order ? 1 : 0].error == "no such agent");
+  CHECK(next->turn.results[in_order ? 1 : 0].error == "there is no agent \"nobody\"");
   next->sink->text("It says yes.");
   next->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
@@ -111,7 +111,7 @@ TEST_CASE("Delegation: a turn that waits for nothing fails, one whose requests a
   const auto next = bench.scripted().next();
   REQUIRE(next);
   REQUIRE(next->turn.results.size() == 1);
-  CHECK(next->turn.results[0].error == "no such agent");
+  CHECK(next->turn.results[0].error == "there is no agent \"nobody\"");
   next->sink->finish(agents::Done{});
   CHECK(bench.wait(accepted->key)->state == State::completed);
 }
