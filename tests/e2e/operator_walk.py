@@ -4,12 +4,13 @@ program that has ended since. `Office` makes it and starts a new program on it; 
 As a program it makes such a database, serves it and prints one line of JSON with its address, its tokens and what is
 broken; each line on its standard input puts that cause right (see Office.repair), and its end ends it.
 
-usage: operator_walk.py [HEALTHY [BROKEN OF EACH WAY]]
+usage: operator_walk.py [--walk] [HEALTHY [BROKEN OF EACH WAY]]     --walk: finds and mends all of it by `baton ops`
 """
 import concurrent.futures
 import datetime
 import itertools
 import json
+import subprocess
 import sys
 import time
 import urllib.parse
@@ -36,29 +37,30 @@ SPEAKERS = 8
 # Way -> the list that finds it, and the filter. What is found is a task, or a delivery of one.
 WAYS = {
     "wrong words": ("tasks", {"state": "failed", "error": "is not a number"}),
-    "cause is gone": ("tasks", {"state": "failed", "error": "the archive does not answer", "agent": "office"}),
-    "question": ("tasks", {"state": "input-required", "agent": "office"}),
+    "cause is gone": ("tasks", {"state": "failed", "agent": "office", "error": "archive does not answer", "roots": "1"}),
+    "question": ("tasks", {"state": "input-required", "agent": "office", "roots": "1"}),
     "child's question": ("tasks", {"state": "input-required", "agent": "head"}),
-    "stuck turn": ("tasks", {"state": "unfinished", "agent": "office", "attempts_min": "2"}),
+    "stuck turn": ("tasks", {"turn": "running", "agent": "office", "attempts_min": "2"}),
     "retries used up": ("tasks", {"state": "failed", "agent": "report"}),
-    "paused agent": ("tasks", {"state": "unfinished", "agent": "night"}),
+    "paused agent": ("tasks", {"turn": "queued", "agent": "night"}),
     "vanished remote": ("tasks", {"state": "unfinished", "agent": "courier"}),
-    "webhook given up": ("deliveries", {"state": "given-up"}),
-    "webhook in the way": ("deliveries", {"state": "waiting"}),
+    "webhook given up": ("deliveries", {"state": "given-up", "caller": "ann"}),
+    "webhook in the way": ("deliveries", {"state": "waiting", "caller": "cleo"}),
 }
 
 
 class Hooks(webhooks.Receiver):
-    """Refuses everything at /post until it is repaired, and at /ledger every event "working", for ever."""
+    """Refuses everything at /post until it is repaired, and the first event of each path below /ledger for ever."""
 
     def __init__(self):
         super().__init__()
         self.is_broken = True
+        self.first = {}
 
     def take(self, path, headers, body):
         delivery = webhooks.Delivery(path, headers, body)
-        refused = self.is_broken if path.startswith("/post") else delivery.state == "working"
         with self.changed:
+            refused = self.is_broken if path.startswith("/post") else self.first.setdefault(path, body) == body
             (self.refused if refused else self.deliveries).append(delivery)
             self.changed.notify_all()
         return (503 if refused else 200), {}
@@ -100,8 +102,12 @@ class Office:
                                                                "input": "write {{/steps/look/text}}"}]})
 
     def __enter__(self):
-        self.far.start()
-        self.make()
+        try:
+            self.far.start()
+            self.make()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
@@ -117,7 +123,7 @@ class Office:
         if cause == "hooks":
             self.hooks.is_broken = False
         else:
-            (self.server.agents_folder / "office" / cause).unlink()
+            (self.server.agents_folder / "office" / cause).unlink(missing_ok=True)
 
     def make(self):
         self.server.start()
@@ -136,13 +142,19 @@ class Office:
         """What the operator's list shows, all of it."""
         found, cursor = [], None
         while True:
-            query = {**query, "limit": 200, **({"cursor": cursor} if cursor else {})}
-            answer = self.server.http("GET", f"/operate/v1/{kind}?{urllib.parse.urlencode(query)}",
-                                      headers={"Authorization": f"Bearer {VIEWER}"})
-            found += answer.body[kind]
-            cursor = answer.body.get("next")
+            page = self._list(kind, {**query, "limit": 200, **({"cursor": cursor} if cursor else {})})
+            found += page[kind]
+            cursor = page.get("next")
             if not cursor:
                 return found
+
+    def count(self, query):
+        return self._list("tasks", query)["count"]
+
+    def _list(self, kind, query):
+        answer = self.server.http("GET", f"/operate/v1/{kind}?{urllib.parse.urlencode(query)}",
+                                  headers={"Authorization": f"Bearer {VIEWER}"})
+        return answer.body
 
     def send(self, text, agent, caller="ann", **params):
         """Sends as a client of 0.1 and waits until the task stops. Returns its id."""
@@ -189,9 +201,9 @@ class Office:
         asking.cancel(asking.begin("enter the vault").id)
 
     def _later(self, text):
-        at = datetime.datetime(2035, 5, 17, tzinfo=datetime.timezone.utc).isoformat(timespec="milliseconds")
+        at = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=100)
         later = new_generations.Rpc10(self.server, "office", token=CALLERS["ben"])
-        later.send(text, metadata={EXTENSION: {"startAt": at}}, wait=False)
+        later.send(text, metadata={EXTENSION: {"startAt": at.isoformat(timespec="milliseconds")}}, wait=False)
 
     def _reported(self, _):
         self.send("the figures", "report", "cleo")
@@ -226,13 +238,135 @@ class Office:
         harness.wait_for(lambda: len(self.rows("deliveries", {"state": "waiting"})) >= self.each, what="waiting webhooks")
 
 
+FLAGS = {"attempts_min": "--attempts", "error": "--error", "state": "--state", "agent": "--agent", "turn": "--turn",
+         "caller": "--caller"}
+
+
+def flags(query):
+    """The filter as `baton ops` takes it."""
+    return [word for name, value in query.items()
+            for word in ([FLAGS[name], value] if name in FLAGS else [f"--{name}"])]
+
+
+class OpsWalk:
+    """Finds what is broken and mends it, by `baton ops` alone."""
+
+    def __init__(self, office):
+        self.office = office
+
+    def ops(self, *words):
+        """The lines of JSON that a command prints."""
+        server = self.office.server
+        environment = {**harness.program_environment(), "BATON_TOKEN": OPERATOR,
+                       "BATON_URL": f"http://127.0.0.1:{server.port}"}
+        done = subprocess.run([harness.PROGRAM, "ops", *words], capture_output=True, text=True, check=False,
+                              timeout=client.scaled(60), env=environment, cwd=server.folder)
+        if done.returncode != 0:
+            raise AssertionError(f"ops {' '.join(words)}: {done.stderr}")
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def act(self, action, *words):
+        return self.ops(action, *words, "--reason", "the walk")
+
+    def find(self, way):
+        """Rows of tasks, or of deliveries."""
+        kind, query = WAYS[way]
+        return self.ops(kind, *flags(query), "--all")
+
+    def mend(self, way, rows):
+        """Mends what was found, and returns once all of it has gone well."""
+        getattr(self, "_" + way.replace(" ", "_").replace("'", ""))([row["key"] for row in rows], rows)
+
+    def bulk(self, action, query, expected):
+        items = self.act("bulk", action, *flags(query), "--expected", str(expected))
+        if [item["outcome"] for item in items] != ["done"] * expected:
+            raise AssertionError(f"{action}: {items}")
+
+    def wait(self, keys, state):
+        def look():
+            return all(self.ops("show", key, "--events", "0")[0]["task"]["state"] == state for key in keys)
+        harness.wait_for(look, what=f"{keys} to be {state}")
+
+    def made_from(self, keys):
+        """The tasks that retries of these have made: the audit names them."""
+        return [next(row["detail"] for row in self.ops("audit", "--task", key) if row["action"] == "retry")
+                for key in keys]
+
+    def _wrong_words(self, keys, _):
+        made = [self.act("retry", key, "--text", "book 100")[0]["task"]["key"] for key in keys]
+        self.wait(made, "completed")
+
+    def _cause_is_gone(self, keys, _):
+        self.office.repair("archive-is-away")
+        self.bulk("retry", WAYS["cause is gone"][1], len(keys))
+        self.wait(self.made_from(keys), "completed")
+
+    def _question(self, keys, _):
+        for key in keys:
+            self.act("answer", key, "yes")
+        self.wait(keys, "completed")
+
+    _childs_question = _question
+
+    def _stuck_turn(self, keys, _):
+        self.office.repair("ledger-is-locked")
+        self.bulk("requeue", WAYS["stuck turn"][1], len(keys))
+        self.wait(keys, "completed")
+
+    def _retries_used_up(self, keys, _):
+        self.office.repair("archive-is-away")
+        self.bulk("retry", WAYS["retries used up"][1], len(keys))
+        self.wait(self.made_from(keys), "completed")
+
+    def _paused_agent(self, keys, _):
+        for row in self.ops("agents"):
+            if row.get("paused"):
+                self.act("resume", row["name"])
+        self.wait(keys, "completed")
+
+    def _vanished_remote(self, keys, _):
+        self.bulk("cancel", WAYS["vanished remote"][1], len(keys))
+        self.wait(keys, "canceled")
+
+    def _webhook_given_up(self, _, rows):
+        self.office.repair("hooks")
+        query = {"undelivered": "1", "caller": rows[0]["caller"]}
+        self.bulk("resend", query, len({row["task"] for row in rows}))
+        harness.wait_for(lambda: not self.find("webhook given up"), what="what was given up to be delivered")
+
+    def _webhook_in_the_way(self, _, rows):
+        tasks = {row["task"] for row in rows}
+        for row in rows:
+            if row["attempts"] > 0:
+                self.act("skip", row["key"])
+        harness.wait_for(lambda: not self.find("webhook in the way"), what="what came behind to be delivered")
+        left = {row["task"] for row in self.ops("deliveries", "--state", "given-up", "--caller", "cleo", "--all")}
+        if left != tasks:
+            raise AssertionError(f"skipped webhooks of {left}, not of {tasks}")
+
+
+def walk(office):
+    """Walks by `baton ops`, and prints how long each way took: to find, and to mend."""
+    with_ops = OpsWalk(office)
+    for way in WAYS:
+        began = time.monotonic()
+        rows = with_ops.find(way)
+        found = time.monotonic()
+        with_ops.mend(way, rows)
+        print(f"{way:20} {len(rows):3} found in {1000 * (found - began):5.0f} ms, mended in "
+              f"{1000 * (time.monotonic() - found):6.0f} ms")
+
+
 def main():
-    numbers = [int(word) for word in sys.argv[1:]]
+    words = sys.argv[1:]
+    walks = words[:1] == ["--walk"]
     began = time.monotonic()
-    with Office(*numbers) as office:
+    with Office(*(int(word) for word in words[walks:])) as office:
         print(json.dumps({"url": f"http://127.0.0.1:{office.server.port}", "operator": OPERATOR, "viewer": VIEWER,
                           "tasks": len(office.rows("tasks", {})), "seconds": round(time.monotonic() - began, 1),
                           "folder": str(office.server.folder), "broken": office.broken}), flush=True)
+        if walks:
+            return walk(office)
         for line in sys.stdin:
             office.repair(line.strip())
 
