@@ -1,7 +1,7 @@
 // One task whole: what it is, what it waits for, what can be done, and its log as a timeline.
 import { agents, events, post, task } from "./api.js";
 import { question } from "./answer.js";
-import { copied, facts, newId, state } from "./bits.js";
+import { copied, endStates, facts, newId, state } from "./bits.js";
 import { json } from "./content.js";
 import { deliveryList, showDeliveries } from "./delivery-list.js";
 import { confirmed, toast } from "./dialog.js";
@@ -11,8 +11,6 @@ import { go, url } from "./router.js";
 import { factsOf, showTasks, taskList } from "./task-list.js";
 import { PlanPicture } from "./plan-picture.js";
 import { Timeline } from "./timeline.js";
-
-const over = ["completed", "failed", "rejected", "canceled"];
 
 class Task extends Page {
   constructor() {
@@ -72,7 +70,7 @@ class Task extends Page {
     try {
       const view = await task(this.key, this.signal);
       this.show(view);
-      await this.timeline.open(view.task.lastEvent, over.includes(view.task.state));
+      await this.timeline.open(view.task.lastEvent, endStates.includes(view.task.state));
     } finally {
       this.refreshing = false;
     }
@@ -133,7 +131,7 @@ class Task extends Page {
 
   /** @param {import("./api.js").TaskRow} row */
   act(row) {
-    const ended = over.includes(row.state);
+    const ended = endStates.includes(row.state);
     const said = `${ended} ${row.turnState} ${row.cancelRequested}`;
     if (!mayAct() || this.actions.dataset.said === said) return;
     this.actions.dataset.said = said;
