@@ -27,6 +27,11 @@ std::int64_t tasks_in(json::Value overview, const std::vector<const char*>& stat
   return sum;
 }
 
+// The list's path that counts what this query finds.
+std::string counting(const std::string& query) {
+  return "/tasks?limit=1&count=exact&" + query;
+}
+
 std::string text_of(const Line& line) {
   std::string name = line.name, number = std::to_string(line.number);
   name.resize(std::max(name.size(), kNameColumns), ' ');
@@ -34,16 +39,14 @@ std::string text_of(const Line& line) {
   return name + number + "   " + line.list + "\n";
 }
 
-void show_overview(Console& console, json::Value now, json::Value stuck) {
+void show_overview(Console& console, json::Value now, std::int64_t stuck, std::int64_t failed) {
   const std::array lines{
       Line{"turns that run", number_in(now["turns"]["running"]), "baton ops tasks --turn running --oldest"},
       Line{"turns in the queue", number_in(now["turns"]["queued"]), "baton ops tasks --turn queued --oldest"},
-      Line{"stuck for 10 min", number_in(stuck["count"]["tasks"]),
-           "baton ops tasks --turn queued,running --age 600 --oldest"},
+      Line{"stuck for 10 min", stuck, "baton ops tasks --turn queued,running --age 600 --oldest"},
       Line{"wait for people", tasks_in(now, {"input-required", "auth-required"}),
            "baton ops tasks --state input-required,auth-required --oldest"},
-      Line{"failed, rejected", tasks_in(now, {"failed", "rejected"}),
-           "baton ops tasks --state failed,rejected --roots"},
+      Line{"failed", failed, "baton ops tasks --state failed --roots"},
       Line{"webhooks given up", number_in(now["deliveries"]["givenUp"]),
            "baton ops deliveries --state given-up"},
       Line{"webhooks that wait", number_in(now["deliveries"]["waiting"]),
@@ -64,9 +67,11 @@ int ops_overview(const OpsTarget& target) {
   const auto now = session.get("/overview");
   if (!now) return session.code();
   if (!session.console().for_people()) return session.console().json(now->root().raw()), kExitDone;
-  const auto stuck = session.get("/tasks?turn=queued,running&age_min_s=600&limit=1&count=exact");
-  if (!stuck) return session.code();
-  show_overview(session.console(), now->root(), stuck->root());
+  const auto stuck = session.get(counting("turn=queued,running&age_min_s=600"));
+  const auto failed = stuck ? session.get(counting("state=failed&roots=1")) : std::nullopt;
+  if (!failed) return session.code();
+  show_overview(session.console(), now->root(), number_in(stuck->root()["count"]["tasks"]),
+                number_in(failed->root()["count"]["tasks"]));
   return kExitDone;
 }
 

@@ -9,7 +9,8 @@ import { short } from "./when.js";
  * @typedef {{lane: string, name: string, tone: string, from: number, to: number, isOpen?: boolean}} Bar
  */
 
-const lanes = ["Attempts", "Waiting", "Children"];
+const turns = "Turns";
+const lanes = [turns, "Waiting", "Children"];
 const most = 60; // of one lane
 
 /** @type {Record<string, [string, string]>} state, how it is named, its colour */
@@ -25,8 +26,9 @@ class Reader {
     this.bars = [];
     /** @type {Bar | null} */
     this.now = null;
+    this.turn = 0;
     this.attempt = 0;
-    this.isAwaited = false; // an answer, or a child's result, with which the next turn begins
+    this.isAwaited = false; // an answer, a child's result or a plan's time, with which the next turn begins
     /** @type {Map<string, Bar>} */
     this.children = new Map();
   }
@@ -36,7 +38,8 @@ class Reader {
     const at = Date.parse(event.at);
     if (event.type === "status") this.status(event, at);
     else if (event.type === "child") this.child(event, at);
-    else if (event.type === "message") this.isAwaited = true;
+    else if (event.type === "message" || event.type === "executor-state") this.isAwaited = true;
+    else if (event.type !== "intervention") this.isAwaited = false;
   }
 
   /**
@@ -59,21 +62,26 @@ class Reader {
       const [name, tone] = idle[state];
       if (this.now?.name !== name) this.turnTo(at, { lane: "Waiting", name, tone, from: at, to: at });
     } else if (endStates.includes(state)) {
-      if (this.now?.lane === "Attempts") this.now.tone = state === "completed" ? "good" : "bad";
+      if (this.now?.lane === turns) this.now.tone = state === "completed" ? "good" : "bad";
       this.turnTo(at, null);
-    } else if (state === "working" && (this.now?.lane !== "Attempts" || begins(event))) this.begin(at);
-    else if (!(state in idle) && state !== "working") this.turnTo(at, null);
+    } else if (state === "working" && (this.now?.lane !== turns || begins(event))) this.begin(at);
+    else {
+      this.isAwaited = false;
+      if (state !== "working") this.turnTo(at, null);
+    }
   }
 
-  // An attempt that begins while another one runs follows one that was broken off, unless something came for it.
+  // A turn that begins while one runs is the same again, broken off before, unless something came for it.
   /** @param {number} at */
   begin(at) {
-    const before = this.bars.findLast(({ lane }) => lane === "Attempts");
-    const isRetry = before !== undefined && this.now === before && !this.isAwaited;
+    const before = this.now?.lane === turns ? this.now : null;
+    const isRetry = before !== null && !this.isAwaited;
     if (isRetry && before) [before.tone, before.name] = ["odd", `${before.name}, broken off`];
     this.attempt = isRetry ? this.attempt + 1 : 1;
+    this.turn += isRetry ? 0 : 1;
     this.isAwaited = false;
-    this.turnTo(at, { lane: "Attempts", name: `attempt ${this.attempt}`, tone: "busy", from: at, to: at });
+    const name = `turn ${this.turn}${isRetry ? `, attempt ${this.attempt}` : ""}`;
+    this.turnTo(at, { lane: turns, name, tone: "busy", from: at, to: at });
   }
 
   /**
@@ -81,7 +89,11 @@ class Reader {
    * @param {number} at
    */
   child(event, at) {
-    if (event.phase === "started") {
+    if (event.phase === "passed" && this.now?.lane === turns) {
+      // The answer was not for this task: its turn goes on waiting.
+      Object.assign(this.now, { lane: "Waiting", name: "for a child", tone: "quiet" });
+      this.turn -= 1;
+    } else if (event.phase === "started") {
       const bar = { lane: "Children", name: event.name, tone: "busy", from: at, to: at, isOpen: true };
       this.children.set(event.id, bar);
       this.bars.push(bar);
@@ -113,7 +125,7 @@ function begins({ message, metadata, askedBy }) {
  */
 function drawn({ name, tone, from, to, isOpen }, start, whole) {
   const text = `${name}: ${short((to - from) / 1000)}${isOpen ? " so far" : ""}`;
-  const bar = h("span", { class: `bar ${tone}${isOpen ? " open" : ""}`, title: text }, name);
+  const bar = h("span", { class: `bar ${tone}${isOpen ? " open" : ""}`, title: text }, h("span", null, name));
   bar.style.left = `${((from - start) / whole) * 100}%`;
   bar.style.width = `${((to - from) / whole) * 100}%`;
   return bar;
@@ -122,7 +134,7 @@ function drawn({ name, tone, from, to, isOpen }, start, whole) {
 /** @param {Bar[]} bars */
 function summary(bars) {
   const sum = bars.reduce((all, { from, to }) => all + to - from, 0);
-  return `${bars.length > 1 ? `${bars.length} × ` : ""}${short(sum / 1000)}`;
+  return `${short(sum / 1000)}${bars.length > 1 ? ` in ${bars.length}` : ""}`;
 }
 
 /**
@@ -136,7 +148,7 @@ export function showBars(place, events, atEnd) {
   const last = Date.parse(events.at(-1)?.at ?? "");
   const isOver = reader.now === null && ![...reader.children.values()].some(({ isOpen }) => isOpen);
   const end = atEnd && !isOver ? Math.max(last, Date.now()) : last;
-  const bars = reader.end(end);
+  const bars = reader.end(end).filter(({ lane, from, to }) => lane !== "Waiting" || to > from);
   const start = bars[0]?.from ?? end;
   place.hidden = bars.length === 0;
   const whole = Math.max(1, end - start);

@@ -92,6 +92,15 @@ export function taskLink(key, shown = key) {
   return h("a", { href: url(`tasks/${encodeURIComponent(key)}`), class: "key" }, shown);
 }
 
+/**
+ * What an action's detail says: of a retry the key of the new task.
+ * @param {string | undefined} action
+ * @param {string | undefined} detail
+ */
+export function detailOf(action, detail) {
+  return action === "retry" && detail && /^[1-9]\d*$/.test(detail) ? taskLink(detail, `task ${detail}`) : detail;
+}
+
 /** @param {string} name */
 export function agentLink(name) {
   return h("a", { href: url("tasks", { agent: name }) }, name);

@@ -132,7 +132,7 @@ class Task extends Page {
   /** @param {import("./api.js").TaskRow} row */
   act(row) {
     const ended = endStates.includes(row.state);
-    const said = `${ended} ${row.turnState} ${row.cancelRequested}`;
+    const said = `${ended} ${row.turnState} ${row.waitsUntil} ${row.cancelRequested}`;
     if (!mayAct() || this.actions.dataset.said === said) return;
     this.actions.dataset.said = said;
     const button = (/** @type {string} */ name, /** @type {() => unknown} */ work, danger = false) => {
@@ -145,7 +145,7 @@ class Task extends Page {
       ended || row.cancelRequested
         ? null
         : button("Cancel…", () => this.simple("cancel", "Cancel this task", "Cancel it", true), true),
-      row.turnState === "running" || row.turnState === "waiting"
+      row.turnState === "running" || row.waitsUntil
         ? button("Requeue…", () => this.simple("requeue", "Put the turn back into the queue", "Requeue it"))
         : null,
       button("Retry as new…", () => this.attempt(() => this.retry())),

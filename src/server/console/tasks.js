@@ -16,9 +16,9 @@ const filters = [
   ["parent", "Parent", "text"],
   ["schedule", "Schedule", "text"],
   ["error", "Words", "text"],
-  ["turn", "Turn", "text"],
-  ["age_min_s", "Seconds in state, at least", "number"],
-  ["attempts_min", "Attempts, at least", "number"],
+  ["turn", "Turn", "turn"],
+  ["age_min_s", "Seconds in state ≥", "number"],
+  ["attempts_min", "Attempts ≥", "number"],
 ];
 const often = ["agent", "caller", "error"];
 /** @type {[string, string][]} name in the URL, label */
@@ -105,9 +105,11 @@ class Tasks extends Page {
     const inputs = (/** @type {boolean} */ common) =>
       filters
         .filter(([name]) => often.includes(name) === common)
-        .map(([name, label, type]) =>
-          h("label", null, h("span", null, label), h("input", { name, type, min: "0", value: query.get(name) ?? "" })),
-        );
+        .map(([name, label, type]) => {
+          const value = query.get(name) ?? "";
+          const field = type === "turn" ? turnField(value) : h("input", { name, type, min: "0", value });
+          return h("label", null, h("span", null, label), field);
+        });
     const rare = [...filters, ...switches].some(([name]) => !often.includes(name) && query.get(name));
     fill(
       this.form,
@@ -240,6 +242,17 @@ class Tasks extends Page {
   }
 }
 customElements.define("baton-tasks", Tasks);
+
+/** @param {string} now */
+function turnField(now) {
+  const offered = ["", "queued", "running", "waiting", "queued,running"];
+  if (!offered.includes(now)) offered.push(now);
+  return h(
+    "select",
+    { name: "turn" },
+    ...offered.map((value) => h("option", { value, selected: value === now }, value.replace(",", " or ") || "any")),
+  );
+}
 
 /**
  * @param {import("./api.js").TaskRow[]} old

@@ -73,6 +73,7 @@ class Waiting extends Page {
         state(row.state),
         agentLink(row.agent),
         h("span", null, row.caller),
+        row.parent ? h("span", null, "child of ", taskLink(row.parent)) : null,
         h("span", { class: "c-when" }, when(row.statusAt)),
       ),
       box,
