@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { Office } from "./lib/office.mjs";
+import { walk } from "./lib/walk.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const narrow = { viewport: { width: 390, height: 844 } };
@@ -329,6 +331,19 @@ export const talks = {
       assert.ok(!(await page.locator(".traffic").innerText()).includes("otto-secret"), protocol);
       await says(page, "form", 1, "May this be paid?");
       await says(page, '{"decision":"approve"}', 2, 'The answer was {"decision":"approve"}.');
+    }
+  },
+};
+
+export const operatorsWalk = {
+  name: "Console: what is broken in ten ways in a database that another program has made is found and mended",
+  async run(page) {
+    const office = await new Office().start(60, 2);
+    try {
+      for (const [way, tasks, found, mended] of await walk(page, office))
+        console.log(`${way}: ${tasks} found in ${found} ms, mended in ${mended} ms`);
+    } finally {
+      await office.stop();
     }
   },
 };

@@ -1,0 +1,47 @@
+// A program on a database for an operator to walk through, made by tests/e2e/operator_walk.py.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { within } from "../../interop/lib/bounds.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const maker = join(here, "../../e2e/operator_walk.py");
+
+export class Office {
+  #process;
+
+  // `healthy`: at least so many tasks that are well; `each`: so many broken ones of each way.
+  async start(healthy, each) {
+    this.#process = spawn("/usr/bin/python3", [maker, String(healthy), String(each)], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const [line] = await within(90, "the office", once(createInterface({ input: this.#process.stdout }), "line"));
+    Object.assign(this, JSON.parse(line));
+    return this;
+  }
+
+  /** The address of a view, with the token that signs in. */
+  view(path = "", role = "operator") {
+    return `${this.url}/console${path}#token=${this[role]}`;
+  }
+
+  async api(path) {
+    const headers = { Authorization: `Bearer ${this.operator}` };
+    const response = await fetch(`${this.url}/operate/v1${path}`, { headers });
+    if (!response.ok) throw new Error(`${path}: HTTP ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+
+  // Puts a cause right that is outside of Baton.
+  repair(cause) {
+    this.#process.stdin.write(`${cause}\n`);
+  }
+
+  async stop() {
+    const ended = once(this.#process, "exit");
+    this.#process.stdin.end();
+    await within(60, "the office to close", ended);
+  }
+}

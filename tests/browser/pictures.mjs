@@ -1,0 +1,84 @@
+// Makes the README's pictures of the console: node pictures.mjs [FOLDER]. With FOLDER every view goes there instead, at
+// both widths and in both themes, to be looked at.
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { Office } from "./lib/office.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [folder] = process.argv.slice(2);
+const shipped = join(here, "../../src/server/console/pictures");
+
+// A task of each kind that a view shows, by its key.
+async function views(office) {
+  const one = async (query) => (await office.api(`/tasks?limit=1&${query}`)).tasks[0].key;
+  return {
+    overview: "",
+    tasks: "/tasks",
+    filtered: "/tasks?state=failed&roots=1&error=number&attempts_min=1",
+    stuck: `/tasks/${await one("turn=running&agent=office&attempts_min=2")}`,
+    child: `/tasks/${await one("state=input-required&agent=head")}`,
+    question: `/tasks/${await one("state=input-required&agent=office")}`,
+    plan: `/tasks/${await one("state=failed&agent=report")}`,
+    letter: `/tasks/${await one("state=completed&error=letter&undelivered=1")}`,
+    waiting: "/waiting",
+    deliveries: "/deliveries",
+    agents: "/agents",
+    plans: "/plans",
+    schedules: "/schedules",
+    audit: "/audit",
+    jobs: "/bulk",
+    job: "/bulk/1",
+    playground: "/playground?agent=office",
+  };
+}
+
+async function settled(page) {
+  await page.locator("h1").first().waitFor();
+  await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => {}); // a live log never ends
+}
+
+async function picture(browser, office, path, device, file, more = async () => {}) {
+  const context = await browser.newContext(device);
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) console.log(`${path}: ${message.text()}`);
+  });
+  await page.goto(office.view(path));
+  await settled(page);
+  await more(page);
+  await page.screenshot({ path: file, fullPage: device.viewport.height > 1000 || Boolean(folder) });
+  await context.close();
+}
+
+async function all(browser, office) {
+  for (const [name, path] of Object.entries(await views(office))) {
+    for (const width of [1440, 390]) {
+      for (const colorScheme of ["light", "dark"]) {
+        const file = join(folder, `${name}-${width}-${colorScheme}.png`);
+        await picture(browser, office, path, { viewport: { width, height: 900 }, colorScheme }, file);
+      }
+    }
+  }
+}
+
+async function forReadme(browser, office) {
+  const { child } = await views(office);
+  const device = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
+  await picture(browser, office, "", device, join(shipped, "overview.png"));
+  await picture(browser, office, child, device, join(shipped, "task.png"));
+}
+
+mkdirSync(folder ?? shipped, { recursive: true });
+const office = await new Office().start(930, 5);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox"],
+});
+try {
+  await (folder ? all : forReadme)(browser, office);
+} finally {
+  await browser.close();
+  await office.stop();
+}
