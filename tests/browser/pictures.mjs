@@ -1,5 +1,5 @@
-// Makes the README's pictures of the console: node pictures.mjs [FOLDER]. With FOLDER every view goes there instead, at
-// both widths and in both themes, to be looked at.
+// Makes pictures of the console over a thousand tasks: node pictures.mjs [FOLDER]. Without FOLDER the README's, else every
+// view, at both widths and in both themes, to be looked at.
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,7 @@ async function views(office) {
     child: `/tasks/${await one("state=input-required&agent=head")}`,
     question: `/tasks/${await one("state=input-required&agent=office")}`,
     plan: `/tasks/${await one("state=failed&agent=report")}`,
-    letter: `/tasks/${await one("state=completed&error=letter&undelivered=1")}`,
+    letter: `/tasks/${await one("caller=cleo&undelivered=1")}`,
     waiting: "/waiting",
     deliveries: "/deliveries",
     agents: "/agents",
@@ -29,26 +29,21 @@ async function views(office) {
     schedules: "/schedules",
     audit: "/audit",
     jobs: "/bulk",
-    job: "/bulk/1",
     playground: "/playground?agent=office",
   };
 }
 
-async function settled(page) {
-  await page.locator("h1").first().waitFor();
-  await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => {}); // a live log never ends
-}
-
-async function picture(browser, office, path, device, file, more = async () => {}) {
+// `ready`: what has come when the view is whole. A log that is live never lets the network rest.
+async function picture(browser, office, path, device, file, ready = "main h1") {
   const context = await browser.newContext(device);
   const page = await context.newPage();
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) console.log(`${path}: ${message.text()}`);
   });
   await page.goto(office.view(path));
-  await settled(page);
-  await more(page);
-  await page.screenshot({ path: file, fullPage: device.viewport.height > 1000 || Boolean(folder) });
+  await page.locator(ready).first().waitFor();
+  await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => {});
+  await page.screenshot({ path: file, fullPage: Boolean(folder) });
   await context.close();
 }
 
@@ -63,11 +58,12 @@ async function all(browser, office) {
   }
 }
 
+// The task is one whose child asks.
 async function forReadme(browser, office) {
   const { child } = await views(office);
   const device = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
-  await picture(browser, office, "", device, join(shipped, "overview.png"));
-  await picture(browser, office, child, device, join(shipped, "task.png"));
+  await picture(browser, office, "", device, join(shipped, "overview.png"), ".row");
+  await picture(browser, office, child, device, join(shipped, "task.png"), ".event");
 }
 
 mkdirSync(folder ?? shipped, { recursive: true });

@@ -124,7 +124,7 @@ class Overview extends Page {
     say(this.tiles.queued.figure, number(now.turns.queued));
     say(this.tiles.queued.note, now.turns.waitingForTime ? `${number(now.turns.waitingForTime)} wait for a time` : "");
     say(this.tiles.ended.figure, last(history.ended));
-    say(this.tiles.ended.note, `${number(now.ended.completed)} completed since the start`);
+    say(this.tiles.ended.note, `${number(now.ended.completed)} completed`);
     say(this.tiles.failed.figure, last(history.failed));
     say(this.tiles.failed.note, `${number(now.ended.failed + now.ended.rejected)} since the start`);
     draw(this.tiles.running.chart, history.running, "busy");

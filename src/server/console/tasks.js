@@ -23,7 +23,7 @@ const filters = [
 const often = ["agent", "caller", "error"];
 /** @type {[string, string][]} name in the URL, label */
 const switches = [
-  ["roots", "Without children of other tasks"],
+  ["roots", "Without children"],
   ["undelivered", "Undelivered webhooks"],
 ];
 /** @type {Record<string, Record<string, string>>} */
