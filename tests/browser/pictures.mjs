@@ -34,7 +34,7 @@ async function views(office) {
 }
 
 // `ready`: what has come when the view is whole. A log that is live never lets the network rest.
-async function picture(browser, office, path, device, file, ready = "main h1") {
+async function picture(browser, office, path, device, file, ready = "main h1", during = async () => {}) {
   const context = await browser.newContext(device);
   const page = await context.newPage();
   page.on("console", (message) => {
@@ -43,6 +43,7 @@ async function picture(browser, office, path, device, file, ready = "main h1") {
   await page.goto(office.view(path));
   await page.locator(ready).first().waitFor();
   await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => {});
+  await during();
   await page.screenshot({ path: file, fullPage: Boolean(folder) });
   await context.close();
 }
@@ -58,11 +59,21 @@ async function all(browser, office) {
   }
 }
 
+// Has the office work for some of the overview's intervals.
+async function works(office) {
+  for (let round = 0; round < 50; ++round) {
+    const text = round % 9 === 4 ? "refuse a visit" : "look invoice 7";
+    const many = 1 + ((round * 7) % 12);
+    await Promise.all(Array.from({ length: many }, () => office.send(text)));
+    await new Promise((resolve) => setTimeout(resolve, 800));
+  }
+}
+
 // The task is one whose child asks.
 async function forReadme(browser, office) {
   const { child } = await views(office);
   const device = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
-  await picture(browser, office, "", device, join(shipped, "overview.png"), ".row");
+  await picture(browser, office, "", device, join(shipped, "overview.png"), ".row", () => works(office));
   await picture(browser, office, child, device, join(shipped, "task.png"), ".event");
 }
 

@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """A database for an operator to walk through: many tasks of all kinds, some of them broken in ten ways, made by a
 program that has ended since. `Office` makes it and starts a new program on it; `WAYS` says how each kind is found.
 
@@ -363,7 +364,8 @@ def main():
     began = time.monotonic()
     with Office(*(int(word) for word in words[walks:])) as office:
         print(json.dumps({"url": f"http://127.0.0.1:{office.server.port}", "operator": OPERATOR, "viewer": VIEWER,
-                          "tasks": len(office.rows("tasks", {})), "seconds": round(time.monotonic() - began, 1),
+                          "caller": CALLERS["ann"], "tasks": len(office.rows("tasks", {})),
+                          "seconds": round(time.monotonic() - began, 1),
                           "folder": str(office.server.folder), "broken": office.broken}), flush=True)
         if walks:
             return walk(office)

@@ -34,6 +34,18 @@ export class Office {
     return response.json();
   }
 
+  // Sends a text to the agent `office` as a caller.
+  async send(text) {
+    const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
+    const response = await fetch(`${this.url}/agents/office`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${this.caller}`, "Content-Type": "application/json", "A2A-Version": "1.0" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } }),
+    });
+    const { error } = await response.json();
+    if (error) throw new Error(error.message);
+  }
+
   // Puts a cause right that is outside of Baton.
   repair(cause) {
     this.#process.stdin.write(`${cause}\n`);
