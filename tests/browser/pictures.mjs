@@ -61,9 +61,9 @@ async function all(browser, office) {
 
 // Has the office work for some of the overview's intervals.
 async function works(office) {
-  for (let round = 0; round < 50; ++round) {
-    const text = round % 9 === 4 ? "refuse a visit" : "look invoice 7";
-    const many = 1 + ((round * 7) % 12);
+  for (let round = 0; round < 60; ++round) {
+    const text = round % 9 === 4 ? "book two hundred" : "write a letter";
+    const many = round % 9 === 4 ? 1 : 1 + ((round * 7) % 12);
     await Promise.all(Array.from({ length: many }, () => office.send(text)));
     await new Promise((resolve) => setTimeout(resolve, 800));
   }
