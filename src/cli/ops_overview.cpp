@@ -1,5 +1,9 @@
 // `ops overview`: how much runs, waits, fails and is stuck, and the command that lists each.
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "cli/exit_code.h"
 #include "cli/ops_session.h"

@@ -1,6 +1,7 @@
 #include "server/operate/rows.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace baton::server::operate {
 namespace {
