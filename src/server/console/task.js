@@ -34,8 +34,8 @@ class Task extends Page {
     this.picture = new PlanPicture(`/tasks/${encodeURIComponent(this.key)}/plan.svg`);
     this.asked = -1;
     this.refreshing = false;
-    /** @type {Promise<import("./api.js").AgentRow[]> | undefined} */
-    this.plans = undefined;
+    this.why = h("span");
+    this.drawn = -1;
   }
 
   connectedCallback() {
@@ -47,7 +47,7 @@ class Task extends Page {
     fill(this.deliveries, h("h2", null, "Open deliveries"), this.deliveryList);
     fill(
       this,
-      this.heading(`Task ${this.key}`, this.state, this.actions),
+      this.heading(`Task ${this.key}`, this.state, this.why, this.actions),
       this.problem,
       h(
         "div",
@@ -93,12 +93,18 @@ class Task extends Page {
     this.draw(row);
   }
 
-  // Only plans have a picture: which agents these are is asked once.
+  // What only the list of agents tells: whether there is a plan to be drawn, and whether the agent begins turns at all.
   /** @param {import("./api.js").TaskRow} row */
   async draw(row) {
-    this.plans ??= agents(this.signal).then(({ agents: all }) => all.filter(({ hasPlan }) => hasPlan));
-    const plans = await this.plans.catch(() => []);
-    if (plans.some(({ name }) => name === row.agent)) this.picture.refresh(row.lastEvent);
+    const waits = row.turnState === "queued" || row.turnState === "waiting";
+    if (!waits && this.drawn === row.lastEvent) return;
+    this.drawn = row.lastEvent;
+    const known = await agents(this.signal).catch(() => null);
+    const mine = known?.agents.find(({ name }) => name === row.agent);
+    if (mine?.hasPlan) this.picture.refresh(row.lastEvent);
+    if (!known || this.signal.aborted) return;
+    const why = !mine ? "its agent is not served" : mine.paused ? "its agent is paused" : "";
+    fill(this.why, waits && why ? h("a", { href: url("agents"), class: "warn" }, why) : null);
   }
 
   /**
