@@ -124,6 +124,7 @@ int await_job(OpsSession& session, const std::string& key) {
 int show_count(OpsSession& session, const OpsBulkOptions& options) {
   OpsFilter parameters = options.filter;
   parameters.emplace_back("limit", "1");
+  parameters.emplace_back("count", "exact");
   const auto page = session.get(with_query("/tasks", parameters));
   if (!page) return session.code();
   const json::Value count = page->root()["count"];

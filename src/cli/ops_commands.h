@@ -28,6 +28,9 @@ struct OpsTarget {
 // Which rows: parameters of the API's lists by their names. Empty values do not count.
 using OpsFilter = std::vector<std::pair<std::string, std::string>>;
 
+// What runs, waits, fails and is stuck, in numbers.
+int ops_overview(const OpsTarget& target);
+
 struct OpsListOptions {
   OpsTarget target;
   OpsFilter filter;

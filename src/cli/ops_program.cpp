@@ -16,6 +16,7 @@ struct Parameter {
 };
 const std::vector<Parameter> kTaskFilter{
     {"--state", "state", "In these states, separated by commas; unfinished: with a turn that runs or waits"},
+    {"--turn", "turn", "With a turn that is queued, running or waiting, separated by commas"},
     {"--agent", "agent", "Of this agent"},
     {"--caller", "caller", "Of this caller"},
     {"--context", "context", "Of this context"},
@@ -89,6 +90,7 @@ class OpsProgram {
   }
   static void add_task_filter(CLI::App* command, OpsFilter& filter) {
     add_filter(command, kTaskFilter, filter);
+    add_switch(command, "--roots", "That no other task has begun", filter, "roots", "1");
     add_switch(command, "--undelivered", "With webhooks that wait or were given up", filter, "undelivered",
                "1");
   }
@@ -107,7 +109,9 @@ class OpsProgram {
   }
 
   void add_lists() {
-    CLI::App* command = nullptr;
+    CLI::App* command =
+        add("overview", "What runs, waits, fails and is stuck, and the commands that list it");
+    on_run(command, [](const Options& options) { return ops_overview(options.target); });
     OpsListOptions& tasks =
         add_list("tasks", "Tasks of all callers, newest status first", ops_tasks, command);
     add_task_filter(command, tasks.filter);

@@ -27,8 +27,11 @@ std::string content_of(json::Value event) {
   if (type == "message") return words_of(event["message"]);
   if (type == "artifact") return event["artifact"]["name"].str() + " " + words_of(event["artifact"]);
   if (type == "child") return event["phase"].str() + " " + event["name"].str() + " " + event["error"].str();
-  if (type == "intervention")
-    return event["action"].str() + " by " + event["actor"].str() + ": " + event["reason"].str();
+  if (type == "intervention") {
+    const std::string detail = event["detail"].str();
+    return event["action"].str() + " by " + event["actor"].str() +
+           (detail.empty() ? std::string() : " (" + detail + ")") + ": " + event["reason"].str();
+  }
   for (const char* member : {"text", "name", "phase", "arguments", "content", "used", "state"}) {
     if (!event[member].absent()) return text_in(event, member);
   }

@@ -21,11 +21,13 @@ namespace baton::store {
 // Which tasks; a field that is empty or absent lets all pass. Hidden tasks pass while they have a turn.
 struct TaskFilter {
   std::vector<task::State> states = {};
-  bool unfinished = false;  // has a turn: queued, running or waiting
+  bool unfinished = false;                  // has a turn: queued, running or waiting
+  std::vector<task::TurnState> turns = {};  // its turn is in one of these states
   task::AgentName agent = {};
   task::Caller caller = {};
   task::ContextId context = {};
   task::TaskKey parent = {};
+  bool roots = false;                                // has no parent
   std::string schedule = {};                         // its name
   std::optional<base::Timestamp> status_until = {};  // its status is of this time or older
   int attempts_min = 0;

@@ -26,19 +26,23 @@ bool passes(const TaskFilter& filter, const task::TaskHead& head) {
   if (!is_listed(head)) return false;
   const bool has_turn = head.turn_state != task::TurnState::none;
   if (filter.unfinished && !has_turn) return false;
+  if (!filter.turns.empty() && std::ranges::find(filter.turns, head.turn_state) == filter.turns.end())
+    return false;
   if (!filter.states.empty() && std::ranges::find(filter.states, head.state) == filter.states.end())
     return false;
   if (!filter.agent.empty() && head.agent != filter.agent) return false;
   if (!filter.caller.empty() && head.caller != filter.caller) return false;
   if (!filter.context.empty() && head.context != filter.context) return false;
   if (filter.parent && head.parent != filter.parent) return false;
+  if (filter.roots && head.parent) return false;
   if (filter.status_until && head.status_at > *filter.status_until) return false;
   return head.attempt >= filter.attempts_min;
 }
 
 bool is_counted(const TaskFilter& filter) {
-  return filter.context.empty() && !filter.parent && filter.schedule.empty() && !filter.status_until &&
-         filter.attempts_min <= 0 && !filter.undelivered && filter.error.empty();
+  return filter.turns.empty() && filter.context.empty() && !filter.parent && !filter.roots &&
+         filter.schedule.empty() && !filter.status_until && filter.attempts_min <= 0 && !filter.undelivered &&
+         filter.error.empty();
 }
 
 bool may_have_turn(const TaskFilter& filter) {

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { Office } from "./lib/office.mjs";
+import { walk } from "./lib/walk.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const narrow = { viewport: { width: 390, height: 844 } };
@@ -329,6 +331,48 @@ export const talks = {
       assert.ok(!(await page.locator(".traffic").innerText()).includes("otto-secret"), protocol);
       await says(page, "form", 1, "May this be paid?");
       await says(page, '{"decision":"approve"}', 2, 'The answer was {"decision":"approve"}.');
+    }
+  },
+};
+
+export const bars = {
+  name: "Console: turns and waiting are bars, and a turn that was broken off is told from the one after it",
+  async run(page, { server }) {
+    const key = await server.made("hold", "working");
+    await server.api("POST", `/tasks/${key}/requeue`, { reason: "a test" });
+    await goes(page, server, `/tasks/${key}`);
+    await sees(page, ".bar.odd", "turn 1, broken off");
+    await sees(page, ".bar.open", "turn 1, attempt 2");
+    await server.api("POST", `/tasks/${key}/cancel`, { reason: "the test is over" });
+    const question = await server.made("form", "input-required");
+    await goes(page, server, `/tasks/${question}`);
+    await sees(page, ".bar.ask", "for an answer");
+    await server.api("POST", `/tasks/${question}/answer`, { reason: "a test", text: "x" });
+    await sees(page, ".bar.good", "turn 2");
+  },
+};
+
+export const pausedAgent = {
+  name: "Console: a task in the queue of a paused agent says so",
+  async run(page, { server }) {
+    await server.api("POST", "/agents/analyst/pause", { reason: "a test" });
+    const key = await server.made("outliers", "submitted", "analyst");
+    await goes(page, server, `/tasks/${key}`);
+    await sees(page, ".head .warn", "its agent is paused");
+    await server.api("POST", `/tasks/${key}/cancel`, { reason: "the test is over" });
+    await server.api("POST", "/agents/analyst/resume", { reason: "a test" });
+  },
+};
+
+export const operatorsWalk = {
+  name: "Console: what is broken in ten ways in a database that another program has made is found and mended",
+  async run(page) {
+    const office = await new Office().start(60, 2);
+    try {
+      for (const [way, tasks, found, mended] of await walk(page, office))
+        console.log(`${way}: ${tasks} found in ${found} ms, mended in ${mended} ms`);
+    } finally {
+      await office.stop();
     }
   },
 };

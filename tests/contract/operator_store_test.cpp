@@ -86,6 +86,8 @@ TEST_CASE_TEMPLATE("OperatorStore: each filter finds its tasks, of all callers, 
   CHECK(listed(bench, {.states = {State::completed, State::canceled}}) == Texts{"timed", "done"});
   CHECK(listed(bench, {.states = {State::submitted}}) == Texts{"busy"});
   CHECK(listed(bench, {.unfinished = true}) == Texts{"busy"});
+  CHECK(listed(bench, {.turns = {task::TurnState::queued, task::TurnState::running}}) == Texts{"busy"});
+  CHECK(listed(bench, {.turns = {task::TurnState::waiting}}).empty());
   CHECK(listed(bench, {.agent = {"plan"}}) == Texts{"asks", "busy"});
   CHECK(listed(bench, {.caller = {"ann"}}) == Texts{"asks", "done"});
   CHECK(listed(bench, {.states = {State::failed}, .agent = {"plan"}}).empty());
@@ -93,6 +95,7 @@ TEST_CASE_TEMPLATE("OperatorStore: each filter finds its tasks, of all callers, 
   CHECK(listed(bench, {.context = {"c1"}}) == Texts{"busy", "done"});
   CHECK(listed(bench, {.agent = {"plan"}, .context = {"c1"}}) == Texts{"busy"});
   CHECK(listed(bench, {.parent = parent.key}) == Texts{"child"});
+  CHECK(listed(bench, {.roots = true}) == Texts{"timed", "asks", "busy", "done"});
   CHECK(listed(bench, {.schedule = "nightly"}) == Texts{"timed"});
   CHECK(listed(bench, {.schedule = "weekly"}).empty());
   CHECK(listed(bench, {.error = "memory AT"}) == Texts{"child"});
@@ -177,6 +180,7 @@ TEST_CASE_TEMPLATE("OperatorStore: counts by state, agent and caller are exact, 
   CHECK(counted(bench, {.agent = {"plan"}}) == 2);
   CHECK(counted(bench, {.caller = {"ann"}}) == 6);
   CHECK(counted(bench, {.unfinished = true}) == 1);
+  CHECK(counted(bench, {.roots = true}) == -1);  // only by looking
   CHECK(counted(bench, {.states = {State::submitted}, .agent = {"plan"}}) == 1);
   CHECK(counted(bench, {.error = "x"}) == -1);
   const auto agents = bench.operators->counts_by_agent();

@@ -55,9 +55,9 @@ class Agents extends Page {
       [
         "Running",
         `${number(row.running)} of ${number(row.concurrency)}`,
-        url("tasks", { agent: row.name, state: "working" }),
+        url("tasks", { agent: row.name, turn: "running" }),
       ],
-      ["Queued", number(row.queued), url("tasks", { agent: row.name, state: "unfinished", order: "oldest" })],
+      ["Queued", number(row.queued), url("tasks", { agent: row.name, turn: "queued", order: "oldest" })],
       ["Completed", number(ended.completed), url("tasks", { agent: row.name, state: "completed" })],
       ["Failed", number(ended.failed + ended.rejected), url("tasks", { agent: row.name, state: "failed,rejected" })],
       ["Error rate", percent(row.errorRate), ""],

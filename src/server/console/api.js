@@ -4,8 +4,8 @@ import { frames } from "./sse.js";
 /**
  * @typedef {{
  *   key: string, id: string, agent: string, caller: string, context: string, parent?: string, schedule?: string,
- *   state: string, turnState: string, attempt: number, createdAt: string, statusAt: string, cancelRequested?: boolean,
- *   hidden?: boolean, tokens?: number, children?: number, bytes: number, lastEvent: number, protocol: string,
+ *   state: string, turnState: string, attempt: number, waitsUntil?: string, createdAt: string, statusAt: string,
+ *   cancelRequested?: boolean, hidden?: boolean, tokens?: number, children?: number, bytes: number, lastEvent: number, protocol: string,
  *   undelivered?: number, text?: string
  * }} TaskRow
  * @typedef {{tasks: number, exact: boolean}} Count

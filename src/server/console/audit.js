@@ -1,6 +1,6 @@
 // Who did what, and why.
 import { audit } from "./api.js";
-import { nothing, taskLink } from "./bits.js";
+import { detailOf, nothing, taskLink } from "./bits.js";
 import { fill, h, keyed } from "./dom.js";
 import { Page } from "./page.js";
 import { go, url } from "./router.js";
@@ -22,7 +22,7 @@ function line(row) {
     h(
       "span",
       { class: "c-marks" },
-      row.detail ? h("span", { class: "mark" }, row.detail) : null,
+      row.detail ? h("span", { class: "mark" }, detailOf(row.action, row.detail)) : null,
       h("span", { class: row.outcome === "done" ? "mark good" : "mark bad" }, row.outcome),
     ),
   );

@@ -21,6 +21,15 @@ const tones = {
   done: "good",
 };
 
+/** What a task that ends may end as. */
+export const endStates = ["completed", "failed", "rejected", "canceled"];
+/** Every state of a task, in the order in which they are shown. */
+export const states = ["submitted", "working", "input-required", "auth-required", ...endStates];
+/** With which a task waits for people. */
+export const asking = "input-required,auth-required";
+/** The list's query for what is stuck. A turn that waits for a time, people or children is not. */
+export const stuckQuery = { turn: "queued,running", age_min_s: "600", order: "oldest" };
+
 /**
  * A state with its colour; one that is not known has none.
  * @param {string} name
@@ -81,6 +90,15 @@ export function counted(count) {
  */
 export function taskLink(key, shown = key) {
   return h("a", { href: url(`tasks/${encodeURIComponent(key)}`), class: "key" }, shown);
+}
+
+/**
+ * What an action's detail says: of a retry the key of the new task.
+ * @param {string | undefined} action
+ * @param {string | undefined} detail
+ */
+export function detailOf(action, detail) {
+  return action === "retry" && detail && /^[1-9]\d*$/.test(detail) ? taskLink(detail, `task ${detail}`) : detail;
 }
 
 /** @param {string} name */

@@ -1,6 +1,6 @@
 // A bulk job: how far it is, and what became of each task.
 import { bulk } from "./api.js";
-import { facts, number, state, taskLink } from "./bits.js";
+import { detailOf, facts, number, state, taskLink } from "./bits.js";
 import { fill, h, keyed } from "./dom.js";
 import { Page } from "./page.js";
 import { when } from "./when.js";
@@ -8,15 +8,24 @@ import { when } from "./when.js";
 /** @param {string} name */
 const isOver = (name) => name === "done" || name === "abandoned";
 
-/** @param {import("./api.js").Bulk["items"][number]} item */
-function result({ task, outcome, detail }) {
+/**
+ * @param {import("./api.js").Bulk["items"][number]} item
+ * @param {string} action
+ */
+function result({ task, outcome, detail }, action) {
   return h(
     "li",
     { class: "row plain", "data-row": "" },
     taskLink(task),
     h("span", { class: outcome === "done" ? "good" : outcome ? "bad" : "faint" }, outcome ?? "not yet"),
-    detail ? h("span", { class: "faint" }, detail) : null,
+    detail ? h("span", { class: "faint" }, detailOf(action, detail)) : null,
   );
+}
+
+/** @param {Record<string, unknown> | undefined} filter */
+function describe(filter = {}) {
+  const words = Object.entries(filter).map(([name, value]) => `${name}: ${value}`);
+  return words.length > 0 ? words.join(", ") : "none";
 }
 
 class BulkJob extends Page {
@@ -67,7 +76,7 @@ class BulkJob extends Page {
       this.facts,
       facts([
         ["Action", job.action],
-        ["Filter", job.filter ? JSON.stringify(job.filter) : ""],
+        ["Filter", describe(job.filter)],
         ["State", state(job.state)],
         ["By", job.actor],
         ["Reason", job.reason],
@@ -78,7 +87,12 @@ class BulkJob extends Page {
     );
     this.progress.max = Math.max(1, job.tasks);
     this.progress.value = job.done + job.refused;
-    keyed(this.list, this.items, ({ task }) => task, result);
+    keyed(
+      this.list,
+      this.items,
+      ({ task }) => task,
+      (item) => result(item, job.action),
+    );
     this.more.hidden = this.next === "";
   }
 }

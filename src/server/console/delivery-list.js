@@ -27,6 +27,13 @@ async function act(delivery, action, done) {
   done();
 }
 
+// Webhooks of a task go out one after the other: what was not tried yet waits for those before it.
+/** @param {Delivery} one */
+function tries({ attempts, state: now, dueAt }) {
+  if (attempts === 0 && now === "waiting" && !dueAt) return "behind another";
+  return `${number(attempts)} ${attempts === 1 ? "attempt" : "attempts"}`;
+}
+
 /**
  * @param {Delivery} one
  * @param {() => void} done
@@ -46,7 +53,7 @@ function line(one, done) {
     h(
       "span",
       { class: "c-marks" },
-      h("span", { class: "mark" }, `${number(one.attempts)} ${one.attempts === 1 ? "attempt" : "attempts"}`),
+      h("span", { class: "mark" }, tries(one)),
       one.dueAt ? h("span", { class: "mark" }, "next ", when(one.dueAt)) : null,
     ),
     h("span", { class: "c-when" }, when(one.createdAt)),

@@ -1,5 +1,5 @@
 // One entry of a task's log. Types that are not known are shown as their JSON.
-import { state, taskLink } from "./bits.js";
+import { detailOf, state, taskLink } from "./bits.js";
 import { content, json, words } from "./content.js";
 import { h } from "./dom.js";
 import { exact, short } from "./when.js";
@@ -42,7 +42,8 @@ const bodies = {
     state(event.state),
     event.message?.parts ? content(event.message.parts) : null,
     event.tokens ? h("span", { class: "mark" }, `${event.tokens} tokens`) : null,
-    rest(event, ["state", "message", "tokens", "children", "ask"]),
+    progress(event),
+    rest(event, ["state", "message", "tokens", "children", "ask", ...(progress(event) ? ["metadata"] : [])]),
   ],
   message: ({ message, forChild }) => [
     h("span", { class: "mark" }, `${role(message?.role)}${forChild ? " for a child" : ""}`),
@@ -71,8 +72,20 @@ const bodies = {
     event.task ? taskLink(event.task, `task ${event.task}`) : null,
     event.error ? h("div", { class: "bad" }, event.error) : null,
   ],
-  intervention: ({ actor, action, reason }) => [h("b", null, `${actor}: ${action}`), words(reason ?? "")],
+  intervention: ({ actor, action, reason, detail }) => [
+    h("b", null, `${actor}: ${action} `),
+    detail ? h("span", { class: "mark" }, detailOf(action, detail)) : null,
+    words(reason ?? ""),
+  ],
 };
+
+// How far the agent says it is, if its metadata say no more.
+/** @param {TaskEvent} event */
+function progress({ metadata }) {
+  const part = metadata?.progress;
+  if (typeof part !== "number" || Object.keys(metadata).length > 1) return null;
+  return h("span", { class: "mark" }, `${Math.round(part * 100)} %`);
+}
 
 /** @param {string | undefined} name */
 function role(name) {

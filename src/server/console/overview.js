@@ -1,6 +1,6 @@
 // What runs, waits, fails and is stuck.
 import { overview, tasks } from "./api.js";
-import { facts, nothing, number } from "./bits.js";
+import { asking, facts, nothing, number, states, stuckQuery } from "./bits.js";
 import { draw, Samples, tile } from "./chart.js";
 import { fill, h, say } from "./dom.js";
 import { Page } from "./page.js";
@@ -8,7 +8,7 @@ import { url } from "./router.js";
 import { showTasks, taskList } from "./task-list.js";
 import { when } from "./when.js";
 
-const stuckAfter = 600;
+const failureQuery = { state: "failed,rejected", roots: "1" };
 // The charts go on where they were when one comes back to the page.
 const history = { running: new Samples(), queued: new Samples(), ended: new Samples(), failed: new Samples() };
 /** @type {import("./api.js").Overview | null} */
@@ -34,8 +34,8 @@ class Overview extends Page {
   constructor() {
     super();
     this.tiles = {
-      running: tile("Running", url("tasks", { state: "working" })),
-      queued: tile("Queued", url("tasks", { state: "unfinished", order: "oldest" })),
+      running: tile("Running", url("tasks", { turn: "running" })),
+      queued: tile("Queued", url("tasks", { turn: "queued", order: "oldest" })),
       ended: tile("Ended a second", url("tasks")),
       failed: tile("Failed a second", url("tasks", { state: "failed" })),
     };
@@ -60,20 +60,22 @@ class Overview extends Page {
       this.states,
       this.section(
         "Stuck",
-        "unfinished and unchanged for 10 minutes",
-        url("tasks", this.stuckQuery),
+        "queued or running, and unchanged for 10 minutes",
+        url("tasks", stuckQuery),
         this.stuck,
         this.nothingStuck,
       ),
       this.section("Waiting for people", "longest first", url("waiting"), this.waiting, this.nobodyWaits),
-      this.section("Newest failures", "", url("tasks", { state: "failed" }), this.failures, this.noFailures),
+      this.section(
+        "Newest failures",
+        "without those of children",
+        url("tasks", failureQuery),
+        this.failures,
+        this.noFailures,
+      ),
       this.about,
     );
     this.every(2000, () => this.refresh());
-  }
-
-  get stuckQuery() {
-    return { state: "unfinished", age_min_s: String(stuckAfter), order: "oldest" };
   }
 
   /**
@@ -96,12 +98,11 @@ class Overview extends Page {
 
   async refresh() {
     const most = { limit: 5 };
-    const waiting = { state: "input-required,auth-required", order: "oldest", ...most };
     const [now, stuck, asks, failures] = await Promise.all([
       overview(this.signal),
-      tasks({ ...this.stuckQuery, ...most }, this.signal),
-      tasks(waiting, this.signal),
-      tasks({ state: "failed,rejected", ...most }, this.signal),
+      tasks({ ...stuckQuery, ...most }, this.signal),
+      tasks({ state: asking, order: "oldest", ...most }, this.signal),
+      tasks({ ...failureQuery, ...most }, this.signal),
     ]);
     remember(now);
     this.figures(now);
@@ -125,7 +126,7 @@ class Overview extends Page {
     say(this.tiles.ended.figure, last(history.ended));
     say(this.tiles.ended.note, `${number(now.ended.completed)} completed`);
     say(this.tiles.failed.figure, last(history.failed));
-    say(this.tiles.failed.note, `${number(now.ended.failed + now.ended.rejected)} in all`);
+    say(this.tiles.failed.note, `${number(now.ended.failed + now.ended.rejected)} since the start`);
     draw(this.tiles.running.chart, history.running, "busy");
     draw(this.tiles.queued.chart, history.queued, "quiet");
     draw(this.tiles.ended.chart, history.ended, "good");
@@ -146,19 +147,9 @@ class Overview extends Page {
 
   /** @param {import("./api.js").Overview} now */
   counts(now) {
-    const order = [
-      "submitted",
-      "working",
-      "input-required",
-      "auth-required",
-      "completed",
-      "failed",
-      "rejected",
-      "canceled",
-    ];
     const names = [
-      ...order.filter((name) => name in now.states),
-      ...Object.keys(now.states).filter((name) => !order.includes(name)),
+      ...states.filter((name) => name in now.states),
+      ...Object.keys(now.states).filter((name) => !states.includes(name)),
     ];
     fill(
       this.states,

@@ -180,7 +180,7 @@ class Playground extends Page {
     return {
       said: () => all,
       add: (/** @type {string} */ more) => {
-        all += more;
+        all += all === "" ? more.replace(/^\n+/, "") : more;
         say(place, all);
         down();
       },

@@ -38,11 +38,15 @@ function hearA2a(result, talk) {
   const status = kind.status;
   const asks = /input-required|auth-required/.test(stateName(status?.state));
   if (task) talk.task = asks ? task : "";
-  if (kind.artifact) return { text: textOf(kind.artifact.parts) };
+  if (kind.artifact) {
+    const goesOn = kind.append ?? kind.artifact.append;
+    return { text: (goesOn ? "" : "\n") + textOf(kind.artifact.parts) };
+  }
   if (kind.role && kind.parts) return { text: textOf(kind.parts) };
   const note = status ? stateName(status.state) : undefined;
   const artifacts = (kind.artifacts ?? []).map((/** @type {any} */ one) => textOf(one.parts)).join("\n");
-  return { text: artifacts + textOf(status?.message?.parts), note };
+  const said = textOf(status?.message?.parts);
+  return { text: artifacts + (said ? `\n${said}` : ""), note };
 }
 
 /** @type {(frame: any, talk: Talk) => Heard} */

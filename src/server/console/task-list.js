@@ -5,9 +5,14 @@ import { url } from "./router.js";
 import { when } from "./when.js";
 
 /** @param {import("./api.js").TaskRow} row */
+function turnOf({ turnState }) {
+  return turnState === "queued" || turnState === "waiting" ? `turn ${turnState}` : "";
+}
+
+/** @param {import("./api.js").TaskRow} row */
 function marks(row) {
   return [
-    row.turnState !== "none" && row.turnState !== "running" ? `turn ${row.turnState}` : "",
+    row.waitsUntil ? ["goes on ", when(row.waitsUntil)] : turnOf(row),
     row.attempt > 1 ? `attempt ${row.attempt}` : "",
     row.cancelRequested ? "cancel asked" : "",
     row.undelivered ? `${row.undelivered} undelivered` : "",
@@ -16,7 +21,7 @@ function marks(row) {
     row.hidden ? "hidden" : "",
   ]
     .filter(Boolean)
-    .map((text) => h("span", { class: "mark" }, text));
+    .map((words) => h("span", { class: "mark" }, ...[words].flat()));
 }
 
 /** @param {import("./api.js").TaskRow} row */
@@ -66,6 +71,7 @@ export function factsOf(row) {
     ["Made", when(row.createdAt)],
     ["In this state since", when(row.statusAt)],
     ["Turn", row.turnState === "none" ? "" : row.turnState],
+    ["Goes on", when(row.waitsUntil)],
     ["Attempt", row.attempt ? number(row.attempt) : ""],
     ["Tokens", row.tokens ? number(row.tokens) : ""],
     ["Children", row.children ? h("a", { href: url("tasks", { parent: row.key }) }, number(row.children)) : ""],

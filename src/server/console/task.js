@@ -1,7 +1,7 @@
 // One task whole: what it is, what it waits for, what can be done, and its log as a timeline.
 import { agents, events, post, task } from "./api.js";
 import { question } from "./answer.js";
-import { copied, facts, newId, state } from "./bits.js";
+import { copied, endStates, facts, newId, state } from "./bits.js";
 import { json } from "./content.js";
 import { deliveryList, showDeliveries } from "./delivery-list.js";
 import { confirmed, toast } from "./dialog.js";
@@ -11,8 +11,6 @@ import { go, url } from "./router.js";
 import { factsOf, showTasks, taskList } from "./task-list.js";
 import { PlanPicture } from "./plan-picture.js";
 import { Timeline } from "./timeline.js";
-
-const over = ["completed", "failed", "rejected", "canceled"];
 
 class Task extends Page {
   constructor() {
@@ -36,8 +34,8 @@ class Task extends Page {
     this.picture = new PlanPicture(`/tasks/${encodeURIComponent(this.key)}/plan.svg`);
     this.asked = -1;
     this.refreshing = false;
-    /** @type {Promise<import("./api.js").AgentRow[]> | undefined} */
-    this.plans = undefined;
+    this.why = h("span");
+    this.drawn = -1;
   }
 
   connectedCallback() {
@@ -49,7 +47,7 @@ class Task extends Page {
     fill(this.deliveries, h("h2", null, "Open deliveries"), this.deliveryList);
     fill(
       this,
-      this.heading(`Task ${this.key}`, this.state, this.actions),
+      this.heading(`Task ${this.key}`, this.state, this.why, this.actions),
       this.problem,
       h(
         "div",
@@ -72,7 +70,7 @@ class Task extends Page {
     try {
       const view = await task(this.key, this.signal);
       this.show(view);
-      await this.timeline.open(view.task.lastEvent, over.includes(view.task.state));
+      await this.timeline.open(view.task.lastEvent, endStates.includes(view.task.state));
     } finally {
       this.refreshing = false;
     }
@@ -95,12 +93,18 @@ class Task extends Page {
     this.draw(row);
   }
 
-  // Only plans have a picture: which agents these are is asked once.
+  // What only the list of agents tells: whether there is a plan to be drawn, and whether the agent begins turns at all.
   /** @param {import("./api.js").TaskRow} row */
   async draw(row) {
-    this.plans ??= agents(this.signal).then(({ agents: all }) => all.filter(({ hasPlan }) => hasPlan));
-    const plans = await this.plans.catch(() => []);
-    if (plans.some(({ name }) => name === row.agent)) this.picture.refresh(row.lastEvent);
+    const waits = row.turnState === "queued" || row.turnState === "waiting";
+    if (!waits && this.drawn === row.lastEvent) return;
+    this.drawn = row.lastEvent;
+    const known = await agents(this.signal).catch(() => null);
+    const mine = known?.agents.find(({ name }) => name === row.agent);
+    if (mine?.hasPlan) this.picture.refresh(row.lastEvent);
+    if (!known || this.signal.aborted) return;
+    const why = !mine ? "its agent is not served" : mine.paused ? "its agent is paused" : "";
+    fill(this.why, waits && why ? h("a", { href: url("agents"), class: "warn" }, why) : null);
   }
 
   /**
@@ -133,8 +137,8 @@ class Task extends Page {
 
   /** @param {import("./api.js").TaskRow} row */
   act(row) {
-    const ended = over.includes(row.state);
-    const said = `${ended} ${row.turnState} ${row.cancelRequested}`;
+    const ended = endStates.includes(row.state);
+    const said = `${ended} ${row.turnState} ${row.waitsUntil} ${row.cancelRequested}`;
     if (!mayAct() || this.actions.dataset.said === said) return;
     this.actions.dataset.said = said;
     const button = (/** @type {string} */ name, /** @type {() => unknown} */ work, danger = false) => {
@@ -147,7 +151,7 @@ class Task extends Page {
       ended || row.cancelRequested
         ? null
         : button("Cancel…", () => this.simple("cancel", "Cancel this task", "Cancel it", true), true),
-      row.turnState === "running" || row.turnState === "waiting"
+      row.turnState === "running" || row.waitsUntil
         ? button("Requeue…", () => this.simple("requeue", "Put the turn back into the queue", "Requeue it"))
         : null,
       button("Retry as new…", () => this.attempt(() => this.retry())),

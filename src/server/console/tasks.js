@@ -1,6 +1,6 @@
 // Tasks by filters, which are the URL; a page at a time by cursors; actions on all that a filter finds.
 import { ApiError, post, tasks } from "./api.js";
-import { counted, nothing } from "./bits.js";
+import { counted, nothing, number, states, stuckQuery } from "./bits.js";
 import { confirmed } from "./dialog.js";
 import { fill, h, say } from "./dom.js";
 import { mayAct, Page } from "./page.js";
@@ -8,17 +8,6 @@ import { go, url } from "./router.js";
 import { showTasks, taskList } from "./task-list.js";
 import { when } from "./when.js";
 
-const states = [
-  "unfinished",
-  "submitted",
-  "working",
-  "input-required",
-  "auth-required",
-  "completed",
-  "failed",
-  "rejected",
-  "canceled",
-];
 /** @type {[string, string, string][]} name in the URL, label, kind of input */
 const filters = [
   ["agent", "Agent", "text"],
@@ -27,17 +16,23 @@ const filters = [
   ["parent", "Parent", "text"],
   ["schedule", "Schedule", "text"],
   ["error", "Words", "text"],
-  ["age_min_s", "Seconds in state, at least", "number"],
-  ["attempts_min", "Attempts, at least", "number"],
+  ["turn", "Turn", "turn"],
+  ["age_min_s", "Seconds in state ≥", "number"],
+  ["attempts_min", "Attempts ≥", "number"],
 ];
 const often = ["agent", "caller", "error"];
+/** @type {[string, string][]} name in the URL, label */
+const switches = [
+  ["roots", "Without children"],
+  ["undelivered", "Undelivered webhooks"],
+];
 /** @type {Record<string, Record<string, string>>} */
 const shortcuts = {
   All: {},
-  Running: { state: "working" },
-  Stuck: { state: "unfinished", age_min_s: "600", order: "oldest" },
+  Running: { turn: "running" },
+  Stuck: stuckQuery,
   "Tried again": { state: "unfinished", attempts_min: "2" },
-  Failed: { state: "failed,rejected" },
+  Failed: { state: "failed,rejected", roots: "1" },
   Undelivered: { undelivered: "1" },
 };
 const bulkActions = ["cancel", "retry", "requeue", "resend"];
@@ -71,7 +66,7 @@ class Tasks extends Page {
     );
     this.empty.hidden = true;
     this.more.addEventListener("click", () => this.attempt(() => this.another()));
-    this.bulk.addEventListener("click", () => this.actOnAll());
+    this.bulk.addEventListener("click", () => this.attempt(() => this.actOnAll()));
     this.form.addEventListener("change", () => this.filter());
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -99,20 +94,23 @@ class Tasks extends Page {
   fields(query) {
     if (this.form.contains(document.activeElement) && this.form.childElementCount > 0) return this.keepFields(query);
     const state = query.get("state") ?? "";
-    const known = state === "" || states.includes(state);
+    const offered = ["unfinished", ...states];
+    const known = state === "" || offered.includes(state);
     const select = h(
       "select",
       { name: "state", "data-find": "" },
       h("option", { value: "" }, "any"),
-      ...[...states, ...(known ? [] : [state])].map((one) => h("option", { value: one, selected: one === state }, one)),
+      ...[...offered, ...(known ? [] : [state])].map((one) => h("option", { value: one, selected: one === state }, one)),
     );
     const inputs = (/** @type {boolean} */ common) =>
       filters
         .filter(([name]) => often.includes(name) === common)
-        .map(([name, label, type]) =>
-          h("label", null, h("span", null, label), h("input", { name, type, min: "0", value: query.get(name) ?? "" })),
-        );
-    const rare = filters.some(([name]) => !often.includes(name) && query.get(name)) || query.get("undelivered");
+        .map(([name, label, type]) => {
+          const value = query.get(name) ?? "";
+          const field = type === "turn" ? turnField(value) : h("input", { name, type, min: "0", value });
+          return h("label", null, h("span", null, label), field);
+        });
+    const rare = [...filters, ...switches].some(([name]) => !often.includes(name) && query.get(name));
     fill(
       this.form,
       h("label", null, h("span", null, "State"), select),
@@ -136,16 +134,13 @@ class Tasks extends Page {
           "div",
           { class: "filters" },
           ...inputs(false),
-          h(
-            "label",
-            { class: "check" },
-            h("input", {
-              name: "undelivered",
-              type: "checkbox",
-              value: "1",
-              checked: query.get("undelivered") === "1",
-            }),
-            " Undelivered webhooks",
+          ...switches.map(([name, label]) =>
+            h(
+              "label",
+              { class: "check" },
+              h("input", { name, type: "checkbox", value: "1", checked: query.get(name) === "1" }),
+              ` ${label}`,
+            ),
           ),
         ),
       ),
@@ -209,13 +204,14 @@ class Tasks extends Page {
 
   async actOnAll() {
     const { order: _, ...query } = this.query;
-    let expected = this.pages[0].count.tasks;
+    const whole = await tasks({ ...query, limit: 1, count: "exact" }, this.signal);
+    let expected = whole.count.tasks;
     const action = h("select", { id: "action" }, ...bulkActions.map((name) => h("option", null, name)));
     const words = h("p", null, "");
     const tell = () =>
       say(
         words,
-        `${expected.toLocaleString("en-US")} tasks with ${describe(query)}. If the filter finds another number by then, nothing is done.`,
+        `${number(expected)} ${expected === 1 ? "task" : "tasks"} with ${describe(query)}. If the filter finds another number by then, nothing is done.`,
       );
     tell();
     /** @type {string} */
@@ -247,6 +243,17 @@ class Tasks extends Page {
 }
 customElements.define("baton-tasks", Tasks);
 
+/** @param {string} now */
+function turnField(now) {
+  const offered = ["", "queued", "running", "waiting", "queued,running"];
+  if (!offered.includes(now)) offered.push(now);
+  return h(
+    "select",
+    { name: "turn" },
+    ...offered.map((value) => h("option", { value, selected: value === now }, value.replace(",", " or ") || "any")),
+  );
+}
+
 /**
  * @param {import("./api.js").TaskRow[]} old
  * @param {import("./api.js").TaskRow[]} fresh
@@ -269,7 +276,8 @@ function filterOf(query) {
   const filter = {};
   for (const [name, value] of Object.entries(query)) {
     if (name === "state") filter.state = value.split(",");
-    else if (name === "undelivered") filter.undelivered = value === "1";
+    else if (name === "turn") filter.turn = value.split(",");
+    else if (switches.some(([known]) => known === name)) filter[name] = value === "1";
     else if (name === "age_min_s" || name === "attempts_min") filter[name] = Number(value);
     else filter[name] = value;
   }

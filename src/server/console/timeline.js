@@ -1,5 +1,6 @@
 // A task's log, in windows of 500 events: however long it is, so many are in the page. Live at its end.
 import { events, follow } from "./api.js";
+import { showBars } from "./bars.js";
 import { fill, h, say } from "./dom.js";
 import { number } from "./bits.js";
 import { eventRow, joined } from "./event-row.js";
@@ -18,6 +19,7 @@ export class Timeline extends HTMLElement {
     this.key = key;
     this.changed = changed;
     this.attempt = attempt;
+    this.bars = h("div", { class: "bars", hidden: true });
     this.list = h("ol", { class: "events", "aria-label": "Events" });
     this.place = h("span", { class: "faint" });
     this.live = h("span", { class: "live", hidden: true }, "live");
@@ -57,6 +59,7 @@ export class Timeline extends HTMLElement {
     });
     fill(
       this,
+      this.bars,
       h("h2", null, "Log", this.place, this.live),
       h("div", { class: "window" }, first, this.earlier, this.later, latest, form),
       this.list,
@@ -161,6 +164,7 @@ export class Timeline extends HTMLElement {
   }
 
   describe() {
+    showBars(this.bars, this.shown, this.atEnd);
     const all = `${number(this.last)} events`;
     say(this.place, this.shown.length === 0 ? all : `${number(this.oldest)}–${number(this.newest)} of ${all}`);
     this.earlier.disabled = this.oldest <= 1;

@@ -1,12 +1,10 @@
 // Tasks that wait for people, longest first; they can be answered here.
 import { task, tasks } from "./api.js";
 import { question } from "./answer.js";
-import { agentLink, counted, nothing, state, taskLink } from "./bits.js";
+import { agentLink, asking, counted, nothing, state, taskLink } from "./bits.js";
 import { fill, h, keyed, say } from "./dom.js";
 import { mayAct, Page, told } from "./page.js";
 import { when } from "./when.js";
-
-const states = "input-required,auth-required";
 
 class Waiting extends Page {
   constructor() {
@@ -28,7 +26,7 @@ class Waiting extends Page {
   }
 
   async refresh() {
-    const page = await tasks({ state: states, order: "oldest" }, this.signal);
+    const page = await tasks({ state: asking, order: "oldest" }, this.signal);
     if (this.further.length === 0) this.next = page.next ?? "";
     keyed(
       this.list,
@@ -42,7 +40,7 @@ class Waiting extends Page {
   }
 
   async another() {
-    const page = await tasks({ state: states, order: "oldest", cursor: this.next }, this.signal);
+    const page = await tasks({ state: asking, order: "oldest", cursor: this.next }, this.signal);
     this.further.push(...page.tasks);
     this.next = page.next ?? "";
     await this.refresh();
@@ -75,6 +73,7 @@ class Waiting extends Page {
         state(row.state),
         agentLink(row.agent),
         h("span", null, row.caller),
+        row.parent ? h("span", null, "child of ", taskLink(row.parent)) : null,
         h("span", { class: "c-when" }, when(row.statusAt)),
       ),
       box,

@@ -16,9 +16,17 @@ using base::fail;
 constexpr std::size_t kTextMax = 1'000;
 constexpr std::int64_t kAgeMax = std::int64_t{100} * 366 * 86'400;
 
-constexpr std::array<std::string_view, 10> kFilter{"state",       "agent",    "caller",    "context",
-                                                   "parent",      "schedule", "age_min_s", "attempts_min",
-                                                   "undelivered", "error"};
+constexpr std::array<std::string_view, 12> kFilter{"state",     "turn",         "agent",       "caller",
+                                                   "context",   "parent",       "roots",       "schedule",
+                                                   "age_min_s", "attempts_min", "undelivered", "error"};
+
+struct Turn {
+  std::string_view name;
+  task::TurnState state;
+};
+constexpr std::array kTurns{Turn{"queued", task::TurnState::queued},
+                            Turn{"running", task::TurnState::running},
+                            Turn{"waiting", task::TurnState::waiting}};
 
 // A member's value as a parameter has it; nothing: no filter is like that.
 std::optional<std::string> parameter_of(json::Value value) {
@@ -123,10 +131,20 @@ store::TaskFilter read_filter(Query& query, base::Timestamp now) {
       query.wrong("state", "there is no state " + std::string(base::beginning_of(name, 100)));
     }
   }
+  for (const std::string& name : query.list("turn")) {
+    const auto known = std::ranges::find(kTurns, name, &Turn::name);
+    if (known != kTurns.end()) {
+      filter.turns.push_back(known->state);
+    } else {
+      query.wrong("turn", "must be of queued, running and waiting");
+    }
+  }
+  if (!filter.turns.empty()) filter.unfinished = true;
   filter.agent.value = query.text("agent");
   filter.caller.value = query.text("caller");
   filter.context.value = query.text("context");
   filter.parent = {query.key("parent")};
+  filter.roots = query.choice("roots", {"", "0", "1"}) == "1";
   filter.schedule = query.text("schedule");
   if (const auto age = query.number("age_min_s", 0, kAgeMax)) {
     filter.status_until = now - std::chrono::seconds(*age);
@@ -146,7 +164,7 @@ base::Result<Query::Pairs> filter_pairs(json::Value filter) {
     if (std::ranges::find(kFilter, name) == kFilter.end())
       return fail(ErrorCode::invalid_argument,
                   "filter: " + std::string(base::beginning_of(name, 100)) + ": is unknown");
-    if (name == "state" && member.is_array()) {
+    if ((name == "state" || name == "turn") && member.is_array()) {
       for (const json::Value word : member) pairs.emplace_back(name, word.str());
       continue;
     }

@@ -1,11 +1,14 @@
 #include "server/operate/rows.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace baton::server::operate {
 namespace {
 
 constexpr std::size_t kTextCharacters = 300;
+constexpr int kCountPage = 1'000;
+constexpr std::chrono::seconds kCountTime{2};
 
 std::string_view name_of(task::TurnState state) {
   switch (state) {
@@ -58,6 +61,8 @@ void write_task_row(json::Writer& out, const store::TaskLine& line) {
     if (head.parent) write_key(out, "parent", head.parent.value);
     out.optional("schedule", line.schedule).member("state", task::name_of(head.state));
     out.member("turnState", name_of(head.turn_state)).member("attempt", head.attempt);
+    if (head.turn_state == task::TurnState::waiting && head.waits.until)
+      out.member("waitsUntil", base::to_rfc3339(*head.waits.until));
     out.member("createdAt", base::to_rfc3339(line.created))
         .member("statusAt", base::to_rfc3339(head.status_at));
     if (head.cancel_requested) out.member("cancelRequested", true);
@@ -69,6 +74,26 @@ void write_task_row(json::Writer& out, const store::TaskLine& line) {
     if (line.undelivered > 0) out.member("undelivered", line.undelivered);
     out.optional("text", first_characters(line.text));
   });
+}
+
+base::Result<store::TaskCount> counted(const store::OperatorStore& store, const store::TaskFilter& filter) {
+  auto count = store.count(filter);
+  if (!count || count->exact) return count;
+  const auto end = base::SteadyTime::now() + kCountTime;
+  store::TaskQuery query;
+  query.filter = filter;
+  query.limit = kCountPage;
+  *count = {0, true};
+  do {
+    query.time_max = std::chrono::duration_cast<std::chrono::milliseconds>(end - base::SteadyTime::now());
+    if (query.time_max <= std::chrono::milliseconds(0)) return store::TaskCount{count->tasks, false};
+    const auto page = store.page(query);
+    if (!page) return base::fail(page.error());
+    count->tasks += std::ssize(page->lines);
+    if (page->is_cut && !page->next) return store::TaskCount{count->tasks, false};
+    query.after = page->next;
+  } while (query.after);
+  return count;
 }
 
 void write_count(json::Writer& out, const store::TaskCount& count) {

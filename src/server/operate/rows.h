@@ -14,6 +14,9 @@
 namespace baton::server::operate {
 
 void write_task_row(json::Writer& out, const store::TaskLine& line);
+// How many tasks the filter finds, if need be by looking at all of them. `exact` is false if that takes too
+// long.
+base::Result<store::TaskCount> counted(const store::OperatorStore& store, const store::TaskFilter& filter);
 void write_count(json::Writer& out, const store::TaskCount& count);
 void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Operator& who);
 // Of a webhook's secrets only whether it has any.

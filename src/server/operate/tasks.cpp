@@ -33,12 +33,19 @@ std::optional<store::TaskPlace> place_in(std::string_view cursor) {
   return store::TaskPlace{base::from_ms(*ms), {*key}};
 }
 
-base::Result<store::TaskQuery> read_query(const http::Request& request, base::Timestamp now) {
+// What one page tells of how many there are.
+store::TaskCount counted_on(const store::TaskQuery& query, const store::TaskPage& page) {
+  return {std::ssize(page.lines), !query.after && !page.next && !page.is_cut};
+}
+
+base::Result<store::TaskQuery> read_query(const http::Request& request, base::Timestamp now,
+                                          bool& wants_exact) {
   Query given(request.query);
   store::TaskQuery query;
   query.filter = read_filter(given, now);
   query.oldest_first = given.choice("order", {"newest", "oldest"}) == "oldest";
   query.limit = static_cast<int>(given.number("limit", 1, 200).value_or(50));
+  wants_exact = given.choice("count", {"quick", "exact"}) == "exact";
   if (const std::string cursor = given.text("cursor"); !cursor.empty()) {
     query.after = place_in(cursor);
     if (!query.after) given.wrong("cursor", "must be the next of a page");
@@ -167,11 +174,15 @@ base::Result<std::string> picture_of_run(const CallPtr& call) {
 
 void list_tasks(const CallPtr& call) {
   const base::Timestamp now = base::SystemClock().now();
-  const auto query = read_query(call->request(), now);
+  bool wants_exact = false;
+  const auto query = read_query(call->request(), now, wants_exact);
   if (!query) return answer(call, fail(query.error()));
   const auto page = call->facts.store.page(*query);
   if (!page) return answer(call, fail(page.error()));
-  const auto count = call->facts.store.count(query->filter);
+  auto count = call->facts.store.count(query->filter);
+  if (!count) return answer(call, fail(count.error()));
+  if (!count->exact) count = counted_on(*query, *page);
+  if (!count->exact && wants_exact) count = counted(call->facts.store, query->filter);
   if (!count) return answer(call, fail(count.error()));
   std::string text;
   Writer out(text);

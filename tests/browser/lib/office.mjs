@@ -1,0 +1,59 @@
+// A program on a database for an operator to walk through, made by tests/e2e/operator_walk.py.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { within } from "../../interop/lib/bounds.mjs";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const maker = join(here, "../../e2e/operator_walk.py");
+
+export class Office {
+  #process;
+
+  // `healthy`: at least so many tasks that are well; `each`: so many broken ones of each way.
+  async start(healthy, each) {
+    this.#process = spawn("/usr/bin/python3", [maker, String(healthy), String(each)], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const [line] = await within(90, "the office", once(createInterface({ input: this.#process.stdout }), "line"));
+    Object.assign(this, JSON.parse(line));
+    return this;
+  }
+
+  /** The address of a view, with the token that signs in. */
+  view(path = "", role = "operator") {
+    return `${this.url}/console${path}#token=${this[role]}`;
+  }
+
+  async api(path) {
+    const headers = { Authorization: `Bearer ${this.operator}` };
+    const response = await fetch(`${this.url}/operate/v1${path}`, { headers });
+    if (!response.ok) throw new Error(`${path}: HTTP ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+
+  // Sends a text to the agent `office` as a caller.
+  async send(text) {
+    const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
+    const response = await fetch(`${this.url}/agents/office`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${this.caller}`, "Content-Type": "application/json", "A2A-Version": "1.0" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } }),
+    });
+    const { error } = await response.json();
+    if (error) throw new Error(error.message);
+  }
+
+  // Puts a cause right that is outside of Baton.
+  repair(cause) {
+    this.#process.stdin.write(`${cause}\n`);
+  }
+
+  async stop() {
+    const ended = once(this.#process, "exit");
+    this.#process.stdin.end();
+    await within(60, "the office to close", ended);
+  }
+}
