@@ -46,7 +46,7 @@ import { frames } from "./sse.js";
  * }} AuditRow
  * @typedef {{at: string, rows: AuditRow[], next?: string}} AuditPage
  * @typedef {{
- *   id: string, agent: string, caller: string, text: string, missed: string, nextAt?: string, lastTask?: TaskRow
+ *   id: string, agent: string, caller: string, text: string, cron: string, timezone: string, missed: string, nextAt?: string, lastTask?: TaskRow
  * }} ScheduleRow
  * @typedef {{
  *   at: string, startedAt: string, version: string, storeWritable: boolean,
