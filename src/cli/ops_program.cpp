@@ -17,7 +17,8 @@ struct Parameter {
 const std::vector<Parameter> kTaskFilter{
     {"--state", "state", "In these states, separated by commas; unfinished: with a turn that runs or waits"},
     {"--agent", "agent", "Of this agent"},
-    {"--caller", "caller", "Of this caller"},
+    {"--caller", "caller", "Of this caller, with all tenants"},
+    {"--tenant", "tenant", "Of this tenant of the caller"},
     {"--context", "context", "Of this context"},
     {"--parent", "parent", "Below the task with this key"},
     {"--schedule", "schedule", "Made by this schedule"},

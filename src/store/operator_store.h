@@ -23,7 +23,7 @@ struct TaskFilter {
   std::vector<task::State> states = {};
   bool unfinished = false;  // has a turn: queued, running or waiting
   task::AgentName agent = {};
-  task::Caller caller = {};
+  task::Caller caller = {};  // with all its tenants; or within one, if it names a tenant
   task::ContextId context = {};
   task::TaskKey parent = {};
   std::string schedule = {};                         // its name
@@ -74,7 +74,7 @@ struct DeliveryFilter {
   State state = State::open;
   task::TaskKey task = {};  // with it, delivered ones pass as well if the state is `open`
   task::AgentName agent = {};
-  task::Caller caller = {};
+  task::Caller caller = {};  // as in TaskFilter
 };
 struct DeliveryLine {
   DeliveryKey key;

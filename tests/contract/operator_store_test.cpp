@@ -99,6 +99,26 @@ TEST_CASE_TEMPLATE("OperatorStore: each filter finds its tasks, of all callers, 
   CHECK(listed(bench, {.agent = {"nobody"}}).empty());
 }
 
+TEST_CASE_TEMPLATE("OperatorStore: a caller is found with all its tenants, and within one of them", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const std::string north = std::string("north") + task::kTenantEnd + "ann";
+  const std::string other = std::string("ann") + task::kTenantEnd + "bob";  // a tenant of another's
+  ended(bench, {"outside", "echo", "ann"}, State::completed);
+  ended(bench, {"inside", "echo", north}, State::completed);
+  make(bench, {"busy", "plan", north, "c2"});
+  ended(bench, {"bobs", "echo", other}, State::completed);
+  CHECK(listed(bench, {.caller = {"ann"}}) == Texts{"busy", "inside", "outside"});
+  CHECK(listed(bench, {.caller = {north}}) == Texts{"busy", "inside"});
+  CHECK(listed(bench, {.agent = {"echo"}, .caller = {"ann"}}) == Texts{"inside", "outside"});
+  CHECK(listed(bench, {.unfinished = true, .caller = {"ann"}}) == Texts{"busy"});
+  CHECK(listed(bench, {.agent = {"plan"}, .caller = {"ann"}, .context = {"c2"}}) == Texts{"busy"});
+  CHECK(listed(bench, {.caller = {"bob"}}) == Texts{"bobs"});
+  CHECK(counted(bench, {.caller = {"ann"}}) == 3);
+  CHECK(counted(bench, {.caller = {north}}) == 2);
+  CHECK(counted(bench, {.unfinished = true, .caller = {"ann"}}) == 1);
+}
+
 TEST_CASE_TEMPLATE("OperatorStore: pages follow each other without a gap, also within one millisecond", Bench,
                    EACH_STORE) {
   Bench bench;
