@@ -55,6 +55,7 @@ struct OpsActOptions {
   std::string reason;
   std::string text;  // of an answer, or instead of a task's message; empty: none
   std::string ask;
+  std::optional<int> workers, concurrency;  // to scale an agent to
 };
 int ops_act(const OpsActOptions& options);
 // Pauses an agent, and waits until it has no running turn.

@@ -166,6 +166,12 @@ class OpsProgram {
     add_action("skip", "deliveries", "skip", "Give a webhook up, so that the next one is sent", ops_act);
     add_action("pause", "agents", "pause", "Begin no more turns of an agent", ops_act);
     add_action("resume", "agents", "resume", "Begin turns of an agent again", ops_act);
+    CLI::App* scale = add_action("scale", "agents", "scale",
+                                 "Change how many processes an agent keeps, and turns it runs", ops_act);
+    scale->add_option("workers", options_->acts.back().workers,
+                      "So many processes, of an agent that keeps some; 0: as its card says");
+    scale->add_option("--concurrency", options_->acts.back().concurrency,
+                      "So many turns at once; 0: as its card says");
     add_action("drain", "agents", "pause", "Pause an agent, and wait until none of its turns runs",
                ops_drain);
   }

@@ -298,6 +298,28 @@ TEST_CASE_TEMPLATE("OperatorStore: what is switched at agents is kept, the last 
   CHECK(controls->at(1).actor == "otto");
 }
 
+TEST_CASE_TEMPLATE("OperatorStore: an agent's scale and its pause change each other in nothing", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  succeed(bench.operators->write(store::AgentScale{{"echo"}, 4, {}, "olga", "a rush"}));
+  succeed(bench.operators->write(store::AgentControl{{"echo"}, true, "otto", "broken", {}}));
+  succeed(bench.operators->write(store::AgentScale{{"echo"}, {}, 9, "olga", "a rush"}));
+  succeed(bench.operators->write(store::AgentScale{{"plan"}, 2, 3, "olga", "a rush"}));
+  succeed(bench.operators->write(store::AgentScale{{"plan"}, 0, {}, "olga", "it is over"}));
+  succeed(bench.tasks->commit());
+  bench.reopen();
+  const auto controls = bench.operators->agent_controls();
+  succeed(controls);
+  REQUIRE(controls->size() == 2);
+  CHECK(controls->at(0).paused);
+  CHECK(controls->at(0).actor == "otto");
+  CHECK(controls->at(0).workers == 4);
+  CHECK(controls->at(0).concurrency == 9);
+  CHECK(!controls->at(1).paused);
+  CHECK(controls->at(1).workers == 0);
+  CHECK(controls->at(1).concurrency == 3);
+}
+
 TEST_CASE_TEMPLATE("OperatorStore: an item of a job has its outcome with its action, and the first one stays",
                    Bench, EACH_STORE) {
   Bench bench;

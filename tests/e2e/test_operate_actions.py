@@ -119,6 +119,8 @@ class Erasures(operate_case.OperateCase):
 
 
 class Agents(operate_case.OperateCase):
+    AGENTS = ["joke", "echo"]
+
     def row(self, name):
         return next(row for row in self.read("/agents")["agents"] if row["name"] == name)
 
@@ -133,6 +135,25 @@ class Agents(operate_case.OperateCase):
         stream.rest()
         actions = [row["action"] for row in self.read("/audit?actor=otto")["rows"]]
         self.assertEqual(actions[:2], ["resume", "pause"])
+
+    def test_scaled_agent_keeps_as_many_processes_and_runs_as_many_turns(self):
+        card = self.row("echo")
+        scaled = self.act("/agents/echo/scale", "a rush", workers=3, concurrency=6)["agent"]
+        self.assertEqual((scaled["workers"], scaled["concurrency"], scaled["scaled"]), (3, 6, True))
+        self.send("x", "echo")
+        again = self.act("/agents/echo/scale", "it is over", workers=0, concurrency=0)["agent"]
+        self.assertEqual((again["workers"], again["concurrency"]), (card["workers"], card["concurrency"]))
+        self.assertNotIn("scaled", again)
+        self.assertEqual([row["detail"] for row in self.read("/audit?action=scale")["rows"]][:2],
+                         ["workers as the card says, concurrency as the card says", "workers 3, concurrency 6"])
+
+    def test_scale_is_refused_where_it_makes_no_sense(self):
+        for body, status, code in (({}, 400, "invalid_argument"), ({"workers": "2"}, 400, "invalid_argument"),
+                                   ({"concurrency": 10001}, 400, "invalid_argument"), ({"workers": 2}, 409, "conflict")):
+            with self.subTest(body):
+                answer = self.ask("POST", "/agents/joke/scale", {"reason": "x", **body})
+                self.assert_api_error(answer, status, code)
+        self.assert_api_error(self.ask("POST", "/agents/nobody/scale", {"reason": "x", "workers": 2}), 404, "not_found")
 
     def test_unknown_agent_is_not_found(self):
         self.assert_api_error(self.ask("POST", "/agents/nobody/pause", {"reason": "x"}), 404, "not_found")

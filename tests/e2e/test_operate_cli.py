@@ -46,6 +46,14 @@ class Ops(operate_case.OperateCase):
         self.assertEqual(row["running"], 0)
         self.good("resume", "joke", "--reason", "upgraded")
 
+    def test_scale(self):
+        row = self.good("scale", "joke", "--concurrency", "3", "--reason", "a rush")[0]["agent"]
+        self.assertEqual((row["concurrency"], row["scaled"]), (3, True))
+        code, _, complaints = self.ops("scale", "joke", "2", "--reason", "a rush")
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("keeps no processes", complaints)
+        self.good("scale", "joke", "--concurrency", "0", "--reason", "it is over")
+
     def test_bulk_needs_the_number(self):
         keys = [self.key_of(self.send("bulk", "phone")) for _ in range(2)]
         words = ("bulk", "cancel", "--agent", "phone", "--state", "input-required", "--reason", "cleaning")

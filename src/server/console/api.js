@@ -35,7 +35,7 @@ import { frames } from "./sse.js";
  * @typedef {{completed: number, failed: number, canceled: number, rejected: number}} Ended
  * @typedef {{
  *   name: string, title: string, kind: string, paused?: boolean, default?: boolean, workers?: number,
- *   concurrency: number, running: number, queued: number, ended: Ended, turnSeconds?: {p50: number, p99: number},
+ *   concurrency: number, scaled?: boolean, running: number, queued: number, ended: Ended, turnSeconds?: {p50: number, p99: number},
  *   errorRate?: number, tokens: number, stderr: string[], hasPlan?: boolean
  * }} AgentRow
  * @typedef {{at: string, agents: AgentRow[], leftOut: {folder: string, report: string}[]}} Agents

@@ -31,6 +31,7 @@ void resend_delivery(const CallPtr& call);
 void skip_delivery(const CallPtr& call);
 void pause_agent(const CallPtr& call);
 void resume_agent(const CallPtr& call);
+void scale_agent(const CallPtr& call);
 
 // ---- What they delete (erasures.cpp).
 void erase_task(const CallPtr& call);

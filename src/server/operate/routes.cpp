@@ -46,6 +46,7 @@ constexpr std::array kRoutes{
     Route{"GET", "/agents/{name}/plan.svg", For::viewers, show_plan_picture},
     Route{"POST", "/agents/{name}/pause", For::operators, pause_agent},
     Route{"POST", "/agents/{name}/resume", For::operators, resume_agent},
+    Route{"POST", "/agents/{name}/scale", For::operators, scale_agent},
     Route{"GET", "/schedules", For::viewers, list_schedules},
     Route{"GET", "/audit", For::viewers, list_audit},
     Route{"GET", "/bulk", For::viewers, list_bulk},
