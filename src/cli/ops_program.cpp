@@ -39,6 +39,7 @@ struct Options {
   std::deque<OpsListOptions> lists;
   std::deque<OpsActOptions> acts;
   OpsShowOptions show;
+  OpsDeleteOptions erase;
   OpsBulkOptions bulk;
   std::string job;
 };
@@ -53,6 +54,7 @@ class OpsProgram {
     add_lists();
     add_show();
     add_actions();
+    add_delete();
     add_bulk();
   }
 
@@ -176,12 +178,32 @@ class OpsProgram {
                ops_drain);
   }
 
+  void add_delete() {
+    CLI::App* command = add("delete", "Delete a task, a context or all of a caller's tasks, for good");
+    OpsDeleteOptions& erase = options_->erase;
+    CLI::Option* key = command->add_option("key", erase.task, "The task's key; all tasks below it go, too");
+    CLI::Option* caller = command->add_option("--caller", erase.caller, "Everything of this caller");
+    CLI::Option* agent = command->add_option("--agent", erase.agent, "The agent of --context");
+    command->add_option("--context", erase.context, "This context of --caller at --agent alone")
+        ->needs(caller)
+        ->needs(agent);
+    key->excludes(caller);
+    agent->needs("--context");
+    command->add_option("--reason", erase.reason, "Why; the audit keeps it")->required();
+    command->add_flag("--yes", erase.yes,
+                      "Do it; without it it is said what would be deleted, and nothing is done");
+    on_run(command, [&erase](const Options& options) {
+      erase.target = options.target;
+      return ops_delete(erase);
+    });
+  }
+
   void add_bulk() {
     CLI::App* command = add("bulk", "An action on every task that a filter finds, as a job");
     OpsBulkOptions& bulk = options_->bulk;
-    command->add_option("action", bulk.action, "cancel, retry, requeue or resend")
+    command->add_option("action", bulk.action, "cancel, retry, requeue, resend or delete")
         ->required()
-        ->check(CLI::IsMember({"cancel", "retry", "requeue", "resend"}));
+        ->check(CLI::IsMember({"cancel", "retry", "requeue", "resend", "delete"}));
     command->add_option("--reason", bulk.reason, "Why; the audit keeps it")->required();
     command
         ->add_option("--expected", bulk.expected,

@@ -40,7 +40,7 @@ const shortcuts = {
   Failed: { state: "failed,rejected" },
   Undelivered: { undelivered: "1" },
 };
-const bulkActions = ["cancel", "retry", "requeue", "resend"];
+const bulkActions = ["cancel", "retry", "requeue", "resend", "delete"];
 
 class Tasks extends Page {
   constructor() {
