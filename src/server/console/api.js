@@ -39,7 +39,7 @@ import { frames } from "./sse.js";
  *   errorRate?: number, tokens: number, stderr: string[], hasPlan?: boolean
  * }} AgentRow
  * @typedef {{at: string, agents: AgentRow[], leftOut: {folder: string, report: string}[]}} Agents
- * @typedef {{actor: string, role: string, version: string, at: string}} Me
+ * @typedef {{actor: string, role: string, version: string, at: string, grpc?: boolean}} Me
  * @typedef {{
  *   key: string, at: string, actor: string, action: string, task?: string, taskId?: string, agent?: string,
  *   caller?: string, reason?: string, detail?: string, outcome: string

@@ -38,6 +38,9 @@ void erase_task(const CallPtr& call);
 void erase_context(const CallPtr& call);
 void erase_caller(const CallPtr& call);
 
+// ---- What pages cannot do by themselves (playground.cpp).
+void relay_grpc(const CallPtr& call);
+
 // ---- Deliveries, the audit, bulk jobs (records.cpp, bulk.cpp).
 void list_deliveries(const CallPtr& call);
 void list_audit(const CallPtr& call);
