@@ -4,7 +4,7 @@
 // first, since an agent's work cannot be taken back from under it. Webhooks that wait go as well. What is
 // deleted is overwritten in the database. The audit's row is written with the first tasks that go, for a bulk
 // job with the last ones; one that was refused leaves a row too. An actor and a reason are required, as in
-// OperatorActions. Threads: any. `done` is called once, on any thread, and must not block.
+// OperatorActions. Threads: any. `done` comes once, on any thread, never once the engine drains; no blocking.
 #pragma once
 
 #include <cstdint>
