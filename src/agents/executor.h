@@ -187,6 +187,10 @@ class Executor {
   // thread.
   virtual std::vector<std::string> error_lines() const { return {}; }
 
+  // An operator wants so many processes kept, if it keeps any, and so many turns at once. Running turns
+  // finish where they are. Must not block; from any thread.
+  virtual void scale(int /*workers*/, int /*concurrency*/) {}
+
   // Another executor replaces this one. Its turns go on; it releases what they do not need.
   virtual void retire() {}
 };

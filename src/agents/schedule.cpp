@@ -28,8 +28,14 @@ void read_one(json::Value from, const std::string& place, std::vector<Schedule>&
   const task::Caller caller = from["caller"].absent() ? task::kAnonymous : task::Caller{from["caller"].str()};
   if (!is_readable(caller.value)) problems.push_back({place + "/caller", "is not the name of a caller"});
   if (!cron || !zone) return;
-  Schedule made{{},     std::move(*cron),      std::move(*zone),
-                caller, from["message"].str(), read_missed(from["missed"].string())};
+  Schedule made{{},
+                std::move(*cron),
+                std::move(*zone),
+                caller,
+                from["message"].str(),
+                read_missed(from["missed"].string()),
+                from["cron"].str(),
+                zone_name};
   made.name = base::uuid_of({from["cron"].string(), zone_name, caller.value, made.text,
                              std::to_string(static_cast<int>(made.missed))});
   const bool is_known = std::ranges::any_of(all, [&](const Schedule& one) { return one.name == made.name; });

@@ -26,6 +26,7 @@ struct Schedule {
   task::Caller caller;  // whose tasks they are
   std::string text;
   Missed missed = Missed::skip;
+  std::string cron_text, zone_name;  // as the card says them
 };
 
 // `schedules` is an object, a list of them, or absent.

@@ -85,6 +85,7 @@ struct AgentSettings {
   bool acts_outside() const {
     return executor == Kind::a2a || executor == Kind::openai || executor == Kind::ag_ui;
   }
+  bool keeps_workers() const { return executor == Kind::command && mode == Mode::worker; }
   // What the card says of that, or what follows from `recovery`; never unset.
   Endpoint::OnUnknown on_unknown() const {
     if (endpoint.on_unknown != Endpoint::OnUnknown::unset) return endpoint.on_unknown;

@@ -135,9 +135,15 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                          &operator_pages_,
                          nullptr,
                          {}},
-      operator_facts_{
-          operator_services_,  engine_.operator_store(), dependencies.deliveries,  engine_.operator_actions(),
-          engine_.bulk_jobs(), std::string(kVersion),    dependencies.clock.now(), {}},
+      operator_facts_{operator_services_,
+                      engine_.operator_store(),
+                      dependencies.deliveries,
+                      engine_.operator_actions(),
+                      engine_.bulk_jobs(),
+                      std::string(kVersion),
+                      dependencies.clock.now(),
+                      {},
+                      {}},
       operators_(operator_facts_, operator_readers_),
       pipeline_(services_) {
   pipeline_.set_operators(&operators_, &operator_options_, !has_own_listener(config));
@@ -169,6 +175,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     return serve({http, grpc, operators}, read_again, signals);
   }();
   operator_readers_.stop();
+  if (grpc_relay_) grpc_relay_->stop();
   readers_.stop();  // their remaining work uses the pipeline
   return result;
 }
@@ -238,6 +245,12 @@ base::Result<std::string> Service::start_grpc(server::grpc::GrpcServer& grpc) {
   const auto port = grpc.start(config_.host, config_.grpc_port);
   if (!port) return base::fail(port.error());
   if (options_.grpc_address.empty()) options_.grpc_address = ":" + std::to_string(*port);
+  if (GrpcRelay::available()) {
+    grpc_relay_.emplace(config_.host, *port);
+    operator_facts_.grpc = [this](auto call, auto on_message, auto on_end) {
+      return grpc_relay_->begin(std::move(call), std::move(on_message), std::move(on_end));
+    };
+  }
   return address_of(config_.host, *port);
 }
 

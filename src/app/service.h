@@ -7,10 +7,12 @@
 #include <signal.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "agents/catalogue.h"
 #include "agents/command/process_host.h"
+#include "app/grpc_relay.h"
 #include "app/load_config.h"
 #include "base/clock.h"
 #include "base/worker_pool.h"
@@ -90,6 +92,7 @@ class Service {
   base::WorkerPool operator_readers_;
   server::AnswerBudget operator_pages_;
   const server::Services operator_services_;
+  std::optional<GrpcRelay> grpc_relay_;  // none without gRPC
   server::operate::Facts operator_facts_;
   const server::operate::Routes operators_;
   server::Pipeline pipeline_;

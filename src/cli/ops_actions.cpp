@@ -31,6 +31,8 @@ std::string body_of(const OpsActOptions& options) {
     out.member("reason", options.reason).optional("ask", options.ask);
     if (!options.text.empty() && options.action == "retry") out.key("message").raw(message_of(options.text));
     if (options.action == "answer") out.member("text", options.text);
+    if (options.workers) out.member("workers", *options.workers);
+    if (options.concurrency) out.member("concurrency", *options.concurrency);
   });
   return body;
 }
@@ -48,6 +50,8 @@ void show_result(Console& console, json::Value answer) {
     const std::string name = row["key"].absent() ? text_in(row, "name") : text_in(row, "key");
     std::string line = std::string(kind) + " " + name;
     if (!row["state"].absent()) line += ": " + text_in(row, "state");
+    if (!row["workers"].absent()) line += ": " + text_in(row, "workers") + " processes";
+    if (!row["concurrency"].absent()) line += ": " + text_in(row, "concurrency") + " turns at once";
     if (row["paused"].boolean()) line += ": paused, " + text_in(row, "running") + " running";
     console.text(printable_line(line) + "\n");
   }

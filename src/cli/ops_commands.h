@@ -58,10 +58,21 @@ struct OpsActOptions {
   std::string reason;
   std::string text;  // of an answer, or instead of a task's message; empty: none
   std::string ask;
+  std::optional<int> workers, concurrency;  // to scale an agent to
 };
 int ops_act(const OpsActOptions& options);
 // Pauses an agent, and waits until it has no running turn.
 int ops_drain(const OpsActOptions& options);
+
+// What is deleted for good: a task, a context, or everything of a caller.
+struct OpsDeleteOptions {
+  OpsTarget target;
+  std::string task;                    // its key; or
+  std::string context, agent, caller;  // `caller` alone, or all three
+  std::string reason;
+  bool yes = false;  // else it is said what would be deleted, and nothing is done
+};
+int ops_delete(const OpsDeleteOptions& options);
 
 struct OpsBulkOptions {
   OpsTarget target;

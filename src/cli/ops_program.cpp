@@ -18,7 +18,8 @@ const std::vector<Parameter> kTaskFilter{
     {"--state", "state", "In these states, separated by commas; unfinished: with a turn that runs or waits"},
     {"--turn", "turn", "With a turn that is queued, running or waiting, separated by commas"},
     {"--agent", "agent", "Of this agent"},
-    {"--caller", "caller", "Of this caller"},
+    {"--caller", "caller", "Of this caller, with all tenants"},
+    {"--tenant", "tenant", "Of this tenant of the caller"},
     {"--context", "context", "Of this context"},
     {"--parent", "parent", "Below the task with this key"},
     {"--schedule", "schedule", "Made by this schedule"},
@@ -39,6 +40,7 @@ struct Options {
   std::deque<OpsListOptions> lists;
   std::deque<OpsActOptions> acts;
   OpsShowOptions show;
+  OpsDeleteOptions erase;
   OpsBulkOptions bulk;
   std::string job;
 };
@@ -53,6 +55,7 @@ class OpsProgram {
     add_lists();
     add_show();
     add_actions();
+    add_delete();
     add_bulk();
   }
 
@@ -169,16 +172,42 @@ class OpsProgram {
     add_action("skip", "deliveries", "skip", "Give a webhook up, so that the next one is sent", ops_act);
     add_action("pause", "agents", "pause", "Begin no more turns of an agent", ops_act);
     add_action("resume", "agents", "resume", "Begin turns of an agent again", ops_act);
+    CLI::App* scale = add_action("scale", "agents", "scale",
+                                 "Change how many processes an agent keeps, and turns it runs", ops_act);
+    scale->add_option("workers", options_->acts.back().workers,
+                      "So many processes, of an agent that keeps some; 0: as its card says");
+    scale->add_option("--concurrency", options_->acts.back().concurrency,
+                      "So many turns at once; 0: as its card says");
     add_action("drain", "agents", "pause", "Pause an agent, and wait until none of its turns runs",
                ops_drain);
+  }
+
+  void add_delete() {
+    CLI::App* command = add("delete", "Delete a task, a context or all of a caller's tasks, for good");
+    OpsDeleteOptions& erase = options_->erase;
+    CLI::Option* key = command->add_option("key", erase.task, "The task's key; all tasks below it go, too");
+    CLI::Option* caller = command->add_option("--caller", erase.caller, "Everything of this caller");
+    CLI::Option* agent = command->add_option("--agent", erase.agent, "The agent of --context");
+    command->add_option("--context", erase.context, "This context of --caller at --agent alone")
+        ->needs(caller)
+        ->needs(agent);
+    key->excludes(caller);
+    agent->needs("--context");
+    command->add_option("--reason", erase.reason, "Why; the audit keeps it")->required();
+    command->add_flag("--yes", erase.yes,
+                      "Do it; without it it is said what would be deleted, and nothing is done");
+    on_run(command, [&erase](const Options& options) {
+      erase.target = options.target;
+      return ops_delete(erase);
+    });
   }
 
   void add_bulk() {
     CLI::App* command = add("bulk", "An action on every task that a filter finds, as a job");
     OpsBulkOptions& bulk = options_->bulk;
-    command->add_option("action", bulk.action, "cancel, retry, requeue or resend")
+    command->add_option("action", bulk.action, "cancel, retry, requeue, resend or delete")
         ->required()
-        ->check(CLI::IsMember({"cancel", "retry", "requeue", "resend"}));
+        ->check(CLI::IsMember({"cancel", "retry", "requeue", "resend", "delete"}));
     command->add_option("--reason", bulk.reason, "Why; the audit keeps it")->required();
     command
         ->add_option("--expected", bulk.expected,

@@ -18,6 +18,11 @@ std::optional<json::Document> OpsSession::post(const std::string& path, std::str
   return take(api_.post(path, std::move(body)), path);
 }
 
+std::optional<json::Document> OpsSession::remove(const std::string& path, std::string body) {
+  SlowNotice notice("waiting for " + api_.url_of(path));
+  return take(api_.remove(path, std::move(body)), path);
+}
+
 void OpsSession::complain(const client::CallError& error, const std::string& path) {
   code_ = interrupt_.pending() ? kExitInterrupted : kExitNoAnswer;
   if (code_ == kExitInterrupted) return;

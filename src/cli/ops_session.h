@@ -27,6 +27,7 @@ class OpsSession {
   // The answer, or nothing once the error has been printed; then `code` is the exit code.
   std::optional<json::Document> get(const std::string& path);
   std::optional<json::Document> post(const std::string& path, std::string body);
+  std::optional<json::Document> remove(const std::string& path, std::string body);
   void complain(const client::CallError& error, const std::string& path);
   int code() const { return code_; }
 

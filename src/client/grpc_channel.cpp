@@ -199,12 +199,18 @@ class GrpcChannel::Impl {
     if (!bytes) return base::fail(bytes.error());
     if (!is_connected(call)) return base::fail(ErrorCode::unavailable, "no gRPC connection");
     if (call.on_connected) call.on_connected();
-    ChannelConversation talk(*stub_, method.path_of_call(), call);
+    const std::string path = method.path_of_call();
+    if (call.on_bytes) {
+      const auto json = messages_.to_json(method.request_message(), *bytes);
+      call.on_bytes({true, path, *bytes, json ? *json : what->message});
+    }
+    ChannelConversation talk(*stub_, path, call);
     bool going = talk.send(*bytes);
     bool enough = false;
     for (std::string message; going && talk.receive(message);) {
       const auto json = messages_.to_json(method.full(method.response), message);
       if (!json) return base::fail(json.error());
+      if (call.on_bytes) call.on_bytes({false, path, message, *json});
       enough = !on_message(*json);
       going = !enough;
     }

@@ -27,6 +27,13 @@ struct ChannelTarget {
   http::outbound::AddressPolicy policy = http::outbound::AddressPolicy::any();
 };
 
+// A message on the wire, without the five bytes that gRPC puts before it.
+struct ChannelBytes {
+  bool is_sent = false;
+  std::string_view method;  // "/lf.a2a.v1.A2AService/SendMessage"
+  std::string_view bytes, json;
+};
+
 struct ChannelCall {
   protocol::a2a::ClientRequest request;  // of the version's REST dialect, without the tenant
   std::vector<std::pair<std::string, std::string>> metadata;
@@ -36,6 +43,8 @@ struct ChannelCall {
   int stop_fd = -1;
   // Called when the connection is up: before that, nothing has been sent. May be empty.
   std::function<void()> on_connected = {};
+  // Gets each message that is sent or comes, before `on_message` does. May be empty.
+  std::function<void(const ChannelBytes&)> on_bytes = {};
 };
 
 // The answer that REST would give: a message in ProtoJSON, or an error in the form of google.rpc.Status.

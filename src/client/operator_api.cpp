@@ -64,7 +64,15 @@ OperatorApi::Answer OperatorApi::get(std::string_view path) const {
 }
 
 OperatorApi::Answer OperatorApi::post(std::string_view path, std::string body) const {
-  http::outbound::HttpRequest out = request("POST", path);
+  return act("POST", path, std::move(body));
+}
+
+OperatorApi::Answer OperatorApi::remove(std::string_view path, std::string body) const {
+  return act("DELETE", path, std::move(body));
+}
+
+OperatorApi::Answer OperatorApi::act(std::string_view method, std::string_view path, std::string body) const {
+  http::outbound::HttpRequest out = request(method, path);
   out.body = std::move(body);
   out.content_type = "application/json";
   auto answer = http::outbound::http_request(out);

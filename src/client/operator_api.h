@@ -15,11 +15,12 @@ class OperatorApi {
   // `url`: the server's, or that of its operators' listener. `stop_fd`: see http::outbound::HttpRequest.
   OperatorApi(std::string url, Access access, int stop_fd = -1);
 
-  // Both return the text of the answer. An error's text is the server's; its status tells what it is.
+  // Each returns the text of the answer. An error's text is the server's; its status tells what it is.
   using Answer = tl::expected<std::string, CallError>;
   // `path`: below /operate/v1, with the query.
   Answer get(std::string_view path) const;
   Answer post(std::string_view path, std::string body) const;
+  Answer remove(std::string_view path, std::string body) const;
   // Gets the data of each event of a stream; returns whether to go on. Returns at the stream's end.
   using OnData = std::function<bool(std::string_view data)>;
   tl::expected<void, CallError> follow(std::string_view path, const OnData& on_data) const;
@@ -28,6 +29,7 @@ class OperatorApi {
 
  private:
   http::outbound::HttpRequest request(std::string_view method, std::string_view path) const;
+  Answer act(std::string_view method, std::string_view path, std::string body) const;
 
   const std::string base_;
   const Access access_;

@@ -17,7 +17,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-constexpr std::array<std::string_view, 4> kActions{"cancel", "retry", "requeue", "resend"};
+constexpr std::array<std::string_view, 5> kActions{"cancel", "retry", "requeue", "resend", "delete"};
 constexpr int kKeyTriesMax = 16;       // for a key that is free
 constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
 constexpr int kFindPage = 1'000;
@@ -58,6 +58,7 @@ base::Result<void> BulkJobs::start() {
     }
     const auto action = action_named(job.action);
     if (job.state != store::BulkJob::State::running || !action) continue;
+    if (*action == BulkAction::erase && erasure_ == nullptr) continue;
     spdlog::info("the job {} ({}) of {} goes on", job.key.value, job.action, job.actor);
     ++jobs_;
     run(job.key, *action, job.actor, job.reason);
@@ -74,6 +75,8 @@ base::Result<task::BulkJobKey> BulkJobs::begin(const BulkRequest& request) {
     return fail(ErrorCode::invalid_argument, "expected: must be the number of tasks, at least 1");
   if (request.expected > kTasksMax)
     return fail(ErrorCode::too_large, "a job may have " + std::to_string(kTasksMax) + " tasks");
+  if (request.action == BulkAction::erase && erasure_ == nullptr)
+    return fail(ErrorCode::unsupported, "this store deletes nothing");
   if (stopping_) return fail(ErrorCode::unavailable, "the program is stopping");
   if (++jobs_ > kJobsMax) {
     --jobs_;
@@ -189,26 +192,28 @@ void BulkJobs::read_more(const JobPtr& job) {
 }
 
 void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
-  auto done = [this, job, task](const base::Result<task::TaskHead>& result) {
-    const bool again = !result && (result.error().code == ErrorCode::overloaded ||
-                                   result.error().code == ErrorCode::unavailable ||
-                                   result.error().code == ErrorCode::internal);
-    acted(job, task, again);
+  const auto done = [this, job, task](const auto& result) {
+    acted(job, task, result ? nullptr : &result.error());
   };
   switch (job->action) {
     case BulkAction::cancel:
-      return actions_.cancel(task, job->actor, std::move(done));
+      return actions_.cancel(task, job->actor, done);
     case BulkAction::retry:
-      return actions_.retry(task, std::nullopt, job->actor, std::move(done));
+      return actions_.retry(task, std::nullopt, job->actor, done);
     case BulkAction::requeue:
-      return actions_.requeue(task, job->actor, std::move(done));
+      return actions_.requeue(task, job->actor, done);
     case BulkAction::resend:
-      return actions_.resend(task, job->actor, std::move(done));
+      return actions_.resend(task, job->actor, done);
+    case BulkAction::erase:
+      return erasure_->erase_task(task, job->actor, done);
   }
 }
 
 // What could not be stored, or found no place in the queue, is tried again a moment later.
-void BulkJobs::acted(const JobPtr& job, task::TaskKey task, bool again) {
+void BulkJobs::acted(const JobPtr& job, task::TaskKey task, const base::Error* error) {
+  const bool again =
+      error != nullptr && (error->code == ErrorCode::overloaded || error->code == ErrorCode::unavailable ||
+                           error->code == ErrorCode::internal);
   if (again && !stopping_) {
     background_.timers().after(kBulkRetry, [this, job, task] { act(job, task); });
     return;
@@ -225,6 +230,7 @@ void BulkJobs::finish(const JobPtr& job) {
       [this, job](const base::Result<void>& written) {
         if (written) {
           --jobs_;
+          if (job->action == BulkAction::erase) erasure_->tidy();
           return;
         }
         background_.timers().after(kBulkRetry, [this, job] { finish(job); });

@@ -14,12 +14,13 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "engine/erasure.h"
 #include "engine/operator_actions.h"
 #include "store/operator_store.h"
 
 namespace baton::engine {
 
-enum class BulkAction { cancel, retry, requeue, resend };
+enum class BulkAction { cancel, retry, requeue, resend, erase };
 
 struct BulkRequest {
   BulkAction action = BulkAction::cancel;
@@ -38,6 +39,9 @@ class BulkJobs {
   BulkJobs(store::OperatorStore& store, OperatorActions& actions, Inbox& inbox, Background& background)
       : store_(store), actions_(actions), inbox_(inbox), background_(background) {}
 
+  // What deletes tasks; without it no job does. Once, before `start`.
+  void set_erasure(Erasure& erasure) { erasure_ = &erasure; }
+
   // Goes on with what an earlier run has left. A job whose tasks were not all written down is abandoned:
   // nobody was told of it.
   base::Result<void> start();
@@ -45,7 +49,8 @@ class BulkJobs {
 
   // Returns the job's key once its tasks are written down. Fails with conflict, and the number found, if they
   // are not as many as expected; invalid_argument (no reason, nothing to do); too_large (over kTasksMax);
-  // overloaded (kJobsMax run).
+  // overloaded (kJobsMax run);
+  // unsupported (nothing deletes tasks).
   base::Result<task::BulkJobKey> begin(const BulkRequest& request);
 
  private:
@@ -60,13 +65,14 @@ class BulkJobs {
   void go_on(const JobPtr& job);
   void read_more(const JobPtr& job);
   void act(const JobPtr& job, task::TaskKey task);
-  void acted(const JobPtr& job, task::TaskKey task, bool again);
+  void acted(const JobPtr& job, task::TaskKey task, const base::Error* error);
   void finish(const JobPtr& job);
 
   store::OperatorStore& store_;
   OperatorActions& actions_;
   Inbox& inbox_;
   Background& background_;
+  Erasure* erasure_ = nullptr;
   std::atomic<bool> stopping_{false};
   std::atomic<int> jobs_{0};  // that run or are written down
 };

@@ -69,6 +69,7 @@ void Engine::set_retention(store::RetentionStore& store) {
   }
   leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_.retention,
                    [this](const task::AuditEntry& entry) { return operators_.write(entry); });
+  jobs_.set_erasure(leaving_->erasure);
 }
 
 base::Result<void> Engine::catalogue_changed() {

@@ -138,12 +138,15 @@ Result<void> Erasure::check(const std::vector<task::TaskHead>& heads) const {
 // On a background thread.
 void Erasure::erase(const OrderPtr& order) {
   const auto heads = chosen(*order);
-  if (!heads) return refuse(order, heads.error());
+  if (!heads) return note(order, fail(heads.error()));
+  if (heads->empty() && order->entry.job) {
+    order->entry.detail = "was gone already";
+    return note(order, {});
+  }
   if (heads->empty()) {
     const bool is_task = static_cast<bool>(order->task);
-    return refuse(order, {is_task ? ErrorCode::task_not_found : ErrorCode::not_found,
-                          is_task ? "task not found" : "there are no such tasks",
-                          {}});
+    return note(order, fail(is_task ? ErrorCode::task_not_found : ErrorCode::not_found,
+                            is_task ? "task not found" : "there are no such tasks"));
   }
   if (order->task) {
     const auto head = std::ranges::find(*heads, order->task, &task::TaskHead::key);
@@ -151,7 +154,7 @@ void Erasure::erase(const OrderPtr& order) {
     order->entry.caller = head->caller;
     order->entry.id = head->id;
   }
-  if (const auto checked = check(*heads); !checked) return refuse(order, checked.error());
+  if (const auto checked = check(*heads); !checked) return note(order, checked);
   store::Removal removal;
   removal.erases = true;
   for (const task::TaskHead& head : *heads) removal.tasks.push_back({head.key, head.version});
@@ -160,18 +163,33 @@ void Erasure::erase(const OrderPtr& order) {
   const std::int64_t all = std::ssize(removal.tasks);
   const std::string tasks = std::to_string(all) + (all == 1 ? " task" : " tasks");
   order->entry.detail += (order->entry.detail.empty() ? "" : ", ") + tasks;
-  const auto also = [this, order] { return audit_(order->entry); };
-  removals_.run(std::move(removal), also, [this, order, all](std::int64_t gone) {
+  const bool is_of_job = static_cast<bool>(order->entry.job);
+  const auto also = [this, order, all, is_of_job](std::int64_t gone) {
+    task::AuditEntry entry = order->entry;
+    if (is_of_job && gone < all) entry.outcome = base::name_of(ErrorCode::conflict);
+    return audit_(entry);
+  };
+  const auto done = [this, order, all, is_of_job](std::int64_t gone) {
     order->done(Erased{gone, all - gone});
-    removals_.tidy(0, [] {});
-  });
+    if (!is_of_job) tidy();
+  };
+  removals_.run(std::move(removal), also, done, is_of_job ? Removals::Noted::last : Removals::Noted::first);
 }
 
-void Erasure::refuse(const OrderPtr& order, const base::Error& error) {
-  order->entry.outcome = base::name_of(error.code);
+// Writes down that nothing was deleted, and why.
+void Erasure::note(const OrderPtr& order, const Result<void>& result) {
+  // A job tries again what may pass; an item has one outcome.
+  const bool may_pass = !result && (result.error().code == ErrorCode::unavailable ||
+                                    result.error().code == ErrorCode::overloaded);
+  if (order->entry.job && may_pass) return order->done(fail(result.error()));
+  if (!result) order->entry.outcome = base::name_of(result.error().code);
+  if (!result && order->entry.job) order->entry.detail = result.error().for_caller;
   removals_.run(
-      {}, [this, order] { return audit_(order->entry); },
-      [order, error](std::int64_t) { order->done(fail(error)); });
+      {}, [this, order](std::int64_t) { return audit_(order->entry); },
+      [order, result](std::int64_t) {
+        if (!result) return order->done(fail(result.error()));
+        order->done(Erased{});
+      });
 }
 
 }  // namespace baton::engine

@@ -2,9 +2,9 @@
 //
 // Refused with conflict while something of it has not ended, or stands below a task that has not: cancel that
 // first, since an agent's work cannot be taken back from under it. Webhooks that wait go as well. What is
-// deleted is overwritten in the database. The audit's row is written with the first tasks that go; one that
-// was refused leaves a row too. An actor and a reason are required, as in OperatorActions. Threads: any.
-// `done` is called once, on any thread, and must not block.
+// deleted is overwritten in the database. The audit's row is written with the first tasks that go, for a bulk
+// job with the last ones; one that was refused leaves a row too. An actor and a reason are required, as in
+// OperatorActions. Threads: any. `done` comes once, on any thread, never once the engine drains; no blocking.
 #pragma once
 
 #include <cstdint>
@@ -33,13 +33,19 @@ class Erasure {
   Erasure(store::RetentionStore& store, Removals& removals, Background& background, Audit audit)
       : store_(store), removals_(removals), background_(background), audit_(std::move(audit)) {}
 
-  // The task and all below it. Fails with task_not_found, conflict.
+  // The task and all below it. Fails with task_not_found, conflict. For a bulk job a task that is not there
+  // is done, as its parent may have been before it; nor are pages given back then: call `tidy` after the job.
   void erase_task(task::TaskKey key, Actor actor, Done done);
   // All tasks of a context, and those below them. Fails with not_found, conflict.
   void erase_context(const task::AgentName& agent, const task::Caller& caller, const task::ContextId& context,
                      Actor actor, Done done);
   // All tasks of a caller at all agents, with all its tenants. Fails with not_found, conflict.
   void erase_caller(const std::string& name, Actor actor, Done done);
+
+  // Gives the pages of what was deleted back to the disk.
+  void tidy() {
+    removals_.tidy(0, [] {});
+  }
 
  private:
   struct Order;
@@ -50,7 +56,7 @@ class Erasure {
   base::Result<std::vector<task::TaskHead>> chosen(const Order& order) const;
   base::Result<void> check(const std::vector<task::TaskHead>& heads) const;
   void erase(const OrderPtr& order);
-  void refuse(const OrderPtr& order, const base::Error& error);
+  void note(const OrderPtr& order, const base::Result<void>& result);
 
   store::RetentionStore& store_;
   Removals& removals_;

@@ -100,11 +100,11 @@ class Inbox {
   // Stores the result of a webhook's delivery.
   void record(store::DeliveryResult result, std::function<void(base::Result<void>)> done);
 
-  // Removes tasks, and writes what `also` does in the same group. `done` gets those that are gone, once that
-  // is durable, and how long the engine's thread took.
+  // Removes tasks, and writes what `also` does in the same group; it gets how many are gone. `done` gets
+  // those that are gone, once that is durable, and how long the engine's thread took.
+  using Also = std::function<base::Result<void>(std::int64_t gone)>;
   using Gone = std::function<void(base::Result<std::vector<store::Removed>>, std::chrono::nanoseconds)>;
-  void remove(store::RetentionStore& store, store::Removal removal, std::function<base::Result<void>()> also,
-              Gone done);
+  void remove(store::RetentionStore& store, store::Removal removal, Also also, Gone done);
   // As RetentionStore::tidy.
   using Tidied = std::function<void(base::Result<bool>, std::chrono::nanoseconds)>;
   void tidy(store::RetentionStore& store, std::int64_t spare_pages, Tidied done);

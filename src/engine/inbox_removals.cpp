@@ -5,8 +5,7 @@
 
 namespace baton::engine {
 
-void Inbox::remove(store::RetentionStore& store, store::Removal removal,
-                   std::function<base::Result<void>()> also, Gone done) {
+void Inbox::remove(store::RetentionStore& store, store::Removal removal, Also also, Gone done) {
   const std::size_t bytes = sizeof(Removing) + removal.tasks.size() * sizeof(store::Removal::One);
   push(std::make_unique<Removing>(store, std::move(removal), std::move(also), std::move(done)), bytes);
 }

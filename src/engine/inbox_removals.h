@@ -14,8 +14,7 @@ namespace baton::engine {
 
 class Inbox::Removing final : public Work {
  public:
-  Removing(store::RetentionStore& store, store::Removal removal, std::function<base::Result<void>()> also,
-           Gone done)
+  Removing(store::RetentionStore& store, store::Removal removal, Also also, Gone done)
       : store_(store), removal_(std::move(removal)), also_(std::move(also)), done_(std::move(done)) {}
 
   base::Result<void> apply(Inbox& inbox) override {
@@ -24,8 +23,9 @@ class Inbox::Removing final : public Work {
     // A row that is being read would outlive its task.
     std::erase_if(removal.tasks,
                   [&](const store::Removal::One& one) { return inbox.loading_.contains(one.task); });
-    const auto also = also_ ? also_() : base::Result<void>();
-    result_ = also ? store_.remove(removal) : base::fail(also.error());
+    result_ = store_.remove(removal);
+    const auto also = result_ && also_ ? also_(std::ssize(*result_)) : base::Result<void>();
+    if (!also) result_ = base::fail(also.error());
     inbox.is_open_ |= result_.has_value();
     if (!result_) return ends_group(result_.error()) ? base::fail(result_.error()) : base::Result<void>();
     for (const store::Removed& removed : *result_) {
@@ -50,7 +50,7 @@ class Inbox::Removing final : public Work {
  private:
   store::RetentionStore& store_;
   const store::Removal removal_;
-  const std::function<base::Result<void>()> also_;
+  const Also also_;
   const Gone done_;
   base::Result<std::vector<store::Removed>> result_;
   std::chrono::nanoseconds took_{};

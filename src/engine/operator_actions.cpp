@@ -37,6 +37,30 @@ std::shared_ptr<const task::Budget> budget_anew(const task::Budget* budget, base
   return std::make_shared<const task::Budget>(std::move(anew));
 }
 
+base::Result<void> check_scale(const OperatorActions::Scale& scale) {
+  if (!scale.workers && !scale.concurrency)
+    return fail(ErrorCode::invalid_argument, "workers or concurrency is needed");
+  const auto check = [](const char* name, const std::optional<int>& value, int most) -> base::Result<void> {
+    if (!value || (*value >= 0 && *value <= most)) return {};
+    return fail(ErrorCode::invalid_argument, std::string(name) + ": must be 0 to " + std::to_string(most));
+  };
+  if (auto good = check("workers", scale.workers, OperatorActions::kWorkersMax); !good) return good;
+  return check("concurrency", scale.concurrency, OperatorActions::kConcurrencyMax);
+}
+
+// For the audit.
+std::string text_of(const OperatorActions::Scale& scale) {
+  std::string text;
+  const auto add = [&](const char* name, const std::optional<int>& value) {
+    if (!value) return;
+    text.append(text.empty() ? "" : ", ").append(name).append(" ");
+    text.append(*value == 0 ? "as the card says" : std::to_string(*value));
+  };
+  add("workers", scale.workers);
+  add("concurrency", scale.concurrency);
+  return text;
+}
+
 // What a job tries again.
 bool is_passing(const base::Error& error) {
   return error.code == ErrorCode::overloaded || error.code == ErrorCode::unavailable;
@@ -61,6 +85,11 @@ base::Result<void> OperatorActions::start() {
   const auto controls = store_.agent_controls();
   if (!controls) return fail(controls.error());
   for (const store::AgentControl& control : *controls) {
+    if (control.workers > 0 || control.concurrency > 0) {
+      spdlog::info("agent={} is scaled by an operator: workers={} concurrency={}; 0: as its card says",
+                   base::loggable_word(control.agent.value), control.workers, control.concurrency);
+      turns_.scales().set(control.agent, control.workers, control.concurrency);
+    }
     if (!control.paused) continue;
     spdlog::info("agent={} is paused, by {}", base::loggable_word(control.agent.value),
                  base::loggable(control.actor));
@@ -308,7 +337,6 @@ void OperatorActions::resume(const task::AgentName& agent, Actor actor, Switched
   set_paused(agent, false, actor, std::move(done));
 }
 
-// Switched once it is stored.
 void OperatorActions::set_paused(const task::AgentName& agent, bool paused, const Actor& actor,
                                  Switched done) {
   if (auto checked = check_who_acts(actor); !checked) return done(fail(std::move(checked.error())));
@@ -318,14 +346,42 @@ void OperatorActions::set_paused(const task::AgentName& agent, bool paused, cons
   entry.reason = actor.reason;
   entry.agent = agent;
   const store::AgentControl control{agent, paused, actor.name, actor.reason, {}};
-  auto write = [this, control, entry]() -> base::Result<void> {
-    if (auto switched = store_.write(control); !switched) return switched;
+  const auto then = [this, agent, paused] { turns_.scheduler().set_paused(turns_.slots_of(agent), paused); };
+  write_switch(control, std::move(entry), then, std::move(done));
+}
+
+void OperatorActions::scale(const task::AgentName& agent, Scale scale, Actor actor, Switched done) {
+  if (auto checked = check_who_acts(actor); !checked) return done(fail(std::move(checked.error())));
+  if (auto checked = check_scale(scale); !checked) return done(fail(std::move(checked.error())));
+  task::AuditEntry entry;
+  entry.actor = actor.name;
+  entry.action = "scale";
+  entry.reason = actor.reason;
+  entry.agent = agent;
+  entry.detail = text_of(scale);
+  if (scale.workers && !turns_.scales().has_workers(agent)) {
+    const base::Error error{ErrorCode::conflict, "the agent keeps no processes: scale its concurrency", {}};
+    entry.outcome = base::name_of(error.code);
+    return inbox_.write([this, entry] { return store_.write(entry); },
+                        [error, done = std::move(done)](const base::Result<void>&) { done(fail(error)); });
+  }
+  const auto then = [this, agent, scale] { turns_.scales().set(agent, scale.workers, scale.concurrency); };
+  write_switch(store::AgentScale{agent, scale.workers, scale.concurrency, actor.name, actor.reason},
+               std::move(entry), then, std::move(done));
+}
+
+// `then` is called once it is stored.
+void OperatorActions::write_switch(store::OperatorWrite what, task::AuditEntry entry,
+                                   std::function<void()> then, Switched done) {
+  auto write = [this, what = std::move(what), entry = std::move(entry)]() -> base::Result<void> {
+    if (auto switched = store_.write(what); !switched) return switched;
     return store_.write(entry);
   };
-  inbox_.write(std::move(write), [this, agent, paused, done = std::move(done)](base::Result<void> written) {
-    if (written) turns_.scheduler().set_paused(turns_.slots_of(agent), paused);
-    done(std::move(written));
-  });
+  inbox_.write(std::move(write),
+               [then = std::move(then), done = std::move(done)](base::Result<void> written) {
+                 if (written) then();
+                 done(std::move(written));
+               });
 }
 
 }  // namespace baton::engine

@@ -39,7 +39,7 @@ class OperatorActions {
   OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox, TaskService& tasks,
                   TurnRunner& turns, Background& background);
 
-  // Has the agents pause that were paused in an earlier run, before any turn begins.
+  // Pauses and scales the agents as an earlier run did, before any turn begins.
   base::Result<void> start();
 
   // As TaskService::cancel; `done` comes once the cancel is stored, which a running turn may outlive. Fails
@@ -64,6 +64,14 @@ class OperatorActions {
   // A paused agent begins no turn; those that run go on, and what is sent to it waits. Outlives restarts.
   void pause(const task::AgentName& agent, Actor actor, Switched done);
   void resume(const task::AgentName& agent, Actor actor, Switched done);
+  // Has an agent keep so many processes, and run so many turns at once. Running turns finish first where
+  // there are fewer. Outlives restarts, and changes of its card. At least one is needed; kWorkersMax and
+  // kConcurrencyMax bound them. Fails with conflict if it keeps no processes.
+  static constexpr int kWorkersMax = 256, kConcurrencyMax = 10'000;
+  struct Scale {
+    std::optional<int> workers, concurrency;  // unset: as it is; 0: as the agent's card says
+  };
+  void scale(const task::AgentName& agent, Scale scale, Actor actor, Switched done);
 
  private:
   struct Act;
@@ -82,6 +90,8 @@ class OperatorActions {
              Done done);
   void order(const ActPtr& act, task::DeliveryOrder what);
   void set_paused(const task::AgentName& agent, bool paused, const Actor& actor, Switched done);
+  void write_switch(store::OperatorWrite what, task::AuditEntry entry, std::function<void()> then,
+                    Switched done);
   void note_retry(const ActPtr& act, task::TaskKey made);
 
   store::OperatorStore& store_;

@@ -26,14 +26,15 @@ bool may_pass(const base::Error& error) {
 
 struct Removals::Job {
   store::Removal removal;  // what is left of it, the next at the end
-  std::function<base::Result<void>()> also;
+  Inbox::Also also;
   Done done;
+  Noted noted = Noted::first;
   std::size_t batch = kBatchFirst;
   std::int64_t gone = 0;
 };
 
-void Removals::run(store::Removal removal, std::function<base::Result<void>()> also, Done done) {
-  const auto job = std::make_shared<Job>(Job{std::move(removal), std::move(also), std::move(done)});
+void Removals::run(store::Removal removal, Inbox::Also also, Done done, Noted noted) {
+  const auto job = std::make_shared<Job>(Job{std::move(removal), std::move(also), std::move(done), noted});
   std::ranges::reverse(job->removal.tasks);
   if (job->removal.tasks.empty() && !job->also) return job->done(0);
   next(job);
@@ -44,15 +45,17 @@ void Removals::next(const JobPtr& job) {
   const std::size_t count = std::min(job->batch, left.size());
   store::Removal batch{{left.rbegin(), left.rbegin() + static_cast<std::ptrdiff_t>(count)},
                        job->removal.erases};
-  inbox_.remove(store_, std::move(batch), job->also,
-                [this, job, count](const base::Result<std::vector<store::Removed>>& removed,
-                                   std::chrono::nanoseconds took) {
+  const bool notes = job->also && (job->noted == Noted::first || count == left.size());
+  auto also = notes ? [job](std::int64_t gone) { return job->also(job->gone + gone); } : Inbox::Also();
+  inbox_.remove(store_, std::move(batch), std::move(also),
+                [this, job, count, notes](const base::Result<std::vector<store::Removed>>& removed,
+                                          std::chrono::nanoseconds took) {
                   if (!removed && may_pass(removed.error())) {
                     background_.timers().after(kStoreRetry, [this, job] { next(job); });
                     return;
                   }
                   if (!removed) spdlog::error("tasks cannot be removed: {}", removed.error().for_log);
-                  job->also = nullptr;
+                  if (notes) job->also = nullptr;
                   job->gone += removed ? std::ssize(*removed) : 0;
                   auto& tasks = job->removal.tasks;
                   tasks.resize(tasks.size() - count);

@@ -24,9 +24,10 @@ class Removals {
 
   // How many are gone.
   using Done = std::function<void(std::int64_t)>;
-  // Removes the tasks as far as RetentionStore::remove does. `also` is written with the first batch. A batch
-  // that the store has no room for is tried again.
-  void run(store::Removal removal, std::function<base::Result<void>()> also, Done done);
+  // Removes the tasks as far as RetentionStore::remove does. `also` is written with the first or the last
+  // batch, and gets how many are gone by then. A batch that the store has no room for is tried again.
+  enum class Noted { first, last };
+  void run(store::Removal removal, Inbox::Also also, Done done, Noted noted = Noted::first);
   // Has the store tidy up until nothing is left to do but `spare_pages`.
   void tidy(std::int64_t spare_pages, std::function<void()> done);
 

@@ -37,6 +37,17 @@ void Scheduler::set_limits(std::unordered_map<task::AgentName, int> limits) {
   });
 }
 
+void Scheduler::set_limit(const task::AgentName& agent, int turns) {
+  change([&](State& state) {
+    if (turns > 0) {
+      state.own_limits[agent] = turns;
+    } else {
+      state.own_limits.erase(agent);
+    }
+    unpark(state, agent);
+  });
+}
+
 void Scheduler::set_paused(const task::AgentName& agent, bool paused) {
   change([&](State& state) {
     if (paused) {
@@ -50,6 +61,7 @@ void Scheduler::set_paused(const task::AgentName& agent, bool paused) {
 
 int Scheduler::limit_of(const State& state, const task::AgentName& agent) {
   if (state.paused.contains(agent)) return 0;
+  if (const auto own = state.own_limits.find(agent); own != state.own_limits.end()) return own->second;
   const auto found = state.limits.find(agent);
   return found == state.limits.end() ? 1 : found->second;
 }

@@ -38,6 +38,10 @@ class Scheduler {
   // Replaces the limits. Running turns go on.
   void set_limits(std::unordered_map<task::AgentName, int> limits);
 
+  // Has the agent run at most so many turns at once, whatever the limits say, until the next call; 0: as they
+  // say. Running turns go on.
+  void set_limit(const task::AgentName& agent, int turns);
+
   // A paused agent starts no turn. Its queued turns take at most half of the queue's places, so that others
   // find some. Running turns go on.
   void set_paused(const task::AgentName& agent, bool paused);
@@ -114,6 +118,7 @@ class Scheduler {
   };
   struct State {
     std::unordered_map<task::AgentName, int> limits;
+    std::unordered_map<task::AgentName, int> own_limits;  // which go before `limits`
     std::unordered_set<task::AgentName> paused;
     std::unordered_map<task::AgentName, Agent> agents;
     std::deque<std::pair<task::AgentName, std::string>> rotation;  // lanes whose agent may have room

@@ -85,6 +85,7 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       services_{inbox, background, clock, options, questions_, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
                  [this](const Scheduler::Starting& turn) { begin(turn); }),
+      scales_(catalogue, scheduler_),
       wakes_(background.timers(), clock, options.delayed_max,
              [this](task::TaskKey task, task::TurnNumber turn) { wake(task, turn); }) {}
 
@@ -95,6 +96,7 @@ task::AgentName TurnRunner::slots_of(const task::AgentName& agent) const {
 
 void TurnRunner::take_limits() {
   scheduler_.set_limits(limits_of(catalogue_));
+  scales_.take();
 }
 
 void TurnRunner::begin(const Scheduler::Starting& turn) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agents/catalogue.h"
+#include "engine/agent_scales.h"
 #include "engine/running_turn.h"
 #include "engine/scheduler.h"
 #include "engine/task_reader.h"
@@ -42,6 +43,7 @@ class TurnRunner final : private RunningTurn::Owner {
   Scheduler& scheduler() { return scheduler_; }
   // The name under which an agent's turns have slots: its own, but for agents at URLs, which share theirs.
   task::AgentName slots_of(const task::AgentName& agent) const;
+  AgentScales& scales() { return scales_; }
   // Takes the agents' limits from the catalogue again, after it has changed.
   void take_limits();
 
@@ -135,6 +137,7 @@ class TurnRunner final : private RunningTurn::Owner {
   ChildQuestions questions_;
   const RunningTurn::Services services_;
   Scheduler scheduler_;
+  AgentScales scales_;
   Wakes wakes_;
   std::atomic<bool> hurried_{false};
   std::atomic<int> paused_{0};  // turns that wait for children

@@ -143,7 +143,6 @@ http::Reply download_reply(const http::Request& request, Download download, std:
   reply.content_type = safe_media_type(download.media_type);
   reply.headers = {{"Content-Disposition", disposition(download.filename)},
                    {"Content-Security-Policy", "sandbox; default-src 'none'"},
-                   {"X-Content-Type-Options", "nosniff"},
                    {"Cache-Control", "private, no-cache"},
                    {"Accept-Ranges", "bytes"},
                    {"ETag", etag}};

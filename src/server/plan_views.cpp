@@ -82,7 +82,6 @@ http::Reply picture_reply(std::string svg) {
   reply.content_type = "image/svg+xml";
   reply.body = std::move(svg);
   reply.headers = {{"Content-Security-Policy", "sandbox; default-src 'none'; style-src 'unsafe-inline'"},
-                   {"X-Content-Type-Options", "nosniff"},
                    {"Cache-Control", "private, no-cache"}};
   return reply;
 }

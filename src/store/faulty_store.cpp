@@ -102,6 +102,14 @@ Result<void> FaultyStore::write(const OperatorWrite& write) {
   return writing([&] { return operators_.write(write); });
 }
 
+Result<std::vector<Removed>> FaultyStore::remove(const Removal& removal) {
+  return writing([&] { return retention_->remove(removal); });
+}
+
+Result<bool> FaultyStore::tidy(std::int64_t spare_pages) {
+  return writing([&] { return retention_->tidy(spare_pages); });
+}
+
 Result<void> FaultyStore::commit() {
   const GroupFaults faults = group();
   group_.reset();

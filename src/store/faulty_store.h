@@ -11,13 +11,14 @@
 #include <vector>
 
 #include "store/operator_store.h"
+#include "store/retention_store.h"
 #include "store/task_store.h"
 
 namespace baton::store {
 
 // What goes wrong with one group. An empty commit is a group too.
 struct GroupFaults {
-  // So many changes and delivery results are applied. The next one fails, and the group is gone.
+  // So many changes, delivery results and removals are applied. The next one fails, and the group is gone.
   std::optional<int> applied_max;
   base::ErrorCode failure = base::ErrorCode::unavailable;  // of that one; or internal
   // The commit fails with unavailable before anything has happened.
@@ -48,11 +49,17 @@ struct FaultRates {
 // Faults by chance, the same for the same seed and number. `late` is the hook of all that is late.
 FaultPlan faults_by_chance(std::uint64_t seed, const FaultRates& rates, const std::function<void()>& late);
 
-class FaultyStore final : public TaskStore, public DeliveryStore, public OperatorStore {
+class FaultyStore final : public TaskStore,
+                          public DeliveryStore,
+                          public OperatorStore,
+                          public RetentionStore {
  public:
   // `roll_back` takes back the inner store's open group. All must outlive the store.
   FaultyStore(TaskStore& tasks, DeliveryStore& deliveries, OperatorStore& operators,
               std::function<void()> roll_back, FaultPlan plan);
+
+  // What its RetentionStore does; without it that may not be used. Before the store is used.
+  void set_retention(RetentionStore& store) { retention_ = &store; }
 
   base::Result<Committed> apply(task::Change& change, TaskRow& row) override;
   base::Result<void> commit() override;
@@ -127,6 +134,19 @@ class FaultyStore final : public TaskStore, public DeliveryStore, public Operato
   }
   base::Result<void> write(const OperatorWrite& write) override;
 
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override {
+    return retention_->all_tasks(after, limit);
+  }
+  base::Result<task::TaskKey> last_made(base::Timestamp time) const override {
+    return retention_->last_made(time);
+  }
+  base::Result<std::vector<TreeMember>> tree(task::TaskKey root, int most) const override {
+    return retention_->tree(root, most);
+  }
+  bool kept_before() const override { return retention_->kept_before(); }
+  base::Result<std::vector<Removed>> remove(const Removal& removal) override;
+  base::Result<bool> tidy(std::int64_t spare_pages) override;
+
  private:
   template <class Write>
   auto writing(Write&& write) -> decltype(write());
@@ -135,6 +155,7 @@ class FaultyStore final : public TaskStore, public DeliveryStore, public Operato
   TaskStore& tasks_;
   DeliveryStore& deliveries_;
   OperatorStore& operators_;
+  RetentionStore* retention_ = nullptr;
   const std::function<void()> roll_back_;
   const FaultPlan plan_;
   // The writing thread's.

@@ -24,7 +24,7 @@ struct TaskFilter {
   bool unfinished = false;                  // has a turn: queued, running or waiting
   std::vector<task::TurnState> turns = {};  // its turn is in one of these states
   task::AgentName agent = {};
-  task::Caller caller = {};
+  task::Caller caller = {};  // with all its tenants; or within one, if it names a tenant
   task::ContextId context = {};
   task::TaskKey parent = {};
   bool roots = false;                                // has no parent
@@ -76,7 +76,7 @@ struct DeliveryFilter {
   State state = State::open;
   task::TaskKey task = {};  // with it, delivered ones pass as well if the state is `open`
   task::AgentName agent = {};
-  task::Caller caller = {};
+  task::Caller caller = {};  // as in TaskFilter
 };
 struct DeliveryLine {
   DeliveryKey key;
@@ -112,12 +112,20 @@ struct AuditPage {
   std::int64_t next = 0;         // as in DeliveryPage
 };
 
-// What operators have switched at an agent.
+// What operators have switched at an agent. Writing one pauses or resumes, and changes no scale.
 struct AgentControl {
   task::AgentName agent;
   bool paused = false;
-  std::string actor, reason;
+  std::string actor, reason;  // of the last pause or resume
   base::Timestamp at{};
+  int workers = 0, concurrency = 0;  // see AgentScale
+};
+// How many processes an agent keeps, and how many turns it runs at once. 0: as its card says; unset: no
+// change.
+struct AgentScale {
+  task::AgentName agent;
+  std::optional<int> workers = {}, concurrency = {};
+  std::string actor, reason;
 };
 
 // One action on each task that a filter found. Its tasks are written down before the first one is acted on.
@@ -147,7 +155,7 @@ struct BulkState {
   BulkJob::State state = BulkJob::State::running;
 };
 // A BulkJob makes a job; its key must be new. An AuditEntry is for what changes no task.
-using OperatorWrite = std::variant<task::AuditEntry, AgentControl, BulkJob, BulkItems, BulkState>;
+using OperatorWrite = std::variant<task::AuditEntry, AgentControl, AgentScale, BulkJob, BulkItems, BulkState>;
 
 class OperatorStore {
  public:

@@ -22,6 +22,10 @@ bool is_listed(const task::TaskHead& head) {
   return !head.hidden || head.turn_state != task::TurnState::none;
 }
 
+bool is_of(const task::Caller& caller, const task::Caller& named) {
+  return caller == named || task::account_of(caller) == named.value;
+}
+
 bool passes(const TaskFilter& filter, const task::TaskHead& head) {
   if (!is_listed(head)) return false;
   const bool has_turn = head.turn_state != task::TurnState::none;
@@ -31,7 +35,7 @@ bool passes(const TaskFilter& filter, const task::TaskHead& head) {
   if (!filter.states.empty() && std::ranges::find(filter.states, head.state) == filter.states.end())
     return false;
   if (!filter.agent.empty() && head.agent != filter.agent) return false;
-  if (!filter.caller.empty() && head.caller != filter.caller) return false;
+  if (!filter.caller.empty() && !is_of(head.caller, filter.caller)) return false;
   if (!filter.context.empty() && head.context != filter.context) return false;
   if (filter.parent && head.parent != filter.parent) return false;
   if (filter.roots && head.parent) return false;

@@ -10,6 +10,8 @@ namespace baton::store {
 
 // Whether operators see the task in lists: hidden ones only while they have a turn.
 bool is_listed(const task::TaskHead& head);
+// Whether this is the caller that a filter names.
+bool is_of(const task::Caller& caller, const task::Caller& named);
 // What the filter says of the head; its schedule, `undelivered` and `error` are looked up elsewhere.
 bool passes(const TaskFilter& filter, const task::TaskHead& head);
 // Whether `filter` selects by no more than states, agent, caller and having a turn.

@@ -251,7 +251,7 @@ export const bulk = {
 };
 
 export const pause = {
-  name: "Console: an agent is paused and resumed",
+  name: "Console: an agent is paused, resumed and scaled",
   path: "/agents",
   async run(page, { server }) {
     const card = page.locator(".agent", { hasText: "analyst" });
@@ -261,6 +261,10 @@ export const pause = {
     await card.locator("button:has-text('Resume…')").click();
     await confirms(page, "Resume");
     await card.locator(".state", { hasText: "paused" }).waitFor({ state: "detached" });
+    await card.locator("button:has-text('Scale…')").click();
+    await page.fill("#scale-concurrency", "3");
+    await confirms(page, "Scale");
+    await card.locator(".mark", { hasText: "scaled" }).waitFor();
     assert.equal(
       (await server.api("GET", "/agents")).agents.find(({ name }) => name === "analyst").paused ?? false,
       false,
@@ -321,12 +325,14 @@ export const talks = {
     await goes(page, server, "/playground?agent=lab");
     await page.locator("[name=agent] option", { hasText: "lab" }).waitFor({ state: "attached" });
     const protocols = await page.locator("[name=protocol] option").allInnerTexts();
-    assert.equal(protocols.length, 8);
+    assert.equal(protocols.length, process.env.TEST_GRPC === "off" ? 8 : 9);
     for (const protocol of protocols) {
       await page.selectOption("[name=agent]", "lab");
       await page.selectOption("[name=protocol]", { label: protocol });
       await says(page, "echo good morning", 0, "good morning");
-      await sees(page, ".traffic .sent", "POST /agents/lab");
+      const relayed = protocol.endsWith("gRPC");
+      await sees(page, ".traffic .sent", relayed ? "POST /operate/v1/playground/grpc" : "POST /agents/lab");
+      if (relayed) await sees(page, ".traffic .received", "/lf.a2a.v1.A2AService/SendStreamingMessage");
       assert.ok((await page.locator(".traffic .received").count()) >= 2, protocol);
       assert.ok(!(await page.locator(".traffic").innerText()).includes("otto-secret"), protocol);
       await says(page, "form", 1, "May this be paid?");

@@ -102,6 +102,26 @@ TEST_CASE_TEMPLATE("OperatorStore: each filter finds its tasks, of all callers, 
   CHECK(listed(bench, {.agent = {"nobody"}}).empty());
 }
 
+TEST_CASE_TEMPLATE("OperatorStore: a caller is found with all its tenants, and within one of them", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const std::string north = std::string("north") + task::kTenantEnd + "ann";
+  const std::string other = std::string("ann") + task::kTenantEnd + "bob";  // a tenant of another's
+  ended(bench, {"outside", "echo", "ann"}, State::completed);
+  ended(bench, {"inside", "echo", north}, State::completed);
+  make(bench, {"busy", "plan", north, "c2"});
+  ended(bench, {"bobs", "echo", other}, State::completed);
+  CHECK(listed(bench, {.caller = {"ann"}}) == Texts{"busy", "inside", "outside"});
+  CHECK(listed(bench, {.caller = {north}}) == Texts{"busy", "inside"});
+  CHECK(listed(bench, {.agent = {"echo"}, .caller = {"ann"}}) == Texts{"inside", "outside"});
+  CHECK(listed(bench, {.unfinished = true, .caller = {"ann"}}) == Texts{"busy"});
+  CHECK(listed(bench, {.agent = {"plan"}, .caller = {"ann"}, .context = {"c2"}}) == Texts{"busy"});
+  CHECK(listed(bench, {.caller = {"bob"}}) == Texts{"bobs"});
+  CHECK(counted(bench, {.caller = {"ann"}}) == 3);
+  CHECK(counted(bench, {.caller = {north}}) == 2);
+  CHECK(counted(bench, {.unfinished = true, .caller = {"ann"}}) == 1);
+}
+
 TEST_CASE_TEMPLATE("OperatorStore: pages follow each other without a gap, also within one millisecond", Bench,
                    EACH_STORE) {
   Bench bench;
@@ -280,6 +300,28 @@ TEST_CASE_TEMPLATE("OperatorStore: what is switched at agents is kept, the last 
   CHECK(controls->at(0).paused);
   CHECK(!controls->at(1).paused);
   CHECK(controls->at(1).actor == "otto");
+}
+
+TEST_CASE_TEMPLATE("OperatorStore: an agent's scale and its pause change each other in nothing", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  succeed(bench.operators->write(store::AgentScale{{"echo"}, 4, {}, "olga", "a rush"}));
+  succeed(bench.operators->write(store::AgentControl{{"echo"}, true, "otto", "broken", {}}));
+  succeed(bench.operators->write(store::AgentScale{{"echo"}, {}, 9, "olga", "a rush"}));
+  succeed(bench.operators->write(store::AgentScale{{"plan"}, 2, 3, "olga", "a rush"}));
+  succeed(bench.operators->write(store::AgentScale{{"plan"}, 0, {}, "olga", "it is over"}));
+  succeed(bench.tasks->commit());
+  bench.reopen();
+  const auto controls = bench.operators->agent_controls();
+  succeed(controls);
+  REQUIRE(controls->size() == 2);
+  CHECK(controls->at(0).paused);
+  CHECK(controls->at(0).actor == "otto");
+  CHECK(controls->at(0).workers == 4);
+  CHECK(controls->at(0).concurrency == 9);
+  CHECK(!controls->at(1).paused);
+  CHECK(controls->at(1).workers == 0);
+  CHECK(controls->at(1).concurrency == 3);
 }
 
 TEST_CASE_TEMPLATE("OperatorStore: an item of a job has its outcome with its action, and the first one stays",

@@ -259,7 +259,9 @@ class FaultyBench : public MemoryBench {
       : MemoryBench(send_retention),
         faulty(
             memory, memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
+    faulty.set_retention(memory);
     tasks = &faulty;
+    retention = &faulty;
     deliveries = &faulty;
     operators = &faulty;
   }

@@ -48,10 +48,10 @@ def check(method, path, answer):
     jsonschema.Draft202012Validator(schema, resolver=resolver).validate(answer.body)
 
 
-def check_event(event):
+def check_event(event, schema="Event"):
     import jsonschema
     resolver = jsonschema.RefResolver("", description())
-    jsonschema.Draft202012Validator({"$ref": "#/components/schemas/Event"}, resolver=resolver).validate(event)
+    jsonschema.Draft202012Validator({"$ref": f"#/components/schemas/{schema}"}, resolver=resolver).validate(event)
 
 
 class Timeline:

@@ -35,6 +35,15 @@ class Roles(operate_case.OperateCase):
         self.assertEqual(sent.body["result"]["status"]["state"], "completed")
         self.assertEqual(self.read(f"/tasks/{self.key_of('of-otto')}")["task"]["caller"], "otto")
 
+    def test_no_header_is_sent_twice(self):
+        key = self.key_of(self.send("x", "joke"))
+        for path in ("/console", "/console/app.js", "/console/none.js", f"{PREFIX}/me", f"{PREFIX}/nothing",
+                     f"{PREFIX}/tasks/{key}/events", "/metrics"):
+            with self.subTest(path):
+                headers = self.server.http("GET", path, headers={"Authorization": f"Bearer {VIEWER}"}).headers
+                self.assertEqual(headers.get_all("X-Content-Type-Options"), ["nosniff"])
+                self.assertEqual(len(headers.keys()), len({name.lower() for name in headers.keys()}), headers.items())
+
     def test_unknown_paths_methods_and_parameters_are_errors(self):
         self.assert_api_error(self.ask("GET", "/nothing"), 404, "not_found")
         wrong = self.ask("DELETE", "/agents")

@@ -1,4 +1,8 @@
 """What operators do: each action changes what it says, and leaves a row of the audit and an event in the log."""
+import contextlib
+import sqlite3
+import urllib.parse
+
 import client
 import harness
 import operate_case
@@ -114,11 +118,43 @@ class Erasures(operate_case.OperateCase):
         self.server.gate("slow", task)
         self.wait_row(key, "completed")
 
+    def test_context_is_gone_and_the_caller_s_others_stay(self):
+        context = client.new_id()
+        inside = [self.send("x", "joke", sessionId=context) for _ in range(2)]
+        outside = self.send("x", "joke")
+        row = self.read(f"/tasks/{self.key_of(inside[0])}")["task"]
+        names = urllib.parse.urlencode({"agent": "joke", "caller": "ann", "context": row["context"]})
+        gone = self.ask("DELETE", f"/contexts?{names}", {"reason": "asked by its owner"})
+        self.assertEqual((gone.status, gone.body), (200, {"tasks": 2, "left": 0}), gone.raw)
+        for task in inside:
+            answer = self.server.rpc("tasks/get", {"id": task}, agent="joke", token=CALLER)
+            self.assertEqual(answer.body["error"]["code"], -32001)
+        self.assertEqual(self.read(f"/tasks?context={row['context']}")["tasks"], [])
+        self.assertEqual(self.server.get(outside, agent="joke", token=CALLER)["id"], outside)
+        self.assert_api_error(self.ask("DELETE", f"/contexts?{names}", {"reason": "again"}), 404, "not_found")
+        self.assertIn("delete-context", [row["action"] for row in self.read("/audit?actor=otto")["rows"]])
+
+    def test_caller_is_gone_at_all_agents_and_others_stay(self):
+        mine = [self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("x")}, agent=agent,
+                                token=operate_case.OPERATOR).body["result"]["id"] for agent in ("joke", "bad")]
+        other = self.send("x", "joke")
+        self.assertEqual(len(self.read("/tasks?caller=otto")["tasks"]), 2)
+        gone = self.ask("DELETE", "/callers/otto", {"reason": "has left"})
+        self.assertEqual((gone.status, gone.body), (200, {"tasks": 2, "left": 0}), gone.raw)
+        self.assertEqual(self.read("/tasks?caller=otto")["tasks"], [])
+        for task, agent in zip(mine, ("joke", "bad")):
+            answer = self.server.rpc("tasks/get", {"id": task}, agent=agent, token=operate_case.OPERATOR)
+            self.assertEqual(answer.body["error"]["code"], -32001)
+        self.assertEqual(self.server.get(other, agent="joke", token=CALLER)["id"], other)
+        self.assert_api_error(self.ask("DELETE", "/callers/nobody", {"reason": "x"}), 404, "not_found")
+
     def test_context_needs_all_its_names(self):
         self.assert_api_error(self.ask("DELETE", "/contexts?context=c", {"reason": "x"}), 400, "invalid_argument")
 
 
 class Agents(operate_case.OperateCase):
+    AGENTS = ["joke", "echo"]
+
     def row(self, name):
         return next(row for row in self.read("/agents")["agents"] if row["name"] == name)
 
@@ -133,6 +169,25 @@ class Agents(operate_case.OperateCase):
         stream.rest()
         actions = [row["action"] for row in self.read("/audit?actor=otto")["rows"]]
         self.assertEqual(actions[:2], ["resume", "pause"])
+
+    def test_scaled_agent_keeps_as_many_processes_and_runs_as_many_turns(self):
+        card = self.row("echo")
+        scaled = self.act("/agents/echo/scale", "a rush", workers=3, concurrency=6)["agent"]
+        self.assertEqual((scaled["workers"], scaled["concurrency"], scaled["scaled"]), (3, 6, True))
+        self.send("x", "echo")
+        again = self.act("/agents/echo/scale", "it is over", workers=0, concurrency=0)["agent"]
+        self.assertEqual((again["workers"], again["concurrency"]), (card["workers"], card["concurrency"]))
+        self.assertNotIn("scaled", again)
+        self.assertEqual([row["detail"] for row in self.read("/audit?action=scale")["rows"]][:2],
+                         ["workers as the card says, concurrency as the card says", "workers 3, concurrency 6"])
+
+    def test_scale_is_refused_where_it_makes_no_sense(self):
+        for body, status, code in (({}, 400, "invalid_argument"), ({"workers": "2"}, 400, "invalid_argument"),
+                                   ({"concurrency": 10001}, 400, "invalid_argument"), ({"workers": 2}, 409, "conflict")):
+            with self.subTest(body):
+                answer = self.ask("POST", "/agents/joke/scale", {"reason": "x", **body})
+                self.assert_api_error(answer, status, code)
+        self.assert_api_error(self.ask("POST", "/agents/nobody/scale", {"reason": "x", "workers": 2}), 404, "not_found")
 
     def test_unknown_agent_is_not_found(self):
         self.assert_api_error(self.ask("POST", "/agents/nobody/pause", {"reason": "x"}), 404, "not_found")
@@ -161,3 +216,66 @@ class Bulk(operate_case.OperateCase):
             with self.subTest(wrong):
                 answer = self.ask("POST", "/bulk", {"action": "cancel", "filter": wrong, "expected": 0, "reason": "x"})
                 self.assert_api_error(answer, 400, "invalid_argument")
+
+    def test_deleting_all_that_a_filter_finds(self):
+        ended = [self.key_of(self.send("x", "joke")) for _ in range(3)]
+        asks = self.key_of(self.send("x", "phone"))
+        job = self.ask("POST", "/bulk", {"action": "delete", "filter": {"caller": "ann"}, "reason": "has left",
+                                         "expected": len(self.read("/tasks?caller=ann&limit=200")["tasks"])}).body["job"]
+        done = harness.wait_for(lambda: (found := self.read(f"/bulk/{job}?limit=200"))["state"] == "done" and found)
+        outcomes = {item["task"]: item["outcome"] for item in done["items"]}
+        self.assertEqual([outcomes[key] for key in ended], ["done"] * 3)
+        self.assertEqual(outcomes[asks], "conflict")
+        for key in ended:
+            self.assert_api_error(self.ask("GET", f"/tasks/{key}"), 404, "not_found")
+        self.act(f"/tasks/{asks}/cancel")
+
+
+class BulkOverKill(operate_case.OperateCase):
+    """Jobs that were broken off by a kill go on where they were: each task is acted on once."""
+
+    AGENTS = ["echo"]
+    TASKS = 300
+
+    def break_off(self, action, expected):
+        """Begins a job on all tasks of ann's and kills the server in the middle of it. Returns its key, and how many
+        tasks were left."""
+        body = {"action": action, "filter": {"caller": "ann", "agent": "echo"}, "expected": expected, "reason": "a storm"}
+        begun = self.ask("POST", "/bulk", body)
+        self.assertEqual(begun.status, 202, begun.raw)
+        self.server.kill()
+        path = f"file:{self.server.folder / 'baton.db'}?mode=ro"
+        with contextlib.closing(sqlite3.connect(path, uri=True)) as database:
+            left = database.execute("SELECT count(*) FROM bulk_items WHERE job_key = ? AND outcome = ''",
+                                    (int(begun.body["job"]),)).fetchone()[0]
+        self.server.start()
+        return begun.body["job"], left
+
+    def finished(self, job):
+        return harness.wait_for(lambda: (found := self.read(f"/bulk/{job}?limit=1"))["state"] == "done" and found)
+
+    def test_each_task_is_acted_on_once(self):
+        for _ in range(self.TASKS):
+            self.send("x", "echo")
+        job, left = self.break_off("retry", self.TASKS)
+        done = self.finished(job)
+        self.assertEqual((done["done"], done["refused"]), (self.TASKS, 0))
+        all_tasks = 2 * self.TASKS
+        count = self.read("/tasks?caller=ann&limit=1")["count"]
+        self.assertEqual(count, {"tasks": all_tasks, "exact": True})
+
+        harness.wait_for(lambda: self.read("/tasks?caller=ann&state=completed&limit=1")["count"]["tasks"] == all_tasks)
+        job, left_then = self.break_off("delete", all_tasks)
+        done = self.finished(job)
+        self.assertEqual((done["done"], done["refused"]), (all_tasks, 0))
+        self.assertEqual(self.read("/tasks?caller=ann")["tasks"], [])
+        rows, before = 0, ""
+        while True:
+            page = self.read(f"/audit?action=delete&limit=200{before}")
+            rows += len(page["rows"])
+            if "next" not in page:
+                break
+            before = f"&cursor={page['next']}"
+        self.assertEqual(rows, all_tasks)
+        if left == 0 or left_then == 0:
+            self.skipTest("a job was over before the kill")

@@ -46,6 +46,14 @@ class Ops(operate_case.OperateCase):
         self.assertEqual(row["running"], 0)
         self.good("resume", "joke", "--reason", "upgraded")
 
+    def test_scale(self):
+        row = self.good("scale", "joke", "--concurrency", "3", "--reason", "a rush")[0]["agent"]
+        self.assertEqual((row["concurrency"], row["scaled"]), (3, True))
+        code, _, complaints = self.ops("scale", "joke", "2", "--reason", "a rush")
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("keeps no processes", complaints)
+        self.good("scale", "joke", "--concurrency", "0", "--reason", "it is over")
+
     def test_bulk_needs_the_number(self):
         keys = [self.key_of(self.send("bulk", "phone")) for _ in range(2)]
         words = ("bulk", "cancel", "--agent", "phone", "--state", "input-required", "--reason", "cleaning")
@@ -54,6 +62,27 @@ class Ops(operate_case.OperateCase):
         number = complaints.split(" tasks")[0].split()[-1]
         items = self.good(*words, "--expected", number)
         self.assertLessEqual(set(keys), {item["task"] for item in items if item["outcome"] == "done"})
+
+    def test_delete_needs_yes(self):
+        key = self.key_of(self.send("x", "joke"))
+        code, _, complaints = self.ops("delete", key, "--reason", "not needed")
+        self.assertEqual(code, USAGE)
+        self.assertIn("nothing is done without --yes", complaints)
+        self.assertEqual(self.good("delete", key, "--yes", "--reason", "not needed"), [{"tasks": 1, "left": 0}])
+        self.assert_api_error(self.ask("GET", f"/tasks/{key}"), 404, "not_found")
+        self.assertEqual(self.ops("delete", "--reason", "x", "--yes")[0], USAGE)
+        self.assertEqual(self.ops("delete", key, "--caller", "ann", "--reason", "x", "--yes")[0], USAGE)
+
+    def test_delete_of_a_context_and_of_a_caller(self):
+        row = self.read(f"/tasks/{self.key_of(self.send('x', 'joke'))}")["task"]
+        words = ("delete", "--context", row["context"], "--agent", "joke", "--caller", "ann", "--reason", "x")
+        self.assertEqual(self.ops(*words)[0], USAGE)
+        self.assertEqual(self.good(*words, "--yes"), [{"tasks": 1, "left": 0}])
+        self.server.send("x", agent="joke", token=operate_case.OPERATOR)
+        code, _, complaints = self.ops("delete", "--caller", "otto", "--reason", "x")
+        self.assertEqual(code, USAGE)
+        self.assertIn("1 tasks", complaints)
+        self.assertEqual(self.good("delete", "--caller", "otto", "--reason", "x", "--yes"), [{"tasks": 1, "left": 0}])
 
     def test_deliveries(self):
         self.assertEqual(self.good("deliveries"), [])

@@ -1,8 +1,12 @@
 """What operators see: lists, one task, its log in windows and live, agents. Every answer is held against the
 description of the API (operate_case.py)."""
+import json
+
+import client
+import harness
 import operate_case
 import webhooks
-from operate_case import VIEWER
+from operate_case import CALLER, VIEWER
 
 
 class Lists(operate_case.OperateCase):
@@ -68,6 +72,48 @@ class Lists(operate_case.OperateCase):
     def test_pictures_are_of_plans_alone(self):
         self.assert_api_error(self.ask("GET", f"/tasks/{self.joke}/plan.svg"), 404, "not_found")
         self.assert_api_error(self.ask("GET", "/agents/joke/plan.svg"), 404, "not_found")
+
+
+class ScheduleRows(operate_case.OperateCase):
+    AGENTS = ["joke"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = harness.Server(cls.AGENTS, cls.CONFIG, cls.OPTIONS)
+        path = cls.server.agents_folder / "joke" / "card.json"
+        card = json.loads(path.read_text(encoding="utf-8"))
+        card["baton"]["schedule"] = [{"cron": "30 4 * * mon", "timezone": "Europe/Berlin", "message": "tidy up"},
+                                     {"cron": "@yearly", "message": "rest"}]
+        path.write_text(json.dumps(card), encoding="utf-8")
+        cls.server.start()
+
+    def test_rows_say_when_as_the_card_does(self):
+        rows = {row["text"]: row for row in self.read("/schedules")["schedules"]}
+        self.assertEqual((rows["tidy up"]["cron"], rows["tidy up"]["timezone"]), ("30 4 * * mon", "Europe/Berlin"))
+        self.assertEqual((rows["rest"]["cron"], rows["rest"]["timezone"]), ("@yearly", "UTC"))
+
+
+class Tenants(operate_case.OperateCase):
+    AGENTS = ["joke"]
+
+    def test_caller_is_found_with_all_its_tenants_and_within_one(self):
+        self.send("x", "joke")
+        message = {"messageId": client.new_id(), "role": "ROLE_USER", "parts": [{"text": "x"}]}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message, "tenant": "north"}}
+        headers = {"Authorization": f"Bearer {CALLER}", "Content-Type": "application/json", "A2A-Version": "1.0"}
+        sent = self.server.http("POST", "/agents/joke", json.dumps(body).encode(), headers)
+        context = sent.body["result"]["task"]["contextId"]
+        self.assertEqual(len(self.read("/tasks?caller=ann")["tasks"]), 2)
+        self.assertEqual(self.read("/tasks?caller=ann&limit=1")["count"], {"tasks": 2, "exact": True})
+        inside = self.read("/tasks?caller=ann&tenant=north")["tasks"]
+        self.assertEqual([(row["caller"], row["tenant"], row["context"]) for row in inside], [("ann", "north", context)])
+        self.assertEqual(self.read("/tasks?caller=ann&tenant=south")["tasks"], [])
+        self.assert_api_error(self.ask("GET", "/tasks?tenant=north"), 400, "invalid_argument")
+        names = f"agent=joke&caller=ann&context={context}"
+        self.assert_api_error(self.ask("DELETE", f"/contexts?{names}", {"reason": "x"}), 404, "not_found")
+        self.assertEqual(self.ask("DELETE", f"/contexts?{names}&tenant=north", {"reason": "x"}).body,
+                         {"tasks": 1, "left": 0})
+        self.assertEqual(len(self.read("/tasks?caller=ann")["tasks"]), 1)
 
 
 class Description(operate_case.OperateCase):

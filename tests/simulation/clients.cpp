@@ -182,6 +182,12 @@ void Client::accept(Sent& sent, const engine::Accepted& accepted, int process) {
   sent.process = process;
 }
 
+bool Client::is_gone(task::TaskKey key) const {
+  if (!world_.model.is_gone(key)) return false;
+  SOMETIMES(gone_task_asked_for);
+  return true;
+}
+
 void Client::wait(const Sent& sent) {
   using Stop = std::optional<engine::Stop>;
   const engine::Accepted accepted = *sent.accepted;
@@ -239,6 +245,7 @@ void Client::read(const Sent& sent) {
     const Time began = world_.fibers.now();
     auto task = process.tasks().read(ref, task::Depth{std::nullopt, true});
     if (world_.fibers.now() - began > milliseconds(1)) SOMETIMES(read_waited_for_the_flush);
+    if (!task && is_gone(key)) return done(std::move(task));
     if (!task) world_.fibers.fail("an acknowledged task cannot be read: " + task.error().for_caller);
     if (world_.model.state_at(key, task->last_event) != task->status.state) {
       world_.fibers.fail("a read shows a state that the task did not have");
@@ -315,6 +322,10 @@ void Client::follow(const Sent& sent) {
         stream->has_news = false;
         while (!stream->cut && !stream->ended) {
           const auto events = process.tasks().events(key, {stream->last}, static_cast<int>(limit));
+          if ((!events || events->empty()) && is_gone(key)) {
+            stream->ended = true;
+            break;
+          }
           if (!events) world_.fibers.fail("a stream cannot be read: " + events.error().for_caller);
           if (events->empty()) break;
           for (const task::Event& event : *events) {

@@ -43,6 +43,7 @@ class Client {
   void accept(Sent& sent, const engine::Accepted& accepted, int process);
   void repeat_beside(std::size_t which);
   void wait(const Sent& sent);
+  bool is_gone(task::TaskKey key) const;
   void cancel(const Sent& sent);
   void follow(const Sent& sent);
   void read(const Sent& sent);

@@ -60,6 +60,14 @@ namespace baton::simulation {
   X(webhook_gone)                         \
   X(webhook_hung)                         \
   X(list_told)                            \
+  X(task_gone_by_age)                     \
+  X(task_erased)                          \
+  X(erasure_refused)                      \
+  X(tree_gone)                            \
+  X(removal_rolled_back)                  \
+  X(removal_lost_with_the_power)          \
+  X(gone_task_asked_for)                  \
+  X(killed_with_a_removal_unflushed)      \
   X(read_waited_for_the_flush)            \
   X(plan_completed)                       \
   X(plan_failed)                          \

@@ -76,59 +76,70 @@ std::uint64_t fingerprint(const task::Event& event) {
 }
 
 void Model::applied(const store::Committed& committed, bool reopens) {
-  group_.push_back({committed, reopens});
+  group_.emplace_back(Applied{committed, reopens});
 }
 
 void Model::committed() {
-  const std::vector<Applied> group = std::exchange(group_, {});
+  const auto group = std::exchange(group_, {});
   std::set<std::int64_t> begun_to_wait;
-  for (const Applied& one : group) {
-    const task::TaskHead& head = one.committed.head;
-    Task& task = tasks_[head.key.value];
-    const task::TaskHead before = task.log.empty() ? task::TaskHead() : task.head();
-    for (const task::EventPtr& event : one.committed.events) {
-      if (event->number.value != std::ssize(task.log) + 1) {
-        broken(place(head, event->number) + "the log has " + std::to_string(task.log.size()) + " events");
-      }
-      check_end(task, *event, one.reopens);
-      const task::State state_before = task.log.empty() ? task::State::submitted : task.log.back().state;
-      if (!task.log.empty()) check_speaker(task, before, *event);
-      const auto* status = task::status_in(*event);
-      const task::State state =
-          status ? status->status.state : (task.log.empty() ? task::State::submitted : task.log.back().state);
-      task.log.push_back({fingerprint(*event), event->body, state, before, head});
-      fibers().note(task.log.back().print);
-      if (std::holds_alternative<task::Withdrawn>(event->body)) SOMETIMES(output_withdrawn);
-      if (status && !status->status.asked_by.empty()) SOMETIMES(childs_question_shown);
-      const bool goes_on = status && state == task::State::working && task::is_waiting(state_before);
-      if (goes_on && one.committed.events.size() == 1) SOMETIMES(childs_question_withdrawn);
-      check_answer(task);
-      const bool failed = status && status->status.message && state == task::State::failed;
-      if (failed && text_of(*status->status.message) == "the agent was interrupted by a restart") {
-        SOMETIMES(failed_by_restart);
-      }
-      if (status && state == task::State::canceled && head.parent) check_cancel(head, state_before);
+  for (const auto& one : group) {
+    if (const auto* applied = std::get_if<Applied>(&one)) {
+      commit(*applied, begun_to_wait);
+    } else {
+      commit(std::get<Removed>(one));
     }
-    if (task.log.empty()) broken("a task without an event");
-    keys_[head.id.value] = head.key;
-    task.log.back().head = head;
-    if (before.key) check_attempt(before, head);
-    const bool waits = head.turn_state == task::TurnState::waiting;
-    if (waits && before.turn_state == task::TurnState::running) begun_to_wait.insert(head.key.value);
-    if (before.turn_state == task::TurnState::waiting && head.turn_state == task::TurnState::queued) {
-      SOMETIMES(waited_and_was_woken);
-      check_wake(before, head, one.committed);
-      if (std::exchange(task.waited_at_kill, false)) SOMETIMES(waited_across_a_kill);
-    }
-    unflushed_.insert(head.key.value);
   }
   // Whether a child's end was stored together with the end of its parent's turn, which waits for it.
-  for (const Applied& one : group) {
-    const task::TaskHead& head = one.committed.head;
+  for (const auto& one : group) {
+    const auto* applied = std::get_if<Applied>(&one);
+    if (applied == nullptr) continue;
+    const task::TaskHead& head = applied->committed.head;
     if (task::is_terminal(head.state) && begun_to_wait.contains(head.parent.value)) {
       SOMETIMES(child_ended_in_the_waits_group);
     }
   }
+}
+
+void Model::commit(const Applied& one, std::set<std::int64_t>& begun_to_wait) {
+  const task::TaskHead& head = one.committed.head;
+  Task& task = tasks_[head.key.value];
+  if (task.gone) broken(place(head, head.last_event) + "was written after the task was removed");
+  const task::TaskHead before = task.log.empty() ? task::TaskHead() : task.head();
+  for (const task::EventPtr& event : one.committed.events) {
+    if (event->number.value != std::ssize(task.log) + 1) {
+      broken(place(head, event->number) + "the log has " + std::to_string(task.log.size()) + " events");
+    }
+    check_end(task, *event, one.reopens);
+    const task::State state_before = task.log.empty() ? task::State::submitted : task.log.back().state;
+    if (!task.log.empty()) check_speaker(task, before, *event);
+    const auto* status = task::status_in(*event);
+    const task::State state =
+        status ? status->status.state : (task.log.empty() ? task::State::submitted : task.log.back().state);
+    task.log.push_back({fingerprint(*event), event->body, state, before, head});
+    fibers().note(task.log.back().print);
+    if (std::holds_alternative<task::Withdrawn>(event->body)) SOMETIMES(output_withdrawn);
+    if (status && !status->status.asked_by.empty()) SOMETIMES(childs_question_shown);
+    const bool goes_on = status && state == task::State::working && task::is_waiting(state_before);
+    if (goes_on && one.committed.events.size() == 1) SOMETIMES(childs_question_withdrawn);
+    check_answer(task);
+    const bool failed = status && status->status.message && state == task::State::failed;
+    if (failed && text_of(*status->status.message) == "the agent was interrupted by a restart") {
+      SOMETIMES(failed_by_restart);
+    }
+    if (status && state == task::State::canceled && head.parent) check_cancel(head, state_before);
+  }
+  if (task.log.empty()) broken("a task without an event");
+  keys_[head.id.value] = head.key;
+  task.log.back().head = head;
+  if (before.key) check_attempt(before, head);
+  const bool waits = head.turn_state == task::TurnState::waiting;
+  if (waits && before.turn_state == task::TurnState::running) begun_to_wait.insert(head.key.value);
+  if (before.turn_state == task::TurnState::waiting && head.turn_state == task::TurnState::queued) {
+    SOMETIMES(waited_and_was_woken);
+    check_wake(before, head, one.committed);
+    if (std::exchange(task.waited_at_kill, false)) SOMETIMES(waited_across_a_kill);
+  }
+  unflushed_.insert(head.key.value);
 }
 
 // Only a restart makes another attempt of a turn: one that waited goes on in the next turn's first attempt,
@@ -302,6 +313,7 @@ void Model::check_speaker(const Task& task, const task::TaskHead& before, const 
 }
 
 void Model::flushed() {
+  gone_unflushed_.clear();
   for (const std::int64_t key : std::exchange(unflushed_, {})) {
     Task& task = tasks_[key];
     task.durable = std::ssize(task.log);
@@ -311,6 +323,10 @@ void Model::flushed() {
 
 void Model::lose_unflushed() {
   group_.clear();
+  for (const std::int64_t key : std::exchange(gone_unflushed_, {})) {
+    tasks_[key].gone = tasks_[key].erased = false;
+    SOMETIMES(removal_lost_with_the_power);
+  }
   for (const std::int64_t key : std::exchange(unflushed_, {})) {
     Task& task = tasks_[key];
     if (std::ssize(task.log) > task.durable) {

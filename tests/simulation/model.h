@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "fibers.h"
@@ -33,6 +34,8 @@ class Model {
     task::TaskHead durable_head;  // changes without an event count, too
     bool waited_at_kill = false;  // its turn, for children
     bool asked_at_kill = false;   // its caller
+    bool gone = false;            // removed, and that is committed; its log is what it had
+    bool erased = false;          // by an operator, webhooks that waited and all
     const task::TaskHead& head() const { return log.back().head; }
     task::State durable_state() const { return log[static_cast<std::size_t>(durable) - 1].state; }
   };
@@ -40,7 +43,9 @@ class Model {
   // The store's: a change was applied to the open group; the group is gone; it is committed; what was
   // committed is durable; power was lost.
   void applied(const store::Committed& committed, bool reopens);
-  void rolled_back() { group_.clear(); }
+  // A task was removed in the open group. `delivers`: a webhook of it waited.
+  void removed(task::TaskKey task, bool erases, bool delivers);
+  void rolled_back();
   void committed();
   void flushed();
   void lose_unflushed();
@@ -63,17 +68,26 @@ class Model {
   // What the task's status was just after this event, which must be durable.
   task::State state_at(task::TaskKey task, task::EventNumber event) const;
 
+  // Also of one that is gone.
   const Task& task(task::TaskKey key) const;
+  bool is_gone(task::TaskKey key) const { return task(key).gone; }
   task::TaskKey key_of(const std::string& id) const;
   const std::map<std::int64_t, Task>& tasks() const { return tasks_; }
   bool has_open_group() const { return !group_.empty(); }
   bool has_unflushed() const { return !unflushed_.empty(); }
+  bool has_unflushed_removal() const { return !gone_unflushed_.empty(); }
 
  private:
   struct Applied {
     store::Committed committed;
     bool reopens;
   };
+  struct Removed {
+    task::TaskKey task;
+    bool erases, delivers;
+  };
+  void commit(const Applied& one, std::set<std::int64_t>& begun_to_wait);
+  void commit(const Removed& one);
   void check_end(const Task& task, const task::Event& event, bool reopens) const;
   void check_attempt(const task::TaskHead& before, const task::TaskHead& head) const;
   void check_wake(const task::TaskHead& before, const task::TaskHead& head,
@@ -84,9 +98,10 @@ class Model {
 
   std::map<std::int64_t, Task> tasks_;
   std::map<std::string, task::TaskKey> keys_;  // by id; ids of callers' own are unique here
-  std::vector<Applied> group_;
+  std::vector<std::variant<Applied, Removed>> group_;
   std::set<std::int64_t> canceled_;   // by their callers
   std::set<std::int64_t> unflushed_;  // tasks with events that are not durable
+  std::set<std::int64_t> gone_unflushed_;
 };
 
 // The log of a task, for whoever looks into a violation.

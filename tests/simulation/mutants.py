@@ -43,6 +43,11 @@ MUTANTS = {
         ("task/apply.cpp", """  if (change.expected && *change.expected != head.version) {""",
          """  if (false) {"""),
     ],
+    # A task goes though a webhook of it waits.
+    "no_hold_for_webhooks": [
+        ("engine/retention.cpp", """        member.delivers || !task::is_terminal""", """        !task::is_terminal"""),
+        ("store/memory/memory_retention.cpp", """         (erases || !delivers);""", """         (erases || !delivers || true);"""),
+    ],
     # A repeated send is a new one.
     "no_dedup": [
         ("store/memory/memory_store.cpp", """  if (change.send &&

@@ -137,6 +137,7 @@ class PlanCheck {
       SOMETIMES(plan_child_refused);
       return;
     }
+    if (world_.model.is_gone(head_.key)) return;  // with its outcome
     const auto read = world_.store.read(head_.key, task::Depth{std::nullopt, true});
     if (!read) return fail("it cannot be read");
     const auto& sent = std::get<task::MessageAdded>(first_message().body).message;

@@ -60,6 +60,7 @@ void Process::build() {
   const Features& features = world_.features;
   store_.emplace(
       watched_, watched_, watched_.operators(), [this] { watched_.roll_back(); }, plan());
+  store_->set_retention(watched_);
   std::vector<agents::Agent> agents = make_agents(world_);
   std::ranges::move(make_plan_agents(world_), std::back_inserter(agents));
   catalogue_.emplace(std::move(agents));
@@ -72,8 +73,14 @@ void Process::build() {
   options.on_flush_failed = [this](const base::Error&) {
     world_.kill(world_.features.power_cuts && world_.random.chance(500));
   };
+  if (features.ages) {
+    options.retention.completed = options.retention.canceled = features.kept;
+    options.retention.failed = options.retention.rejected = features.kept;
+  }
+  options.retention.waiting = milliseconds(0);
   engine_.emplace(*store_, *store_, *store_, *catalogue_, world_.clock, options,
                   [this] { notifier_->wake(); });
+  engine_->set_retention(*store_);
   notify::NotifierOptions webhooks;
   webhooks.senders = 4;
   webhooks.retry.max = std::chrono::seconds(30);

@@ -89,6 +89,7 @@ void Receivers::check_all() const {
   for (const auto& [url, receiver] : receivers_) {
     if (!receiver.task || receiver.gone) continue;
     const Model::Task& task = world_.model.task(*receiver.task);
+    if (task.erased) continue;
     for (std::int64_t number = receiver.after + 1; number <= std::ssize(task.log); ++number) {
       const auto& body = task.log[static_cast<std::size_t>(number) - 1].body;
       if (task::webhook_hears(receiver.version, body) && !receiver.accepted.contains(number)) {

@@ -6,10 +6,13 @@
 
 #include "model.h"
 #include "store/memory/memory_store.h"
+#include "store/retention_store.h"
 
 namespace baton::simulation {
 
-class WatchedStore final : public store::TaskStore, public store::DeliveryStore {
+class WatchedStore final : public store::TaskStore,
+                           public store::DeliveryStore,
+                           public store::RetentionStore {
  public:
   template <class T>
   using Result = base::Result<T>;
@@ -33,6 +36,24 @@ class WatchedStore final : public store::TaskStore, public store::DeliveryStore 
   }
   Result<void> record(const store::DeliveryResult& result) override { return store_.record(result); }
   store::OperatorStore& operators() { return store_; }
+  Result<std::vector<store::Removed>> remove(const store::Removal& removal) override {
+    auto removed = store_.remove(removal);
+    if (!removed) return removed;
+    for (const store::Removed& one : *removed) {
+      store::DeliveryFilter waiting{store::DeliveryFilter::State::waiting, one.task, {}, {}};
+      model_.removed(one.task, removal.erases, !store_.deliveries(waiting, 0, 1)->lines.empty());
+    }
+    return removed;
+  }
+  Result<bool> tidy(std::int64_t spare_pages) override { return store_.tidy(spare_pages); }
+  Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override {
+    return store_.all_tasks(after, limit);
+  }
+  Result<task::TaskKey> last_made(base::Timestamp time) const override { return store_.last_made(time); }
+  Result<std::vector<store::TreeMember>> tree(task::TaskKey root, int most) const override {
+    return store_.tree(root, most);
+  }
+  bool kept_before() const override { return store_.kept_before(); }
   void roll_back() {
     store_.roll_back();
     model_.rolled_back();

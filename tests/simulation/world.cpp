@@ -51,6 +51,8 @@ Features::Features(Random& random, bool with_plans) {
   queue_max = static_cast<int>(flip() ? 100 : random.between(1, 6));
   pause = milliseconds(flip() ? 20 : 2'000);
   plans = flip() || with_plans;
+  ages = random.chance(400), erases = random.chance(400);
+  kept = milliseconds(random.between(100, 20'000));
 }
 
 World::World(std::uint64_t seed, std::int64_t steps, bool with_plans)
@@ -75,6 +77,7 @@ void World::run() {
     fibers.spawn([this, number] { std::make_unique<Client>(*this, number).release()->run(); });
   }
   fibers.spawn([this] { harm(); });
+  if (features.erases) fibers.spawn([this] { erase_some(); });
   while (fibers.steps() < steps_) {
     if (!fibers.step()) fibers.fail("nobody can run");
   }
@@ -105,6 +108,7 @@ void World::note_kill() const {
     if (task::is_waiting(task.head().state)) SOMETIMES(killed_with_a_task_waiting);
   }
   if (model.has_unflushed()) SOMETIMES(killed_with_committed_unflushed);
+  if (model.has_unflushed_removal()) SOMETIMES(killed_with_a_removal_unflushed);
   if (model.has_open_group()) SOMETIMES(killed_with_a_group_open);
   if (process_->recovers()) SOMETIMES(killed_while_recovering);
   note_plans_killed(model);
@@ -154,6 +158,29 @@ void World::harm() {
       process_->stop();
     }
     if (what > 3 && what < 6 && features.full_disk) disk_is_full = !disk_is_full;
+  }
+}
+
+// An operator, who deletes what has ended and tries what has not.
+void World::erase_some() {
+  using Erased = base::Result<engine::Erasure::Erased>;
+  while (!calm_) {
+    fibers.sleep(milliseconds(random.below(2'000)));
+    std::vector<task::TaskKey> roots;
+    for (const auto& [key, task] : model.tasks()) {
+      if (!task.gone && !task.head().parent) roots.push_back({key});
+    }
+    if (calm_ || roots.empty() || up() == nullptr) continue;
+    const task::TaskKey key = random.pick(roots);
+    // Not answered by a process that drains meanwhile.
+    call<bool>(*this, "erase", [this, key](Process& process, const std::function<void(bool)>& done) {
+      const engine::Actor olga{"olga", "asked for", {}};
+      process.engine().erasure()->erase_task(key, olga, [this, key](const Erased& erased) {
+        if (!erased) SOMETIMES(erasure_refused);
+        if (erased && erased->left == 0 && !model.is_gone(key)) fibers.fail("an erased task is there");
+      });
+      done(true);
+    });
   }
 }
 
@@ -230,10 +257,26 @@ void World::answer(const task::TaskHead& plan) {
   });
 }
 
+// Nothing of the task is left but its sends.
+void World::check_gone(task::TaskKey key) {
+  const task::TaskHead& head = model.task(key).head();
+  const auto events = store.events(key, {}, 1);
+  const auto configs = store.configs(key);
+  const auto deliveries = store.deliveries({store::DeliveryFilter::State::open, key, {}, {}}, 0, 1);
+  const bool is_there = store.row(key) || store.find({head.caller, head.agent, head.id}) || store.line(key) ||
+                        (events && !events->empty()) || (configs && !configs->empty()) ||
+                        !deliveries->lines.empty();
+  if (is_there) fibers.fail("something is left of task " + std::to_string(key.value) + ", which is gone");
+}
+
 // The store has what the model has.
 void World::check_store() {
   std::map<std::string, std::int64_t> sends;
   for (const auto& [key, task] : model.tasks()) {
+    if (task.gone) {
+      check_gone({key});
+      continue;
+    }
     const auto events = store.events({key}, {}, 1 << 20);
     if (!events || events->size() != task.log.size())
       fibers.fail("the store has lost events of task " + std::to_string(key));

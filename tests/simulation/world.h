@@ -5,6 +5,7 @@
 // drawing, is the whole state: the same seed gives the same trace.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,8 @@ struct Features {
   bool hangs, ignores_cancel, speaks_late, asks, delegates, waits, breaks_off;
   bool repeats, cancels, follows, lists, webhooks, reopens, messages;
   bool plans;
+  bool ages, erases;
+  std::chrono::milliseconds kept;  // how long tasks are kept after their end
   int refused, internal, late, hook_failures;
   int clients, slots, concurrency, queue_max;
   Time pause;  // the longest a client waits between two calls
@@ -75,10 +78,12 @@ class World {
  private:
   void note_kill() const;
   void harm();
+  void erase_some();
   void close();
   bool is_over();
   bool all_tasks_end();
   void answer(const task::TaskHead& plan);
+  void check_gone(task::TaskKey key);
   void check_store();
 
   const std::int64_t steps_;

@@ -54,6 +54,7 @@ void EngineBench::build() {
   catalogue_ = std::make_unique<agents::Catalogue>(std::move(all));
   engine_ = std::make_unique<engine::Engine>(*store_, *store_, *store_, *catalogue_, clock_, options_.engine,
                                              [] {});
+  if (options_.retention) engine_->set_retention(*store_);
   const auto started = engine_->start();
   if (!started) throw std::runtime_error(started.error().for_log);
 }

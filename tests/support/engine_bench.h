@@ -21,6 +21,7 @@ class EngineBench {
   struct Options {
     engine::EngineOptions engine = short_drain();
     agents::AgentSettings settings;
+    bool retention = false;  // as Engine::set_retention
   };
 
   EngineBench() : EngineBench(Options{}) {}

@@ -17,6 +17,11 @@ CommandExecutor::~CommandExecutor() {
   if (workers_ != nullptr) facts_->host.post([workers = workers_] { workers->shut_down(); });
 }
 
+void CommandExecutor::scale(int workers, int concurrency) {
+  if (workers_ == nullptr) return;
+  facts_->host.post([group = workers_, workers, concurrency] { group->scale(workers, concurrency); });
+}
+
 void CommandExecutor::retire() {
   if (workers_ != nullptr) facts_->host.post([workers = workers_] { workers->end_when_idle(); });
 }

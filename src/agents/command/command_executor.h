@@ -27,6 +27,7 @@ class CommandExecutor final : public Executor {
   ~CommandExecutor() override;
 
   std::unique_ptr<Execution> start(Turn turn, std::shared_ptr<TurnSink> sink) override;
+  void scale(int workers, int concurrency) override;
   void retire() override;
 
   std::vector<std::string> error_lines() const override;

@@ -1,6 +1,7 @@
 #include "agents/command/worker_group.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/log.h"
@@ -13,13 +14,17 @@ constexpr std::chrono::milliseconds kDelayMax{30'000};
 // A turn fails when so many workers have died before they had taken it.
 constexpr int kLostMax = 3;
 
+std::size_t turns_of_each(int workers, int concurrency) {
+  return static_cast<std::size_t>(std::max(1, (concurrency + workers - 1) / workers));
+}
+
 }  // namespace
 
 WorkerGroup::WorkerGroup(std::shared_ptr<const LaunchFacts> facts)
     : facts_(std::move(facts)),
-      turns_max_(static_cast<std::size_t>(std::max(
-          1, (facts_->settings.concurrency + facts_->settings.workers - 1) / facts_->settings.workers))),
-      slots_(static_cast<std::size_t>(facts_->settings.workers)) {}
+      turns_max_(turns_of_each(facts_->settings.workers, facts_->settings.concurrency)),
+      workers_(static_cast<std::size_t>(facts_->settings.workers)),
+      slots_(workers_) {}
 
 void WorkerGroup::add(std::shared_ptr<WorkerTurn> turn) {
   if (shut_down_) return turn->output_.fail("the agent is being shut down");
@@ -32,6 +37,13 @@ void WorkerGroup::remove(const WorkerTurn& turn) {
 }
 
 void WorkerGroup::pump() {
+  give_turns();
+  const bool ends_some = (ends_when_idle_ && waiting_.empty()) || slots_.size() > workers_;
+  // Posted, because a worker may be the caller.
+  if (ends_some && !shut_down_) facts_->host.post([self = shared_from_this()] { self->end_idle(); });
+}
+
+void WorkerGroup::give_turns() {
   while (!waiting_.empty() && !shut_down_) {
     const std::shared_ptr<WorkerTurn> turn = waiting_.front();
     const std::shared_ptr<Worker> worker = pick(*turn);
@@ -46,15 +58,12 @@ void WorkerGroup::pump() {
     waiting_.pop_front();
     worker->give(turn);
   }
-  // Posted, because a worker may be the caller.
-  if (ends_when_idle_ && !shut_down_)
-    facts_->host.post([self = shared_from_this()] { self->end_when_idle(); });
 }
 
 // The worker for this turn, started if need be; null: none has room. Fails the turn if none can be started.
 std::shared_ptr<Worker> WorkerGroup::pick(WorkerTurn& turn) {
   std::shared_ptr<Worker> least;
-  for (const Slot& slot : slots_) {
+  for (const Slot& slot : std::span(slots_).first(workers_)) {
     // A worker may have the same id: an earlier attempt was let go and is still ending there.
     if (slot.worker == nullptr || !slot.worker->accepting() || slot.worker->has(turn.id_)) continue;
     const auto weight = [](const Worker& worker) { return std::pair(worker.suspect(), worker.load()); };
@@ -70,15 +79,15 @@ std::shared_ptr<Worker> WorkerGroup::pick(WorkerTurn& turn) {
 
 // Whether one more process may run now.
 bool WorkerGroup::may_start() const {
-  const auto running =
-      std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.worker != nullptr; });
-  return static_cast<std::size_t>(running) + retired_.size() < 2 * slots_.size();
+  const auto running = std::ranges::count_if(std::span(slots_).first(workers_),
+                                             [](const Slot& slot) { return slot.worker != nullptr; });
+  return static_cast<std::size_t>(running) + retired_.size() < 2 * workers_;
 }
 
 // Null if there is no room for one now.
 base::Result<std::shared_ptr<Worker>> WorkerGroup::start_worker() {
   const TimePoint now = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < slots_.size() && may_start(); ++i) {
+  for (std::size_t i = 0; i < workers_ && may_start(); ++i) {
     if (slots_[i].worker != nullptr || slots_[i].not_before > now) continue;
     auto worker = std::make_shared<Worker>(shared_from_this(), i);
     if (auto launched = worker->launch(); !launched) {
@@ -96,7 +105,7 @@ base::Result<std::shared_ptr<Worker>> WorkerGroup::start_worker() {
 // A turn that leaves calls `pump` by its end.
 void WorkerGroup::make_room() {
   if (facts_->settings.recovery == AgentSettings::Recovery::fail) return;
-  for (const Slot& slot : slots_) {
+  for (const Slot& slot : std::span(slots_).first(workers_)) {
     const auto again = slot.worker == nullptr ? std::nullopt : slot.worker->make_room();
     if (!again || std::exchange(room_timer_set_, true)) continue;
     const auto delay =
@@ -112,7 +121,7 @@ void WorkerGroup::make_room() {
 
 void WorkerGroup::wait_for_slot() {
   TimePoint earliest = TimePoint::max();
-  for (const Slot& slot : slots_) {
+  for (const Slot& slot : std::span(slots_).first(workers_)) {
     if (slot.worker == nullptr) earliest = std::min(earliest, slot.not_before);
   }
   // None: all workers are full or ending. The end of a turn or of a worker will call `pump`.
@@ -132,9 +141,10 @@ void WorkerGroup::on_retired(const std::shared_ptr<Worker>& worker) {
   if (shut_down_ || slot.worker != worker) return;
   slot.worker = nullptr;
   retired_.push_back(worker);
-  if (retired_.size() > slots_.size()) {
+  if (retired_.size() > workers_) {
     retired_.front()->kill_for_one("its worker was ended to make room, as another turn of it did not stop");
   }
+  if (worker->slot() >= workers_) return pump();
   // If the replacement cannot be started now, the next turn tries again and reports why.
   if (const auto started = start_worker(); !started) {
     base::log_warn({{"agent", facts_->agent.value}}, "no replacement for worker={}: {}", worker->slot(),
@@ -145,6 +155,7 @@ void WorkerGroup::on_retired(const std::shared_ptr<Worker>& worker) {
 
 void WorkerGroup::on_worker_gone(const Worker& worker) {
   std::erase_if(retired_, [&](const auto& one) { return one.get() == &worker; });
+  if (worker.slot() >= slots_.size()) return;
   Slot& slot = slots_[worker.slot()];
   if (slot.worker.get() == &worker) {
     slot.worker = nullptr;
@@ -160,13 +171,27 @@ bool WorkerGroup::add_again(const std::shared_ptr<WorkerTurn>& turn) {
   return true;
 }
 
+void WorkerGroup::scale(int workers, int concurrency) {
+  turns_max_ = turns_of_each(workers, concurrency);
+  workers_ = static_cast<std::size_t>(workers);
+  if (slots_.size() < workers_) slots_.resize(workers_);
+  pump();
+}
+
 void WorkerGroup::end_when_idle() {
   ends_when_idle_ = true;
-  if (!waiting_.empty()) return;
-  for (const Slot& slot : slots_) {
-    const std::shared_ptr<Worker> worker = slot.worker;
-    if (worker != nullptr && worker->load() == 0) worker->kill("the agent's card was changed");
+  end_idle();
+}
+
+// Ends the workers without a turn that are not to take another one.
+void WorkerGroup::end_idle() {
+  const bool ends_all = ends_when_idle_ && waiting_.empty();
+  for (std::size_t i = ends_all ? 0 : workers_; i < slots_.size(); ++i) {
+    const std::shared_ptr<Worker> worker = slots_[i].worker;
+    if (worker == nullptr || worker->load() > 0) continue;
+    worker->kill(ends_when_idle_ ? "the agent's card was changed" : "the agent has fewer workers now");
   }
+  while (slots_.size() > workers_ && slots_.back().worker == nullptr) slots_.pop_back();
 }
 
 void WorkerGroup::shut_down() {

@@ -6,7 +6,8 @@
 // room, a turn that only waits for its children makes some, unless its work must not be done twice. The
 // engine bounds the number of turns (concurrency). A retired worker is replaced at once. Workers and retired
 // ones together are at most twice the agent's `workers`; if more than `workers` are retired, the one retired
-// first is killed. Threads: the host's only.
+// first is killed. Scaling changes `workers`: those that are too many take no further turns, and end once
+// they have none. Threads: the host's only.
 #pragma once
 
 #include <chrono>
@@ -34,6 +35,8 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   void on_worker_gone(const Worker& worker);
   // Queues a turn that its worker had not taken. False: too many workers have died with it, or all shut down.
   bool add_again(const std::shared_ptr<WorkerTurn>& turn);
+  // Has at most so many workers from now on, for so many turns in all.
+  void scale(int workers, int concurrency);
   // Ends each worker once it has no turn.
   void end_when_idle();
   // The executor is gone: ends all workers.
@@ -47,6 +50,8 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
     TimePoint not_before{};
   };
 
+  void give_turns();
+  void end_idle();
   std::shared_ptr<Worker> pick(WorkerTurn& turn);
   base::Result<std::shared_ptr<Worker>> start_worker();
   bool may_start() const;
@@ -54,9 +59,10 @@ class WorkerGroup : public std::enable_shared_from_this<WorkerGroup> {
   void make_room();
 
   const std::shared_ptr<const LaunchFacts> facts_;  // shared with the executor
-  const std::size_t turns_max_;                     // for each worker
-  std::vector<Slot> slots_;
-  std::vector<std::shared_ptr<Worker>> retired_;  // oldest first; shared with their processes
+  std::size_t turns_max_;                           // for each worker
+  std::size_t workers_;                             // as many slots are used
+  std::vector<Slot> slots_;                         // at least `workers_`; the rest empties
+  std::vector<std::shared_ptr<Worker>> retired_;    // oldest first; shared with their processes
   std::deque<std::shared_ptr<WorkerTurn>> waiting_;
   bool timer_set_ = false;
   bool room_timer_set_ = false;

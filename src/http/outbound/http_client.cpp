@@ -53,8 +53,8 @@ bool is_reserved_header(std::string_view name) {
 }
 
 base::Result<void> check(const HttpRequest& request) {
-  if (request.method != "GET" && request.method != "POST") {
-    return fail(ErrorCode::invalid_argument, "only GET and POST requests are made");
+  if (request.method != "GET" && request.method != "POST" && request.method != "DELETE") {
+    return fail(ErrorCode::invalid_argument, "only GET, POST and DELETE requests are made");
   }
   if (!is_header_value(request.content_type)) {
     return fail(ErrorCode::invalid_argument, "the content type has characters that do not belong there");

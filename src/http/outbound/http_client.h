@@ -32,7 +32,7 @@ std::string origin_of(const Url& url);
 base::Result<Url> parse_url(std::string_view text);
 
 struct HttpRequest {
-  std::string method = "POST";  // GET or POST
+  std::string method = "POST";  // GET, POST or DELETE
   std::string url;
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;

@@ -1,4 +1,4 @@
-// Agents: how they are, what they do; pausing and resuming.
+// Agents: how they are, what they do; pausing, resuming and scaling.
 import { agents, post } from "./api.js";
 import { nothing, number, state } from "./bits.js";
 import { words } from "./content.js";
@@ -77,6 +77,7 @@ class Agents extends Page {
         h("span", { class: "mark" }, row.kind),
         row.default ? h("span", { class: "mark" }, "default") : null,
         row.paused ? state("paused") : null,
+        row.scaled ? h("span", { class: "mark" }, "scaled") : null,
         row.hasPlan ? h("a", { href: url(`plans/${row.name}`) }, "plan") : null,
       ),
       h(
@@ -117,7 +118,32 @@ class Agents extends Page {
           : "Running turns go on to their end; new ones wait in the queue. It stays paused after a restart.",
       ),
     );
-    return h("div", { class: "buttons" }, pause);
+    const scale = h("button", { type: "button" }, "Scale…");
+    scale.addEventListener("click", () => this.scale(row));
+    return h("div", { class: "buttons" }, pause, scale);
+  }
+
+  /** @param {AgentRow} row */
+  async scale(row) {
+    /** @type {Record<string, HTMLInputElement>} */
+    const inputs = {};
+    const field = (/** @type {string} */ name, /** @type {string} */ label, /** @type {number} */ value) => {
+      const input = h("input", { type: "number", min: 0, id: `scale-${name}`, value: String(value), required: true });
+      inputs[name] = input;
+      return [h("label", { for: input.id }, label), input];
+    };
+    const more = [
+      ...(row.workers === undefined ? [] : field("workers", "Processes", row.workers)),
+      ...field("concurrency", "Turns at once", row.concurrency),
+    ];
+    const act = (/** @type {string} */ reason) => {
+      const wanted = Object.entries(inputs).map(([name, input]) => [name, Number(input.value)]);
+      return post(`/agents/${encodeURIComponent(row.name)}/scale`, { ...Object.fromEntries(wanted), reason });
+    };
+    const about = "0: as its card says. Running turns finish first. It stays so after a restart.";
+    if (!(await confirmed({ title: `Scale ${row.name}`, words: about, verb: "Scale", more, act }))) return;
+    toast(`${row.name} is scaled.`);
+    this.attempt(() => this.refresh());
   }
 
   /**

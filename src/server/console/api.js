@@ -35,18 +35,18 @@ import { frames } from "./sse.js";
  * @typedef {{completed: number, failed: number, canceled: number, rejected: number}} Ended
  * @typedef {{
  *   name: string, title: string, kind: string, paused?: boolean, default?: boolean, workers?: number,
- *   concurrency: number, running: number, queued: number, ended: Ended, turnSeconds?: {p50: number, p99: number},
+ *   concurrency: number, scaled?: boolean, running: number, queued: number, ended: Ended, turnSeconds?: {p50: number, p99: number},
  *   errorRate?: number, tokens: number, stderr: string[], hasPlan?: boolean
  * }} AgentRow
  * @typedef {{at: string, agents: AgentRow[], leftOut: {folder: string, report: string}[]}} Agents
- * @typedef {{actor: string, role: string, version: string, at: string}} Me
+ * @typedef {{actor: string, role: string, version: string, at: string, grpc?: boolean}} Me
  * @typedef {{
  *   key: string, at: string, actor: string, action: string, task?: string, taskId?: string, agent?: string,
  *   caller?: string, reason?: string, detail?: string, outcome: string
  * }} AuditRow
  * @typedef {{at: string, rows: AuditRow[], next?: string}} AuditPage
  * @typedef {{
- *   id: string, agent: string, caller: string, text: string, missed: string, nextAt?: string, lastTask?: TaskRow
+ *   id: string, agent: string, caller: string, text: string, cron: string, timezone: string, missed: string, nextAt?: string, lastTask?: TaskRow
  * }} ScheduleRow
  * @typedef {{
  *   at: string, startedAt: string, version: string, storeWritable: boolean,

@@ -47,7 +47,6 @@ std::string file_of(std::string_view path) {
 
 http::Reply with_protection(http::Reply reply) {
   reply.headers.emplace_back("Content-Security-Policy", kPolicy);
-  reply.headers.emplace_back("X-Content-Type-Options", "nosniff");
   reply.headers.emplace_back("X-Frame-Options", "DENY");
   reply.headers.emplace_back("Referrer-Policy", "no-referrer");
   reply.headers.emplace_back("Cross-Origin-Opener-Policy", "same-origin");

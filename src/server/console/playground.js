@@ -1,10 +1,10 @@
 // Talking to an agent over a chosen protocol, with the raw traffic beside the conversation.
-import { agents, authorization } from "./api.js";
+import { agents, authorization, me } from "./api.js";
 import { state } from "./bits.js";
 import { json } from "./content.js";
 import { append, fill, h, say, visible } from "./dom.js";
 import { Page, told } from "./page.js";
-import { protocols } from "./protocols.js";
+import { grpc, protocols as ofBrowsers } from "./protocols.js";
 import { go, url } from "./router.js";
 import { frames } from "./sse.js";
 
@@ -14,7 +14,8 @@ class Playground extends Page {
   constructor() {
     super();
     this.agent = h("select", { name: "agent", "data-find": "" });
-    this.protocol = h("select", { name: "protocol" }, ...protocols.map(({ name }) => h("option", null, name)));
+    this.protocols = ofBrowsers;
+    this.protocol = h("select", { name: "protocol" });
     this.talked = h("div", { class: "talked", role: "log", "aria-label": "Conversation", tabIndex: 0 });
     this.traffic = h("ol", { class: "traffic", "aria-label": "Raw traffic", tabIndex: 0 });
     this.words = h("textarea", { rows: 2, required: true, "aria-label": "Message", placeholder: "Say something" });
@@ -67,7 +68,9 @@ class Playground extends Page {
       ),
     );
     this.attempt(async () => {
-      const { agents: all } = await agents(this.signal);
+      const [{ agents: all }, who] = await Promise.all([agents(this.signal), me(this.signal)]);
+      if (who.grpc) this.protocols = [...ofBrowsers, grpc];
+      fill(this.protocol, ...this.protocols.map(({ name }) => h("option", null, name)));
       fill(this.agent, ...all.map(({ name }) => h("option", null, name)));
       this.routed();
     });
@@ -97,9 +100,10 @@ class Playground extends Page {
 
   async saySomething() {
     const text = this.words.value;
-    const protocol = protocols[this.protocol.selectedIndex];
-    const { path, headers, body } = protocol.send(text, this.talk);
-    const to = `/agents/${encodeURIComponent(this.agent.value)}${path}`;
+    const protocol = this.protocols[this.protocol.selectedIndex];
+    const { path, headers, body, relayed } = protocol.send(text, this.talk);
+    const to = relayed ? path : `/agents/${encodeURIComponent(this.agent.value)}${path}`;
+    if (relayed) body.agent = this.agent.value;
     this.words.value = "";
     this.bubble("mine", text);
     const answer = this.bubble("theirs", "");

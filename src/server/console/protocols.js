@@ -1,10 +1,11 @@
 // The protocols that the playground speaks: what is sent for a text, and what is shown of what comes back.
-// gRPC is not among them, as browsers cannot speak it.
+// gRPC goes by way of the operator API, as browsers cannot speak it.
 import { newId } from "./bits.js";
 
 /**
  * @typedef {{context: string, task: string, ask: string, turns: any[]}} Talk what goes on from one turn to the next
- * @typedef {{path: string, headers?: Record<string, string>, body: any}} Sent
+ * @typedef {{path: string, headers?: Record<string, string>, body: any, relayed?: boolean}} Sent `relayed`: by the
+ *   operator API, which has the message sent to the agent
  * @typedef {{text?: string, whole?: boolean, note?: string}} Heard `whole`: replaces what was heard so far
  * @typedef {{name: string, send: (text: string, talk: Talk) => Sent, hear: (frame: any, talk: Talk) => Heard}} Protocol
  */
@@ -206,5 +207,21 @@ const others = [
     hear: hearAgentApi,
   },
 ];
+
+/** The frames are the messages of the call, as /operate/v1/playground/grpc tells of them.
+ * @type {Protocol} */
+export const grpc = {
+  name: "A2A 1.0, gRPC",
+  send: (text, talk) => ({
+    path: "/operate/v1/playground/grpc",
+    body: { message: message(text, talk, {}, "ROLE_USER") },
+    relayed: true,
+  }),
+  hear: (frame, talk) => {
+    if (frame.way === "received") return hearA2a(frame.message, talk);
+    const status = frame.status?.status ?? "OK";
+    return status === "OK" ? {} : { note: `error ${status}: ${frame.status.message ?? ""}` };
+  },
+};
 
 export const protocols = [...a2a, agUi, agKit, ...others];

@@ -18,6 +18,7 @@ function line(row) {
     h(
       "span",
       { class: "c-marks" },
+      h("span", { class: "mark" }, `${row.cron} ${row.timezone}`),
       h("span", { class: "mark" }, "next ", row.nextAt ? when(row.nextAt) : "never"),
       h("span", { class: "mark" }, `missed: ${row.missed}`),
     ),

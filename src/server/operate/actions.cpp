@@ -90,18 +90,27 @@ base::Result<task::Message> read_answer(const ActionBody& body) {
 }
 
 template <class Act>
-void switch_agent(const CallPtr& call, Act&& act) {
-  const auto body = ActionBody::read(*call, {});
+void switch_agent(const CallPtr& call, const std::vector<std::string_view>& members, Act&& act) {
+  const auto body = ActionBody::read(*call, members);
   if (!body) return answer(call, fail(body.error()));
   const auto& agents = call->facts.services.catalogue.all();
   const bool is_known = std::ranges::any_of(
       agents, [&](const agents::Agent* agent) { return agent->name.value == call->place; });
   if (!is_known) return answer(call, fail(ErrorCode::not_found, "there is no such agent"));
-  act(task::AgentName{call->place}, body->actor(), [call](base::Result<void> done) {
+  act(task::AgentName{call->place}, *body, [call](base::Result<void> done) {
     if (!done) return answer(call, fail(std::move(done.error())));
     const bool taken = call->facts.services.readers.try_submit([call] { answer(call, agent_answer(call)); });
     if (!taken) answer(call, fail(ErrorCode::unavailable, "it is done, but cannot be shown now"));
   });
+}
+
+// Nothing if the member is absent. Its bounds are the engine's.
+base::Result<std::optional<int>> count_in(const ActionBody& body, std::string_view member) {
+  const json::Value given = body[member];
+  if (given.absent()) return std::optional<int>();
+  const auto number = given.integer();
+  if (number && std::in_range<int>(*number)) return std::optional(static_cast<int>(*number));
+  return fail(ErrorCode::invalid_argument, std::string(member) + ": must be a whole number");
 }
 
 // `done` of an action on a delivery.
@@ -155,15 +164,25 @@ void skip_delivery(const CallPtr& call) {
 }
 
 void pause_agent(const CallPtr& call) {
-  switch_agent(call, [&](const task::AgentName& agent, engine::Actor actor, auto done) {
-    call->facts.actions.pause(agent, std::move(actor), std::move(done));
+  switch_agent(call, {}, [&](const task::AgentName& agent, const ActionBody& body, auto done) {
+    call->facts.actions.pause(agent, body.actor(), std::move(done));
   });
 }
 
 void resume_agent(const CallPtr& call) {
-  switch_agent(call, [&](const task::AgentName& agent, engine::Actor actor, auto done) {
-    call->facts.actions.resume(agent, std::move(actor), std::move(done));
+  switch_agent(call, {}, [&](const task::AgentName& agent, const ActionBody& body, auto done) {
+    call->facts.actions.resume(agent, body.actor(), std::move(done));
   });
+}
+
+void scale_agent(const CallPtr& call) {
+  switch_agent(call, {"workers", "concurrency"},
+               [&](const task::AgentName& agent, const ActionBody& body, auto done) {
+                 const auto workers = count_in(body, "workers"), concurrency = count_in(body, "concurrency");
+                 if (!workers) return done(fail(workers.error()));
+                 if (!concurrency) return done(fail(concurrency.error()));
+                 call->facts.actions.scale(agent, {*workers, *concurrency}, body.actor(), std::move(done));
+               });
 }
 
 }  // namespace baton::server::operate

@@ -55,10 +55,11 @@ void write_turn_figures(Writer& out, const engine::AgentTurns& turns) {
 base::Result<AgentRows> AgentRows::read(const Facts& facts) {
   AgentRows rows;
   rows.default_ = facts.services.catalogue.default_agent();
-  const auto controls = facts.store.agent_controls();
-  if (!controls) return base::fail(controls.error());
-  for (const store::AgentControl& control : *controls) {
-    if (control.paused) rows.paused_.insert(control.agent.value);
+  auto controls = facts.store.agent_controls();
+  if (!controls) return base::fail(std::move(controls.error()));
+  for (store::AgentControl& control : *controls) {
+    std::string name = control.agent.value;
+    rows.controls_.emplace(std::move(name), std::move(control));
   }
   for (engine::AgentTurns& turns : facts.services.engine.agent_turns()) {
     std::string name = turns.agent;
@@ -70,15 +71,17 @@ base::Result<AgentRows> AgentRows::read(const Facts& facts) {
 void AgentRows::write(Writer& out, const agents::Agent& agent) const {
   const agents::AgentSettings& settings = agent.settings;
   const auto known = turns_.find(agent.name.value);
+  const auto switched = controls_.find(agent.name.value);
+  const store::AgentControl control = switched == controls_.end() ? store::AgentControl() : switched->second;
   out.object([&] {
     out.member("name", agent.name.value).member("title", agent.shown_card()->name);
     out.member("kind", kind_name(settings.executor));
-    if (paused_.contains(agent.name.value)) out.member("paused", true);
+    if (control.paused) out.member("paused", true);
     if (&agent == default_) out.member("default", true);
-    const bool has_workers =
-        settings.executor == AgentKind::command && settings.mode == agents::AgentSettings::Mode::worker;
-    if (has_workers) out.member("workers", settings.workers);
-    out.member("concurrency", settings.concurrency);
+    if (settings.keeps_workers())
+      out.member("workers", control.workers > 0 ? control.workers : settings.workers);
+    out.member("concurrency", control.concurrency > 0 ? control.concurrency : settings.concurrency);
+    if (control.workers > 0 || control.concurrency > 0) out.member("scaled", true);
     write_turn_figures(out, known == turns_.end() ? engine::AgentTurns() : known->second);
     out.key("stderr").strings(agent.executor ? agent.executor->error_lines() : std::vector<std::string>());
     if (settings.plan) out.member("hasPlan", true);

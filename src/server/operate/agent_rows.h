@@ -4,7 +4,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 
 #include "json/writer.h"
@@ -20,7 +19,7 @@ class AgentRows {
 
  private:
   const agents::Agent* default_ = nullptr;
-  std::set<std::string> paused_;
+  std::map<std::string, store::AgentControl> controls_;
   std::map<std::string, engine::AgentTurns> turns_;
 };
 

@@ -19,6 +19,7 @@ void write_schedule(Writer& out, const Facts& facts, const agents::Agent& agent,
   out.object([&] {
     out.member("id", schedule.name).member("agent", agent.name.value);
     out.member("caller", schedule.caller.value).member("text", schedule.text);
+    out.member("cron", schedule.cron_text).member("timezone", schedule.zone_name);
     out.member("missed", kMissed[static_cast<std::size_t>(schedule.missed)]);
     if (const auto next = schedule.cron.next(now, schedule.zone)) {
       out.member("nextAt", base::to_rfc3339(*next));

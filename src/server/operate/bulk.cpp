@@ -23,7 +23,8 @@ struct Named {
   BulkAction action;
 };
 constexpr std::array kActions{Named{"cancel", BulkAction::cancel}, Named{"retry", BulkAction::retry},
-                              Named{"requeue", BulkAction::requeue}, Named{"resend", BulkAction::resend}};
+                              Named{"requeue", BulkAction::requeue}, Named{"resend", BulkAction::resend},
+                              Named{"delete", BulkAction::erase}};
 
 base::Result<BulkAction> read_action(json::Value given) {
   std::vector<std::string> names;

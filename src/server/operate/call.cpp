@@ -65,7 +65,7 @@ http::Reply error_of(int status, std::string_view code, std::string_view message
 http::Reply json_reply(std::string body, int status) {
   http::Reply reply;
   reply.status = status;
-  reply.headers = {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}};
+  reply.headers = {{"Cache-Control", "no-store"}};
   reply.body = std::move(body);
   return reply;
 }

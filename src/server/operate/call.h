@@ -15,6 +15,7 @@
 #include "engine/operator_actions.h"
 #include "json/document.h"
 #include "server/access.h"
+#include "server/operate/grpc_relay.h"
 #include "server/operate/query.h"
 #include "server/services.h"
 
@@ -31,6 +32,7 @@ struct Facts {
   std::string version;  // of the program
   base::Timestamp started{};
   std::function<http::Counts()> http_counts;  // of the callers' listener; may be empty
+  GrpcRelay grpc = {};                        // empty: this server speaks no gRPC
 };
 
 struct Call {

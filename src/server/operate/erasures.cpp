@@ -43,7 +43,7 @@ void erase_task(const CallPtr& call) {
 void erase_context(const CallPtr& call) {
   Query query(call->request().query);
   const task::AgentName agent{query.text("agent")};
-  const task::Caller caller{query.text("caller")};
+  const task::Caller caller = read_caller(query);
   const task::ContextId context{query.text("context")};
   if (agent.empty() || caller.empty() || context.empty())
     query.wrong("context", "needs its agent, caller and context");

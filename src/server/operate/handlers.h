@@ -31,11 +31,15 @@ void resend_delivery(const CallPtr& call);
 void skip_delivery(const CallPtr& call);
 void pause_agent(const CallPtr& call);
 void resume_agent(const CallPtr& call);
+void scale_agent(const CallPtr& call);
 
 // ---- What they delete (erasures.cpp).
 void erase_task(const CallPtr& call);
 void erase_context(const CallPtr& call);
 void erase_caller(const CallPtr& call);
+
+// ---- What pages cannot do by themselves (playground.cpp).
+void relay_grpc(const CallPtr& call);
 
 // ---- Deliveries, the audit, bulk jobs (records.cpp, bulk.cpp).
 void list_deliveries(const CallPtr& call);

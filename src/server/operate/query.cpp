@@ -16,9 +16,9 @@ using base::fail;
 constexpr std::size_t kTextMax = 1'000;
 constexpr std::int64_t kAgeMax = std::int64_t{100} * 366 * 86'400;
 
-constexpr std::array<std::string_view, 12> kFilter{"state",     "turn",         "agent",       "caller",
-                                                   "context",   "parent",       "roots",       "schedule",
-                                                   "age_min_s", "attempts_min", "undelivered", "error"};
+constexpr std::array<std::string_view, 13> kFilter{
+    "state", "turn",     "agent",     "caller",       "tenant",      "context", "parent",
+    "roots", "schedule", "age_min_s", "attempts_min", "undelivered", "error"};
 
 struct Turn {
   std::string_view name;
@@ -119,6 +119,12 @@ base::Result<void> Query::checked() const {
   return {};
 }
 
+task::Caller read_caller(Query& query) {
+  std::string caller = query.text("caller"), tenant = query.text("tenant");
+  if (!tenant.empty() && caller.empty()) query.wrong("tenant", "needs its caller");
+  return {tenant.empty() ? std::move(caller) : tenant + task::kTenantEnd + caller};
+}
+
 store::TaskFilter read_filter(Query& query, base::Timestamp now) {
   store::TaskFilter filter;
   for (const std::string& name : query.list("state")) {
@@ -141,7 +147,7 @@ store::TaskFilter read_filter(Query& query, base::Timestamp now) {
   }
   if (!filter.turns.empty()) filter.unfinished = true;
   filter.agent.value = query.text("agent");
-  filter.caller.value = query.text("caller");
+  filter.caller = read_caller(query);
   filter.context.value = query.text("context");
   filter.parent = {query.key("parent")};
   filter.roots = query.choice("roots", {"", "0", "1"}) == "1";

@@ -48,6 +48,8 @@ class Query {
   std::string problem_;
 };
 
+// The caller that `caller` names: with all its tenants, or within the one that `tenant` names.
+task::Caller read_caller(Query& query);
 // The filter of a list, of its query.
 store::TaskFilter read_filter(Query& query, base::Timestamp now);
 // The same filter as an object of JSON, as parameters.

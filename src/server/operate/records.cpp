@@ -45,7 +45,7 @@ void list_deliveries(const CallPtr& call) {
   if (!state.empty()) filter.state = state == "waiting" ? Which::waiting : Which::given_up;
   filter.task = {query.key("task")};
   filter.agent.value = query.text("agent");
-  filter.caller.value = query.text("caller");
+  filter.caller = read_caller(query);
   const Page page = read_page(query);
   if (const auto good = query.checked(); !good) return answer(call, fail(good.error()));
   const auto found = call->facts.store.deliveries(filter, page.before, page.limit);

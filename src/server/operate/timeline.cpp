@@ -96,7 +96,7 @@ void stream(const CallPtr& call, const task::TaskHead& head) {
     return true;
   };
   call->exchange->open_stream(
-      {{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}},
+      {{"Cache-Control", "no-store"}},
       [call, start = std::move(start)](http::Waker waker) mutable -> std::unique_ptr<http::StreamSource> {
         return std::make_unique<LogStream>(call->facts.services, std::move(start), std::move(waker));
       });

@@ -36,8 +36,19 @@ void OperatorTable::put(const task::AuditEntry& entry, base::Timestamp at) {
 }
 
 void OperatorTable::put(const AgentControl& control, base::Timestamp at) {
-  AgentControl& stored = controls_[control.agent] = control;
+  AgentControl& stored = controls_[control.agent];
+  const int workers = stored.workers, concurrency = stored.concurrency;
+  stored = control;
   stored.at = at;
+  stored.workers = workers;
+  stored.concurrency = concurrency;
+}
+
+void OperatorTable::put(const AgentScale& scale, base::Timestamp at) {
+  const AgentControl fresh{scale.agent, false, scale.actor, scale.reason, at};
+  AgentControl& stored = controls_.try_emplace(scale.agent, fresh).first->second;
+  stored.workers = scale.workers.value_or(stored.workers);
+  stored.concurrency = scale.concurrency.value_or(stored.concurrency);
 }
 
 void OperatorTable::put(const BulkJob& job, base::Timestamp at) {

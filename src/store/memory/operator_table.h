@@ -27,6 +27,7 @@ class OperatorTable {
  private:
   void put(const task::AuditEntry& entry, base::Timestamp at);
   void put(const AgentControl& control, base::Timestamp at);
+  void put(const AgentScale& scale, base::Timestamp at);
   void put(const BulkJob& job, base::Timestamp at);
   void put(const BulkItems& items, base::Timestamp at);
   void put(const BulkState& state, base::Timestamp at);

@@ -97,7 +97,7 @@ DeliveryPage Tables::deliveries(const DeliveryFilter& filter, std::int64_t befor
     const bool passes = fits_state && (before <= 0 || row.key.value < before) &&
                         (!filter.task || row.task == filter.task) &&
                         (filter.agent.empty() || line.agent == filter.agent) &&
-                        (filter.caller.empty() || line.caller == filter.caller);
+                        (filter.caller.empty() || is_of(line.caller, filter.caller));
     if (!passes) continue;
     if (std::ssize(page.lines) == limit) {
       page.next = page.lines.empty() ? 0 : page.lines.back().key.value;

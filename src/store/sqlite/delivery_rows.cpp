@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/threads.h"
+#include "store/task_filter.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -83,7 +84,7 @@ void put_in_order(Connection& connection, std::int64_t config, base::Timestamp n
 
 bool fits_filter(const DeliveryFilter& filter, const DeliveryLine& line) {
   return (filter.agent.empty() || filter.agent == line.agent) &&
-         (filter.caller.empty() || filter.caller == line.caller);
+         (filter.caller.empty() || is_of(line.caller, filter.caller));
 }
 
 // Reads what passes, until there are `limit` lines or time is up.

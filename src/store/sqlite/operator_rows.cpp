@@ -73,6 +73,18 @@ class Writing {
     return {};
   }
 
+  base::Result<void> operator()(const AgentScale& scale) const {
+    connection_.run(
+        "INSERT INTO agent_controls (agent, paused, actor, reason, at_ms) VALUES (?, 0, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING",
+        scale.agent, scale.actor, scale.reason, base::to_ms(at_));
+    connection_.run(
+        "UPDATE agent_controls SET workers = iif(?2 < 0, workers, ?2), "
+        "concurrency = iif(?3 < 0, concurrency, ?3) WHERE agent = ?1",
+        scale.agent, scale.workers.value_or(-1), scale.concurrency.value_or(-1));
+    return {};
+  }
+
   base::Result<void> operator()(const BulkJob& job) const {
     if (connection_.query("SELECT 1 FROM bulk_jobs WHERE job_key = ?", job.key).step())
       return fail(ErrorCode::already_exists, "there is such a job");
@@ -149,11 +161,16 @@ AuditPage read_audit(Connection& connection, const AuditFilter& filter, std::int
 
 std::vector<AgentControl> read_controls(Connection& connection) {
   std::vector<AgentControl> controls;
-  Query query =
-      connection.query("SELECT agent, paused, actor, reason, at_ms FROM agent_controls ORDER BY agent");
+  Query query = connection.query(
+      "SELECT agent, paused, actor, reason, at_ms, workers, concurrency FROM agent_controls ORDER BY agent");
   while (query.step()) {
-    controls.push_back(
-        {{query.text(0)}, query.truth(1), query.text(2), query.text(3), base::from_ms(query.integer(4))});
+    controls.push_back({{query.text(0)},
+                        query.truth(1),
+                        query.text(2),
+                        query.text(3),
+                        base::from_ms(query.integer(4)),
+                        static_cast<int>(query.integer(5)),
+                        static_cast<int>(query.integer(6))});
   }
   return controls;
 }

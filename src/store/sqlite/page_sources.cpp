@@ -164,12 +164,12 @@ std::vector<task::TaskKey> keys_with_turn(Connection& connection, const TaskFilt
   if (filter.agent.empty()) {
     return task_keys_in(
         connection.query("SELECT task_key FROM tasks INDEXED BY tasks_unfinished WHERE turn_state <> 'none' "
-                         "AND (?1 = '' OR caller = ?1)",
+                         "AND " BATON_IS_OF("?1"),
                          filter.caller));
   }
   return task_keys_in(connection.query(
       "SELECT task_key FROM tasks INDEXED BY tasks_unfinished WHERE turn_state <> 'none' AND agent = ?1 "
-      "AND (?2 = '' OR caller = ?2)",
+      "AND " BATON_IS_OF("?2"),
       filter.agent, filter.caller));
 }
 

@@ -15,6 +15,10 @@
 #include "store/operator_store.h"
 #include "store/sqlite/connection.h"
 
+// As store::is_of, for a column `caller` and the parameter that names one; an empty one is everybody.
+#define BATON_IS_OF(named) \
+  "(" named " = '' OR caller = " named " OR substr(caller, instr(caller, char(31)) + 1) = " named ")"
+
 namespace baton::store::sqlite {
 
 // What the indexes tell of a task without reading its row.

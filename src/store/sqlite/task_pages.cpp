@@ -55,7 +55,7 @@ Totals totals_for(Connection& connection, const TaskFilter& filter) {
     const bool fits_state = state && has_state(filter, *state);
     Pair pair{query.text(0), query.text(1)};
     const bool fits_pair = (filter.agent.empty() || filter.agent.value == pair.first) &&
-                           (filter.caller.empty() || filter.caller.value == pair.second);
+                           (filter.caller.empty() || is_of({pair.second}, filter.caller));
     totals.all += tasks;
     if (fits_state) totals.in_states += tasks;
     if (fits_pair) totals.of_pairs += tasks;
@@ -114,9 +114,10 @@ class Sources {
 
   std::vector<Pair> pairs() const {
     const TaskFilter& filter = query_.filter;
-    if (!filter.agent.empty() && !filter.caller.empty()) return {{filter.agent.value, filter.caller.value}};
     std::set<Pair> all = totals_for(connection_, filter).pairs;
     all.merge(pairs_with_turns(connection_));
+    if (!filter.agent.empty() && !filter.caller.empty())
+      all.insert({filter.agent.value, filter.caller.value});
     return {all.begin(), all.end()};
   }
 
@@ -179,7 +180,7 @@ std::string schedule_of(Connection& connection, task::TaskKey key) {
 bool may_pass(const TaskFilter& filter, const Candidate& candidate) {
   if (!has_state(filter, candidate.state)) return false;
   if (!filter.agent.empty() && filter.agent.value != candidate.agent) return false;
-  if (!filter.caller.empty() && filter.caller.value != candidate.caller) return false;
+  if (!filter.caller.empty() && !is_of({candidate.caller}, filter.caller)) return false;
   return !filter.status_until || candidate.place.status_at <= *filter.status_until;
 }
 
@@ -247,8 +248,8 @@ TaskCount count_tasks(Connection& connection, const TaskFilter& filter) {
   if (!is_counted(filter)) return {};
   TaskCount count{0, true};
   Query query = connection.query(
-      "SELECT state, sum(tasks) FROM task_totals WHERE (?1 = '' OR agent = ?1) AND (?2 = '' OR caller = ?2) "
-      "GROUP BY state",
+      "SELECT state, sum(tasks) FROM task_totals WHERE (?1 = '' OR agent = ?1) "
+      "AND " BATON_IS_OF("?2") " GROUP BY state",
       filter.agent, filter.caller);
   while (query.step() && !filter.unfinished) {
     const auto state = task::state_named(query.text(0));
@@ -257,7 +258,7 @@ TaskCount count_tasks(Connection& connection, const TaskFilter& filter) {
   if (!may_have_turn(filter)) return count;
   Query busy = connection.query(
       "SELECT state, count(*) FROM tasks INDEXED BY tasks_unfinished WHERE turn_state <> 'none' "
-      "AND (?1 = '' OR agent = ?1) AND (?2 = '' OR caller = ?2) GROUP BY state",
+      "AND (?1 = '' OR agent = ?1) AND " BATON_IS_OF("?2") " GROUP BY state",
       filter.agent, filter.caller);
   while (busy.step()) {
     const auto state = task::state_named(busy.text(0));

@@ -27,6 +27,12 @@ engine::BulkRequest request(BulkAction action, std::int64_t expected, store::Tas
   return made;
 }
 
+EngineBench::Options with_retention() {
+  EngineBench::Options options;
+  options.retention = true;
+  return options;
+}
+
 // Tasks that wait for their time.
 std::vector<task::TaskKey> delayed(EngineBench& bench, int count) {
   std::vector<task::TaskKey> keys;
@@ -126,6 +132,60 @@ TEST_CASE(
   turn->sink->finish(agents::Done{});
   CHECK(bench.scripted().waiting() == 0);
   CHECK(bench.store().bulk_job({8})->state == store::BulkJob::State::abandoned);
+}
+
+TEST_CASE("BulkJobs: what has ended is deleted with an outcome for each task, what has not is refused") {
+  EngineBench bench(with_retention());
+  std::vector<task::TaskKey> ended;
+  for (int i = 0; i < 3; ++i) {
+    ended.push_back(bench.submit(EngineBench::message("work"))->key);
+    bench.scripted().next()->sink->finish(agents::Done{});
+    REQUIRE(bench.wait(ended.back()));
+  }
+  const auto waits = delayed(bench, 1).front();
+  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::erase, 4));
+  REQUIRE(key);
+  const auto job = finished(bench, *key);
+  CHECK(job.action == "delete");
+  CHECK(job.done == 3);
+  CHECK(job.refused == 1);
+  for (const task::TaskKey task : ended) CHECK(!bench.engine().tasks().find(task));
+  CHECK(bench.engine().tasks().find(waits));
+  const auto items = bench.store().bulk_items(*key, {}, 10, false);
+  for (const store::BulkItem& item : *items)
+    CHECK(item.outcome == (item.task == waits ? "conflict" : task::kDone));
+  CHECK(bench.store().audit({.action = "delete"}, 0, 10)->lines.size() == 4);
+}
+
+TEST_CASE("BulkJobs: deleting goes on after a restart, and what is gone by then is done") {
+  EngineBench bench(with_retention());
+  std::vector<task::TaskKey> keys;
+  for (int i = 0; i < 2; ++i) {
+    keys.push_back(bench.submit(EngineBench::message("work"))->key);
+    bench.scripted().next()->sink->finish(agents::Done{});
+    REQUIRE(bench.wait(keys.back()));
+  }
+  store::BulkJob left;
+  left.key = {7};
+  left.actor = "olga";
+  left.action = "delete";
+  left.reason = "a storm";
+  left.tasks = 3;
+  bench.engine().settle();
+  REQUIRE(bench.store().write(left));
+  REQUIRE(bench.store().write(store::BulkItems{{7}, {keys[0], keys[1], {4711}}}));
+  REQUIRE(bench.store().write(store::BulkState{{7}, store::BulkJob::State::running}));
+  REQUIRE(bench.store().commit());
+  bench.restart();
+  CHECK(finished(bench, {7}).done == 3);
+  for (const task::TaskKey task : keys) CHECK(!bench.engine().tasks().find(task));
+  CHECK(bench.store().bulk_items({7}, {4710}, 10, false)->at(0).detail == "was gone already");
+}
+
+TEST_CASE("BulkJobs: without anything that deletes, no job does") {
+  EngineBench bench;
+  CHECK(bench.engine().bulk_jobs().begin(request(BulkAction::erase, 1)).error().code ==
+        ErrorCode::unsupported);
 }
 
 TEST_CASE("BulkJobs: items that find the queue full are tried again until there is room") {

@@ -19,8 +19,13 @@ using Outcome = base::Result<engine::Erasure::Erased>;
 
 class Bench : public EngineBench {
  public:
-  Bench() { engine().set_retention(store()); }
+  Bench() : EngineBench(with_retention()) {}
 
+  static Options with_retention() {
+    Options options;
+    options.retention = true;
+    return options;
+  }
   template <class Erase>
   Outcome outcome_of(Erase&& erase) {
     std::promise<Outcome> promise;

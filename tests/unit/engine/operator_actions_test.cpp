@@ -48,6 +48,13 @@ void set_paused(EngineBench& bench, const std::string& agent, bool paused) {
   REQUIRE(promise.get_future().get());
 }
 
+base::Result<void> scale(EngineBench& bench, engine::OperatorActions::Scale scale) {
+  std::promise<base::Result<void>> promise;
+  bench.engine().operator_actions().scale(
+      {"scripted"}, scale, kOlga, [&](base::Result<void> result) { promise.set_value(std::move(result)); });
+  return promise.get_future().get();
+}
+
 task::TaskKey submitted(EngineBench& bench, const std::string& text = "work") {
   const auto accepted = bench.submit(EngineBench::message(text));
   REQUIRE(accepted);
@@ -269,6 +276,49 @@ TEST_CASE(
   bench.scripted().next()->sink->finish(agents::Done{});
   CHECK(bench.wait(key)->state == State::completed);
   CHECK(audit(bench).size() == 2);
+}
+
+TEST_CASE("OperatorActions: a scaled agent runs as many turns, over restarts, until its card counts again") {
+  EngineBench::Options options;
+  options.settings.concurrency = 1;
+  EngineBench bench(options);
+  for (int i = 0; i < 3; ++i) submitted(bench);
+  CHECK(bench.engine().counts().turns.running == 1);
+  REQUIRE(scale(bench, {{}, 2}));
+  CHECK(bench.engine().counts().turns.running == 2);
+  const auto first = bench.scripted().next(), second = bench.scripted().next();
+  REQUIRE(second);
+  REQUIRE(scale(bench, {{}, 1}));
+  CHECK(!second->canceled);
+  first->sink->finish(agents::Done{});
+  second->sink->finish(agents::Done{});
+  const auto third = bench.scripted().next();
+  REQUIRE(third);
+  third->sink->finish(agents::Done{});
+  REQUIRE(scale(bench, {{}, 2}));
+  set_paused(bench, "scripted", true);
+  for (int i = 0; i < 3; ++i) submitted(bench);
+  bench.restart();
+  CHECK(bench.store().agent_controls()->at(0).concurrency == 2);
+  set_paused(bench, "scripted", false);
+  CHECK(bench.engine().counts().turns.running == 2);
+  REQUIRE(scale(bench, {{}, 0}));
+  CHECK(bench.store().agent_controls()->at(0).concurrency == 0);
+  const auto entry = audit(bench).front().entry;
+  CHECK(entry.action == "scale");
+  CHECK(entry.detail == "concurrency as the card says");
+}
+
+TEST_CASE("OperatorActions: what cannot be scaled is refused and changes nothing") {
+  EngineBench bench;
+  CHECK(scale(bench, {}).error().code == ErrorCode::invalid_argument);
+  CHECK(scale(bench, {257, {}}).error().code == ErrorCode::invalid_argument);
+  CHECK(scale(bench, {{}, -1}).error().code == ErrorCode::invalid_argument);
+  CHECK(audit(bench).empty());
+  CHECK(scale(bench, {2, 5}).error().code == ErrorCode::conflict);  // it keeps no processes
+  REQUIRE(audit(bench).size() == 1);
+  CHECK(audit(bench).front().entry.outcome == "conflict");
+  CHECK(bench.store().agent_controls()->empty());
 }
 
 TEST_CASE("OperatorActions: a paused agent's turns leave others half of the queue") {

@@ -50,6 +50,22 @@ TEST_CASE("Scheduler: an agent's turns wait for its own limit, others do not wai
   CHECK(bench.scheduler.counts().running == 3);
 }
 
+TEST_CASE("Scheduler: an agent's own limit goes before the others, and running turns go on below it") {
+  Bench bench(10, 100);
+  for (int i = 1; i <= 8; ++i) bench.enqueue(i, kBusy);
+  bench.scheduler.set_limit(kBusy, 4);
+  CHECK(bench.started.size() == 4);
+  bench.scheduler.set_limit(kBusy, 1);
+  bench.scheduler.set_limits({{kBusy, 6}});
+  for (int i = 0; i < 3; ++i) bench.scheduler.finished(kBusy);
+  CHECK(bench.started.size() == 4);
+  CHECK(bench.scheduler.counts().running == 1);
+  bench.scheduler.finished(kBusy);
+  CHECK(bench.started.size() == 5);
+  bench.scheduler.set_limit(kBusy, 0);
+  CHECK(bench.started.size() == 8);
+}
+
 TEST_CASE("Scheduler: agents take turns for a free slot") {
   Bench bench(1, 100);
   bench.enqueue(1, kBusy);

@@ -21,7 +21,8 @@ namespace {
 constexpr base::Duration kMinute = std::chrono::minutes(1), kHour = std::chrono::hours(1);
 
 agents::Schedule schedule(const std::string& cron, Missed missed, const std::string& name = "s1") {
-  return {name, *base::Cron::parse(cron), *base::TimeZone::load("UTC"), {"ann"}, "report", missed};
+  return {name, *base::Cron::parse(cron), *base::TimeZone::load("UTC"), {"ann"}, "report", missed, cron,
+          "UTC"};
 }
 
 // An engine on a store in memory; `start` again is a restart.

@@ -63,6 +63,31 @@ TEST_CASE("FaultyStore: a refused change counts for no fault") {
   CHECK(bench.deliveries->record({{1}, {}, {}, {}}).error().code == ErrorCode::unavailable);
 }
 
+TEST_CASE("FaultyStore: a removal that fails, or whose commit does, has not happened") {
+  GroupFaults faults;
+  SUBCASE("") {
+    faults.applied_max = 0;
+  }
+  SUBCASE("its commit") {
+    faults.commit_fails = true;
+  }
+  FaultPlan plan;
+  plan.group = [&](int group) { return group == 3 ? faults : GroupFaults(); };
+  FaultyBench bench(std::move(plan));
+  task::Change end = StoreBench::change(bench.create("t1"), {status(State::completed)});
+  end.turn.emplace();
+  end.turn->state = task::TurnState::none;
+  const task::TaskHead head = bench.must(std::move(end)).head;
+  const store::Removal removal{{{head.key, head.version}}};
+  const auto removed = bench.faulty.remove(removal);
+  CHECK(removed.has_value() == faults.commit_fails);
+  if (removed) CHECK(!bench.tasks->commit());
+  CHECK(bench.tasks->row(head.key));
+  succeed(bench.faulty.remove(removal));
+  succeed(bench.tasks->commit());
+  CHECK(!bench.tasks->row(head.key));
+}
+
 TEST_CASE("FaultyStore: a commit that fails has not happened") {
   GroupFaults faults;
   faults.commit_fails = true;
