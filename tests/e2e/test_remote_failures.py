@@ -1,5 +1,6 @@
 """Agents elsewhere that do not answer, answer nonsense, or are where they may not be: every case ends with a clear
 error, nothing is sent twice where that is not safe, and no secret goes where it does not belong."""
+import contextlib
 import json
 import threading
 
@@ -85,6 +86,41 @@ TASK = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WO
 DONE = [TASK, status("COMPLETED", "done there")]
 
 
+class ForgetsNothing:
+    """A 0.1 agent without streams: asks, and works on the answer while its sender waits. What is sent to a task that has
+    ended begins it anew, as 0.1 has no ids of messages."""
+
+    def __init__(self):
+        owner = self
+        self.sends, self.task = [], {}
+        self.has_answer, self.goes_on = threading.Event(), threading.Event()
+
+        class Handler(relay.Handler):
+            def do_GET(self):
+                self.say(json.dumps(relay.card_for(owner.site.url, (("JSONRPC", "0.1"),))).encode())
+
+            def do_POST(self):
+                request = json.loads(self.body())
+                if request["method"] == "tasks/send":
+                    owner.take(request["params"])
+                if owner.has_answer.is_set():
+                    owner.goes_on.wait(client.scaled(60))
+                with contextlib.suppress(BrokenPipeError):  # who waited for the answer was killed
+                    self.say(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": owner.task}).encode())
+
+        self.site = relay.Site(Handler)
+
+    def take(self, params):
+        self.sends.append(params["message"]["parts"][0]["text"])
+        is_answered = self.task.get("status", {}).get("state") == "input-required"
+        said = {"role": "agent", "parts": [{"type": "text", "text": "It is a boat." if is_answered else "What is it?"}]}
+        self.task = {"id": params["id"], "sessionId": "s", "status": {
+            "state": "completed" if is_answered else "input-required", "message": said,
+            "timestamp": "2026-01-01T00:00:00Z"}}
+        if is_answered:
+            self.has_answer.set()
+
+
 class RemoteFailures(harness.unittest.TestCase):
     def run_with(self, there, origins=None, text="hello", **baton):
         """Sends one message through a Baton in front and returns it with the task."""
@@ -108,6 +144,27 @@ class RemoteFailures(harness.unittest.TestCase):
             self.assertEqual(len(there.sends), 3)
             self.assertEqual(there.sends[0], there.sends[1])
             self.assertEqual(there.sends[0], there.sends[2])
+
+    def test_an_answer_that_arrived_before_a_kill_does_not_begin_the_ended_task_anew(self):
+        there = ForgetsNothing()
+        with there.site:
+            self.addCleanup(there.goes_on.set)
+            way = {"version": "0.1", "transport": "jsonrpc"}
+            front = Front({"far": {"url": there.site.url, "a2a": way}}, [there.site.url.rstrip("/")])
+            self.addCleanup(front.discard)
+            front.start()
+            task = front.send("this", client.new_id(), agent="far")
+            self.assertEqual(task["status"]["state"], "input-required", task)
+            front.stream("a boat", task["id"], agent="far").close()
+            self.assertTrue(there.has_answer.wait(client.scaled(60)))
+            front.kill()
+            there.goes_on.set()
+            front.start()
+            done = harness.wait_for(lambda: (now := front.get(task["id"], agent="far"))["status"]["state"] in (
+                "completed", "input-required", "failed") and now, what="the task to stop")
+            self.assertEqual(done["status"]["state"], "completed", done)
+            self.assertEqual(client.text_of(done["status"]["message"]), "It is a boat.")
+            self.assertEqual(there.sends, ["this", "a boat"])
 
     def test_a_send_without_an_answer_is_not_repeated_where_the_card_says_so(self):
         for rules in ({"on_unknown": "fail"}, {"recovery": "fail"}):
