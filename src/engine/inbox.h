@@ -147,7 +147,7 @@ class Inbox {
   };
 
   enum Lane : std::size_t { outer, inner };
-  void push(WorkPtr work, std::size_t bytes, Lane lane = outer);
+  void push(WorkPtr work, std::size_t bytes);
   // The engine's thread.
   void run();
   bool gather(Group& group);
