@@ -51,7 +51,8 @@ Inbox::~Inbox() {
 
 void Inbox::post(Decision decision) {
   const std::size_t bytes = decision.bytes + sizeof(Decided);
-  push(std::make_unique<Decided>(std::move(decision), live_), bytes);
+  const Lane lane = decision.is_inner ? inner : outer;
+  push(std::make_unique<Decided>(std::move(decision), live_), bytes, lane);
 }
 
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
@@ -70,8 +71,9 @@ bool Inbox::store_is_writable() {
   return false;
 }
 
-void Inbox::push(WorkPtr work, std::size_t bytes) {
+void Inbox::push(WorkPtr work, std::size_t bytes, Lane lane) {
   ++pending_;
+  work->lane = lane;
   {
     std::lock_guard lock(mutex_);
     // Whatever its size, it is taken if nothing else waits.
@@ -84,7 +86,7 @@ void Inbox::push(WorkPtr work, std::size_t bytes) {
       ++waiting_;
       waiting_bytes_ += work->bytes = bytes;
     }
-    lanes_[work->lane].push_back(std::move(work));
+    lanes_[lane].push_back(std::move(work));
   }
   may_gather_.notify_one();
 }
@@ -170,7 +172,8 @@ void Inbox::take_loaded() {
     for (auto work = works.rbegin(); work != works.rend(); ++work) {
       if (!loaded.row && !(*work)->refused) (*work)->refuse(loaded.row.error());
       (*work)->refused |= !loaded.row;
-      lanes_[(*work)->lane].push_front(std::move(*work));
+      const Lane lane = (*work)->lane;
+      lanes_[lane].push_front(std::move(*work));
     }
   }
 }
@@ -279,7 +282,8 @@ void Inbox::put_back(Group& group) {
     if (!(*work)->refused) (*work)->undo(*this);
     waiting_bytes_ += (*work)->bytes;
     waiting_ += (*work)->bytes > 0 ? 1 : 0;
-    lanes_[(*work)->lane].push_front(std::move(*work));
+    const Lane lane = (*work)->lane;
+    lanes_[lane].push_front(std::move(*work));
   }
   group.works.clear();
 }

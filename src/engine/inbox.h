@@ -147,7 +147,7 @@ class Inbox {
   };
 
   enum Lane : std::size_t { outer, inner };
-  void push(WorkPtr work, std::size_t bytes);
+  void push(WorkPtr work, std::size_t bytes, Lane lane = outer);
   // The engine's thread.
   void run();
   bool gather(Group& group);

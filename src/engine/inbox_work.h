@@ -43,7 +43,6 @@ class Inbox::Decided final : public Work {
  public:
   // A stream that opens while the change waits here sends what it has together with that.
   Decided(Decision decision, LiveTasks& live) : decision_(std::move(decision)), live_(live) {
-    if (decision_.is_inner) lane = inner;
     if (decision_.task) changing(decision_.task);
   }
 
