@@ -51,8 +51,7 @@ Inbox::~Inbox() {
 
 void Inbox::post(Decision decision) {
   const std::size_t bytes = decision.bytes + sizeof(Decided);
-  const Lane lane = decision.is_inner ? inner : outer;
-  push(std::make_unique<Decided>(std::move(decision), live_), bytes, lane);
+  push(std::make_unique<Decided>(std::move(decision), live_), bytes);
 }
 
 void Inbox::record(store::DeliveryResult result, std::function<void(base::Result<void>)> done) {
@@ -71,9 +70,8 @@ bool Inbox::store_is_writable() {
   return false;
 }
 
-void Inbox::push(WorkPtr work, std::size_t bytes, Lane lane) {
+void Inbox::push(WorkPtr work, std::size_t bytes) {
   ++pending_;
-  work->lane = lane;
   {
     std::lock_guard lock(mutex_);
     // Whatever its size, it is taken if nothing else waits.
@@ -86,7 +84,7 @@ void Inbox::push(WorkPtr work, std::size_t bytes, Lane lane) {
       ++waiting_;
       waiting_bytes_ += work->bytes = bytes;
     }
-    lanes_[lane].push_back(std::move(work));
+    queue_.push_back(std::move(work));
   }
   may_gather_.notify_one();
 }
@@ -139,13 +137,13 @@ bool Inbox::gather(Group& group) {
         if (before == 0 || !(disk_is_free || may_run_ahead)) return false;
         if (before >= options_.group_worth) return true;
         const bool is_awaited = group.answers && disk_is_free;
-        return is_empty() && (is_awaited || base::SteadyTime::now() >= until);
+        return queue_.empty() && (is_awaited || base::SteadyTime::now() >= until);
       };
       const auto is_due = [&] {
         // A callback may post more.
-        is_over = stopping_ && is_empty() && (before > 0 || (untold_ == 0 && loading_.empty()));
+        is_over = stopping_ && queue_.empty() && (before > 0 || (untold_ == 0 && loading_.empty()));
         const bool has_rows = group.works.empty() && !loaded_.empty();
-        return !is_empty() || has_rows || is_complete() || is_over;
+        return !queue_.empty() || has_rows || is_complete() || is_over;
       };
       if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
       if (!is_due()) may_gather_.wait(lock, is_due);
@@ -172,26 +170,16 @@ void Inbox::take_loaded() {
     for (auto work = works.rbegin(); work != works.rend(); ++work) {
       if (!loaded.row && !(*work)->refused) (*work)->refuse(loaded.row.error());
       (*work)->refused |= !loaded.row;
-      const Lane lane = (*work)->lane;
-      lanes_[lane].push_front(std::move(*work));
+      queue_.push_front(std::move(*work));
     }
   }
 }
 
-// The lane that is next, or the other one if nothing waits there.
-std::deque<Inbox::WorkPtr>& Inbox::next_lane() {
-  const auto other = turn_ == outer ? inner : outer;
-  if (lanes_[turn_].empty()) return lanes_[other];
-  return lanes_[std::exchange(turn_, other)];
-}
-
 void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
   if (group.works.empty()) take_loaded();
-  while (!is_empty()) {
-    std::deque<WorkPtr>& lane = next_lane();
-    if (!has_room(group, *lane.front())) break;
-    WorkPtr work = std::move(lane.front());
-    lane.pop_front();
+  while (!queue_.empty() && has_room(group)) {
+    WorkPtr work = std::move(queue_.front());
+    queue_.pop_front();
     const task::TaskKey key = work->task();
     if (key && !work->refused && gone_.contains(key)) {
       work->refuse({ErrorCode::task_not_found, "task not found", {}});
@@ -215,9 +203,9 @@ void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
   }
 }
 
-bool Inbox::has_room(const Group& group, const Work& next) const {
-  return group.works.empty() ||
-         (group.works.size() < options_.group_max && group.bytes + next.bytes <= options_.group_bytes_max);
+bool Inbox::has_room(const Group& group) const {
+  return group.works.empty() || (group.works.size() < options_.group_max &&
+                                 group.bytes + queue_.front()->bytes <= options_.group_bytes_max);
 }
 
 void Inbox::load(task::TaskKey key) {
@@ -282,8 +270,7 @@ void Inbox::put_back(Group& group) {
     if (!(*work)->refused) (*work)->undo(*this);
     waiting_bytes_ += (*work)->bytes;
     waiting_ += (*work)->bytes > 0 ? 1 : 0;
-    const Lane lane = (*work)->lane;
-    lanes_[lane].push_front(std::move(*work));
+    queue_.push_front(std::move(*work));
   }
   group.works.clear();
 }

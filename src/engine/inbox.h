@@ -7,11 +7,8 @@
 // the disk is busy, so that agents work meanwhile; one flush then serves several groups. If nobody outside
 // hears of any of them, the flush is held back for a moment, as most turns answer at once.
 //
-// Two lanes: what plans and children do waits in a lane of its own, and the lanes take turns. So ten thousand
-// children do not hold up a caller's send.
-//
 // Rows of tasks decided on lately are kept. Other rows are read by loader threads, so the engine's thread
-// never waits for a read; decisions of one lane on a task run in the order of `post` all the same.
+// never waits for a read; decisions on a task run in the order of `post` all the same.
 //
 // Threads: every method from any. `decide` and `committed` run on the engine's thread, `done` on the flushing
 // thread, in the order of the decisions; none of them may block or wait for another decision.
@@ -20,7 +17,6 @@
 // flushes what was posted, including what callbacks still post.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -63,7 +59,6 @@ struct Decision {
   // task_not_found, overloaded (the inbox is full) or unavailable.
   Done done;
   bool answers = true;    // somebody outside hears of it once it is durable
-  bool is_inner = false;  // a plan or a child asks for it: the lane
   std::size_t bytes = 0;  // that it holds, approximately
 };
 
@@ -146,16 +141,13 @@ class Inbox {
     base::SteadyTime::time_point at{};
   };
 
-  enum Lane : std::size_t { outer, inner };
-  void push(WorkPtr work, std::size_t bytes, Lane lane = outer);
+  void push(WorkPtr work, std::size_t bytes);
   // The engine's thread.
   void run();
   bool gather(Group& group);
   void take_loaded();
   void take(Group& group, std::vector<task::TaskKey>& to_load);
-  bool has_room(const Group& group, const Work& next) const;
-  bool is_empty() const { return lanes_[outer].empty() && lanes_[inner].empty(); }
-  std::deque<WorkPtr>& next_lane();
+  bool has_room(const Group& group) const;
   void write(Group& group);
   void refuse_all(Group& group, const base::Error& error);
   void put_back(Group& group);
@@ -198,10 +190,9 @@ class Inbox {
   };
   base::Mutex mutex_;  // guards what follows
   base::Condition may_gather_, may_flush_;
-  std::array<std::deque<WorkPtr>, 2> lanes_;
-  Lane turn_ = outer;  // the lane that is next
+  std::deque<WorkPtr> queue_;
   std::vector<Loaded> loaded_;
-  std::size_t waiting_ = 0, waiting_bytes_ = 0;  // in the lanes
+  std::size_t waiting_ = 0, waiting_bytes_ = 0;  // in the queue
   std::deque<Group> to_flush_;
   bool flushing_ = false;  // a flush is in progress
   bool holding_ = false;   // the flushing thread waits for another group

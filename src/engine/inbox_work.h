@@ -36,7 +36,6 @@ class Inbox::Work {
 
   std::size_t bytes = 0;
   bool refused = false;  // it has its result, and nothing to write
-  Lane lane = outer;
 };
 
 class Inbox::Decided final : public Work {

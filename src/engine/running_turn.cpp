@@ -257,20 +257,18 @@ void RunningTurn::flush() {
     bool posts = false;
     task::TaskKey task;
     std::size_t bytes = 0;
-    bool is_inner = false;
   };
   const bool turns_over = question_turns_over();
   const Next next = state_.with([&](State& state) {
     const bool has_output = (!state.output.empty() && !state.held) || turns_over;
     if (state.phase != Phase::running || state.posted || (!has_output && !may_end(state))) return Next{};
     state.posted = true;
-    return Next{true, state.head.key, state.output.bytes(), is_short_ || state.head.parent};
+    return Next{true, state.head.key, state.output.bytes()};
   });
   if (!next.posts) return;
   Decision decision;
   decision.task = next.task;
   decision.bytes = next.bytes;
-  decision.is_inner = next.is_inner;
   decision.decide = [self = shared_from_this()](const store::TaskRow& now) { return self->decide(now); };
   decision.committed = [self = shared_from_this()](const store::Committed& change) {
     self->committed(change);

@@ -18,11 +18,11 @@ std::string lane_of(const Scheduler::Claim& claim) {
 // between.
 template <class F>
 void Scheduler::change(F&& how) {
-  const auto starting = state_.with([&](State& state) {
+  const Starting starting = state_.with([&](State& state) {
     how(state);
     return what_fits(state);
   });
-  for (const Starting& one : starting) start_(one);
+  for (const auto& [task, agent] : starting) start_(task, agent);
 }
 
 Scheduler::Scheduler(int slots, int queue_max, std::unordered_map<task::AgentName, int> limits, Start start)
@@ -129,16 +129,14 @@ void Scheduler::enqueue_again(task::TaskKey task, const Claim& claim) {
   });
 }
 
-// Call when the task has left its lane. Returns where its turn came from.
-Scheduler::Origin Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane) {
+// Call when the task has left its lane.
+void Scheduler::forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane) {
   const auto queued = state.queued.find(task);
-  const Origin origin = queued->second.origin;
   // What counts for a caller stands in the lane of its name.
-  give_back_place(state, origin, lane);
+  give_back_place(state, queued->second.origin, lane);
   agent.waited.observe(base::SteadyTime::now() - queued->second.since);
   state.queued.erase(queued);
   --agent.queued;
-  return origin;
 }
 
 void Scheduler::remove(task::TaskKey task, const Claim& claim) {
@@ -189,8 +187,8 @@ void Scheduler::unpark(State& state, const task::AgentName& name) const {
   }
 }
 
-std::vector<Scheduler::Starting> Scheduler::what_fits(State& state) const {
-  std::vector<Starting> starting;
+Scheduler::Starting Scheduler::what_fits(State& state) const {
+  Starting starting;
   while (!state.closed && state.running < slots_ && !state.rotation.empty()) {
     const auto [name, lane_name] = std::move(state.rotation.front());
     state.rotation.pop_front();
@@ -203,8 +201,8 @@ std::vector<Scheduler::Starting> Scheduler::what_fits(State& state) const {
     Lane& lane = agent.lanes[lane_name];
     const task::TaskKey task = lane.front();
     lane.pop_front();
-    const Origin origin = forget(state, agent, task, lane_name);
-    starting.push_back({task, name, origin == Origin::child});
+    forget(state, agent, task, lane_name);
+    starting.emplace_back(task, name);
     ++agent.running;
     ++state.running;
     if (lane.empty()) {

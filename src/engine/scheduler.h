@@ -24,12 +24,7 @@ namespace baton::engine {
 
 class Scheduler {
  public:
-  struct Starting {
-    task::TaskKey task;
-    task::AgentName agent;
-    bool is_child;  // of the origin
-  };
-  using Start = std::function<void(const Starting&)>;
+  using Start = std::function<void(task::TaskKey, const task::AgentName&)>;
   using Time = std::chrono::nanoseconds;
 
   // `limits`: how many turns each agent may run at once; an agent that is not in it may run one.
@@ -129,12 +124,14 @@ class Scheduler {
     bool closed = false;
   };
 
+  using Starting = std::vector<std::pair<task::TaskKey, task::AgentName>>;
+
   template <class F>
   void change(F&& how);
-  std::vector<Starting> what_fits(State& state) const;
+  Starting what_fits(State& state) const;
   void put(State& state, task::TaskKey task, const Claim& claim);
   void unpark(State& state, const task::AgentName& name) const;
-  static Origin forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane);
+  static void forget(State& state, Agent& agent, task::TaskKey task, const std::string& lane);
   static void give_back_place(State& state, Origin origin, const std::string& caller);
   static int limit_of(const State& state, const task::AgentName& agent);
 

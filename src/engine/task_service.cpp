@@ -151,7 +151,6 @@ void TaskService::route(const PendingPtr& pending) {
   decision.task = *target;
   decision.bytes = task::weight_of(pending->submission);
   decision.answers = pending->submission.waits_for == task::WaitsFor::acknowledgement;
-  decision.is_inner = static_cast<bool>(pending->terms.parent);
   decision.decide = [this, pending](const store::TaskRow& now) { return decide(*pending, now); };
   decision.committed = [this, pending](const store::Committed& committed) { begin(*pending, committed); };
   decision.done = [this, pending](base::Result<Written> result) { stored(pending, std::move(result)); };

@@ -84,7 +84,7 @@ TurnRunner::TurnRunner(const TaskReader& reader, Inbox& inbox, const agents::Cat
       stats_(stats),
       services_{inbox, background, clock, options, questions_, *this},
       scheduler_(options.slots, options.queue_max, limits_of(catalogue),
-                 [this](const Scheduler::Starting& turn) { begin(turn); }),
+                 [this](task::TaskKey task, const task::AgentName& agent) { begin(task, agent); }),
       scales_(catalogue, scheduler_),
       wakes_(background.timers(), clock, options.delayed_max,
              [this](task::TaskKey task, task::TurnNumber turn) { wake(task, turn); }) {}
@@ -99,20 +99,18 @@ void TurnRunner::take_limits() {
   scales_.take();
 }
 
-void TurnRunner::begin(const Scheduler::Starting& turn) {
+void TurnRunner::begin(task::TaskKey task, const task::AgentName& agent) {
   const auto enrolled = std::make_shared<std::shared_ptr<RunningTurn>>();
-  const agents::Agent* agent = catalogue_.find(turn.agent);
   Decision decision;
-  decision.task = turn.task;
+  decision.task = task;
   decision.answers = false;
-  decision.is_inner = turn.is_child || (agent != nullptr && is_plan(*agent));
   decision.decide = [this](const store::TaskRow& now) { return beginning(now); };
-  decision.committed = [this, turn, enrolled](const store::Committed& committed) {
-    if (committed.head.turn_state != task::TurnState::running) return scheduler_.finished(turn.agent);
+  decision.committed = [this, agent, enrolled](const store::Committed& committed) {
+    if (committed.head.turn_state != task::TurnState::running) return scheduler_.finished(agent);
     run_if_early(*enrolled = enroll(committed.head));
   };
-  decision.done = [this, turn, enrolled](const base::Result<Written>& written) {
-    if (!written) return refused(turn, written.error());
+  decision.done = [this, task, agent, enrolled](const base::Result<Written>& written) {
+    if (!written) return refused(task, agent, written.error());
     if (*enrolled) run_if_late(*enrolled);
   };
   inbox_.post(std::move(decision));
@@ -146,13 +144,13 @@ base::Result<task::Change> TurnRunner::beginning(const store::TaskRow& now) cons
 }
 
 // The turn's beginning could not be stored: tries again, unless it has no beginning any more.
-void TurnRunner::refused(const Scheduler::Starting& turn, const base::Error& error) {
+void TurnRunner::refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error) {
   using base::ErrorCode;
   if (error.code == ErrorCode::task_not_found || error.code == ErrorCode::not_found) {
-    return scheduler_.finished(turn.agent);
+    return scheduler_.finished(agent);
   }
-  spdlog::warn("agent={} a turn cannot begin, trying again: {}", turn.agent.value, error.for_log);
-  background_.timers().after(options_.disk_retry, [this, turn] { begin(turn); });
+  spdlog::warn("agent={} a turn cannot begin, trying again: {}", agent.value, error.for_log);
+  background_.timers().after(options_.disk_retry, [this, task, agent] { begin(task, agent); });
 }
 
 std::shared_ptr<RunningTurn> TurnRunner::enroll(const task::TaskHead& head) {

@@ -104,9 +104,9 @@ class TurnRunner final : private RunningTurn::Owner {
  private:
   // What the task's turn asks of the scheduler, once it is stored.
   Scheduler::Claim claim_of(const task::TaskHead& head) const;
-  void begin(const Scheduler::Starting& turn);
+  void begin(task::TaskKey task, const task::AgentName& agent);
   base::Result<task::Change> beginning(const store::TaskRow& now) const;
-  void refused(const Scheduler::Starting& turn, const base::Error& error);
+  void refused(task::TaskKey task, const task::AgentName& agent, const base::Error& error);
   bool begins_early(const task::AgentName& agent) const;
   void run(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first);
   void execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first = {});

@@ -30,7 +30,6 @@ void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const tas
   if (settled_by_run(task, message, child)) return;
   Decision decision;
   decision.task = task;
-  decision.is_inner = true;
   decision.decide = [this, message, child](const store::TaskRow& now) -> base::Result<task::Change> {
     const task::TaskHead& head = now.head;
     // The turn takes no more, but its end is not stored: it may have been refused.

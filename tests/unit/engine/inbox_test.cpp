@@ -141,25 +141,6 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Inbox: what waits for plans and children takes turns with what else waits") {
-  InboxBench bench;
-  Gate gate;
-  bench.start();
-  bench.hold(gate);
-  const auto post = [&](const std::string& name, bool is_inner) {
-    Decision decision = bench.create(name);
-    decision.is_inner = is_inner;
-    bench.inbox->post(std::move(decision));
-  };
-  for (int i = 1; i <= 4; ++i) post("child-" + std::to_string(i), true);
-  post("sent-1", false);
-  post("sent-2", false);
-  gate.open();
-  bench.inbox->settle();
-  CHECK(bench.told == Texts{"child-1: done", "sent-1: done", "child-2: done", "sent-2: done", "child-3: done",
-                            "child-4: done"});
-}
-
 TEST_CASE("Inbox: decisions on a task run in order, each on the row that the one before left") {
   for (const std::size_t rows_max : {4u, 4'000u}) {
     InboxOptions options;

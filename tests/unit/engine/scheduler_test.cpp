@@ -22,9 +22,10 @@ struct Bench {
   Scheduler scheduler;
 
   Bench(int slots, int queue_max)
-      : scheduler(slots, queue_max, {{kBusy, 2}, {kQuiet, 2}}, [this](const Scheduler::Starting& turn) {
-          started.emplace_back(turn.task.value, turn.agent.value);
-        }) {}
+      : scheduler(slots, queue_max, {{kBusy, 2}, {kQuiet, 2}},
+                  [this](task::TaskKey task, const task::AgentName& agent) {
+                    started.emplace_back(task.value, agent.value);
+                  }) {}
 
   Room reserve(const task::AgentName& agent, const std::string& caller = "ann") {
     return scheduler.reserve({agent, caller}, false);
