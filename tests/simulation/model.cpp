@@ -195,6 +195,8 @@ void Model::check_cancel(const task::TaskHead& child, task::State before) const 
   for (const Event& event : parent.log) {
     const auto* one = std::get_if<task::Subagent>(&event.body);
     if (one == nullptr || one->phase == task::Subagent::Phase::passed) continue;
+    // What was asked for before the turn's message is not awaited: the task had ended meanwhile.
+    if (event.head.turn_message != head.turn_message) continue;
     if (one->task == child.key) {
       id = one->id;
       is_open = true;
