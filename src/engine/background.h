@@ -1,7 +1,7 @@
 // Background: the pools for the engine's blocking store reads, and its timers. Keeps both off the engine's
 // thread and the event loops: a read of a task that is not in memory may wait for the disk, or for a flush.
-// Turns of plans have threads of their own, of low priority: a large plan's turn reads much, and the small
-// turns that would stand behind it hold slots that others wait for.
+// What reads much and nobody waits for at once has threads of its own, of low priority: turns of plans, and
+// what looks for old tasks. Small turns that stood behind it would hold slots that others wait for.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,8 @@ class Background {
   // Runs `work` on a pool thread. The queue holds more than the turns and callers that can wait at once; if
   // it is full anyway, tries again a moment later. Returns false, and drops the work, after `stop`.
   bool run(std::function<void()> work) { return submit(pool_, std::move(work)); }
-  // The same for a turn of a plan.
-  bool run_plan(std::function<void()> work) { return submit(plans_, std::move(work)); }
+  // The same on the threads of low priority.
+  bool run_low(std::function<void()> work) { return submit(low_, std::move(work)); }
 
   base::EventLoop& timers() { return timers_; }
 
@@ -28,7 +28,7 @@ class Background {
   void stop() {
     stopped_ = true;
     timers_.stop();
-    plans_.stop();
+    low_.stop();
     pool_.stop();
   }
 
@@ -45,7 +45,7 @@ class Background {
   std::atomic<bool> stopped_{false};
   base::EventLoop timers_;
   base::WorkerPool pool_{"background", 2, kQueueMax};
-  base::WorkerPool plans_{"plans", 2, kQueueMax, base::WorkerPool::Priority::low};
+  base::WorkerPool low_{"background-low", 2, kQueueMax, base::WorkerPool::Priority::low};
 };
 
 }  // namespace baton::engine

@@ -13,9 +13,9 @@ using std::chrono::milliseconds;
 constexpr std::size_t kBatchFirst = 16, kBatchMax = 128;
 // What a batch should take of the engine's thread: a send that comes right behind it waits for that.
 constexpr milliseconds kBatchTime{2};
-// The rest after a batch, in times of what it took: so removals take an eighth of the thread at most, with
+// The rest after a batch, in times of what it took: so removals take a twelfth of the thread at most, with
 // what a commit of them costs.
-constexpr int kRest = 12;
+constexpr int kRest = 20;
 constexpr milliseconds kRestMin{1}, kStoreRetry{1'000};
 
 bool may_pass(const base::Error& error) {

@@ -73,7 +73,7 @@ struct Retention::Round {
 
 void Retention::start() {
   if (!store_.kept_before() || options_.is_set) return begin_later(std::min(kFirstRound, shortest() / 10));
-  background_.run([this] { begin(true); });
+  background_.run_low([this] { begin(true); });
 }
 
 milliseconds Retention::shortest() const {
@@ -83,7 +83,7 @@ milliseconds Retention::shortest() const {
 }
 
 void Retention::begin_later(milliseconds after) {
-  background_.timers().after(after, [this] { background_.run([this] { begin(false); }); });
+  background_.timers().after(after, [this] { background_.run_low([this] { begin(false); }); });
 }
 
 void Retention::begin(bool only_counts) {
@@ -126,7 +126,7 @@ void Retention::go_on(const RoundPtr& round, std::int64_t gone) {
   round->gone += gone;
   removed_ += gone;
   if (round->after >= round->last) return end(round);
-  background_.run([this, round] { look(round); });
+  background_.run_low([this, round] { look(round); });
 }
 
 void Retention::end(const RoundPtr& round) {

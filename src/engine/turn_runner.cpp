@@ -180,7 +180,7 @@ void TurnRunner::run(const std::shared_ptr<RunningTurn>& run, std::optional<stor
   const bool reads_nothing = first && first->message.reference_tasks.empty();
   if (reads_nothing) return execute(run, std::move(first));
   auto work = [this, run, first = std::move(first)]() mutable { execute(run, std::move(first)); };
-  run->is_plan() ? background_.run_plan(std::move(work)) : background_.run(std::move(work));
+  run->is_plan() ? background_.run_low(std::move(work)) : background_.run(std::move(work));
 }
 
 void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<store::TurnInput> first) {
