@@ -52,9 +52,9 @@ class RetentionStore {
   // Whether the database had tasks before this program knew retention.
   virtual bool kept_before() const = 0;
 
-  // Removes the tasks that have ended, are as they were, have no tasks below them and, unless it erases, no
-  // webhook to send. The others stay. Returns those that are gone. What a long log holds may go later, by
-  // `tidy`; nobody finds it.
+  // Removes the tasks that have ended, are as they were, have no tasks below them, no unfinished parent and,
+  // unless it erases, no webhook to send. The others stay. Returns those that are gone. What a long log holds
+  // may go later, by `tidy`; nobody finds it.
   virtual base::Result<std::vector<Removed>> remove(const Removal& removal) = 0;
   // Deletes some more of long logs, or gives some of the file's free pages back to the disk, down to
   // `spare_pages`. Returns whether there is more to do.

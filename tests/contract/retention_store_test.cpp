@@ -115,6 +115,16 @@ TEST_CASE_TEMPLATE("RetentionStore: what has not ended, has moved on or has task
   CHECK(listed(bench) == 3);
 }
 
+TEST_CASE_TEMPLATE("RetentionStore: a child stays if its parent has begun anew", Bench, STORES_THAT_FORGET) {
+  Bench bench;
+  const task::TaskHead parent = ended(bench, "t1", "c1");
+  const task::TaskHead below = child(bench, "t2", parent);
+  bench.must(bench.head(parent.key), {status(State::submitted)});
+  CHECK(remove(bench, {below, parent}) == 0);
+  bench.must(bench.head(parent.key), {status(State::completed)});
+  CHECK(remove(bench, {below, parent}) == 2);
+}
+
 TEST_CASE_TEMPLATE("RetentionStore: a task with a webhook to send goes only if it is erased", Bench,
                    STORES_THAT_FORGET) {
   Bench bench;

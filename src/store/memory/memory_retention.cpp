@@ -29,11 +29,16 @@ bool MemoryStore::may_go(const memory::Tables& tables, const Removal::One& one, 
   const task::TaskHead& head = task->head;
   const bool is_busy = std::ranges::any_of(group_.entries, [&](const memory::Entry& entry) {
     const auto* step = std::get_if<memory::Step>(&entry);
-    return step != nullptr && (step->head.key == one.task || step->head.parent == one.task);
+    if (step == nullptr) return false;
+    return step->head.key == one.task || step->head.parent == one.task ||
+           (head.parent && step->head.key == head.parent);
   });
+  const MemoryTask* parent = head.parent ? tables.task(head.parent) : nullptr;
+  const bool goes_on = parent != nullptr && (!task::is_terminal(parent->head.state) ||
+                                             parent->head.turn_state != task::TurnState::none);
   const bool delivers = std::ranges::any_of(
       task->configs, [&](const TaskRow::Config& config) { return tables.deliveries().waits(config.key); });
-  return !is_busy && head.version == one.version && task::is_terminal(head.state) &&
+  return !is_busy && !goes_on && head.version == one.version && task::is_terminal(head.state) &&
          head.turn_state == task::TurnState::none && !tables.has_children(one.task, group_.gone) &&
          (erases || !delivers);
 }
