@@ -119,7 +119,9 @@ TEST_CASE_TEMPLATE("RetentionStore: a child stays if its parent has begun anew",
   Bench bench;
   const task::TaskHead parent = ended(bench, "t1", "c1");
   const task::TaskHead below = child(bench, "t2", parent);
-  bench.must(bench.head(parent.key), {status(State::submitted)});
+  task::Change again = StoreBench::change(bench.head(parent.key), {status(State::submitted)});
+  again.reopen = true;
+  bench.must(std::move(again));
   CHECK(remove(bench, {below, parent}) == 0);
   bench.must(bench.head(parent.key), {status(State::completed)});
   CHECK(remove(bench, {below, parent}) == 2);
