@@ -54,7 +54,7 @@ bool is_url(std::string_view text) {
 
 std::string hint_for(const client::CallError& error) {
   if (error.rpc_code == protocol::a2a::kTaskNotFound)
-    return "; `baton list` shows yours, --agent names a task's agent";
+    return "; `baton list` shows your tasks, and --agent says whose a task is";
   if (error.no_card) return "; for an agent without a card --a2a says how to speak to it";
   if (!error.other_agents) return {};
   const auto& [asked_for, served] = *error.other_agents;

@@ -80,7 +80,7 @@ class TreeFollower {
 
   int failed(const client::CallError& error) {
     std::string line = describe(error, url_);
-    if (error.status == 404) line += "; `baton list` shows yours, --agent names a task's agent";
+    if (error.status == 404) line += "; `baton list` shows your tasks, and --agent says whose a task is";
     console_.error(line);
     return kExitNoAnswer;
   }

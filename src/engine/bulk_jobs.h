@@ -49,8 +49,7 @@ class BulkJobs {
 
   // Returns the job's key once its tasks are written down. Fails with conflict, and the number found, if they
   // are not as many as expected; invalid_argument (no reason, nothing to do); too_large (over kTasksMax);
-  // overloaded (kJobsMax run);
-  // unsupported (nothing deletes tasks).
+  // overloaded (kJobsMax run); unsupported (nothing deletes tasks).
   base::Result<task::BulkJobKey> begin(const BulkRequest& request);
 
  private:

@@ -22,10 +22,6 @@ bool is_mark(const task::TaskHead& head) {
   return head.hidden && head.state == task::State::submitted && head.turn_state == task::TurnState::none;
 }
 
-bool has_ended(const task::TaskHead& head) {
-  return task::is_terminal(head.state) && head.turn_state == task::TurnState::none;
-}
-
 Result<void> check_actor(const Actor& actor) {
   const bool is_said = !actor.name.empty() && !actor.reason.empty() && actor.reason.size() <= kReasonMax;
   if (is_said) return {};
@@ -121,11 +117,11 @@ Result<void> Erasure::check(const std::vector<task::TaskHead>& heads) const {
   for (const task::TaskHead& head : heads) keys.insert(head.key);
   std::int64_t unfinished = 0;
   for (const task::TaskHead& head : heads) {
-    if (!has_ended(head)) ++unfinished;
+    if (!store::has_ended(head)) ++unfinished;
     if (!head.parent || keys.contains(head.parent)) continue;
     const auto parent = store_.all_tasks({head.parent.value - 1}, 1);
     if (!parent) return fail(parent.error());
-    if (!parent->empty() && parent->front().key == head.parent && !has_ended(parent->front())) {
+    if (!parent->empty() && parent->front().key == head.parent && !store::has_ended(parent->front())) {
       return fail(ErrorCode::conflict, "the task that delegated it has not ended: cancel that first");
     }
   }

@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t kBatchFirst = 16, kBatchMax = 128;
 // What a batch should take of the engine's thread: a send that comes right behind it waits for that.
 constexpr milliseconds kBatchTime{2};
-// The rest after a batch, in times of what it took: so removals take a twelfth of the thread at most, with
+// The rest after a batch, in times of what it took: so removals take a twentieth of the thread, and
 // what a commit of them costs.
 constexpr int kRest = 20;
 constexpr milliseconds kRestMin{1}, kStoreRetry{1'000};

@@ -161,9 +161,7 @@ std::vector<store::Removal::One> Retention::tree_to_go(const task::TaskHead& roo
   }
   for (const store::TreeMember& member : *tree) {
     const task::TaskHead& head = member.head;
-    const bool is_held =
-        member.delivers || !task::is_terminal(head.state) || head.turn_state != task::TurnState::none;
-    if (is_held) return {};
+    if (member.delivers || !store::has_ended(head)) return {};
     go.push_back({head.key, head.version});
   }
   std::ranges::reverse(go);

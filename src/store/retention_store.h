@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "task/head.h"
 #include "task/ids.h"
+#include "task/state.h"
 
 namespace baton::store {
 
@@ -37,6 +38,11 @@ struct Removed {
   task::Caller caller;
   std::size_t bytes = 0;
 };
+
+// Whether the task is in a terminal state and has no turn left; no other may be removed.
+inline bool has_ended(const task::TaskHead& head) {
+  return task::is_terminal(head.state) && head.turn_state == task::TurnState::none;
+}
 
 class RetentionStore {
  public:

@@ -34,13 +34,12 @@ bool MemoryStore::may_go(const memory::Tables& tables, const Removal::One& one, 
            (head.parent && step->head.key == head.parent);
   });
   const MemoryTask* parent = head.parent ? tables.task(head.parent) : nullptr;
-  const bool goes_on = parent != nullptr && (!task::is_terminal(parent->head.state) ||
-                                             parent->head.turn_state != task::TurnState::none);
+  // It may have begun anew since it was looked at.
+  const bool goes_on = parent != nullptr && !has_ended(parent->head);
   const bool delivers = std::ranges::any_of(
       task->configs, [&](const TaskRow::Config& config) { return tables.deliveries().waits(config.key); });
-  return !is_busy && !goes_on && head.version == one.version && task::is_terminal(head.state) &&
-         head.turn_state == task::TurnState::none && !tables.has_children(one.task, group_.gone) &&
-         (erases || !delivers);
+  return !is_busy && !goes_on && head.version == one.version && has_ended(head) &&
+         !tables.has_children(one.task, group_.gone) && (erases || !delivers);
 }
 
 Result<std::vector<Removed>> MemoryStore::remove(const Removal& removal) {

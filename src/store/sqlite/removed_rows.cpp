@@ -114,16 +114,12 @@ void delete_webhooks(Connection& connection, task::TaskKey key) {
   connection.run("DELETE FROM push_configs WHERE task_key = ?", key);
 }
 
-bool is_over(const task::TaskHead& head) {
-  return task::is_terminal(head.state) && head.turn_state == task::TurnState::none;
-}
-
 bool may_go(Connection& connection, const TaskRow& row, const Removal::One& one, bool erases) {
   const task::TaskHead& head = row.head;
-  if (head.version != one.version || !is_over(head) || has_children(connection, one.task)) return false;
+  if (head.version != one.version || !has_ended(head) || has_children(connection, one.task)) return false;
   // It may have begun anew since it was looked at.
   const auto parent = head.parent ? find_head(connection, head.parent) : std::nullopt;
-  return (!parent || is_over(parent->head)) && (erases || !delivers(connection, one.task));
+  return (!parent || has_ended(parent->head)) && (erases || !delivers(connection, one.task));
 }
 
 // Deletes all of the task but its log.
