@@ -1,6 +1,5 @@
 """The playground's way over gRPC: the server makes the call, as whoever asks, to its own port."""
 import json
-import unittest
 
 import client
 import harness
@@ -19,7 +18,7 @@ def body_of(text, agent="joke", **more):
     return {"agent": agent, "message": message, **more}
 
 
-@unittest.skipUnless(client.has_grpc(), "this program was built without gRPC")
+@client.only_if(client.has_grpc())
 class Playground(operate_case.OperateCase):
     OPTIONS = [*operate_case.OperateCase.OPTIONS, "--grpc-port", "0"]
 
