@@ -46,7 +46,7 @@ MUTANTS = {
     # A task goes though a webhook of it waits.
     "no_hold_for_webhooks": [
         ("engine/retention.cpp", """    if (member.delivers || !store""", """    if (!store"""),
-        ("store/memory/memory_retention.cpp", """         (erases || !delivers);""", """         (erases || !delivers || true);"""),
+        ("store/memory/memory_retention.cpp", """(erases || !delivers);""", """(erases || !delivers || true);"""),
     ],
     # A repeated send is a new one.
     "no_dedup": [
