@@ -211,9 +211,7 @@ void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
 
 // What could not be stored, or found no place in the queue, is tried again a moment later.
 void BulkJobs::acted(const JobPtr& job, task::TaskKey task, const base::Error* error) {
-  const bool again =
-      error != nullptr && (error->code == ErrorCode::overloaded || error->code == ErrorCode::unavailable ||
-                           error->code == ErrorCode::internal);
+  const bool again = error != nullptr && (base::may_pass(*error) || error->code == ErrorCode::internal);
   if (again && !stopping_) {
     background_.timers().after(kBulkRetry, [this, job, task] { act(job, task); });
     return;

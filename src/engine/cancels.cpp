@@ -1,5 +1,8 @@
 #include "engine/cancels.h"
 
+#include <spdlog/spdlog.h>
+
+#include <limits>
 #include <utility>
 
 #include "engine/interventions.h"
@@ -11,7 +14,8 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-constexpr int kChildrenPage = 500;
+constexpr int kAll = std::numeric_limits<int>::max();
+
 // What the task's caller reads; the reason is the operators'.
 constexpr char kCanceledByOperator[] = "The task was canceled by an operator.";
 
@@ -151,18 +155,24 @@ void Cancels::await_cancel(const WishPtr& wish, task::EventNumber after) {
   });
 }
 
-void Cancels::cancel_child(task::TaskKey child) {
-  cancel(child, [this, child](const base::Result<task::TaskKey>& canceled) {
+void Cancels::cancel_child(task::TaskKey child, const std::string& reason) {
+  auto done = [this, child, reason](const base::Result<task::TaskKey>& canceled) {
     const bool is_over = canceled || canceled.error().code == ErrorCode::not_cancelable ||
                          canceled.error().code == ErrorCode::task_not_found;
-    if (!is_over) background_.timers().after(options_.disk_retry, [this, child] { cancel_child(child); });
-  });
+    if (is_over) return;
+    background_.timers().after(options_.disk_retry, [this, child, reason] { cancel_child(child, reason); });
+  };
+  cancel(child, std::move(done), reason);
 }
 
 void Cancels::cancel_children(task::TaskKey parent) {
   background_.run([this, parent] {
-    const auto children = store_.open_tasks(store::TaskStore::Open::children, parent, kChildrenPage);
-    if (!children) return;
+    const auto children = store_.open_tasks(store::TaskStore::Open::children, parent, kAll);
+    if (!children) {
+      spdlog::warn("the children of a task cannot be read, trying again: {}", children.error().for_log);
+      background_.timers().after(options_.disk_retry, [this, parent] { cancel_children(parent); });
+      return;
+    }
     for (const task::TaskHead& child : *children) cancel_child(child.key);
   });
 }

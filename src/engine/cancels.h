@@ -34,7 +34,7 @@ class Cancels {
   using Heard = std::function<void(base::Result<task::TaskHead>)>;
   void cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> audit, Heard heard);
   // Where nobody asks again: a cancel that the store refuses is tried until it is taken.
-  void cancel_child(task::TaskKey child);
+  void cancel_child(task::TaskKey child, const std::string& reason = {});
   void cancel_children(task::TaskKey parent);
 
  private:

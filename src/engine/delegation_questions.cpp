@@ -72,25 +72,23 @@ void Delegation::submit_answer(const task::TaskHead& parent, const ChildQuestion
   submission.waits_for = task::WaitsFor::outcome;
   TaskService::ForChild terms{parent.key};
   terms.question = question.number;
+  auto done = [this, parent, question, answer](const base::Result<Accepted>& accepted) {
+    if (accepted) return;
+    const base::Error& error = accepted.error();
+    const bool is_over = error.code == ErrorCode::conflict || error.code == ErrorCode::unsupported ||
+                         error.code == ErrorCode::task_not_found;
+    if (is_over) return;
+    if (base::may_pass(error)) {
+      background_.timers().after(options_.disk_retry,
+                                 [this, parent, question, answer] { pass_on(parent, question, answer); });
+      return;
+    }
+    spdlog::warn("an answer cannot be passed on: {}", error.for_caller);
+    service_.cancel_child(question.child,
+                          "The answer to its question could not be passed on: " + error.for_caller);
+  };
   service_.submit_child(terms, std::move(submission), digest_of_answer(parent, question.ask),
-                        [this, parent, question, answer](const base::Result<Accepted>& accepted) {
-                          if (accepted) return;
-                          const base::Error& error = accepted.error();
-                          const bool is_over = error.code == ErrorCode::conflict ||
-                                               error.code == ErrorCode::unsupported ||
-                                               error.code == ErrorCode::task_not_found;
-                          if (is_over) return;
-                          if (error.code == ErrorCode::unavailable || error.code == ErrorCode::overloaded) {
-                            background_.timers().after(options_.disk_retry, [this, parent, question, answer] {
-                              pass_on(parent, question, answer);
-                            });
-                            return;
-                          }
-                          spdlog::warn("an answer cannot be passed on: {}", error.for_caller);
-                          service_.cancel(
-                              question.child, [](const base::Result<task::TaskKey>&) {},
-                              "The answer to its question could not be passed on: " + error.for_caller);
-                        });
+                        std::move(done));
 }
 
 // After a restart: the question that the parent shows stays, and an answer that the child has not got is

@@ -175,9 +175,7 @@ void Erasure::erase(const OrderPtr& order) {
 // Writes down that nothing was deleted, and why.
 void Erasure::note(const OrderPtr& order, const Result<void>& result) {
   // A job tries again what may pass; an item has one outcome.
-  const bool may_pass = !result && (result.error().code == ErrorCode::unavailable ||
-                                    result.error().code == ErrorCode::overloaded);
-  if (order->entry.job && may_pass) return order->done(fail(result.error()));
+  if (order->entry.job && !result && base::may_pass(result.error())) return order->done(fail(result.error()));
   if (!result) order->entry.outcome = base::name_of(result.error().code);
   if (!result && order->entry.job) order->entry.detail = result.error().for_caller;
   removals_.run(

@@ -61,11 +61,6 @@ std::string text_of(const OperatorActions::Scale& scale) {
   return text;
 }
 
-// What a job tries again.
-bool is_passing(const base::Error& error) {
-  return error.code == ErrorCode::overloaded || error.code == ErrorCode::unavailable;
-}
-
 }  // namespace
 
 // An action on its way, shared by the callbacks of its decision.
@@ -139,7 +134,7 @@ void OperatorActions::decide(const ActPtr& act) {
 
 // Writes down that it was refused, as far as that can be written.
 void OperatorActions::refuse(const ActPtr& act, base::Error error) {
-  if (act->entry.job && is_passing(error)) return act->done(fail(std::move(error)));
+  if (act->entry.job && base::may_pass(error)) return act->done(fail(std::move(error)));
   task::AuditEntry entry = act->entry;
   entry.outcome = base::name_of(error.code);
   if (!entry.task) entry.task = act->task;

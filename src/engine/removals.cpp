@@ -18,10 +18,6 @@ constexpr milliseconds kBatchTime{2};
 constexpr int kRest = 20;
 constexpr milliseconds kRestMin{1}, kStoreRetry{1'000};
 
-bool may_pass(const base::Error& error) {
-  return error.code == base::ErrorCode::unavailable || error.code == base::ErrorCode::overloaded;
-}
-
 }  // namespace
 
 struct Removals::Job {
@@ -50,7 +46,7 @@ void Removals::next(const JobPtr& job) {
   inbox_.remove(store_, std::move(batch), std::move(also),
                 [this, job, count, notes](const base::Result<std::vector<store::Removed>>& removed,
                                           std::chrono::nanoseconds took) {
-                  if (!removed && may_pass(removed.error())) {
+                  if (!removed && base::may_pass(removed.error())) {
                     background_.timers().after(kStoreRetry, [this, job] { next(job); });
                     return;
                   }

@@ -330,7 +330,7 @@ void RunningTurn::refused(const base::Error& error) {
   });
   // The turn was ended elsewhere.
   if (lost.lost) return lost.was_over ? void() : end();
-  if (error.code == base::ErrorCode::unavailable || error.code == base::ErrorCode::overloaded) {
+  if (base::may_pass(error)) {
     spdlog::warn("task={} agent={} the store refused a turn's output, trying again: {}",
                  base::loggable_word(head().id.value), head().agent.value, error.for_log);
     return store_again(services_.options.disk_retry);

@@ -165,9 +165,7 @@ void Schedules::submit_now(const Due& due) {
       if (!accepted->repeated) ++begun_;
       return spdlog::debug("{} is made", what);
     }
-    const base::ErrorCode code = accepted.error().code;
-    const bool may_pass = code == base::ErrorCode::overloaded || code == base::ErrorCode::unavailable;
-    if (!may_pass || clock_.now() - due.at > kRetryMost) {
+    if (!base::may_pass(accepted.error()) || clock_.now() - due.at > kRetryMost) {
       return spdlog::error("{} cannot be made: {}", what, base::loggable(accepted.error().for_caller));
     }
     spdlog::warn("{} cannot be made, trying again: {}", what, base::loggable(accepted.error().for_caller));

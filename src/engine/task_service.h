@@ -119,7 +119,9 @@ class TaskService {
   // stopped or the task is followed (LiveTasks::is_followed).
   void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
   // Cancels a child that its parent does not need any more.
-  void cancel_child(task::TaskKey child) { cancels_.cancel_child(child); }
+  void cancel_child(task::TaskKey child, const std::string& reason = {}) {
+    cancels_.cancel_child(child, reason);
+  }
   // Cancels the open children of an ended task.
   void cancel_children(task::TaskKey parent) { cancels_.cancel_children(parent); }
 

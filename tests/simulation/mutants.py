@@ -121,7 +121,9 @@ MUTANTS = {
     ],
     # A child's cancel that the store refuses is forgotten.
     "cancel_is_lost": [
-        ("engine/cancels.cpp", """    if (!is_over) background_""", """    if (false) background_"""),
+        ("engine/cancels.cpp", """    if (is_over) return;
+    background_""", """    return;
+    background_"""),
     ],
     # A child's question that is answered is asked again.
     "question_stays_open": [
