@@ -10,6 +10,8 @@
 namespace baton::base {
 namespace {
 
+constexpr std::size_t kMostHave = 9;  // attributes
+
 std::uint64_t next_random() {
   thread_local std::mt19937_64 random(random_number());
   return random();
@@ -18,11 +20,13 @@ std::uint64_t next_random() {
 }  // namespace
 
 Span& Span::with(std::string_view attribute, std::string_view value) {
+  if (attributes.empty()) attributes.reserve(kMostHave);
   if (!value.empty()) attributes.emplace_back(attribute, std::string(beginning_of(value, kTextMax)));
   return *this;
 }
 
 Span& Span::with(std::string_view attribute, std::int64_t value) {
+  if (attributes.empty()) attributes.reserve(kMostHave);
   attributes.emplace_back(attribute, value);
   return *this;
 }

@@ -203,7 +203,7 @@ void TurnRunner::execute(const std::shared_ptr<RunningTurn>& run, std::optional<
       turn->conversation = name_of_conversation(head);
       turn->hops.push_back(hop_of(options_, head.agent));
     }
-    if (options_.spans != nullptr) link_to_first(*run, reader_);
+    if (options_.spans != nullptr) link_to_first(*run, head, reader_);
     run->attach(agent->executor->start(std::move(*turn), run));
   } catch (const std::exception& error) {
     // Out of memory. Without an end the turn would hold its slot until its deadline.
@@ -350,7 +350,7 @@ void TurnRunner::over(const std::shared_ptr<RunningTurn>& run, bool slot_held) {
     if (found != running.end() && found->second == run) running.erase(found);
   });
   stats_.note_turn(head, run->age());
-  if (options_.spans != nullptr) add_turn_span(*options_.spans, *run);
+  if (options_.spans != nullptr) add_turn_span(*options_.spans, *run, head);
   // On a busy server, a line for each task that went well would be most of the log, and of the work.
   const bool goes_on = head.turn_state != task::TurnState::none;
   const bool went_well = goes_on || head.state == task::State::completed || task::is_waiting(head.state);

@@ -8,8 +8,7 @@ namespace {
 namespace names = task::spans;
 }
 
-void add_turn_span(base::SpanQueue& spans, const RunningTurn& run) {
-  const task::TaskHead head = run.head();
+void add_turn_span(base::SpanQueue& spans, const RunningTurn& run, const task::TaskHead& head) {
   const bool has_failed = head.turn_state == task::TurnState::none &&
                           (head.state == task::State::failed || head.state == task::State::rejected);
   const RunningTurn::Lineage lineage = run.lineage();
@@ -29,11 +28,11 @@ void add_turn_span(base::SpanQueue& spans, const RunningTurn& run) {
   spans.add(std::move(span));
 }
 
-void link_to_first(RunningTurn& run, const TaskReader& reader) {
+void link_to_first(RunningTurn& run, const task::TaskHead& head, const TaskReader& reader) {
   constexpr task::EventNumber kFirstMessage{2};  // after the status submitted
-  const task::TaskHead head = run.head();
+  if (head.turn_message <= kFirstMessage) return;
   RunningTurn::Lineage lineage = run.lineage();
-  if (head.turn_message <= kFirstMessage || !base::is_sampled(lineage.trace)) return;
+  if (!base::is_sampled(lineage.trace)) return;
   const auto first = reader.turn_input(head.key, kFirstMessage);
   if (!first) return;
   lineage.first = first->request.trace;

@@ -9,13 +9,14 @@
 
 namespace baton::engine {
 
-// The turn is over: adds its span, whose id is the one that all it asked of others was told
-// (agents::Turn::trace). A task of several turns has no span of its own: the later ones refer to the first.
-void add_turn_span(base::SpanQueue& spans, const RunningTurn& run);
+// The turn is over, with its task like this: adds its span, whose id is the one that all it asked of others
+// was told (agents::Turn::trace). A task of several turns has no span of its own: the later ones refer to the
+// first.
+void add_turn_span(base::SpanQueue& spans, const RunningTurn& run, const task::TaskHead& head);
 
 // Has the turn remember the trace that its task's first message came with, if it is sampled and a later one.
 // Reads the store.
-void link_to_first(RunningTurn& run, const TaskReader& reader);
+void link_to_first(RunningTurn& run, const task::TaskHead& head, const TaskReader& reader);
 
 // A child of this turn was submitted, or could not be: `error` says why, if so.
 void add_child_span(base::SpanTimer& timer, const std::string& agent, const task::TaskId& child,

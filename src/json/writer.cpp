@@ -43,7 +43,8 @@ void append_quoted(std::string& out, std::string_view text) {
   std::size_t run = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     while (i + 8 <= text.size() && is_plain(text.data() + i)) i += 8;
-    if (i == text.size()) break;
+    const bool is_end = i + 8 > text.size();  // which is looked at with what stands before it
+    if (i == text.size() || (is_end && text.size() >= 8 && is_plain(text.data() + text.size() - 8))) break;
     const auto byte = static_cast<unsigned char>(text[i]);
     const char escape = kEscapes[byte];
     if (escape == 0) continue;

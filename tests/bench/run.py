@@ -13,7 +13,7 @@ import machine
 import readme
 import samples
 from context import Context, Places
-from suites import command, crowds, hop, plan, purge, sizes, stored, throughput
+from suites import command, crowds, hop, plan, purge, sizes, stored, throughput, traces
 
 SUITES = {
     **{name: (lambda context, name=name: throughput.run(context, name)) for name in throughput.CASES},
@@ -29,6 +29,7 @@ SUITES = {
     "command": command.run,
     "hop": hop.run,
     "plan": plan.run,
+    "traces": traces.run,
 }
 
 
