@@ -71,7 +71,7 @@ class Cancels(PlanCase):
     def test_what_cannot_be_undone_is_said(self):
         _, answer = self.cancel_when("broken", "hold never-d x")
         self.assertEqual(client.text_of(answer["status"]["message"]),
-                         "step agent-2 could not be undone: stuck")
+                         "step agent-2 could not be undone: step agent-2/agent-3 (agent hand) failed: stuck")
 
     def test_a_plan_inside_a_plan_undoes_as_well(self):
         task, answer = self.cancel_when("outer", "hold never-e x")

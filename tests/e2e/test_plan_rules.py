@@ -23,6 +23,14 @@ class Joins(PlanCase):
                               hand("say {{/steps/both/results/0/state}} {{/steps/both/results/0/error}} "
                                    "{{/steps/both/results/1/text}}")]},
         "best-fails": {"parallel": [hand("fail lost"), hand("fail gone")], "join": "best_effort"},
+        "deep": {"sequence": [{"id": "both", "sequence": [{"map": hand("fail {{/item}}", id="find"), "id": "each",
+                                                           "over": ["it"]}]}]},
+        "outer": {"sequence": [{"agent": "deep", "id": "inner"}]},
+        "refused": {"agent": {"skill": "hand"}, "input": "reject this", "id": "asked"},
+        "group": {"sequence": [
+            {"sequence": [hand("fail oh dear", id="bad")], "id": "some", "on_failure": "continue"},
+            {"parallel": [hand("fail oh no", id="worse")], "id": "more", "on_failure": "continue"},
+            hand("say {{/steps/bad/error}}; {{/steps/some/error}}; {{/steps/more/error}}")]},
         "goes-on": {"sequence": [hand("fail oh dear", id="bad", on_failure="continue"),
                                  hand("say {{/steps/bad/state}}: {{/steps/bad/error}}")]},
         "map-all": {"map": hand("{{/item}}"), "over": ["say a", "fail b", "hold map-1 never"]},
@@ -31,7 +39,7 @@ class Joins(PlanCase):
     }
 
     def test_a_failure_of_one_fails_all_and_ends_the_others(self):
-        self.assertEqual(self.reason(self.run_plan("all", state="failed")), "broken")
+        self.assertEqual(self.reason(self.run_plan("all", state="failed")), "step agent-3 (agent hand) failed: broken")
         harness.wait_for(lambda: {task["status"]["state"] for task in tasks_of(self.server, "hand")
                                   if "TASK_STATE_WORKING" == task["status"]["state"]} == set(),
                          what="the other branch to end")
@@ -42,7 +50,7 @@ class Joins(PlanCase):
                                      for task in tasks_of(self.server, "hand")), what="the others to end")
 
     def test_any_fails_with_the_last(self):
-        self.assertEqual(self.reason(self.run_plan("any-fails", state="failed")), "one")
+        self.assertEqual(self.reason(self.run_plan("any-fails", state="failed")), "step agent-2 (agent hand) failed: one")
 
     def test_n_of_is_done_with_the_nth(self):
         self.assertEqual(self.text_of(self.run_plan("two")), "one\n\nthree")
@@ -59,8 +67,26 @@ class Joins(PlanCase):
     def test_a_failure_that_the_plan_goes_on_with_is_a_result(self):
         self.assertEqual(self.text_of(self.run_plan("goes-on")), "failed: oh dear")
 
+    def test_a_failure_names_the_step_and_its_agent(self):
+        self.assertEqual(self.reason(self.run_plan("deep", state="failed")),
+                         "step both/each[0]/find (agent hand) failed: it")
+
+    def test_a_failure_in_a_plan_below_names_the_steps_of_both(self):
+        self.assertEqual(self.reason(self.run_plan("outer", state="failed")),
+                         "step inner (agent deep) failed: step both/each[0]/find (agent hand) failed: it")
+
+    def test_a_step_that_was_rejected_by_the_agent_with_a_skill_says_so(self):
+        self.assertEqual(self.reason(self.run_plan("refused", state="failed")),
+                         "step asked (skill hand) was rejected: this")
+
+    def test_the_error_of_a_step_is_its_agents_words_and_that_of_a_group_names_the_step(self):
+        self.assertEqual(self.text_of(self.run_plan("group")),
+                         "oh dear; step some/bad (agent hand) failed: oh dear; "
+                         "step more/worse (agent hand) failed: oh no")
+
     def test_a_failed_item_fails_its_map(self):
-        self.assertEqual(self.reason(self.run_plan("map-all", state="failed")), "b")
+        self.assertEqual(self.reason(self.run_plan("map-all", state="failed")),
+                         "step map-1[1]/agent-2 (agent hand) failed: b")
 
     def test_a_map_over_nothing_is_done(self):
         self.assertEqual(self.text_of(self.run_plan("empty")), "done")
@@ -93,7 +119,7 @@ class Failures(PlanCase):
         self.assertEqual(self.calls_of("flaky 2 at last"), [1, 2, 3])
 
     def test_attempts_are_counted(self):
-        self.assertEqual(self.reason(self.run_plan("retry-ends", state="failed")), "always")
+        self.assertEqual(self.reason(self.run_plan("retry-ends", state="failed")), "step agent-1 (agent hand) failed: always")
         self.assertEqual(self.calls_of("fail always"), [1, 2, 3])
 
     def test_other_failures_are_not_tried_again(self):
@@ -111,7 +137,7 @@ class Failures(PlanCase):
 
     def test_what_is_done_is_undone_in_reverse_when_a_later_step_fails(self):
         before = len(self.calls())
-        self.assertEqual(self.reason(self.run_plan("saga", state="failed")), "no car")
+        self.assertEqual(self.reason(self.run_plan("saga", state="failed")), "step agent-6 (agent hand) failed: no car")
         self.assertEqual([text for _, text in self.calls()[before:]],
                          ["say book flight", "say book hotel", "fail no car", "say cancel hotel", "say cancel flight"])
 
@@ -122,7 +148,8 @@ class Failures(PlanCase):
 
     def test_what_cannot_be_undone_is_said(self):
         self.assertEqual(self.reason(self.run_plan("saga-broken", state="failed")),
-                         "no port; step agent-2 could not be undone: stuck")
+                         "step agent-4 (agent hand) failed: no port; step agent-2 could not be undone: "
+                         "step agent-2/agent-3 (agent hand) failed: stuck")
 
     def test_a_wait_takes_its_time(self):
         begun = time.monotonic()

@@ -184,7 +184,11 @@ std::vector<std::string> plan_outcomes(const std::string& agent, const std::vect
     }
     return all;
   }
-  if (agent == "plan-undone") return {"failed\ne; step c could not be undone: c"};
+  if (agent == "plan-undone") {
+    return {
+        "failed\nstep e (agent leaf) failed: e; step both/c could not be undone: "
+        "step both/c/undo-c (agent leaf) failed: c"};
+  }
   if (agent == "plan-asks") return {"completed\n" + asked("")};
   if (agent == "plan-small") return {"completed\n((s))"};
   if (agent == "plan-many") {

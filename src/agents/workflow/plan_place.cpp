@@ -16,6 +16,13 @@ PlanPlace place_of_iteration(const PlanPlace& around, const PlanStep& loop, int 
   return place;
 }
 
+std::string label_of(const PlanStep& step, const PlanPlace& at) {
+  const PlanStep* root = &step;
+  while (root->parent != nullptr) root = root->parent;
+  const std::string start = root->id + "/";
+  return at.path.starts_with(start) ? at.path.substr(start.size()) : at.path;
+}
+
 StepAt find_at(const Plan& plan, const std::string& path) {
   StepAt found{&plan.root, {plan.root.id, {}}};
   std::size_t at = plan.root.id.size();

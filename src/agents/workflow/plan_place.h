@@ -20,6 +20,9 @@ PlanPlace place_in(const PlanPlace& around, const PlanStep& step);
 // The place of an iteration's body.
 PlanPlace place_of_iteration(const PlanPlace& around, const PlanStep& loop, int index);
 
+// What callers know the step by: its path without the root, or the root's id.
+std::string label_of(const PlanStep& step, const PlanPlace& at);
+
 // The step at a path, and its place; a path that the plan does not have gives no step.
 struct StepAt {
   const PlanStep* step = nullptr;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "agents/workflow/plan_failures.h"
 #include "json/writer.h"
 #include "protocol/a2a/baton_extension.h"
 
@@ -19,12 +20,6 @@ milliseconds delay_before(const Retry& retry, int attempt) {
   const double factor = std::pow(retry.factor, attempt - 2);
   const double ms = static_cast<double>(retry.delay.count()) * factor;
   return milliseconds(std::llround(std::min(ms, static_cast<double>(retry.delay_max.count()))));
-}
-
-std::string in_seconds(milliseconds time) {
-  const auto whole = std::chrono::duration_cast<std::chrono::seconds>(time);
-  if (whole == time) return std::to_string(whole.count()) + " seconds";
-  return std::to_string(time.count()) + " milliseconds";
 }
 
 std::string kind_of(const DelegateResult& result) {
@@ -132,8 +127,8 @@ PlanRun::Standing PlanRun::undo() {
     const Standing now = walk(compensation, place_in(found.place, compensation));
     if (now.state == State::running) return now;
     if (now.state == State::failed)
-      end.text +=
-          (end.text.empty() ? "step " : "; step ") + found.step->id + " could not be undone: " + now.end.text;
+      end.text += (end.text.empty() ? "step " : "; step ") + label_of(*found.step, found.place) +
+                  " could not be undone: " + now.end.text;
   }
   return {State::failed, 0, std::move(end)};
 }
@@ -163,7 +158,7 @@ PlanRun::Standing PlanRun::walk(const PlanStep& step, const PlanPlace& at) {
     const Standing undone = walk(*step.compensation, place_in(at, *step.compensation));
     if (undone.state == State::running) return undone;
     if (undone.state == State::failed)
-      now.end.text += "; step " + step.id + " could not be undone: " + undone.end.text;
+      now.end.text += "; step " + label_of(step, at) + " could not be undone: " + undone.end.text;
   }
   return now;
 }
@@ -196,8 +191,7 @@ PlanRun::Standing PlanRun::walk_agent(const PlanStep& step, const PlanPlace& at)
     const base::Timestamp end = last->begun + step.timeout;
     if (world_.now >= end) {
       cancel(name_of_call(at.path, number));
-      record({What::end, at.path, number, world_.now, "timeout",
-              "step " + step.id + " took more than " + in_seconds(step.timeout)});
+      record({What::end, at.path, number, world_.now, "timeout", timeout_words(step.timeout)});
       last = facts_.attempts(at.path);
     } else {
       wake_at(end);
@@ -207,7 +201,7 @@ PlanRun::Standing PlanRun::walk_agent(const PlanStep& step, const PlanPlace& at)
   if (last->end.failure.empty()) return {State::done, 0, {}};
   const bool may_retry = step.retry.on.empty() || std::ranges::count(step.retry.on, last->end.failure) > 0;
   if (!may_retry || number > step.retry.count || last->end.failure == "canceled")
-    return failed(last->end.failure, last->end.text);
+    return {State::failed, 0, named_failure(step, at, last->end)};
   const base::Timestamp next = last->ended + delay_before(step.retry, number + 1);
   if (world_.now >= next) return begin(step, at, number + 1);
   wake_at(next);
@@ -224,7 +218,8 @@ PlanRun::Standing PlanRun::begin(const PlanStep& step, const PlanPlace& at, int 
     return {};
   }
   auto request = request_for(step, at, attempt);
-  if (!request) return failed("unavailable", request.error().for_caller);
+  if (!request)
+    return {State::failed, 0, named_failure(step, at, {"unavailable", request.error().for_caller})};
   record({What::begin, at.path, attempt, world_.now});
   step_.begins.push_back(std::move(*request));
   if (step.timeout.count() > 0) wake_at(world_.now + step.timeout);
@@ -234,8 +229,7 @@ PlanRun::Standing PlanRun::begin(const PlanStep& step, const PlanPlace& at, int 
 base::Result<DelegateRequest> PlanRun::request_for(const PlanStep& step, const PlanPlace& at, int attempt) {
   DelegateRequest request;
   request.id = name_of_call(at.path, attempt);
-  request.label = at.path.substr(std::min(at.path.size(), plan_.root.id.size() + 1));
-  if (request.label.empty()) request.label = step.id;
+  request.label = label_of(step, at);
   request.agent = step.agent;
   if (step.kind == StepKind::ask) {
     request.agent = step.for_auth ? kAskAuthAgent : kAskAgent;
@@ -287,7 +281,7 @@ PlanRun::Standing PlanRun::walk_branches(const PlanStep& step, const PlanPlace& 
     if (!facts_.chosen(at.path)) {
       const int count = values_.count_items(step, at);
       if (count > step.most)
-        return failed("failed", "step " + step.id + " has " + std::to_string(count) +
+        return failed("failed", "step " + label_of(step, at) + " has " + std::to_string(count) +
                                     " items, and may have " + std::to_string(step.most));
       record({What::choose, at.path, count});
     }
@@ -329,7 +323,7 @@ PlanRun::Standing PlanRun::join(const PlanStep& step, const PlanPlace& at, const
     cancel_below(at.path);
     if (is_done) return {State::done, 0, {}};
     if (branches.all < wanted)
-      return failed("failed", "step " + step.id + " has fewer branches than must be done");
+      return failed("failed", "step " + label_of(step, at) + " has fewer branches than must be done");
     return {State::failed, 0, branches.first_failure};
   }
   Standing now{State::running, branches.need_least, {}};
@@ -381,7 +375,8 @@ PlanRun::Standing PlanRun::walk_wait(const PlanStep& step, const PlanPlace& at) 
     if (time.root().is_string()) {
       const std::string text = values_.fill(time.root().str(), at);
       const auto moment = base::parse_rfc3339(text);
-      if (!moment) return failed("failed", "step " + step.id + " cannot wait until \"" + text + "\"");
+      if (!moment)
+        return failed("failed", "step " + label_of(step, at) + " cannot wait until \"" + text + "\"");
       due = *moment;
     } else {
       due += milliseconds(std::llround(time.root().real().value_or(0) * 1000));

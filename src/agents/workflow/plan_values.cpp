@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "agents/workflow/plan_failures.h"
 #include "json/writer.h"
 
 namespace baton::agents {
@@ -95,8 +96,11 @@ std::string PlanValues::error_of(const PlanStep& step, const PlanPlace& at) cons
   if (const auto* attempts = facts_.attempts(at.path)) return attempts->open ? "" : attempts->end.text;
   for (const auto& one : step.steps) {
     if (step.kind != StepKind::route && step.kind != StepKind::sequence) break;
-    std::string error = error_of(*one, place_in(at, *one));
-    if (!error.empty()) return error;
+    const PlanPlace place = place_in(at, *one);
+    std::string error = error_of(*one, place);
+    if (error.empty()) continue;
+    const auto* attempts = facts_.attempts(place.path);
+    return attempts == nullptr ? error : named_failure(*one, place, attempts->end).text;
   }
   return {};
 }
