@@ -109,6 +109,9 @@ void RunningTurn::emit(task::EventBody body) {
     if (state.phase == Phase::over || state.outcome) return false;
     if (!fits(state, task::weight_of(body))) return true;
     if (budget_) count(state, body);
+    if (services_.options.spans != nullptr) {
+      state.tools.take(*services_.options.spans, state.lineage.trace, body);
+    }
     auto wrong = state.output.add(std::move(body), services_.clock.now());
     if (wrong) state.outcome = agents::Failed{std::move(*wrong)};
     return true;

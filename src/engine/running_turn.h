@@ -25,6 +25,7 @@
 
 #include "agents/executor.h"
 #include "agents/settings.h"
+#include "agents/tool_spans.h"
 #include "base/clock.h"
 #include "base/guarded.h"
 #include "engine/background.h"
@@ -163,6 +164,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     std::vector<task::Subagent> early;    // what has become of those before it was told of them
     bool delegated = false;
     Lineage lineage;
+    agents::ToolSpans tools;
     std::unordered_map<std::string, int> calls;        // how often each name was used to delegate
     std::unordered_map<std::string, int> known_calls;  // of these, by earlier attempts that got a child
     std::vector<task::Subagent> earlier;               // children that the log had when the turn began

@@ -104,6 +104,19 @@ class SampledByTheCaller(TraceCase):
         self.assertEqual([one.trace for one in later], [other])
         self.assertEqual([(link["traceId"], link["spanId"]) for link in later[0].links], [(TRACE, first.id)])
 
+    def test_calls_of_an_agents_own_tools_are_spans_below_its_turn(self):
+        task = self.send("tools something-secret", SAMPLED)
+        turn = self.one(self.spans_of(task["id"], 2), "invoke_agent tracer")
+        calls = self.collector.wait(lambda spans: (found := [
+            one for one in spans if one.name.startswith("execute_tool ") and one.parent == turn.id
+        ]) and len(found) == 3 and found)
+        self.assertEqual({one.name: one.failed for one in calls},
+                         {"execute_tool works": False, "execute_tool fails": True, "execute_tool hangs": True})
+        works = self.one(calls, "execute_tool works")
+        self.assertEqual((works.kind, works.attributes["gen_ai.tool.name"], works.attributes["gen_ai.tool.call.id"]),
+                         (INTERNAL, "works", "call-works"))
+        self.assertNotIn("something-secret", str(calls))
+
     def test_content_is_in_no_span(self):
         task = self.send("tell something-secret", SAMPLED)
         self.assertNotIn("something-secret", str(self.spans_of(task["id"], 2)))

@@ -10,11 +10,11 @@
 #include "agents/model/kept_rounds.h"
 #include "agents/model/model_call.h"
 #include "agents/model/tools.h"
+#include "agents/tool_spans.h"
 #include "agents/usage.h"
 #include "base/id.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "task/span_names.h"
 
 namespace baton::agents {
 namespace {
@@ -229,22 +229,13 @@ class ModelTurn {
         deadline_ += Clock::now() - begun;
         taken_.tokens += result.tokens;
         text = words_of(result);
-        add_tool_span(timers[at], round.calls[at], result.error.empty() ? "" : "failed");
+        end_tool_span(timers[at], round.calls[at].name, round.calls[at].id,
+                      result.error.empty() ? "" : "failed");
       }
       request_.messages.push_back(ChatMessage::of_text(ChatMessage::Role::tool, std::move(text)));
       request_.messages.back().call_id = round.calls[at].id;
     }
     return true;
-  }
-
-  static void add_tool_span(base::SpanTimer& timer, const CalledTool& call, std::string error) {
-    namespace names = task::spans;
-    if (!timer.wants(!error.empty())) return;
-    base::Span span;
-    span.name = std::string(names::kExecuteTool) + " " + call.name;
-    span.error = std::move(error);
-    span.with(names::kOperation, names::kExecuteTool).with(names::kToolName, call.name);
-    timer.end(std::move(span.with(names::kToolCall, call.id)));
   }
 
   // The same in every attempt at the turn, so that a model that calls the same again gets the same child.

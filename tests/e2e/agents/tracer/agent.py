@@ -1,5 +1,6 @@
 """Says as JSON which trace its turn belongs to: by its line, by its environment, and what other agents said that it had
-asked. "delegate NAME TEXT" has that agent do TEXT; "ask" asks; "hold" shows the trace and waits for the gate gate-all.
+asked. "delegate NAME TEXT" has that agent do TEXT; "ask" asks; "tools" calls one tool that works, one that fails
+and one without a result; "hold" shows the trace and waits for the gate gate-all.
 Anything else is told at once."""
 import json
 import os
@@ -24,6 +25,11 @@ if word == "hold":
     say(type="status", message=json.dumps(told))
     while not (pathlib.Path(__file__).parent / "gate-all").exists():
         time.sleep(0.02)
+if word == "tools":
+    for name in ("works", "fails", "hangs"):
+        say(type="tool-call", id=f"call-{name}", name=name, arguments={"secret": rest})
+    say(type="tool-result", id="call-works", content={"secret": rest})
+    say(type="tool-result", id="call-fails", error="no such file")
 if word == "delegate":
     name, _, text = rest.partition(" ")
     say(type="delegate", id="d", agent=name, message=text)
