@@ -281,7 +281,7 @@ class Wrong(harness.unittest.TestCase):
             with self.subTest(plan=plan):
                 log = self.said(plan)
                 line = next((line for line in log.splitlines() if pointer in line), log)
-                self.assertIn(reason, line)
+                self.assertIn(json.dumps(reason)[1:-1], line)
                 self.assertRegex(line, r"card\.json:\d+:\d+: /baton")
 
 
