@@ -65,12 +65,62 @@ std::string listed(const Json& rule, std::string_view introduction) {
   return text;
 }
 
+// The rule's bound of that name, or null.
+const Json* bound_of(const Json& rules, const char* name) {
+  const auto found = rules.FindMember(name);
+  return found == rules.MemberEnd() ? nullptr : &found->value;
+}
+
+std::string object_words(const Json& rules);
+
+// What a schema allows, as a noun; the schema itself if it uses rules that have no words here.
+std::string allowed_by(const Json& rules) {
+  if (const Json* choices = bound_of(rules, "enum")) return listed(*choices, "one of ");
+  const Json* type = bound_of(rules, "type");
+  const std::string_view name = type != nullptr && type->IsString() ? view(*type) : "";
+  if (name == "object") return object_words(rules);
+  if (name == "array") return "a list";
+  if (name == "boolean") return "true or false";
+  if (name == "string" && !rules.HasMember("pattern"))
+    return rules.HasMember("minLength") ? "a string that is not empty" : "a string";
+  if (name != "integer" && name != "number") return text_of(rules);
+  const Json *least = bound_of(rules, "minimum"), *most = bound_of(rules, "maximum");
+  std::string words = name == "integer" ? "an integer" : "a number";
+  if (least != nullptr) words += (most != nullptr ? " from " : " of at least ") + text_of(*least);
+  if (most != nullptr) words += (least != nullptr ? " to " : " of at most ") + text_of(*most);
+  return words;
+}
+
+std::string object_words(const Json& rules) {
+  const Json* members = bound_of(rules, "properties");
+  if (members == nullptr) return "an object";
+  const Json* required = bound_of(rules, "required");
+  std::string words;
+  for (const auto& member : members->GetObject()) {
+    if (required != nullptr && std::ranges::count(required->GetArray(), member.name) == 0) continue;
+    words += (words.empty() ? "" : ", ") + text_of(member.name);
+    if (required != nullptr) words += " (" + allowed_by(member.value) + ")";
+  }
+  return (required != nullptr ? "an object with " : "an object with any of ") + words;
+}
+
+// "must be a string, or a list".
+std::string alternatives(const Json& schemas) {
+  std::string words = "must be ";
+  for (rapidjson::SizeType i = 0; i < schemas.Size(); ++i) {
+    if (i > 0) words += i + 1 < schemas.Size() ? ", " : ", or ";
+    words += allowed_by(schemas[i]);
+  }
+  return words;
+}
+
 // Why a value breaks `keyword` of the schema `rules`.
 std::string reason_for(std::string_view keyword, const Json& rules, const rapidjson::Pointer& at) {
   if (keyword == "additionalProperties") return unknown_member(rules, last_token(at));
   const auto rule = rules.FindMember(Json(rapidjson::StringRef(keyword.data(), keyword.size())));
   if (rule == rules.MemberEnd()) return "breaks the rule " + std::string(keyword);
   const std::string bound = text_of(rule->value);
+  if (keyword == "anyOf" && rule->value.IsArray()) return alternatives(rule->value);
   if (keyword == "type") return listed(rule->value, "must be of type ");
   if (keyword == "enum") return listed(rule->value, "must be one of ");
   if (keyword == "minimum") {

@@ -272,6 +272,8 @@ class Wrong(harness.unittest.TestCase):
                 ({"loop": hand("a"), "until": {"value": "/message/text", "equals": 1}}, "/baton/plan:", "max"),
                 ({"map": hand("a")}, "/baton/plan:", "over"),
                 ({"parallel": [hand("a")], "join": {"n_of": 2}}, "/baton/plan/join", "more branches"),
+                ({"parallel": [hand("a")], "join": "most"}, "/baton/plan/join",
+                 'must be one of "all", "any", "best_effort", or an object with "n_of" (an integer from 1 to 10000)'),
                 ({"wait": {}}, "/baton/plan/wait", "seconds"),
                 (hand("a", on_failure="compensate"), "/baton/plan/on_failure", "compensate"),
                 ({"route": [{"when": {"value": "/x", "exists": True}, "then": hand("a")}]},

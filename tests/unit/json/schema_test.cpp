@@ -17,6 +17,11 @@ constexpr const char* kSchema = R"({
     "share": {"type": "number", "minimum": 0, "exclusiveMinimum": true},
     "kind": {"enum": ["a", "b"]},
     "list": {"type": "array", "minItems": 1, "items": {"$ref": "#/definitions/item"}},
+    "either": {"anyOf": [{"enum": ["all", "any"]},
+                         {"type": "object", "required": ["n_of"], "additionalProperties": false,
+                          "properties": {"n_of": {"type": "integer", "minimum": 1, "maximum": 9}}}]},
+    "input": {"anyOf": [{"type": "string", "minLength": 1}, {"type": "array"},
+                        {"type": "object", "properties": {"text": {}, "data": {}}}]},
     "strict": {"type": "object", "additionalProperties": false, "properties": {"mode": {}, "workers": {}}}
   },
   "definitions": {"item": {"type": "object", "required": ["id", "tag"],
@@ -58,6 +63,15 @@ TEST_CASE("Schema: each rule has a reason that says what to do") {
   CHECK(only(R"({"name":"n","strict":{"workes":1}})") ==
         "/strict/workes is unknown; did you mean \"workers\"?");
   CHECK(only(R"({"name":"n","strict":{"temperature":1}})") == "/strict/temperature is unknown");
+}
+
+TEST_CASE("Schema: a value that fits no alternative is told all of them in words") {
+  const std::string join =
+      R"(must be one of "all", "any", or an object with "n_of" (an integer from 1 to 9))";
+  for (const char* wrong : {R"("some")", "3", R"({"n_of":0})", R"({"n_of":1,"of":2})"})
+    CHECK(only(R"({"name":"n","either":)" + std::string(wrong) + "}") == "/either " + join);
+  CHECK(only(R"({"name":"n","input":""})") ==
+        R"(/input must be a string that is not empty, a list, or an object with any of "text", "data")");
 }
 
 TEST_CASE("Schema: all problems of a document are reported together") {
