@@ -267,6 +267,10 @@ class Wrong(harness.unittest.TestCase):
                 ({"sequence": [hand("{{/steps/x/text}}")]}, "/baton/plan/sequence/0/input", "not in the plan"),
                 ({"sequence": [hand("a", id="x"), hand("{{/steps/x/txt}}")]}, "/baton/plan/sequence/1/input", "text, data"),
                 ({"sequence": [hand("a", id="x"), hand("{{/steps/x}}")]}, "/baton/plan/sequence/1/input", "text, data"),
+                ({"sequence": [hand("{{/steps/x/text}}"), hand("a", id="x")]}, "/baton/plan/sequence/0/input",
+                 "begins only after this is read"),
+                ({"parallel": [hand("a", id="x"), hand("{{/steps/x/data}}")]}, "/baton/plan/parallel/1/input",
+                 "has not ended when this one begins"),
                 (hand("{{/message/body}}"), "/baton/plan/input", "text, data"),
                 ({"sequence": [hand("a", id="x"), hand("b", id="x")]}, "/baton/plan/sequence/1/id", "same id"),
                 ({"loop": hand("a"), "until": {"value": "/message/text", "equals": 1}}, "/baton/plan:", "max"),
@@ -281,7 +285,7 @@ class Wrong(harness.unittest.TestCase):
             with self.subTest(plan=plan):
                 log = self.said(plan)
                 line = next((line for line in log.splitlines() if pointer in line), log)
-                self.assertIn(reason, line)
+                self.assertIn(reason, line.replace('\\"', '"'))
                 self.assertRegex(line, r"card\.json:\d+:\d+: /baton")
 
 
