@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "base/text.h"
+#include "agents/plan_pointers.h"
 #include "json/document.h"
 
 namespace baton::agents {
@@ -53,17 +53,17 @@ milliseconds plan_seconds(Value value, milliseconds otherwise) {
 // Types and unknown members are the schema's: this checks what depends on several members.
 class PlanReader {
  public:
-  PlanReader(std::string place, std::vector<SchemaProblem>& problems)
-      : place_(std::move(place)), problems_(problems) {}
+  PlanReader(std::string place, std::vector<SchemaProblem>& problems) : problems_(problems) {
+    places_.plan = std::move(place);
+  }
 
-  void read(Value from, Plan& plan) {
-    read_step(from, place_, nullptr, plan.root);
+  // Returns what `check_pointers` needs.
+  PlanPlaces read(Value from, Plan& plan) {
+    read_step(from, places_.plan, nullptr, plan.root);
     if (!from["output"].absent()) plan.output = from["output"].json();
     if (!from["show_results"].absent()) plan.shows_results = from["show_results"].boolean();
     plan.budget = read_budget(from["budget"]);
-    check_input(plan.output, place_ + "/output");
-    check_inputs(plan.root);
-    for (const auto& [pointer, at] : pointers_) check_pointer(pointer, at);
+    return std::move(places_);
   }
 
  private:
@@ -73,7 +73,7 @@ class PlanReader {
 
   void read_step(Value from, const std::string& place, const PlanStep* parent, PlanStep& step) {
     step.parent = parent;
-    places_[&step] = place;
+    places_.steps[&step] = place;
     std::string_view named;
     for (const NamedKind& one : kKinds) {
       if (from[one.name].missing()) continue;
@@ -96,7 +96,7 @@ class PlanReader {
 
   void read_id(Value id, const std::string& place, std::string_view kind, PlanStep& step) {
     step.id = id.absent() ? std::string(kind) + "-" + std::to_string(count_) : id.str();
-    if (!ids_.emplace(step.id, &step).second) problem(place + "/id", "another step has the same id");
+    if (!places_.ids.emplace(step.id, &step).second) problem(place + "/id", "another step has the same id");
     const bool is_plain = std::ranges::all_of(
         step.id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
     if (!is_plain || step.id.empty() || step.id.size() > 64)
@@ -185,7 +185,7 @@ class PlanReader {
       const std::string at = place + "/" + std::to_string(step.steps.size());
       step.steps.push_back(std::make_unique<PlanStep>());
       Condition when{Condition::Test::all, {}, {}, {}};
-      if (!branch["when"].absent()) when = read_condition(branch["when"], at + "/when");
+      if (!branch["when"].absent()) when = read_condition(branch["when"], at + "/when", step);
       step.whens.push_back(std::move(when));
       read_step(branch["then"], at + "/then", &step, *step.steps.back());
     }
@@ -196,7 +196,7 @@ class PlanReader {
     step.until = !from["until"].absent();
     if (step.until == !from["while"].absent()) problem(around, "a loop needs either \"while\" or \"until\"");
     const char* const member = step.until ? "until" : "while";
-    step.condition = read_condition(from[member], around + "/" + member);
+    step.condition = read_condition(from[member], around + "/" + member, step);
     if (from["max"].absent()) problem(around, "a loop needs \"max\", its most iterations");
     read_bound(from, around, kIterationsMax, step);
     step.steps.push_back(std::make_unique<PlanStep>());
@@ -227,16 +227,16 @@ class PlanReader {
     step.time = is_moment ? what["until"].json() : what["seconds"].json();
   }
 
-  Condition read_condition(Value from, const std::string& place) {
+  Condition read_condition(Value from, const std::string& place, const PlanStep& step) {
     Condition read;
     using Test = Condition::Test;
     for (const auto& [name, test] : {std::pair{"all", Test::all}, {"any", Test::any}, {"not", Test::none}}) {
       if (from[name].absent()) continue;
       read.test = test;
-      if (from[name].is_object()) read.parts.push_back(read_condition(from[name], place + "/" + name));
+      if (from[name].is_object()) read.parts.push_back(read_condition(from[name], place + "/" + name, step));
       for (const Value part : from[name].is_array() ? from[name] : Value())
         read.parts.push_back(
-            read_condition(part, place + "/" + name + "/" + std::to_string(read.parts.size())));
+            read_condition(part, place + "/" + name + "/" + std::to_string(read.parts.size()), step));
       return read;
     }
     // Shorthands for what a caller's message asks for.
@@ -249,7 +249,7 @@ class PlanReader {
               {}};
     }
     read.pointer = from["value"].str();
-    pointers_.push_back({read.pointer, place + "/value"});
+    places_.conditions.push_back({read.pointer, place + "/value", &step});
     int tests = 0;
     for (const NamedTest& one : kTests) {
       if (from[one.name].missing()) continue;
@@ -264,82 +264,9 @@ class PlanReader {
     return read;
   }
 
-  void check_inputs(const PlanStep& step) {
-    const std::string& place = places_[&step];
-    check_input(step.input, place + "/input");
-    check_over(step.over, place + "/over");
-    check_strings(json::Document::view_of(step.time.text).root(), place + "/wait/until");
-    check_text(step.question, place + "/ask");
-    for (const auto& one : step.steps) check_inputs(*one);
-    if (step.compensation) check_inputs(*step.compensation);
-  }
-
-  void check_input(const task::Json& input, const std::string& place) {
-    const auto document = json::Document::view_of(input.text);
-    const Value root = document.root();
-    check_strings(root.is_object() ? root["text"] : root, place);
-    check_strings(root["data"], place + "/data");
-    for (const Value file : root["files"]) check_pointer(file.str(), place + "/files");
-  }
-
-  void check_over(const task::Json& over, const std::string& place) {
-    const auto document = json::Document::view_of(over.text);
-    if (document.root().is_string()) check_pointer(document.root().str(), place);
-  }
-
-  void check_strings(Value value, const std::string& place) {
-    if (value.is_string()) check_text(value.str(), place);
-    if (!value.is_object() && !value.is_array()) return;
-    for (const Value one : value) check_strings(one, place);
-  }
-
-  void check_text(const std::string& text, const std::string& place) {
-    for (std::size_t at = text.find("{{"); at != std::string::npos; at = text.find("{{", at + 2)) {
-      const std::size_t end = text.find("}}", at);
-      if (end == std::string::npos) return problem(place, "has \"{{\" without \"}}\"");
-      std::string pointer = text.substr(at + 2, end - at - 2);
-      std::erase(pointer, ' ');
-      check_pointer(pointer, place);
-    }
-  }
-
-  // Of a pointer only the part that does not depend on values.
-  void check_pointer(const std::string& pointer, const std::string& place) {
-    const auto is_root = [&](std::string_view root) {
-      return pointer == root || pointer.starts_with(std::string(root) + "/");
-    };
-    if (is_root("/item") || is_root("/index") || is_root("/iteration")) return;
-    if (is_root("/message"))
-      return check_member(pointer, 8, {"text", "data", "metadata", "files", "parts"}, place);
-    if (!is_root("/steps"))
-      return problem(place,
-                     "\"" + pointer + "\" must begin with /message, /steps, /item, /index or /iteration");
-    const std::string rest = pointer.substr(std::min<std::size_t>(pointer.size(), 7));
-    const std::string id = rest.substr(0, rest.find('/'));
-    if (!ids_.contains(id)) return problem(place, "\"" + pointer + "\" names a step that is not in the plan");
-    check_member(pointer, 7 + id.size(),
-                 {"text", "data", "files", "parts", "state", "error", "task", "results"}, place);
-  }
-
-  // The word after the first `length` bytes.
-  void check_member(const std::string& pointer, std::size_t length, const std::vector<std::string>& members,
-                    const std::string& place) {
-    const std::string rest = pointer.substr(std::min(pointer.size(), length + 1));
-    if (std::ranges::find(members, rest.substr(0, rest.find('/'))) != members.end()) return;
-    problem(place, "\"" + pointer + "\" must go on after " + pointer.substr(0, length) + " with one of " +
-                       base::comma_separated(members));
-  }
-
-  struct Pointed {
-    std::string pointer, place;
-  };
-
-  const std::string place_;
+  PlanPlaces places_;
   std::vector<SchemaProblem>& problems_;
   int count_ = 0;
-  std::map<std::string, const PlanStep*, std::less<>> ids_;
-  std::map<const PlanStep*, std::string> places_;
-  std::vector<Pointed> pointers_;  // of conditions
 };
 
 template <class See>
@@ -349,20 +276,35 @@ void for_each_step(const PlanStep& step, See&& see) {
   if (step.compensation) for_each_step(*step.compensation, see);
 }
 
+// Also what its pointers are checked with; null: it is not JSON.
+std::optional<PlanPlaces> read_steps_of(Plan& plan, std::string_view text, const std::string& place,
+                                        std::vector<SchemaProblem>& problems) {
+  plan.text = std::string(text);
+  const auto document = json::Document::parse_view(plan.text);
+  if (!document) {
+    problems.push_back({place, document.error().for_caller});
+    return std::nullopt;
+  }
+  PlanPlaces places = PlanReader(place, problems).read(document->root(), plan);
+  for_each_step(plan.root, [&](const PlanStep& step) { plan.undoes |= step.compensation != nullptr; });
+  return places;
+}
+
 }  // namespace
 
 std::shared_ptr<const Plan> read_plan(std::string_view text, const std::string& place,
                                       std::vector<SchemaProblem>& problems) {
   auto plan = std::make_shared<Plan>();
-  plan->text = std::string(text);
-  const auto document = json::Document::parse_view(plan->text);
-  if (!document) {
-    problems.push_back({place, document.error().for_caller});
-    return plan;
-  }
-  PlanReader(place, problems).read(document->root(), *plan);
-  for_each_step(plan->root, [&](const PlanStep& step) { plan->undoes |= step.compensation != nullptr; });
+  if (const auto places = read_steps_of(*plan, text, place, problems))
+    check_pointers(*plan, *places, problems);
   return plan;
+}
+
+std::shared_ptr<const Plan> read_begun_plan(std::string_view text) {
+  auto plan = std::make_shared<Plan>();
+  std::vector<SchemaProblem> problems;
+  read_steps_of(*plan, text, {}, problems);
+  return problems.empty() ? std::move(plan) : nullptr;
 }
 
 task::Budget read_budget(Value from) {

@@ -86,6 +86,10 @@ struct Plan {
 std::shared_ptr<const Plan> read_plan(std::string_view text, const std::string& place,
                                       std::vector<json::SchemaProblem>& problems);
 
+// The plan of a run that began with this text; null: it cannot be read. Its pointers are not checked, since
+// the checks may have become stricter since.
+std::shared_ptr<const Plan> read_begun_plan(std::string_view text);
+
 // A card's object "budget", which the schema has checked.
 task::Budget read_budget(json::Value budget);
 

@@ -67,9 +67,8 @@ base::Result<std::string> run_picture_of(const Services& services, const agents:
   const auto log = read_run(services.engine.tasks(), run);
   if (!log) return fail(log.error());
   if (const std::string& text = log->facts.plan(); !text.empty() && text != plan->text) {
-    std::vector<json::SchemaProblem> problems;
-    plan = agents::read_plan(text, {}, problems);
-    if (!problems.empty()) return fail(ErrorCode::internal, "the run's plan cannot be read");
+    plan = agents::read_begun_plan(text);
+    if (!plan) return fail(ErrorCode::internal, "the run's plan cannot be read");
   }
   const bool has_ended = task::is_terminal(run.state);
   const agents::PlanPictureRun view{log->facts, run.state,

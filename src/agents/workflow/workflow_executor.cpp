@@ -94,9 +94,8 @@ class WorkflowTurn {
   // The plan is the one that the run began with, whatever the card says now.
   bool pin() {
     if (facts_.plan().empty() || facts_.plan() == plan_->text) return true;
-    std::vector<json::SchemaProblem> problems;
-    plan_ = read_plan(facts_.plan(), {}, problems);
-    return problems.empty();
+    plan_ = read_begun_plan(facts_.plan());
+    return plan_ != nullptr;
   }
 
   void keep(const PlanRun::Step& step) {

@@ -1,0 +1,31 @@
+// Checks where a plan refers to values: what a pointer names must be there, and must be able to have a value
+// by the time it is read. What depends on the values themselves is not checked.
+//
+// Pure functions.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "agents/plan.h"
+
+namespace baton::agents {
+
+// Where the parts of a plan stand in its text, as reading it has found.
+struct PlanPlaces {
+  std::string plan;
+  std::map<std::string, const PlanStep*, std::less<>> ids;
+  std::map<const PlanStep*, std::string> steps;
+  struct Pointed {
+    std::string pointer, place;
+    const PlanStep* step;  // that reads it
+  };
+  std::vector<Pointed> conditions;
+};
+
+// Adds what is wrong to `problems`.
+void check_pointers(const Plan& plan, const PlanPlaces& places, std::vector<json::SchemaProblem>& problems);
+
+}  // namespace baton::agents
