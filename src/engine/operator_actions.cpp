@@ -115,6 +115,12 @@ OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey
   return act;
 }
 
+// Runs what reads the store before it acts.
+void OperatorActions::read_first(const ActPtr& act, std::function<void()> read) {
+  if (background_.run(std::move(read))) return;
+  act->done(fail(ErrorCode::unavailable, "the server is stopping"));
+}
+
 void OperatorActions::decide(const ActPtr& act) {
   Decision decision;
   decision.task = act->task;
@@ -179,7 +185,7 @@ void OperatorActions::send(const ActPtr& act, const task::TaskHead& head, task::
 void OperatorActions::retry(task::TaskKey key, std::optional<task::Message> edited, Actor actor, Done done) {
   const ActPtr act = begin("retry", key, std::move(actor), std::move(done));
   if (!act) return;
-  background_.run([this, act, edited = std::move(edited)]() mutable { send_again(act, std::move(edited)); });
+  read_first(act, [this, act, edited = std::move(edited)]() mutable { send_again(act, std::move(edited)); });
 }
 
 void OperatorActions::send_again(const ActPtr& act, std::optional<task::Message> edited) {
@@ -229,7 +235,7 @@ void OperatorActions::answer(task::TaskKey key, task::Message message, std::stri
                              Done done) {
   const ActPtr act = begin("answer", key, std::move(actor), std::move(done));
   if (!act) return;
-  background_.run([this, act, message = std::move(message), ask = std::move(ask)]() mutable {
+  read_first(act, [this, act, message = std::move(message), ask = std::move(ask)]() mutable {
     pass_on(act, std::move(message), std::move(ask));
   });
 }
@@ -312,7 +318,7 @@ void OperatorActions::order(const char* action, store::DeliveryKey delivery, tas
                             Actor actor, Done done) {
   const ActPtr act = begin(action, {}, std::move(actor), std::move(done));
   if (!act) return;
-  background_.run([this, act, delivery, kind] {
+  read_first(act, [this, act, delivery, kind] {
     const auto line = store_.delivery(delivery);
     if (!line) return refuse(act, line.error());
     act->task = line->task;

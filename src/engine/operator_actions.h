@@ -78,6 +78,7 @@ class OperatorActions {
   using ActPtr = std::shared_ptr<Act>;
 
   ActPtr begin(const char* action, task::TaskKey key, Actor actor, Done done) const;
+  void read_first(const ActPtr& act, std::function<void()> read);
   void decide(const ActPtr& act);
   void refuse(const ActPtr& act, base::Error error);
   void send(const ActPtr& act, const task::TaskHead& head, task::Submission submission);
