@@ -255,7 +255,7 @@ void OperatorActions::pass_on(const ActPtr& act, task::Message message, std::str
 void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
   const ActPtr act = begin("requeue", key, std::move(actor), std::move(done));
   if (!act) return;
-  act->how = queue;
+  act->how = [this](const task::TaskHead& head, task::Change& change) { return queue(head, change); };
   act->committed = [this](const task::TaskHead& head) {
     if (head.turn_state != task::TurnState::running) turns_.go_on(head);
   };
@@ -264,8 +264,10 @@ void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
 }
 
 // A turn that waits for a time begins; a running one is broken off once this is stored.
-base::Result<void> OperatorActions::queue(const task::TaskHead& head, task::Change& change) {
+base::Result<void> OperatorActions::queue(const task::TaskHead& head, task::Change& change) const {
   if (head.turn_state == task::TurnState::none) return fail(ErrorCode::conflict, "the task has no turn");
+  if (!turns_.serves(head.agent))
+    return fail(ErrorCode::conflict, "the task's agent is not served: its card is wrong, or gone");
   change.turn.emplace();
   if (head.turn_state != task::TurnState::waiting) return {};
   if (!head.waits.until) return fail(ErrorCode::conflict, "the task waits for its children");
