@@ -84,6 +84,7 @@ void Engine::drain() {
   tasks_.release_waits();
   background_.stop();
   inbox_.settle();
+  if (leaving_) leaving_->erasure.stop();
 }
 
 Engine::Counts Engine::counts() const {

@@ -76,8 +76,22 @@ void Erasure::begin(OrderPtr order, Actor actor, Done done) {
   order->entry.reason = std::move(actor.reason);
   order->entry.job = actor.job;
   order->done = std::move(done);
+  open_.with([&](auto& open) { open.push_back(order); });
   const bool runs = background_.run([this, order] { erase(order); });
-  if (!runs) order->done(fail(ErrorCode::unavailable, "the server is stopping"));
+  if (!runs) answer(order, fail(ErrorCode::unavailable, "the server is stopping"));
+}
+
+void Erasure::answer(const OrderPtr& order, Result<Erased> outcome) {
+  if (open_.with([&](auto& open) { return std::erase(open, order); }) == 0) return;
+  order->done(std::move(outcome));
+}
+
+void Erasure::stop() {
+  for (const OrderPtr& order : open_.with([](auto& open) { return std::exchange(open, {}); })) {
+    if (order->entry.job) continue;
+    order->done(fail(ErrorCode::unavailable,
+                     "the server is stopping, and may not have deleted all of it: ask again"));
+  }
 }
 
 // All tasks that are meant, in no order, each once.
@@ -166,7 +180,7 @@ void Erasure::erase(const OrderPtr& order) {
     return audit_(entry);
   };
   const auto done = [this, order, all, is_of_job](std::int64_t gone) {
-    order->done(Erased{gone, all - gone});
+    answer(order, Erased{gone, all - gone});
     if (!is_of_job) tidy();
   };
   removals_.run(std::move(removal), also, done, is_of_job ? Removals::Noted::last : Removals::Noted::first);
@@ -175,14 +189,15 @@ void Erasure::erase(const OrderPtr& order) {
 // Writes down that nothing was deleted, and why.
 void Erasure::note(const OrderPtr& order, const Result<void>& result) {
   // A job tries again what may pass; an item has one outcome.
-  if (order->entry.job && !result && base::may_pass(result.error())) return order->done(fail(result.error()));
+  if (order->entry.job && !result && base::may_pass(result.error()))
+    return answer(order, fail(result.error()));
   if (!result) order->entry.outcome = base::name_of(result.error().code);
   if (!result && order->entry.job) order->entry.detail = result.error().for_caller;
   removals_.run(
       {}, [this, order](std::int64_t) { return audit_(order->entry); },
-      [order, result](std::int64_t) {
-        if (!result) return order->done(fail(result.error()));
-        order->done(Erased{});
+      [this, order, result](std::int64_t) {
+        if (!result) return answer(order, fail(result.error()));
+        answer(order, Erased{});
       });
 }
 

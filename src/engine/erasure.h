@@ -4,7 +4,8 @@
 // first, since an agent's work cannot be taken back from under it. Webhooks that wait go as well. What is
 // deleted is overwritten in the database. The audit's row is written with the first tasks that go, for a bulk
 // job with the last ones; one that was refused leaves a row too. An actor and a reason are required, as in
-// OperatorActions. Threads: any. `done` comes once, on any thread, never once the engine drains; no blocking.
+// OperatorActions. Threads: any. `done` comes once, on any thread, and must not block; for a bulk job never
+// once the engine has drained.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/guarded.h"
 #include "engine/background.h"
 #include "engine/operator_actions.h"
 #include "engine/removals.h"
@@ -42,6 +44,9 @@ class Erasure {
   // All tasks of a caller at all agents, with all its tenants. Fails with not_found, conflict.
   void erase_caller(const std::string& name, Actor actor, Done done);
 
+  // Answers what is still open with unavailable. Once nothing that was begun goes on any more.
+  void stop();
+
   // Gives the pages of what was deleted back to the disk.
   void tidy() {
     removals_.tidy(0, [] {});
@@ -53,6 +58,7 @@ class Erasure {
   using Chooses = std::function<bool(const task::TaskHead&)>;
 
   void begin(OrderPtr order, Actor actor, Done done);
+  void answer(const OrderPtr& order, base::Result<Erased> outcome);
   base::Result<std::vector<task::TaskHead>> chosen(const Order& order) const;
   base::Result<void> check(const std::vector<task::TaskHead>& heads) const;
   void erase(const OrderPtr& order);
@@ -62,6 +68,7 @@ class Erasure {
   Removals& removals_;
   Background& background_;
   const Audit audit_;
+  base::Guarded<std::vector<OrderPtr>> open_;  // orders that have no answer yet
 };
 
 }  // namespace baton::engine

@@ -110,6 +110,12 @@ OperatorActions::ActPtr OperatorActions::begin(const char* action, task::TaskKey
   return act;
 }
 
+// Runs what reads the store before it acts.
+void OperatorActions::read_first(const ActPtr& act, std::function<void()> read) {
+  if (background_.run(std::move(read))) return;
+  act->done(fail(ErrorCode::unavailable, "the server is stopping"));
+}
+
 void OperatorActions::decide(const ActPtr& act) {
   Decision decision;
   decision.task = act->task;
@@ -174,7 +180,7 @@ void OperatorActions::send(const ActPtr& act, const task::TaskHead& head, task::
 void OperatorActions::retry(task::TaskKey key, std::optional<task::Message> edited, Actor actor, Done done) {
   const ActPtr act = begin("retry", key, std::move(actor), std::move(done));
   if (!act) return;
-  background_.run([this, act, edited = std::move(edited)]() mutable { send_again(act, std::move(edited)); });
+  read_first(act, [this, act, edited = std::move(edited)]() mutable { send_again(act, std::move(edited)); });
 }
 
 void OperatorActions::send_again(const ActPtr& act, std::optional<task::Message> edited) {
@@ -224,7 +230,7 @@ void OperatorActions::answer(task::TaskKey key, task::Message message, std::stri
                              Done done) {
   const ActPtr act = begin("answer", key, std::move(actor), std::move(done));
   if (!act) return;
-  background_.run([this, act, message = std::move(message), ask = std::move(ask)]() mutable {
+  read_first(act, [this, act, message = std::move(message), ask = std::move(ask)]() mutable {
     pass_on(act, std::move(message), std::move(ask));
   });
 }
@@ -244,7 +250,7 @@ void OperatorActions::pass_on(const ActPtr& act, task::Message message, std::str
 void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
   const ActPtr act = begin("requeue", key, std::move(actor), std::move(done));
   if (!act) return;
-  act->how = queue;
+  act->how = [this](const task::TaskHead& head, task::Change& change) { return queue(head, change); };
   act->committed = [this](const task::TaskHead& head) {
     if (head.turn_state != task::TurnState::running) turns_.go_on(head);
   };
@@ -253,8 +259,10 @@ void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
 }
 
 // A turn that waits for a time begins; a running one is broken off once this is stored.
-base::Result<void> OperatorActions::queue(const task::TaskHead& head, task::Change& change) {
+base::Result<void> OperatorActions::queue(const task::TaskHead& head, task::Change& change) const {
   if (head.turn_state == task::TurnState::none) return fail(ErrorCode::conflict, "the task has no turn");
+  if (!turns_.serves(head.agent))
+    return fail(ErrorCode::conflict, "the task's agent is not served: its card is wrong, or gone");
   change.turn.emplace();
   if (head.turn_state != task::TurnState::waiting) return {};
   if (!head.waits.until) return fail(ErrorCode::conflict, "the task waits for its children");
@@ -307,7 +315,7 @@ void OperatorActions::order(const char* action, store::DeliveryKey delivery, tas
                             Actor actor, Done done) {
   const ActPtr act = begin(action, {}, std::move(actor), std::move(done));
   if (!act) return;
-  background_.run([this, act, delivery, kind] {
+  read_first(act, [this, act, delivery, kind] {
     const auto line = store_.delivery(delivery);
     if (!line) return refuse(act, line.error());
     act->task = line->task;

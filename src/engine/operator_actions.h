@@ -53,7 +53,8 @@ class OperatorActions {
   void answer(task::TaskKey key, task::Message message, std::string ask, Actor actor, Done done);
   // A running turn is broken off, what it has shown is withdrawn, and it begins again as another attempt. A
   // queued turn gets back its place, should it have lost that; one that waits for a time begins now.
-  // Fails with conflict if the task has no turn, or if that waits for children alone.
+  // Fails with conflict if the task has no turn, if that waits for children alone, or if its agent is not
+  // served: nothing could run it.
   void requeue(task::TaskKey key, Actor actor, Done done);
 
   // See task::DeliveryOrder. Fails with not_found if there is nothing to resend or to skip.
@@ -78,12 +79,13 @@ class OperatorActions {
   using ActPtr = std::shared_ptr<Act>;
 
   ActPtr begin(const char* action, task::TaskKey key, Actor actor, Done done) const;
+  void read_first(const ActPtr& act, std::function<void()> read);
   void decide(const ActPtr& act);
   void refuse(const ActPtr& act, base::Error error);
   void send(const ActPtr& act, const task::TaskHead& head, task::Submission submission);
   void send_again(const ActPtr& act, std::optional<task::Message> edited);
   void pass_on(const ActPtr& act, task::Message message, std::string ask);
-  static base::Result<void> queue(const task::TaskHead& head, task::Change& change);
+  base::Result<void> queue(const task::TaskHead& head, task::Change& change) const;
   void begin_again(const task::TaskHead& head);
   void revive(const task::TaskHead& lost);
   void order(const char* action, store::DeliveryKey delivery, task::DeliveryOrder::Kind kind, Actor actor,

@@ -61,6 +61,9 @@ class TurnRunner final : private RunningTurn::Owner {
   // Breaks the task's running turn off; see RunningTurn. False: no turn of the task runs here.
   bool break_off(task::TaskKey task);
 
+  // Whether there is somebody to run the agent's turns.
+  bool serves(const task::AgentName& agent) const { return catalogue_.find(agent) != nullptr; }
+
   // See turn_ending.h.
   bool undoes_first(const task::TaskHead& head) const;
 

@@ -101,6 +101,28 @@ class Deliveries(operate_case.OperateCase):
             self.assertEqual(self.audit_of(key)[0]["action"], "resend")
 
 
+class LeftOut(operate_case.OperateCase):
+    AGENTS = ["joke", "slow"]
+
+    def test_requeue_of_a_task_whose_agent_is_left_out_is_a_conflict_and_the_task_keeps_its_turn(self):
+        task, key = self.begin("x", "slow")
+        card = self.server.agents_folder / "slow/card.json"
+        whole = card.read_text(encoding="utf-8")
+        self.server.kill()
+        card.write_text("{", encoding="utf-8")
+        self.server.start()
+        refused = self.ask("POST", f"/tasks/{key}/requeue", {"reason": "it looks stuck"})
+        self.assert_api_error(refused, 409, "conflict")
+        self.assertIn("not served", refused.body["error"]["message"])
+        self.assertEqual([row["outcome"] for row in self.audit_of(key)], ["conflict"])
+        self.assertEqual(self.read(f"/tasks/{key}")["task"]["state"], "working")
+        self.server.kill()
+        card.write_text(whole, encoding="utf-8")
+        self.server.start()
+        self.server.gate("slow", task)
+        self.wait_row(key, "completed")
+
+
 class Erasures(operate_case.OperateCase):
     def test_task_is_gone_for_good_and_the_audit_stays(self):
         task = self.send("x", "joke")

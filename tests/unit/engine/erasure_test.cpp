@@ -62,6 +62,34 @@ class Bench : public EngineBench {
   std::vector<store::AuditLine> audit() { return store().audit({}, 0, 100)->lines; }
 };
 
+// Removes nothing now, as a store does whose disk is full.
+class BusyStore final : public store::RetentionStore {
+ public:
+  explicit BusyStore(store::RetentionStore& inner) : inner_(inner) {}
+
+  base::Result<std::vector<task::TaskHead>> all_tasks(task::TaskKey after, int limit) const override {
+    return inner_.all_tasks(after, limit);
+  }
+  base::Result<task::TaskKey> last_made(base::Timestamp time) const override {
+    return inner_.last_made(time);
+  }
+  base::Result<std::vector<store::TreeMember>> tree(task::TaskKey root, int most) const override {
+    return inner_.tree(root, most);
+  }
+  bool kept_before() const override { return inner_.kept_before(); }
+  base::Result<std::vector<store::Removed>> remove(const store::Removal&) override {
+    if (!std::exchange(was_asked_, true)) asked.set_value();
+    return base::fail(ErrorCode::unavailable, "not now");
+  }
+  base::Result<bool> tidy(std::int64_t) override { return false; }
+
+  std::promise<void> asked;  // the first time
+
+ private:
+  store::RetentionStore& inner_;
+  bool was_asked_ = false;  // on the engine's thread
+};
+
 }  // namespace
 
 TEST_CASE("Erasure: a task that has ended is gone at once, and a row of the audit stays") {
@@ -125,6 +153,31 @@ TEST_CASE("Erasure: of a context and of a caller all tasks go, and nobody else's
   CHECK(!bench.is_there(alone));
   CHECK(!bench.is_there(tenant));
   CHECK(bench.is_there(ben));
+}
+
+TEST_CASE(
+    "Erasure: one that the drain finds unfinished is unavailable, and so is one that is asked after it") {
+  EngineBench bench;
+  BusyStore busy(bench.store());
+  bench.engine().set_retention(busy);
+  const auto accepted = bench.submit(EngineBench::message("work"));
+  REQUIRE(accepted);
+  bench.scripted().next()->sink->finish(agents::Done{});
+  REQUIRE(bench.wait(accepted->key));
+  std::promise<Outcome> during, after;
+  bench.engine().erasure()->erase_task(accepted->key, kOlga,
+                                       [&](Outcome outcome) { during.set_value(outcome); });
+  busy.asked.get_future().wait();
+  bench.engine().drain();
+  bench.engine().erasure()->erase_task(accepted->key, kOlga,
+                                       [&](Outcome outcome) { after.set_value(outcome); });
+  for (std::promise<Outcome>* one : {&during, &after}) {
+    auto answer = one->get_future();
+    REQUIRE(answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready);
+    const Outcome outcome = answer.get();
+    REQUIRE(!outcome);
+    CHECK(outcome.error().code == ErrorCode::unavailable);
+  }
 }
 
 }  // namespace erasure_test
