@@ -15,7 +15,8 @@ namespace baton::agents {
 void end_tool_span(base::SpanTimer& timer, const std::string& name, const std::string& call,
                    std::string error);
 
-// ToolSpans: the calls that one turn has announced and not yet told the results of.
+// ToolSpans: the calls that one turn has announced and not yet told the results of. A call that is still open
+// when the engine itself ends the turn (its deadline, a cancel's grace) has no span.
 class ToolSpans {
  public:
   // Begins a span with a call and ends it with its result. `trace`: the turn's `traceparent`. A call that the

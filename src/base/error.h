@@ -50,7 +50,7 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string for_caller, std::s
   return tl::unexpected<Error>(Error{code, std::move(for_caller), std::move(for_log)});
 }
 
-// Whether the same may succeed a moment later: whoever asks for somebody who is not there tries again.
+// Whether the same call may succeed a moment later, so that it is worth trying again.
 inline bool may_pass(const Error& error) {
   return error.code == ErrorCode::unavailable || error.code == ErrorCode::overloaded;
 }

@@ -164,7 +164,7 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
     std::vector<task::Subagent> early;    // what has become of those before it was told of them
     bool delegated = false;
     Lineage lineage;
-    agents::ToolSpans tools;
+    agents::ToolSpans tools;                           // of the agent's own; used only if there are spans
     std::unordered_map<std::string, int> calls;        // how often each name was used to delegate
     std::unordered_map<std::string, int> known_calls;  // of these, by earlier attempts that got a child
     std::vector<task::Subagent> earlier;               // children that the log had when the turn began

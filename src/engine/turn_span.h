@@ -9,9 +9,9 @@
 
 namespace baton::engine {
 
-// The turn is over, with its task like this: adds its span, whose id is the one that all it asked of others
-// was told (agents::Turn::trace). A task of several turns has no span of its own: the later ones refer to the
-// first.
+// Adds the span of a turn that is over. Its id is the one that all it asked of others was told
+// (agents::Turn::trace). A task of several turns has no span of its own: the later ones refer to the first.
+// `head`: the task's, as the turn has left it.
 void add_turn_span(base::SpanQueue& spans, const RunningTurn& run, const task::TaskHead& head);
 
 // Has the turn remember the trace that its task's first message came with, if it is sampled and a later one.

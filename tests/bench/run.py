@@ -8,6 +8,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "lib"), str(HERE)]
+sys.path.append(str(HERE.parent / "e2e"))  # its collector
 
 import machine
 import readme
