@@ -17,6 +17,13 @@ class Steps(PlanCase):
         "three-times": {"loop": hand("say {{/iteration}}", id="body"), "id": "loop", "max": 10,
                         "until": {"value": "/steps/body/text", "equals": "2"}},
         "while": {"loop": hand("say {{/iteration}}"), "max": 3, "while": {"value": "/message/text", "equals": "go"}},
+        "rounds": {"loop": {"sequence": [hand("say first({{/steps/third/text}})"),
+                                         hand("say second({{/steps/second/text}}|{{/steps/third/text}})", id="second"),
+                                         hand("say third-{{/iteration}}", id="third")]},
+                   "max": 2, "while": {"value": "/message/text", "exists": True}},
+        "nested": {"loop": {"sequence": [
+            {"loop": hand("say inner({{/steps/after/text}})"), "max": 2, "while": {"value": "/message/text", "exists": True}},
+            hand("say after-{{/iteration}}", id="after")]}, "max": 2, "while": {"value": "/message/text", "exists": True}},
         "each": {"map": hand("say {{/item/name}}-{{/index}}"), "over": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
                  "concurrency": 2},
         "files": {"sequence": [
@@ -55,6 +62,19 @@ class Steps(PlanCase):
     def test_a_loop_ends_at_its_bound(self):
         self.assertEqual(self.text_of(self.run_plan("while")), "2")
         self.assertEqual(self.text_of(self.run_plan("while", "not at all")), "")
+
+    def texts_of_calls(self, plan):
+        before = len(self.calls())
+        self.run_plan(plan)
+        return [text.removeprefix("say ") for _, text in self.calls()[before:]]
+
+    def test_a_step_in_a_loop_gets_what_later_steps_said_in_the_round_before(self):
+        self.assertEqual(self.texts_of_calls("rounds"), [
+            "first()", "second(|)", "third-0", "first(third-0)", "second(second(|)|third-0)", "third-1"])
+
+    def test_each_round_of_an_inner_loop_gets_what_the_outer_round_before_said(self):
+        self.assertEqual(self.texts_of_calls("nested"), [
+            "inner()", "inner()", "after-0", "inner(after-0)", "inner(after-0)", "after-1"])
 
     def test_a_map_answers_in_the_order_of_its_list(self):
         self.assertEqual(self.text_of(self.run_plan("each")), "a-0\n\nb-1\n\nc-2")

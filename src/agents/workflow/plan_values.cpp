@@ -58,20 +58,45 @@ std::string text_of(Value value) {
 
 }  // namespace
 
-// From `from`'s point of view: in its own iteration of what is around both, else in a loop's last one.
+// From `from`'s point of view: in its own iterations of what is around both, elsewhere in a loop's last one.
+// What its iteration of a loop has not come to yet, the one before it has.
 PlanPlace PlanValues::place_of(const PlanStep& step, const PlanPlace& from) const {
+  const PlanPlace latest = place_among(step, from.iterations);
+  if (has_begun(step, latest)) return latest;
+  for (std::size_t at = from.iterations.size(); at-- > 0;) {
+    if (from.iterations[at].first->kind != StepKind::loop || from.iterations[at].second == 0) continue;
+    Iterations before = from.iterations;
+    --before[at].second;
+    // The loops within it were at their ends then.
+    const auto inner = std::ranges::remove_if(
+        before.begin() + static_cast<std::ptrdiff_t>(at) + 1, before.end(),
+        [](const PlanStep* around) { return around->kind == StepKind::loop; }, &Iterations::value_type::first);
+    before.erase(inner.begin(), inner.end());
+    const PlanPlace place = place_among(step, before);
+    if (has_begun(step, place)) return place;
+  }
+  return latest;
+}
+
+// In these iterations of the loops and maps around it, and in the last of those that are not among them.
+PlanPlace PlanValues::place_among(const PlanStep& step, const Iterations& iterations) const {
   if (step.parent == nullptr) return {step.id, {}};
-  const PlanPlace around = place_of(*step.parent, from);
+  const PlanPlace around = place_among(*step.parent, iterations);
   const bool repeats = (step.parent->kind == StepKind::loop || step.parent->kind == StepKind::map) &&
                        step.parent->compensation.get() != &step;
   if (!repeats) return place_in(around, step);
-  const auto own = std::ranges::find(from.iterations, step.parent, &std::pair<const PlanStep*, int>::first);
-  if (own == from.iterations.end())
-    return place_of_iteration(around, *step.parent, facts_.chosen(around.path).value_or(0));
-  PlanPlace place = place_of_iteration(around, *step.parent, own->second);
-  // What this iteration has not come to yet, the one before it has.
-  const bool is_new = own->second > 0 && step.parent->kind == StepKind::loop && state_of(step, place).empty();
-  return is_new ? place_of_iteration(around, *step.parent, own->second - 1) : place;
+  const auto own = std::ranges::find(iterations, step.parent, &Iterations::value_type::first);
+  return place_of_iteration(around, *step.parent,
+                            own == iterations.end() ? facts_.chosen(around.path).value_or(0) : own->second);
+}
+
+bool PlanValues::has_begun(const PlanStep& step, const PlanPlace& at) const {
+  if (facts_.settled(at.path) != nullptr || facts_.attempts(at.path) != nullptr ||
+      facts_.chosen(at.path).has_value() || facts_.due(at.path).has_value())
+    return true;
+  if (step.kind == StepKind::loop || step.kind == StepKind::map) return false;
+  return std::ranges::any_of(step.steps,
+                             [&](const auto& one) { return has_begun(*one, place_in(at, *one)); });
 }
 
 std::string PlanValues::state_of(const PlanStep& step, const PlanPlace& at) const {

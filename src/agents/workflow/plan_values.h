@@ -48,6 +48,7 @@ class PlanValues {
   const task::Task* child(const std::string& call);
 
  private:
+  using Iterations = decltype(PlanPlace::iterations);
   struct Items {
     std::vector<task::Json> values;
     std::vector<task::Part> parts;  // of a list of files: one for each value
@@ -57,6 +58,8 @@ class PlanValues {
   task::Json results(const PlanStep& step, const PlanPlace& at);
   std::optional<std::pair<const PlanStep*, int>> innermost(PlanStep::Kind kind, const PlanPlace& from) const;
   PlanPlace place_of(const PlanStep& step, const PlanPlace& from) const;
+  PlanPlace place_among(const PlanStep& step, const Iterations& iterations) const;
+  bool has_begun(const PlanStep& step, const PlanPlace& at) const;
   std::string state_of(const PlanStep& step, const PlanPlace& at) const;
   std::string error_of(const PlanStep& step, const PlanPlace& at) const;
   std::string filled(json::Value value, const PlanPlace& from);
