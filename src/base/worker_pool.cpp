@@ -1,7 +1,6 @@
 #include "base/worker_pool.h"
 
 #include <pthread.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <exception>
@@ -26,7 +25,7 @@ void execute(const std::string& pool, std::function<void()>& work) noexcept {
 
 }  // namespace
 
-WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max, Priority priority)
+WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max, ThreadPriority priority)
     : name_(name.substr(0, 15)),
       threads_max_(static_cast<std::size_t>(std::max(threads, 1))),
       queue_max_(queue_max),
@@ -76,8 +75,7 @@ void WorkerPool::stop() {
 }
 
 void WorkerPool::run() {
-  constexpr int kLow = 10;
-  if (priority_ == Priority::low) setpriority(PRIO_PROCESS, 0, kLow);  // of this thread
+  set_priority(priority_);
   std::unique_lock lock(mutex_);
   while (true) {
     while (queue_.empty() && !stopping_) {

@@ -5,7 +5,6 @@
 // Full or stopping: `try_submit` returns false and leaves the function with its caller.
 // Wake-ups are the main cost of a short function: only one thread is woken at a time, and it wakes the next
 // if work remains. A Burst of the submitting thread puts that off.
-// `low`: where the machine is busy, other threads go first.
 // Shutdown: `stop` runs what is queued, then joins. An exception ends only its own function and is reported.
 #pragma once
 
@@ -20,13 +19,14 @@
 #include <vector>
 
 #include "base/burst.h"
+#include "base/thread_priority.h"
 
 namespace baton::base {
 
 class WorkerPool {
  public:
-  enum class Priority { normal, low };
-  WorkerPool(std::string name, int threads, std::size_t queue_max, Priority priority = Priority::normal);
+  WorkerPool(std::string name, int threads, std::size_t queue_max,
+             ThreadPriority priority = ThreadPriority::normal);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
@@ -41,7 +41,7 @@ class WorkerPool {
   const std::string name_;
   const std::size_t threads_max_;
   const std::size_t queue_max_;
-  const Priority priority_;
+  const ThreadPriority priority_;
   std::mutex mutex_;
   struct Sleepers final : Wakeup {
     void wake() override { condition.notify_one(); }

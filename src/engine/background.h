@@ -44,8 +44,8 @@ class Background {
   static constexpr std::size_t kQueueMax = 100'000;
   std::atomic<bool> stopped_{false};
   base::EventLoop timers_;
-  base::WorkerPool pool_{"background", 2, kQueueMax};
-  base::WorkerPool low_{"background-low", 2, kQueueMax, base::WorkerPool::Priority::low};
+  base::WorkerPool pool_{"background", 2, kQueueMax, base::ThreadPriority::prompt};
+  base::WorkerPool low_{"background-low", 2, kQueueMax, base::ThreadPriority::low};
 };
 
 }  // namespace baton::engine

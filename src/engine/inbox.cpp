@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/thread_priority.h"
 #include "engine/inbox_work.h"
 
 namespace baton::engine {
@@ -301,6 +302,7 @@ void Inbox::tell_committed(const std::vector<Work*>& works) {
 
 void Inbox::run_flushes() {
   pthread_setname_np(pthread_self(), "engine-flush");
+  base::set_priority(base::ThreadPriority::prompt);
   prctl(PR_SET_TIMERSLACK, 1);  // a group is held back for less than the 50 us of the default
   for (std::vector<Group> groups; next_to_flush(groups); groups.clear()) {
     if (std::ranges::any_of(groups, [](const Group& group) { return group.writes; })) {

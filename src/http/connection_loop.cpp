@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/give_back.h"
+#include "base/thread_priority.h"
 
 namespace baton::http {
 namespace {
@@ -21,6 +22,7 @@ ConnectionLoop::ConnectionLoop(std::shared_ptr<ServerCore> core, Listener listen
 void ConnectionLoop::start() {
   core_->loop.watch(listener_.fd(), EPOLLIN, accept_);
   core_->loop.each_round([this] { return end_round(); });
+  core_->loop.post([] { base::set_priority(base::ThreadPriority::prompt); });
   core_->loop.start();
   started_ = true;
 }

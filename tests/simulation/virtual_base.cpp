@@ -14,7 +14,7 @@ using simulation::fibers;
 using simulation::Time;
 using simulation::world;
 
-WorkerPool::WorkerPool(const std::string&, int threads, std::size_t queue_max, Priority)
+WorkerPool::WorkerPool(const std::string&, int threads, std::size_t queue_max, ThreadPriority)
     : threads_max_(static_cast<std::size_t>(threads)), queue_max_(queue_max) {}
 
 bool WorkerPool::try_submit(std::function<void()>&& work) {

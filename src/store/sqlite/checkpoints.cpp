@@ -2,7 +2,8 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
-#include <sys/resource.h>
+
+#include "base/thread_priority.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 constexpr int kFrames = 4'000;
 constexpr int kFramesToTryAgain = 250;
 constexpr int kFramesMax = 4 * kFrames;
-constexpr int kNice = 10;  // copying may wait, senders not
 
 // Flushes the database's file. By SQLite's own handle: closing another one would drop the locks of all.
 bool flush_database(sqlite3* database) {
@@ -69,7 +69,7 @@ void Checkpoints::copy_pages(Connection& connection) {
 
 void Checkpoints::run(const std::stop_token& stop) {
   pthread_setname_np(pthread_self(), "checkpoint");
-  setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
+  base::set_priority(base::ThreadPriority::low);  // copying may wait, senders not
   while (true) {
     {
       std::unique_lock lock(mutex_);

@@ -107,7 +107,7 @@ TEST_CASE("WorkerPool: an exception ends its function alone and is reported") {
 
 TEST_CASE("WorkerPool: threads of low priority come after those of a normal pool") {
   std::atomic<int> normal{0}, low{0};
-  WorkerPool first("first", 1, 10), last("last", 1, 10, WorkerPool::Priority::low);
+  WorkerPool first("first", 1, 10), last("last", 1, 10, baton::base::ThreadPriority::low);
   CHECK(first.try_submit([&] { normal = getpriority(PRIO_PROCESS, 0); }));
   CHECK(last.try_submit([&] { low = getpriority(PRIO_PROCESS, 0); }));
   first.stop();

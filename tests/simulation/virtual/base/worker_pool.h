@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "base/burst.h"
+#include "base/thread_priority.h"
 #include "base/threads.h"
 
 namespace baton::base {
 
 class WorkerPool {
  public:
-  enum class Priority { normal, low };
   WorkerPool(const std::string& name, int threads, std::size_t queue_max,
-             Priority priority = Priority::normal);
+             ThreadPriority priority = ThreadPriority::normal);
   ~WorkerPool() { stop(); }
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
