@@ -35,7 +35,7 @@ const shortcuts = {
   Failed: { state: "failed,rejected", roots: "1" },
   Undelivered: { undelivered: "1" },
 };
-const bulkActions = ["cancel", "retry", "requeue", "resend", "delete"];
+const bulkActions = ["cancel", "retry", "requeue", "resend", "skip", "delete"];
 
 class Tasks extends Page {
   constructor() {

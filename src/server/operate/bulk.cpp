@@ -22,9 +22,9 @@ struct Named {
   std::string_view name;
   BulkAction action;
 };
-constexpr std::array kActions{Named{"cancel", BulkAction::cancel}, Named{"retry", BulkAction::retry},
+constexpr std::array kActions{Named{"cancel", BulkAction::cancel},   Named{"retry", BulkAction::retry},
                               Named{"requeue", BulkAction::requeue}, Named{"resend", BulkAction::resend},
-                              Named{"delete", BulkAction::erase}};
+                              Named{"skip", BulkAction::skip},       Named{"delete", BulkAction::erase}};
 
 base::Result<BulkAction> read_action(json::Value given) {
   std::vector<std::string> names;
