@@ -81,6 +81,7 @@ http::Limits operator_limits(const http::Limits& of_callers) {
   http::Limits limits = of_callers;
   limits.connections_max = std::min(limits.connections_max, 128);
   limits.streams_max = 64;
+  limits.reserved_streams_max = 0;
   limits.body_max = 1 << 20;
   limits.bodies_max = 8 << 20;
   limits.unsent_max = 16 << 20;

@@ -102,10 +102,13 @@ void ConnectionExchange::reply(Reply reply) {
 
 void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
   if (answered_.exchange(true)) return;
-  ConnectionLoop::post(
-      core_->loop, connection_,
-      [headers = std::move(headers), opener = std::move(opener)](
-          ConnectionLoop& loop, Connection& connection) { loop.open_stream(connection, headers, opener); });
+  const int streams_max =
+      core_->limits.streams_max + (uses_reserve_ ? core_->limits.reserved_streams_max : 0);
+  ConnectionLoop::post(core_->loop, connection_,
+                       [streams_max, headers = std::move(headers), opener = std::move(opener)](
+                           ConnectionLoop& loop, Connection& connection) {
+                         loop.open_stream(connection, streams_max, headers, opener);
+                       });
 }
 
 void ConnectionExchange::reply_stream(HeaderList headers, std::string events,

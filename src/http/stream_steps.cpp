@@ -45,7 +45,7 @@ std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& o
 
 }  // namespace
 
-void ConnectionLoop::open_stream(Connection& connection, const HeaderList& headers,
+void ConnectionLoop::open_stream(Connection& connection, int streams_max, const HeaderList& headers,
                                  const StreamOpener& opener) {
   const auto knocked = connection.output_owner.take_from_exchange();
   if (!knocked) return;
@@ -55,7 +55,7 @@ void ConnectionLoop::open_stream(Connection& connection, const HeaderList& heade
   connection.since = now();
   if (core_->draining) connection.shape.keep_alive = false;
   if (connection.shape.http_1_0 && !connection.shape.head_method) connection.shape.keep_alive = false;
-  if (core_->streams >= core_->limits.streams_max) {
+  if (core_->streams >= streams_max) {
     write_answer(connection, core_->refusal(503, "too many streams are open"));
     return advance(connection);
   }

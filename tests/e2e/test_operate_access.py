@@ -2,6 +2,7 @@
 import json
 import unittest
 
+import client
 import harness
 import operate_case
 from operate_case import CALLER, OPERATOR, PREFIX, VIEWER
@@ -52,6 +53,27 @@ class Roles(operate_case.OperateCase):
         self.assert_api_error(self.ask("GET", "/tasks?agnet=x"), 400, "invalid_argument")
         self.assert_api_error(self.ask("GET", "/tasks/12345678"), 404, "not_found")
         self.assert_api_error(self.ask("GET", "/tasks/0x1"), 404, "not_found")
+
+
+class Streams(operate_case.OperateCase):
+    CONFIG = {**operate_case.OperateCase.CONFIG, "http": {"streams_max": 1}}
+
+    def test_callers_streams_keep_no_operator_out(self):
+        task = client.new_id()
+        stream = self.server.stream("x", task, agent="slow", token=CALLER)
+        stream.until(lambda block: block.status and block.status.get("message"))
+        key = self.key_of(task)
+        other = client.new_id()
+        refused = self.server.rpc("tasks/sendSubscribe", {"id": other, "message": client.text_message("x")},
+                                  agent="slow", token=OPERATOR)
+        self.assertEqual(refused.status, 503, refused.raw)
+        timeline = operate_case.Timeline(self.server, key)
+        self.addCleanup(timeline.close)
+        self.assertEqual(timeline.response.status, 200)
+        self.assertEqual(next(iter(timeline))[0], 1)
+        for one in (task, other):
+            self.server.gate("slow", one)
+        self.assertEqual(stream.rest()[-1].status["state"], "completed")
 
 
 class Origins(operate_case.OperateCase):

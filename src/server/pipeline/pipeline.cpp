@@ -105,7 +105,10 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
   if (!is_open_.load(std::memory_order_acquire))
     return exchange->reply(operate::error_reply(503, "unavailable", "starting"));
   const auto who = authenticate_operator(options, request);
-  if (who) return operators_->handle(exchange, *who);
+  if (who) {
+    exchange->use_reserve();  // callers' streams keep no operator out
+    return operators_->handle(exchange, *who);
+  }
   refuse_caller(request, who.error(),
                 [exchange, error = who.error()] { exchange->reply(operate::error_reply(error)); });
 }
