@@ -41,9 +41,8 @@ class ConnectionLoop {
   static void post(base::EventLoop& loop, std::shared_ptr<Connection> connection, Work work);
   // The output was given back, and there is more to do.
   void resume(Connection& connection);
-  // The exchange answers with a stream, unless `streams_max` are open.
-  void open_stream(Connection& connection, int streams_max, const HeaderList& headers,
-                   const StreamOpener& opener);
+  // The exchange answers with a stream.
+  void open_stream(Connection& connection, const StreamAnswer& answer);
 
  private:
   enum class Step { again, wait };

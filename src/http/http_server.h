@@ -119,8 +119,9 @@ class Exchange {
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
-// Makes the reply for an error the server detects itself (400, 408, 413, 431, 503, ...).
-using ErrorBody = std::function<Reply(int status, std::string_view reason)>;
+// Makes the reply for an error the server detects itself (400, 408, 413, 431, 503, ...). `path`: the
+// request's; empty if it is not known.
+using ErrorBody = std::function<Reply(std::string_view path, int status, std::string_view reason)>;
 
 // Called by the connection layer before a request is complete, or instead of the handler. They run on the
 // loop's thread and must not block. Any may be empty.

@@ -1,5 +1,6 @@
 """Who may use the operator API, and from where: roles of tokens, origins, hosts, the listener of its own."""
 import json
+import signal
 import unittest
 
 import client
@@ -74,6 +75,20 @@ class Streams(operate_case.OperateCase):
         for one in (task, other):
             self.server.gate("slow", one)
         self.assertEqual(stream.rest()[-1].status["state"], "completed")
+
+
+class Draining(operate_case.OperateCase):
+    CONFIG = {**operate_case.OperateCase.CONFIG, "engine": {"drain_grace_s": 30}}
+
+    def test_what_the_connection_layer_refuses_has_the_form_of_the_api(self):
+        task, _ = self.begin("x", "slow")
+        self.server.process.send_signal(signal.SIGTERM)
+        refused = harness.wait_for(lambda: (answer := self.ask("GET", "/me")).status == 503 and answer,
+                                   what="requests to be refused")
+        self.assert_api_error(refused, 503, "unavailable")
+        self.assertEqual(refused.headers["Retry-After"], "1")
+        self.server.gate("slow", task)
+        self.assertEqual(self.server.process.wait(client.scaled(30)), 0)
 
 
 class Origins(operate_case.OperateCase):

@@ -60,6 +60,10 @@ http::Hooks Pipeline::hooks() const {
   return hooks;
 }
 
+http::Reply Pipeline::connection_error(std::string_view path, int status, std::string_view reason) {
+  return operate::serves(path) ? operate::error_reply(status, reason) : plain_error(status, reason);
+}
+
 void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
   const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
   const http::Request& request = exchange->request();
