@@ -119,7 +119,7 @@ void begin_bulk(const CallPtr& call) {
   if (!job) {
     std::optional<std::int64_t> found;
     if (job.error().code == ErrorCode::conflict) {
-      const auto count = counted(call->facts.store, request->filter);
+      const auto count = counted(call->facts.store, *call->facts.is_counting, request->filter);
       if (count && count->exact) found = count->tasks;
     }
     return call->exchange->reply(error_reply(job.error(), found));

@@ -4,6 +4,7 @@
 // outlive every call.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,6 +34,7 @@ struct Facts {
   base::Timestamp started{};
   std::function<http::Counts()> http_counts;  // of the callers' listener; may be empty
   GrpcRelay grpc = {};                        // empty: this server speaks no gRPC
+  std::unique_ptr<std::atomic<bool>> is_counting = std::make_unique<std::atomic<bool>>(false);  // see rows.h
 };
 
 struct Call {
