@@ -12,6 +12,7 @@ import { when } from "./when.js";
 const filters = [
   ["agent", "Agent", "text"],
   ["caller", "Caller", "text"],
+  ["tenant", "Tenant", "text"],
   ["context", "Context", "text"],
   ["parent", "Parent", "text"],
   ["schedule", "Schedule", "text"],
