@@ -28,4 +28,9 @@ void ToolSpans::take(base::SpanQueue& spans, const std::string& trace, const tas
   open_.erase(open);
 }
 
+void ToolSpans::end_all() {
+  for (auto& [id, call] : open_) end_tool_span(call.timer, call.name, id, kUnfinished);
+  open_.clear();
+}
+
 }  // namespace baton::agents

@@ -15,13 +15,16 @@ namespace baton::agents {
 void end_tool_span(base::SpanTimer& timer, const std::string& name, const std::string& call,
                    std::string error);
 
-// ToolSpans: the calls that one turn has announced and not yet told the results of. A call that is still open
-// when the engine itself ends the turn (its deadline, a cancel's grace) has no span.
+inline constexpr const char* kUnfinished = "unfinished";  // the error of a call that the turn's end broke off
+
+// ToolSpans: the calls that one turn has announced and not yet told the results of.
 class ToolSpans {
  public:
   // Begins a span with a call and ends it with its result. `trace`: the turn's `traceparent`. A call that the
   // task's caller is to answer has none: it may take days.
   void take(base::SpanQueue& spans, const std::string& trace, const task::EventBody& body);
+  // Ends what is still open as unfinished: something else than the agent has ended the turn.
+  void end_all();
 
  private:
   struct Call {

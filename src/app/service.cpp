@@ -81,6 +81,7 @@ http::Limits operator_limits(const http::Limits& of_callers) {
   http::Limits limits = of_callers;
   limits.connections_max = std::min(limits.connections_max, 128);
   limits.streams_max = 64;
+  limits.reserved_streams_max = 0;
   limits.body_max = 1 << 20;
   limits.bodies_max = 8 << 20;
   limits.unsent_max = 16 << 20;
@@ -160,7 +161,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     const auto handle = [&](std::shared_ptr<http::Exchange> exchange) {
       pipeline_.handle(std::move(exchange));
     };
-    http::HttpServer http(limits_, handle, server::plain_error, pipeline_.hooks());
+    http::HttpServer http(limits_, handle, server::Pipeline::connection_error, pipeline_.hooks());
     const auto default_agent = [&] {
       const agents::Agent* const main = dependencies_.catalogue.default_agent();
       return main ? main->name.value : std::string();
@@ -171,7 +172,7 @@ base::Result<void> Service::run(const std::function<LoadedConfig()>& read_again,
     http::HttpServer operators(
         operator_limits(limits_),
         [&](std::shared_ptr<http::Exchange> exchange) { pipeline_.handle_operator(std::move(exchange)); },
-        server::plain_error, pipeline_.hooks());
+        server::Pipeline::connection_error, pipeline_.hooks());
     return serve({http, grpc, operators}, read_again, signals);
   }();
   operator_readers_.stop();

@@ -205,9 +205,9 @@ class OpsProgram {
   void add_bulk() {
     CLI::App* command = add("bulk", "An action on every task that a filter finds, as a job");
     OpsBulkOptions& bulk = options_->bulk;
-    command->add_option("action", bulk.action, "cancel, retry, requeue, resend or delete")
+    command->add_option("action", bulk.action, "cancel, retry, requeue, resend, skip or delete")
         ->required()
-        ->check(CLI::IsMember({"cancel", "retry", "requeue", "resend", "delete"}));
+        ->check(CLI::IsMember({"cancel", "retry", "requeue", "resend", "skip", "delete"}));
     command->add_option("--reason", bulk.reason, "Why; the audit keeps it")->required();
     command
         ->add_option("--expected", bulk.expected,

@@ -1,5 +1,6 @@
 #include "cli/ops_session.h"
 
+#include <chrono>
 #include <utility>
 
 #include "base/text.h"
@@ -7,10 +8,22 @@
 #include "cli/printable.h"
 
 namespace baton::cli {
+namespace {
 
+constexpr int kTriesMax = 5;
+constexpr std::chrono::seconds kRetryAfter{1};  // what the server asks for
+
+}  // namespace
+
+// A busy server's answer comes a moment later.
 std::optional<json::Document> OpsSession::get(const std::string& path) {
   SlowNotice notice("waiting for " + api_.url_of(path));
-  return take(api_.get(path), path);
+  auto answer = api_.get(path);
+  for (int tries = 1; !answer && answer.error().status == 429 && tries < kTriesMax; ++tries) {
+    if (interrupt_.wait(kRetryAfter)) break;
+    answer = api_.get(path);
+  }
+  return take(std::move(answer), path);
 }
 
 std::optional<json::Document> OpsSession::post(const std::string& path, std::string body) {

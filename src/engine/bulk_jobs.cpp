@@ -17,7 +17,7 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 
-constexpr std::array<std::string_view, 5> kActions{"cancel", "retry", "requeue", "resend", "delete"};
+constexpr std::array<std::string_view, 6> kActions{"cancel", "retry", "requeue", "resend", "skip", "delete"};
 constexpr int kKeyTriesMax = 16;       // for a key that is free
 constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
 constexpr int kFindPage = 1'000;
@@ -204,6 +204,8 @@ void BulkJobs::act(const JobPtr& job, task::TaskKey task) {
       return actions_.requeue(task, job->actor, done);
     case BulkAction::resend:
       return actions_.resend(task, job->actor, done);
+    case BulkAction::skip:
+      return actions_.skip(task, job->actor, done);
     case BulkAction::erase:
       return erasure_->erase_task(task, job->actor, done);
   }

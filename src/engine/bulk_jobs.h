@@ -20,7 +20,7 @@
 
 namespace baton::engine {
 
-enum class BulkAction { cancel, retry, requeue, resend, erase };
+enum class BulkAction { cancel, retry, requeue, resend, skip, erase };
 
 struct BulkRequest {
   BulkAction action = BulkAction::cancel;

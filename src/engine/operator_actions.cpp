@@ -307,6 +307,11 @@ void OperatorActions::resend(store::DeliveryKey delivery, Actor actor, Done done
   order("resend", delivery, task::DeliveryOrder::Kind::resend, std::move(actor), std::move(done));
 }
 
+void OperatorActions::skip(task::TaskKey key, Actor actor, Done done) {
+  const ActPtr act = begin("skip", key, std::move(actor), std::move(done));
+  if (act) order(act, {task::DeliveryOrder::Kind::skip, 0});
+}
+
 void OperatorActions::skip(store::DeliveryKey delivery, Actor actor, Done done) {
   order("skip", delivery, task::DeliveryOrder::Kind::skip, std::move(actor), std::move(done));
 }

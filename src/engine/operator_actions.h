@@ -60,6 +60,7 @@ class OperatorActions {
   // See task::DeliveryOrder. Fails with not_found if there is nothing to resend or to skip.
   void resend(task::TaskKey key, Actor actor, Done done);
   void resend(store::DeliveryKey delivery, Actor actor, Done done);
+  void skip(task::TaskKey key, Actor actor, Done done);
   void skip(store::DeliveryKey delivery, Actor actor, Done done);
 
   // A paused agent begins no turn; those that run go on, and what is sent to it waits. Outlives restarts.

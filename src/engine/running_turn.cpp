@@ -371,6 +371,7 @@ void RunningTurn::end() {
     base::EventLoop::TimerId deadline = 0, grace = 0, budget_end = 0;
     bool slot_held = true;
     std::function<void()> when_ready;
+    agents::ToolSpans tools;
   };
   Last last = state_.with([](State& state) {
     return Last{std::exchange(state.running, nullptr),
@@ -378,8 +379,10 @@ void RunningTurn::end() {
                 state.grace,
                 state.budget_end,
                 !state.slot_released,
-                std::exchange(state.when_ready, nullptr)};
+                std::exchange(state.when_ready, nullptr),
+                std::exchange(state.tools, {})};
   });
+  last.tools.end_all();
   services_.background.timers().cancel(last.deadline);
   services_.background.timers().cancel(last.grace);
   if (last.budget_end != 0) services_.background.timers().cancel(last.budget_end);

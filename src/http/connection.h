@@ -35,6 +35,14 @@ struct EventStream {
   SteadyTime last_event;  // or comment
 };
 
+// What an exchange answers with a stream.
+struct StreamAnswer {
+  std::string path;     // the request's
+  int streams_max = 0;  // refused if so many are open
+  HeaderList headers;
+  StreamOpener opener;
+};
+
 // Shared by the loop, until it closes the connection, and by the exchanges of its requests.
 struct Connection : std::enable_shared_from_this<Connection> {
   Connection(ConnectionLoop& the_loop, base::UniqueFd socket, std::string address, const Limits& limits,

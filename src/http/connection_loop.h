@@ -42,7 +42,7 @@ class ConnectionLoop {
   // The output was given back, and there is more to do.
   void resume(Connection& connection);
   // The exchange answers with a stream.
-  void open_stream(Connection& connection, const HeaderList& headers, const StreamOpener& opener);
+  void open_stream(Connection& connection, const StreamAnswer& answer);
 
  private:
   enum class Step { again, wait };

@@ -83,7 +83,7 @@ void ConnectionExchange::give_back() {
 }
 
 void ConnectionExchange::refuse(int status, std::string_view reason) {
-  answer([&] { return core_->refusal(status, reason); });
+  answer([&] { return core_->refusal(request_.path, status, reason); });
 }
 
 void ConnectionExchange::keep_only(std::initializer_list<std::string_view> headers) {
@@ -102,10 +102,13 @@ void ConnectionExchange::reply(Reply reply) {
 
 void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
   if (answered_.exchange(true)) return;
-  ConnectionLoop::post(
-      core_->loop, connection_,
-      [headers = std::move(headers), opener = std::move(opener)](
-          ConnectionLoop& loop, Connection& connection) { loop.open_stream(connection, headers, opener); });
+  const Limits& limits = core_->limits;
+  StreamAnswer answer{request_.path, limits.streams_max + (uses_reserve_ ? limits.reserved_streams_max : 0),
+                      std::move(headers), std::move(opener)};
+  ConnectionLoop::post(core_->loop, connection_,
+                       [answer = std::move(answer)](ConnectionLoop& loop, Connection& connection) {
+                         loop.open_stream(connection, answer);
+                       });
 }
 
 void ConnectionExchange::reply_stream(HeaderList headers, std::string events,

@@ -32,6 +32,7 @@ class ConnectionExchange final : public Exchange, public std::enable_shared_from
   void block(std::function<void()> work) override;
   void on_loop(std::function<void()> work) override;
   void reply(Reply reply) override;
+  void use_reserve() override { uses_reserve_ = true; }
   void open_stream(HeaderList headers, StreamOpener opener) override;
   void reply_stream(HeaderList headers, std::string events, std::shared_ptr<const void> held) override;
 
@@ -48,6 +49,7 @@ class ConnectionExchange final : public Exchange, public std::enable_shared_from
   const std::shared_ptr<ServerCore> core_;        // shared with the server and the other exchanges
   const std::shared_ptr<Connection> connection_;  // shared with the loop
   Request request_;
+  bool uses_reserve_ = false;
   std::atomic<bool> answered_{false};
 };
 

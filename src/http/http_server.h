@@ -29,6 +29,7 @@ struct Limits {
   int header_lines_max = 100;
   int connections_max = 20'000;
   int streams_max = 15'000;
+  int reserved_streams_max = 64;                  // above streams_max, for Exchange::use_reserve
   int connections_per_address_max = 0;            // 0: no limit, as behind a proxy all have one address
   std::chrono::milliseconds header_time{10'000};  // for the whole head, from its first byte
   std::chrono::milliseconds body_grace{5'000};    // after this a body must average body_rate_min
@@ -107,6 +108,8 @@ class Exchange {
   // dropped if the connection is closed first.
   virtual void on_loop(std::function<void()> work) { work(); }
   virtual void reply(Reply reply) = 0;
+  // Lets a stream of this exchange take one of the reserved places if there is no other. Before open_stream.
+  virtual void use_reserve() {}
   // Answers 200 text/event-stream and sends the source's bytes, chunked, until the source ends or the client
   // leaves. Answers 503 instead if too many streams are open.
   virtual void open_stream(std::vector<std::pair<std::string, std::string>> headers, StreamOpener opener) = 0;
@@ -116,8 +119,9 @@ class Exchange {
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
-// Makes the reply for an error the server detects itself (400, 408, 413, 431, 503, ...).
-using ErrorBody = std::function<Reply(int status, std::string_view reason)>;
+// Makes the reply for an error the server detects itself (400, 408, 413, 431, 503, ...). `path`: the
+// request's; empty if it is not known.
+using ErrorBody = std::function<Reply(std::string_view path, int status, std::string_view reason)>;
 
 // Called by the connection layer before a request is complete, or instead of the handler. They run on the
 // loop's thread and must not block. Any may be empty.

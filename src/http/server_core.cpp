@@ -8,11 +8,11 @@
 
 namespace baton::http {
 
-Reply ServerCore::refusal(int status, std::string_view reason) {
+Reply ServerCore::refusal(std::string_view path, int status, std::string_view reason) {
   ++refused;
   Reply reply;
   try {
-    if (error_body) reply = error_body(status, reason);
+    if (error_body) reply = error_body(path, status, reason);
   } catch (...) {
     reply = Reply{};  // the status alone then
   }

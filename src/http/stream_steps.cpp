@@ -45,8 +45,7 @@ std::optional<StreamSource::Next> pull_from(StreamSource& source, std::string& o
 
 }  // namespace
 
-void ConnectionLoop::open_stream(Connection& connection, const HeaderList& headers,
-                                 const StreamOpener& opener) {
+void ConnectionLoop::open_stream(Connection& connection, const StreamAnswer& answer) {
   const auto knocked = connection.output_owner.take_from_exchange();
   if (!knocked) return;
   connection.readable = connection.readable || *knocked;
@@ -55,18 +54,18 @@ void ConnectionLoop::open_stream(Connection& connection, const HeaderList& heade
   connection.since = now();
   if (core_->draining) connection.shape.keep_alive = false;
   if (connection.shape.http_1_0 && !connection.shape.head_method) connection.shape.keep_alive = false;
-  if (core_->streams >= core_->limits.streams_max) {
-    write_answer(connection, core_->refusal(503, "too many streams are open"));
+  if (core_->streams >= answer.streams_max) {
+    write_answer(connection, core_->refusal(answer.path, 503, "too many streams are open"));
     return advance(connection);
   }
   if (!connection.shape.head_method) {
     const auto woken = std::make_shared<std::atomic<bool>>(false);
-    auto source = make_source(opener, [core = core_, to = connection.weak_from_this(), woken] {
+    auto source = make_source(answer.opener, [core = core_, to = connection.weak_from_this(), woken] {
       if (woken->exchange(true)) return;
       if (auto open = to.lock()) post(core->loop, std::move(open), &ConnectionLoop::wake);
     });
     if (!source) {
-      write_answer(connection, core_->refusal(500, "internal error"));
+      write_answer(connection, core_->refusal(answer.path, 500, "internal error"));
       return advance(connection);
     }
     ++core_->streams;
@@ -74,7 +73,7 @@ void ConnectionLoop::open_stream(Connection& connection, const HeaderList& heade
         EventStream{std::move(source), woken, !connection.shape.http_1_0, true, false, now()});
   }
   connection.close_after = !connection.shape.keep_alive;
-  connection.output = write_stream_head(headers, connection.shape);
+  connection.output = write_stream_head(answer.headers, connection.shape);
   // The first events are sent together with the head.
   if (connection.stream) pull_events(connection);
   advance(connection);

@@ -80,7 +80,9 @@ struct DeliveryOrder {
   // config. skip: what waits is given up, and the next one of its config is due.
   enum class Kind { resend, skip };
   Kind kind = Kind::resend;
-  std::int64_t delivery = 0;  // its key; 0: all that were given up, and each config's first one that waits
+  // Its key. 0: of resend, all that were given up, and each config's first one that waits; of skip, all that
+  // wait.
+  std::int64_t delivery = 0;
 };
 
 // Atomic: everything in it is stored, or nothing.

@@ -133,6 +133,70 @@ TEST_CASE_TEMPLATE("DeliveryOrder: what is skipped counts as given up, and the n
   CHECK(heard(bench) == Numbers{3, 4});
 }
 
+TEST_CASE_TEMPLATE("DeliveryOrder: without a delivery's number all that wait are skipped", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  auto head = with_deliveries(bench, 2);
+  settle(bench, DeliveryResult::Kind::delivered);
+  head = order(bench, head, Kind::skip)->head;
+  CHECK(states(bench, {.task = head.key}) == Texts{"4 given-up", "3 given-up", "1 delivered"});
+  CHECK(due(bench).empty());
+  CHECK(order(bench, head, Kind::skip).error().code == ErrorCode::not_found);
+  bench.reopen();
+  head = bench.must(head, {status(State::working)}).head;
+  CHECK(heard(bench) == Numbers{head.last_event.value});
+}
+
+TEST_CASE_TEMPLATE("DeliveryOrder: one sees the results and orders before it in its group, and they see it",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  const auto head = with_deliveries(bench, 1);
+  const store::DeliveryKey first = due(bench)[0].key;
+  const auto record = [&](DeliveryResult::Kind kind) {
+    return bench.deliveries->record(
+        {first, kind, {}, kind == DeliveryResult::Kind::delivered ? "" : "refused"});
+  };
+  const auto apply = [&](Kind kind, std::int64_t delivery = 0) {
+    task::Change change = StoreBench::change(head, {task::Intervention{"olga", "skip", "it is gone"}});
+    change.deliveries = task::DeliveryOrder{kind, delivery};
+    return bench.apply(change);
+  };
+  const auto refused = [](const auto& result) {
+    return !result && result.error().code == ErrorCode::not_found;
+  };
+  SUBCASE("a result comes too late for what is skipped") {
+    succeed(apply(Kind::skip));
+    CHECK(refused(record(DeliveryResult::Kind::delivered)));
+    CHECK(refused(apply(Kind::skip)));
+    succeed(bench.tasks->commit());
+    CHECK(states(bench, {.task = head.key}) == Texts{"3 given-up", "1 given-up"});
+  }
+  SUBCASE("what was delivered is not skipped, the next one is") {
+    succeed(record(DeliveryResult::Kind::delivered));
+    CHECK(refused(apply(Kind::skip, first.value)));
+    succeed(apply(Kind::skip));
+    CHECK(refused(apply(Kind::skip)));
+    succeed(bench.tasks->commit());
+    CHECK(states(bench, {.task = head.key}) == Texts{"3 given-up", "1 delivered"});
+  }
+  SUBCASE("what was given up is sent again") {
+    succeed(record(DeliveryResult::Kind::given_up));
+    succeed(apply(Kind::resend, first.value));
+    succeed(record(DeliveryResult::Kind::delivered));
+    succeed(bench.tasks->commit());
+    CHECK(heard(bench) == Numbers{3});
+  }
+  SUBCASE("what a change of the group adds is skipped") {
+    succeed(apply(Kind::skip));
+    task::Change more = StoreBench::change(head, {status(State::working)});
+    succeed(bench.apply(more));
+    succeed(apply(Kind::skip));
+    succeed(bench.tasks->commit());
+    CHECK(bench.deliveries->delivery_counts()->given_up == 3);
+    CHECK(due(bench).empty());
+  }
+}
+
 TEST_CASE_TEMPLATE("DeliveryOrder: one in the middle is skipped without the first one's noticing", Bench,
                    EACH_STORE) {
   Bench bench;

@@ -1,7 +1,9 @@
 """Who may use the operator API, and from where: roles of tokens, origins, hosts, the listener of its own."""
 import json
+import signal
 import unittest
 
+import client
 import harness
 import operate_case
 from operate_case import CALLER, OPERATOR, PREFIX, VIEWER
@@ -52,6 +54,41 @@ class Roles(operate_case.OperateCase):
         self.assert_api_error(self.ask("GET", "/tasks?agnet=x"), 400, "invalid_argument")
         self.assert_api_error(self.ask("GET", "/tasks/12345678"), 404, "not_found")
         self.assert_api_error(self.ask("GET", "/tasks/0x1"), 404, "not_found")
+
+
+class Streams(operate_case.OperateCase):
+    CONFIG = {**operate_case.OperateCase.CONFIG, "http": {"streams_max": 1}}
+
+    def test_callers_streams_keep_no_operator_out(self):
+        task = client.new_id()
+        stream = self.server.stream("x", task, agent="slow", token=CALLER)
+        stream.until(lambda block: block.status and block.status.get("message"))
+        key = self.key_of(task)
+        other = client.new_id()
+        refused = self.server.rpc("tasks/sendSubscribe", {"id": other, "message": client.text_message("x")},
+                                  agent="slow", token=OPERATOR)
+        self.assertEqual(refused.status, 503, refused.raw)
+        timeline = operate_case.Timeline(self.server, key)
+        self.addCleanup(timeline.close)
+        self.assertEqual(timeline.response.status, 200)
+        self.assertEqual(next(iter(timeline))[0], 1)
+        for one in (task, other):
+            self.server.gate("slow", one)
+        self.assertEqual(stream.rest()[-1].status["state"], "completed")
+
+
+class Draining(operate_case.OperateCase):
+    CONFIG = {**operate_case.OperateCase.CONFIG, "engine": {"drain_grace_s": 30}}
+
+    def test_what_the_connection_layer_refuses_has_the_form_of_the_api(self):
+        task, _ = self.begin("x", "slow")
+        self.server.process.send_signal(signal.SIGTERM)
+        refused = harness.wait_for(lambda: (answer := self.ask("GET", "/me")).status == 503 and answer,
+                                   what="requests to be refused")
+        self.assert_api_error(refused, 503, "unavailable")
+        self.assertEqual(refused.headers["Retry-After"], "1")
+        self.server.gate("slow", task)
+        self.assertEqual(self.server.process.wait(client.scaled(30)), 0)
 
 
 class Origins(operate_case.OperateCase):

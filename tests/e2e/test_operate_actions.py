@@ -101,6 +101,26 @@ class Deliveries(operate_case.OperateCase):
             self.assertEqual(self.audit_of(key)[0]["action"], "resend")
 
 
+class WaitingDeliveries(operate_case.OperateCase):
+    CONFIG = {**operate_case.OperateCase.CONFIG, "webhooks": {"retry_first_s": 3600, "retry_max_s": 3600}}
+
+    def test_bulk_skip_gives_up_all_that_wait(self):
+        with webhooks.Receiver(lambda path, count: 500) as receiver:
+            keys = {self.key_of(self.send("x", "joke", pushNotification={"url": receiver.url()})) for _ in range(2)}
+            receiver.wait(lambda now: len(now.refused) == 2)
+            job = self.ask("POST", "/bulk", {"action": "skip", "filter": {"undelivered": True}, "expected": 2,
+                                             "reason": "it is gone"}).body["job"]
+            done = harness.wait_for(lambda: (found := self.read(f"/bulk/{job}"))["state"] == "done" and found)
+            self.assertEqual({(item["task"], item["outcome"]) for item in done["items"]},
+                             {(key, "done") for key in keys})
+            self.assertEqual(self.read("/deliveries?state=waiting")["deliveries"], [])
+            for key in keys:
+                rows = self.read(f"/deliveries?task={key}")["deliveries"]
+                self.assertGreater(len(rows), 1)
+                self.assertEqual({(row["state"], row["error"]) for row in rows},
+                                 {("given-up", "skipped by an operator")})
+
+
 class LeftOut(operate_case.OperateCase):
     AGENTS = ["joke", "slow"]
 

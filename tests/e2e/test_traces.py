@@ -117,6 +117,13 @@ class SampledByTheCaller(TraceCase):
                          (INTERNAL, "works", "call-works"))
         self.assertNotIn("something-secret", str(calls))
 
+    def test_a_call_that_is_open_when_the_engine_ends_the_turn_is_an_unfinished_span(self):
+        task = self.send("hang in a tool", SAMPLED, agent="bad")
+        self.assertEqual(task["status"]["state"], "TASK_STATE_FAILED")
+        turn = self.one(self.spans_of(task["id"], 2), "invoke_agent bad")
+        call = self.collector.wait(lambda spans: next((one for one in spans if one.name == "execute_tool dig"), None))
+        self.assertEqual((call.parent, call.failed, call.attributes["error.type"]), (turn.id, True, "unfinished"))
+
     def test_content_is_in_no_span(self):
         task = self.send("tell something-secret", SAMPLED)
         self.assertNotIn("something-secret", str(self.spans_of(task["id"], 2)))

@@ -22,10 +22,7 @@ class AguiExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    std::vector<std::string> all;
-    if (credentials_->missing()) all.emplace_back("the secret for the remote agent is missing");
-    if (!refusal_.empty()) all.push_back(refusal_);
-    return all;
+    return missing_outside(!credentials_->missing(), "the secret for the remote agent", refusal_);
   }
 
  private:

@@ -28,10 +28,7 @@ class ModelExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    std::vector<std::string> all;
-    if (credentials_->missing()) all.emplace_back("the key for the model's server is missing");
-    if (!refusal_.empty()) all.push_back(refusal_);
-    return all;
+    return missing_outside(!credentials_->missing(), "the key for the model's server", refusal_);
   }
 
  private:

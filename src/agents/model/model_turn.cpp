@@ -224,7 +224,13 @@ class ModelTurn {
       if (uses[at].kind == ToolKind::agent) {
         const Clock::time_point begun = Clock::now();
         const DelegateResult result = turn_.result_of(child_id(at));
-        if (turn_.cancelled()) return false;
+        if (turn_.cancelled()) {
+          for (; at < uses.size(); ++at) {
+            if (uses[at].kind == ToolKind::agent)
+              end_tool_span(timers[at], round.calls[at].name, round.calls[at].id, kUnfinished);
+          }
+          return false;
+        }
         // It may have waited for the caller's answer, for which the engine stops its own clock.
         deadline_ += Clock::now() - begun;
         taken_.tokens += result.tokens;

@@ -22,6 +22,14 @@ std::string OutboundRules::refusal_of(std::string_view url) const {
   return "the setting outbound.origins does not allow " + client::origin_of(url);
 }
 
+std::vector<std::string> missing_outside(bool has_secret, const std::string& secret,
+                                         const std::string& refusal) {
+  std::vector<std::string> all;
+  if (!has_secret) all.push_back(secret + " is missing");
+  if (!refusal.empty()) all.push_back(refusal);
+  return all;
+}
+
 std::chrono::milliseconds with_jitter(std::chrono::milliseconds pause) {
   const auto half = static_cast<std::uint64_t>(pause.count()) / 2;
   return std::chrono::milliseconds(static_cast<std::int64_t>(half + base::random_number() % (half + 1)));

@@ -1,4 +1,5 @@
-// What executors that act outside have in common: which addresses they may reach, and how they pause.
+// What executors that act outside have in common: which addresses they may reach, what they lack,
+// and how they pause.
 #pragma once
 
 #include <chrono>
@@ -25,6 +26,10 @@ struct OutboundRules {
   // host's name.
   std::string refusal_of(std::string_view url) const;
 };
+
+// Executor::missing of one that acts outside. `refusal`: as refusal_of has it.
+std::vector<std::string> missing_outside(bool has_secret, const std::string& secret,
+                                         const std::string& refusal);
 
 // Between half of a pause and all of it, so that those who wait for the same server do not come back at the
 // same time.

@@ -67,10 +67,7 @@ class RemoteExecutor final : public Executor {
   }
 
   std::vector<std::string> missing() const override {
-    std::vector<std::string> all;
-    if (!interfaces_->has_secret()) all.emplace_back("the secret for the remote agent is missing");
-    if (!refusal_.empty()) all.push_back(refusal_);
-    return all;
+    return missing_outside(interfaces_->has_secret(), "the secret for the remote agent", refusal_);
   }
 
  private:

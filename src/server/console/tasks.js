@@ -12,6 +12,7 @@ import { when } from "./when.js";
 const filters = [
   ["agent", "Agent", "text"],
   ["caller", "Caller", "text"],
+  ["tenant", "Tenant", "text"],
   ["context", "Context", "text"],
   ["parent", "Parent", "text"],
   ["schedule", "Schedule", "text"],
@@ -35,7 +36,7 @@ const shortcuts = {
   Failed: { state: "failed,rejected", roots: "1" },
   Undelivered: { undelivered: "1" },
 };
-const bulkActions = ["cancel", "retry", "requeue", "resend", "delete"];
+const bulkActions = ["cancel", "retry", "requeue", "resend", "skip", "delete"];
 
 class Tasks extends Page {
   constructor() {

@@ -22,9 +22,9 @@ struct Named {
   std::string_view name;
   BulkAction action;
 };
-constexpr std::array kActions{Named{"cancel", BulkAction::cancel}, Named{"retry", BulkAction::retry},
+constexpr std::array kActions{Named{"cancel", BulkAction::cancel},   Named{"retry", BulkAction::retry},
                               Named{"requeue", BulkAction::requeue}, Named{"resend", BulkAction::resend},
-                              Named{"delete", BulkAction::erase}};
+                              Named{"skip", BulkAction::skip},       Named{"delete", BulkAction::erase}};
 
 base::Result<BulkAction> read_action(json::Value given) {
   std::vector<std::string> names;
@@ -119,7 +119,7 @@ void begin_bulk(const CallPtr& call) {
   if (!job) {
     std::optional<std::int64_t> found;
     if (job.error().code == ErrorCode::conflict) {
-      const auto count = counted(call->facts.store, request->filter);
+      const auto count = counted(call->facts.store, *call->facts.is_counting, request->filter);
       if (count && count->exact) found = count->tasks;
     }
     return call->exchange->reply(error_reply(job.error(), found));

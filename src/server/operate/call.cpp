@@ -1,5 +1,6 @@
 #include "server/operate/call.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -79,6 +80,13 @@ http::Reply error_reply(const base::Error& error, std::optional<std::int64_t> co
 
 http::Reply error_reply(int status, std::string_view code, std::string_view message) {
   return error_of(status, code, message, {});
+}
+
+http::Reply error_reply(int status, std::string_view message) {
+  constexpr int kOfServer = 500;
+  const auto row = std::ranges::find(kErrors, status, &ErrorRow::status);
+  const std::string_view other = status < kOfServer ? "invalid_argument" : kInternal.name;
+  return error_of(status, row == kErrors.end() ? other : row->name, message, {});
 }
 
 void answer(const CallPtr& call, base::Result<std::string> json) {

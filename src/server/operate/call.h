@@ -4,6 +4,7 @@
 // outlive every call.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -33,6 +34,7 @@ struct Facts {
   base::Timestamp started{};
   std::function<http::Counts()> http_counts;  // of the callers' listener; may be empty
   GrpcRelay grpc = {};                        // empty: this server speaks no gRPC
+  std::unique_ptr<std::atomic<bool>> is_counting = std::make_unique<std::atomic<bool>>(false);  // see rows.h
 };
 
 struct Call {
@@ -57,6 +59,8 @@ http::Reply json_reply(std::string body, int status = 200);
 // {"error":{"code","message"}} with the status that fits; `count`: see the API's description.
 http::Reply error_reply(const base::Error& error, std::optional<std::int64_t> count = {});
 http::Reply error_reply(int status, std::string_view code, std::string_view message);
+// With the code that fits the status of an error that the connection layer detects.
+http::Reply error_reply(int status, std::string_view message);
 
 // Answers with what was written, once what was read is on the disk, or with the error. Blocks.
 void answer(const CallPtr& call, base::Result<std::string> json);

@@ -49,6 +49,25 @@ std::string_view first_characters(std::string_view text) {
   return text;
 }
 
+base::Result<store::TaskCount> counted_one_by_one(const store::OperatorStore& store,
+                                                  const store::TaskFilter& filter) {
+  const auto end = base::SteadyTime::now() + kCountTime;
+  store::TaskQuery query;
+  query.filter = filter;
+  query.limit = kCountPage;
+  store::TaskCount count{0, true};
+  do {
+    query.time_max = std::chrono::duration_cast<std::chrono::milliseconds>(end - base::SteadyTime::now());
+    if (query.time_max <= std::chrono::milliseconds(0)) return store::TaskCount{count.tasks, false};
+    const auto page = store.page(query);
+    if (!page) return base::fail(page.error());
+    count.tasks += std::ssize(page->lines);
+    if (page->is_cut && !page->next) return store::TaskCount{count.tasks, false};
+    query.after = page->next;
+  } while (query.after);
+  return count;
+}
+
 }  // namespace
 
 void write_task_row(json::Writer& out, const store::TaskLine& line) {
@@ -76,24 +95,17 @@ void write_task_row(json::Writer& out, const store::TaskLine& line) {
   });
 }
 
-base::Result<store::TaskCount> counted(const store::OperatorStore& store, const store::TaskFilter& filter) {
+base::Result<store::TaskCount> counted(const store::OperatorStore& store, std::atomic<bool>& is_counting,
+                                       const store::TaskFilter& filter) {
   auto count = store.count(filter);
   if (!count || count->exact) return count;
-  const auto end = base::SteadyTime::now() + kCountTime;
-  store::TaskQuery query;
-  query.filter = filter;
-  query.limit = kCountPage;
-  *count = {0, true};
-  do {
-    query.time_max = std::chrono::duration_cast<std::chrono::milliseconds>(end - base::SteadyTime::now());
-    if (query.time_max <= std::chrono::milliseconds(0)) return store::TaskCount{count->tasks, false};
-    const auto page = store.page(query);
-    if (!page) return base::fail(page.error());
-    count->tasks += std::ssize(page->lines);
-    if (page->is_cut && !page->next) return store::TaskCount{count->tasks, false};
-    query.after = page->next;
-  } while (query.after);
-  return count;
+  if (is_counting.exchange(true))
+    return base::fail(base::ErrorCode::overloaded, "another count=exact is under way; try again");
+  struct Over {
+    std::atomic<bool>& is_counting;
+    ~Over() { is_counting = false; }
+  } over{is_counting};
+  return counted_one_by_one(store, filter);
 }
 
 void write_count(json::Writer& out, const store::TaskCount& count) {

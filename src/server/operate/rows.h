@@ -3,6 +3,7 @@
 // Threads: any; no state.
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,10 @@ namespace baton::server::operate {
 
 void write_task_row(json::Writer& out, const store::TaskLine& line);
 // How many tasks the filter finds, if need be by looking at all of them. `exact` is false if that takes too
-// long.
-base::Result<store::TaskCount> counted(const store::OperatorStore& store, const store::TaskFilter& filter);
+// long. Fails with overloaded if `is_counting` says that another thread looks: one of few may do so at a
+// time.
+base::Result<store::TaskCount> counted(const store::OperatorStore& store, std::atomic<bool>& is_counting,
+                                       const store::TaskFilter& filter);
 void write_count(json::Writer& out, const store::TaskCount& count);
 void write_delivery(json::Writer& out, const store::DeliveryLine& line, const Operator& who);
 // Of a webhook's secrets only whether it has any.

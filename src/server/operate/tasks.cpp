@@ -182,7 +182,8 @@ void list_tasks(const CallPtr& call) {
   auto count = call->facts.store.count(query->filter);
   if (!count) return answer(call, fail(count.error()));
   if (!count->exact) count = counted_on(*query, *page);
-  if (!count->exact && wants_exact) count = counted(call->facts.store, query->filter);
+  if (!count->exact && wants_exact)
+    count = counted(call->facts.store, *call->facts.is_counting, query->filter);
   if (!count) return answer(call, fail(count.error()));
   std::string text;
   Writer out(text);

@@ -37,6 +37,7 @@ class ObservedExchange final : public http::Exchange {
   void block(std::function<void()> work) override { exchange_->block(std::move(work)); }
   void on_loop(std::function<void()> work) override { exchange_->on_loop(std::move(work)); }
   void reply(http::Reply reply) override;
+  void use_reserve() override { exchange_->use_reserve(); }
   void open_stream(Headers headers, http::StreamOpener opener) override;
   void reply_stream(Headers headers, std::string events, std::shared_ptr<const void> held) override;
 

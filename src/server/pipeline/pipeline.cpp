@@ -60,6 +60,10 @@ http::Hooks Pipeline::hooks() const {
   return hooks;
 }
 
+http::Reply Pipeline::connection_error(std::string_view path, int status, std::string_view reason) {
+  return operate::serves(path) ? operate::error_reply(status, reason) : plain_error(status, reason);
+}
+
 void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
   const auto exchange = std::make_shared<ObservedExchange>(services_, std::move(way_back));
   const http::Request& request = exchange->request();
@@ -105,7 +109,10 @@ void Pipeline::serve_operators(const ExchangePtr& exchange, const ServerOptions&
   if (!is_open_.load(std::memory_order_acquire))
     return exchange->reply(operate::error_reply(503, "unavailable", "starting"));
   const auto who = authenticate_operator(options, request);
-  if (who) return operators_->handle(exchange, *who);
+  if (who) {
+    exchange->use_reserve();  // callers' streams keep no operator out
+    return operators_->handle(exchange, *who);
+  }
   refuse_caller(request, who.error(),
                 [exchange, error = who.error()] { exchange->reply(operate::error_reply(error)); });
 }

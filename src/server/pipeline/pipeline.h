@@ -63,6 +63,8 @@ class Pipeline {
   // For the server whose handler is `handle`. Small requests are handled on the loop's thread: whatever of
   // them may block calls Exchange::block first.
   http::Hooks hooks() const;
+  // The answer to an error that the connection layer detects, in the operator API's form on its paths.
+  static http::Reply connection_error(std::string_view path, int status, std::string_view reason);
   // The stages up to `authenticate` by a head alone; for gRPC, which has it before the message. The path
   // names the agent; the endpoint has none if there is none of that name.
   base::Result<Admitted> admit(const http::Request& head) const;

@@ -25,8 +25,10 @@ void DeliveryTable::drop(PushConfigKey key) {
 }
 
 void DeliveryTable::add(PushConfigKey key, task::EventNumber event, base::Timestamp at) {
-  Config& config = configs_.at(key);
   const DeliveryKey delivery{++last_.value};
+  const auto found = configs_.find(key);
+  if (found == configs_.end()) return;  // another task's, and this is part_of one
+  Config& config = found->second;
   config_of_.emplace(delivery, key);
   config.deliveries.push_back(delivery);
   config.waiting.push_back({delivery, event, 0, at});
@@ -68,20 +70,17 @@ void DeliveryTable::record(const DeliveryResult& result, base::Timestamp now) {
 bool DeliveryTable::concerns(const task::DeliveryOrder& order, DeliveryKey key, bool waits, bool is_first) {
   if (order.delivery != 0 && order.delivery != key.value) return false;
   if (order.kind == task::DeliveryOrder::Kind::resend) return !waits || is_first;
-  return waits && (order.delivery != 0 || is_first);
+  return waits;
 }
 
-base::Result<void> DeliveryTable::check(task::TaskKey task, const task::DeliveryOrder& order,
-                                        const OpenResults& open) const {
+base::Result<void> DeliveryTable::check(task::TaskKey task, const task::DeliveryOrder& order) const {
   for (const auto& [key, config] : configs_) {
-    if (config.task != task || open.dropped.contains(key)) continue;
+    if (config.task != task) continue;
     for (const Waiting& each : config.gave_up) {
       if (concerns(order, each.key, false, false)) return {};
     }
     for (const Waiting& each : config.waiting) {
-      if (!open.settled.contains(each.key) &&
-          concerns(order, each.key, true, &each == &config.waiting.front()))
-        return {};
+      if (concerns(order, each.key, true, &each == &config.waiting.front())) return {};
     }
   }
   return base::fail(base::ErrorCode::not_found, order.kind == task::DeliveryOrder::Kind::skip
@@ -148,6 +147,22 @@ void DeliveryTable::skip(PushConfigKey key, Config& config, const task::Delivery
   }
   if (config.waiting.empty()) return;
   make_due(key, config, config.waiting.front().key != first ? now : due);
+}
+
+DeliveryTable DeliveryTable::part_of(task::TaskKey task) const {
+  DeliveryTable part;
+  part.last_ = last_;
+  for (const auto& [key, config] : configs_) {
+    if (config.task != task) continue;
+    part.configs_.emplace(key, config);
+    for (const DeliveryKey delivery : config.deliveries) part.config_of_.emplace(delivery, key);
+  }
+  return part;
+}
+
+task::TaskKey DeliveryTable::task_of(DeliveryKey key) const {
+  const auto owner = config_of_.find(key);
+  return owner == config_of_.end() ? task::TaskKey() : configs_.at(owner->second).task;
 }
 
 std::vector<DeliveryTable::Row> DeliveryTable::rows() const {

@@ -33,9 +33,14 @@ class DeliveryTable {
   // Whether a delivery of this config is neither delivered nor given up.
   bool waits(PushConfigKey key) const { return !configs_.at(key).waiting.empty(); }
   // Whether there is something to do: not_found if not.
-  base::Result<void> check(task::TaskKey task, const task::DeliveryOrder& order,
-                           const OpenResults& open) const;
+  base::Result<void> check(task::TaskKey task, const task::DeliveryOrder& order) const;
   void follow(task::TaskKey task, const task::DeliveryOrder& order, base::Timestamp now);
+
+  // What there is of one task, under the same keys: shows what changes would do to it. It can be checked and
+  // changed; for other tasks it only hands out keys.
+  DeliveryTable part_of(task::TaskKey task) const;
+  // 0 if there is no such delivery.
+  task::TaskKey task_of(DeliveryKey key) const;
 
   // A delivery as operators see it.
   struct Row {

@@ -6,21 +6,31 @@ namespace baton::store {
 using base::Result;
 using memory::MemoryTask;
 
-// An order of this group is not seen by another one of it, so what is skipped counts as settled.
+// A task's deliveries as the open group leaves them.
+memory::DeliveryTable MemoryStore::open_deliveries(task::TaskKey task) const {
+  auto open = state_.with([&](const State& state) { return state.tables.deliveries().part_of(task); });
+  for (const memory::Entry& entry : group_.entries) {
+    if (const auto* recorded = std::get_if<memory::Recorded>(&entry))
+      open.record(recorded->result, recorded->at);
+    if (const auto* step = std::get_if<memory::Step>(&entry)) memory::follow(*step, open);
+  }
+  return open;
+}
+
 Result<void> MemoryStore::check_order(task::TaskKey key, const task::Change& change) {
   if (!change.deliveries) return {};
-  auto checked = state_.with([&](const State& state) {
-    return state.tables.deliveries().check(key, *change.deliveries, group_.results);
-  });
-  const bool skips = change.deliveries->kind == task::DeliveryOrder::Kind::skip;
-  if (checked && skips && change.deliveries->delivery != 0)
-    group_.results.settled.insert(DeliveryKey{change.deliveries->delivery});
+  auto checked = open_deliveries(key).check(key, *change.deliveries);
+  group_.has_orders |= checked.has_value();
   return checked;
 }
 
 Result<void> MemoryStore::record(const DeliveryResult& result) {
-  const auto checked = state_.with(
-      [&](const State& state) { return state.tables.deliveries().check(result.key, group_.results); });
+  auto [checked, task] = state_.with([&](const State& state) {
+    const memory::DeliveryTable& deliveries = state.tables.deliveries();
+    return std::pair(deliveries.check(result.key, group_.results), deliveries.task_of(result.key));
+  });
+  // `results` knows nothing of orders.
+  if (group_.has_orders) checked = open_deliveries(task).check(result.key, {});
   if (!checked) return checked;
   if (result.kind != DeliveryResult::Kind::retry) group_.results.settled.insert(result.key);
   group_.entries.emplace_back(memory::Recorded{result, now()});

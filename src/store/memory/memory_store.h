@@ -103,6 +103,7 @@ class MemoryStore final : public TaskStore,
     std::map<memory::Tables::ContextName, task::ContextKey> contexts;
     std::set<task::TaskKey> gone;
     memory::OpenResults results;
+    bool has_orders = false;             // of deliveries
     std::vector<task::BulkJobKey> jobs;  // the new ones
   };
 
@@ -111,6 +112,7 @@ class MemoryStore final : public TaskStore,
   bool has(InGroup&& in_group, InTables&& in_tables) const;
   base::Result<void> check(const task::Change& change, base::Timestamp at) const;
   base::Result<void> check_order(task::TaskKey key, const task::Change& change);
+  memory::DeliveryTable open_deliveries(task::TaskKey task) const;
   bool enter_context(task::TaskHead& head);
   void note_push(const task::Change& change, TaskRow& row, memory::Step& step);
   bool may_go(const memory::Tables& tables, const Removal::One& one, bool erases) const;

@@ -23,6 +23,13 @@ void forget_history(const task::TaskHead& before, const task::TaskHead& after,
 
 }  // namespace
 
+void follow(const Step& step, DeliveryTable& deliveries) {
+  if (step.push) deliveries.put(step.push_key, step.head, *step.push);
+  if (step.dropped) deliveries.drop(step.dropped);
+  if (step.order) deliveries.follow(step.head.key, *step.order, step.at);
+  for (const auto& [config, event] : step.deliveries) deliveries.add(config, event, step.at);
+}
+
 void Tables::take(const Step& step) {
   MemoryTask& task = step.metadata ? create(step) : tasks_.at(step.head.key);
   const task::TaskHead before = std::exchange(task.head, step.head);
@@ -31,8 +38,7 @@ void Tables::take(const Step& step) {
   task.log.insert(task.log.end(), step.events.begin(), step.events.end());
   if (step.request) task.requests.insert_or_assign(step.message, *step.request);
   if (step.send) remember(step, before.last_event);
-  if (step.order) deliveries_.follow(step.head.key, *step.order, step.at);
-  for (const auto& [config, event] : step.deliveries) deliveries_.add(config, event, step.at);
+  follow(step, deliveries_);
   if (step.audit) operators_.take(*step.audit, step.at);
   forget_history(before, task.head, task.requests);
 }
@@ -81,12 +87,8 @@ void Tables::take_push(const Step& step, MemoryTask& task) {
     const TaskRow::Config config{step.push_key, step.push->id, step.push->version};
     if (known != task.configs.end()) *known = config;
     if (known == task.configs.end()) task.configs.push_back(config);
-    deliveries_.put(step.push_key, task.head, *step.push);
   }
-  if (step.dropped) {
-    std::erase_if(task.configs, has_key(step.dropped));
-    deliveries_.drop(step.dropped);
-  }
+  if (step.dropped) std::erase_if(task.configs, has_key(step.dropped));
 }
 
 void Tables::remember(const Step& step, task::EventNumber before) {

@@ -54,6 +54,9 @@ struct OperatorEntry {
 };
 using Entry = std::variant<Step, Recorded, Gone, OperatorEntry>;
 
+// What a step does to webhooks and their deliveries.
+void follow(const Step& step, DeliveryTable& deliveries);
+
 struct MemoryTask {
   task::TaskHead head;
   base::Timestamp created{};

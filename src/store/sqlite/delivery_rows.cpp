@@ -53,8 +53,7 @@ std::vector<Target> targets_of(Connection& connection, task::TaskKey task, const
   "?2) "
   Query query =
       order.kind == Kind::skip
-          ? connection.query(BATON_TARGETS "AND d.state = 'waiting' AND (?2 <> 0 OR d.due_ms IS NOT NULL)",
-                             task, order.delivery)
+          ? connection.query(BATON_TARGETS "AND d.state = 'waiting'", task, order.delivery)
           : connection.query(BATON_TARGETS
                              "AND (d.state = 'given-up' OR (d.state = 'waiting' AND d.due_ms IS NOT NULL))",
                              task, order.delivery);

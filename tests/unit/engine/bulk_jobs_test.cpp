@@ -87,6 +87,22 @@ TEST_CASE("BulkJobs: a count that is not the expected one begins nothing, and sa
   CHECK(!bench.engine().tasks().find(keys[0])->cancel_requested);
 }
 
+TEST_CASE("BulkJobs: skip gives up all deliveries that wait, and is refused where none does") {
+  EngineBench bench;
+  delayed(bench, 1);
+  auto submission = EngineBench::message("work");
+  submission.start_at = base::SystemClock().now() + std::chrono::hours(1);
+  submission.push.emplace();
+  submission.push->url = "http://example.org/hook";
+  submission.push->version = task::ProtocolVersion::v0_2;
+  REQUIRE(bench.submit(std::move(submission)));
+  const auto key = bench.engine().bulk_jobs().begin(request(BulkAction::skip, 2));
+  REQUIRE(key);
+  const auto job = finished(bench, *key);
+  CHECK(job.done == 1);
+  CHECK(job.refused == 1);
+}
+
 TEST_CASE("BulkJobs: what is refused is in the item's result, and does not stop the job") {
   EngineBench bench;
   const auto keys = delayed(bench, 2);

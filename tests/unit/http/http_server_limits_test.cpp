@@ -63,7 +63,7 @@ TEST_CASE("HttpServer: lack of memory while bodies are bounded costs one connect
   limits.bodies_max = 1'000;
   limits.keep_awake = milliseconds(20);  // looked at often
   std::atomic<int> refusals{0};
-  const auto no_memory = [&](int, std::string_view) {
+  const auto no_memory = [&](std::string_view, int, std::string_view) {
     ++refusals;
     Reply reply;
     reply.held = std::make_shared<baton::test::LackOfMemory>();  // until the reply is given up

@@ -316,6 +316,28 @@ TEST_CASE("HttpServer: streams over the limit get 503 with Retry-After") {
   CHECK(second.ask(get("/")).status == 200);
 }
 
+TEST_CASE("HttpServer: reserved streams are for exchanges that use the reserve, and are bounded too") {
+  Feed feed;
+  Limits limits;
+  limits.streams_max = 1;
+  limits.reserved_streams_max = 1;
+  const auto stream = [&](const std::shared_ptr<Exchange>& exchange) {
+    if (exchange->request().path == "/reserved") exchange->use_reserve();
+    exchange->open_stream({}, feed.opener());
+  };
+  TestServer test(stream, limits);
+  const auto open = [](Client& client, const char* path) {
+    client.send(get(path));
+    return client.read_answer().status;
+  };
+  Client first(test.port), second(test.port), third(test.port);
+  CHECK(open(first, "/stream") == 200);
+  CHECK(open(second, "/stream") == 503);
+  CHECK(open(second, "/reserved") == 200);
+  CHECK(open(third, "/reserved") == 503);
+  CHECK(open(third, "/stream") == 503);
+}
+
 TEST_CASE("HttpServer: an opener that fails answers 500, a source that fails breaks the stream off") {
   struct Failing final : StreamSource {
     Next pull(std::string&, std::size_t) override { throw std::runtime_error("secret"); }

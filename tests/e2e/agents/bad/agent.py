@@ -64,6 +64,7 @@ WAYS = {
     "complain": complain,
     "signal": lambda: os.kill(os.getpid(), signal.SIGSEGV),
     "hang": hang,
+    "hang in a tool": lambda: say(type="tool-call", id="call-1", name="dig") or hang(),
     "deaf": deaf,
     "grandchild": grandchild,
     "garbage": lambda: raw(b"this is not a line of the protocol\n") or hang(),

@@ -69,4 +69,16 @@ TEST_CASE("Pipeline: until it is open there are no calls and no cards, only what
   CHECK(bench.ask("GET", "/readyz").status == 503);
 }
 
+TEST_CASE("Pipeline: an error of the connection layer has the operator API's form on its paths") {
+  const auto body_at = [](const char* path, int status) {
+    return server::Pipeline::connection_error(path, status, "no").body;
+  };
+  CHECK(body_at("/operate/v1/bulk", 413) == R"({"error":{"code":"too_large","message":"no"}})");
+  CHECK(body_at("/operate/v1/me", 503) == R"({"error":{"code":"unavailable","message":"no"}})");
+  CHECK(body_at("/operate/v1/me", 431) == R"({"error":{"code":"invalid_argument","message":"no"}})");
+  CHECK(body_at("/operate/v1/me", 500) == R"({"error":{"code":"internal","message":"no"}})");
+  CHECK(body_at("/agents/echo/", 503) == "{\"error\":\"no\"}\n");
+  CHECK(body_at("", 503) == "{\"error\":\"no\"}\n");
+}
+
 }  // namespace pipeline_test
