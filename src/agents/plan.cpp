@@ -325,6 +325,12 @@ std::vector<std::string> agents_of(const Plan& plan) {
   return agents;
 }
 
+bool stands_in(const PlanStep& step, const PlanStep& around) {
+  const PlanStep* one = &step;
+  while (one != nullptr && one != &around) one = one->parent;
+  return one != nullptr;
+}
+
 const PlanStep* find_step(const PlanStep& from, std::string_view id) {
   const PlanStep* root = &from;
   while (root->parent != nullptr) root = root->parent;

@@ -96,6 +96,9 @@ task::Budget read_budget(json::Value budget);
 // The agents that the plan names.
 std::vector<std::string> agents_of(const Plan& plan);
 
+// Whether `step` is `around` or a part of it.
+bool stands_in(const PlanStep& step, const PlanStep& around);
+
 // The steps named by `/steps/<id>`, or null.
 const PlanStep* find_step(const PlanStep& from, std::string_view id);
 

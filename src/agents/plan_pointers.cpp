@@ -172,6 +172,17 @@ class PointerChecks {
 
 }  // namespace
 
+bool comes_later(const PlanStep& reader, const PlanStep& named) {
+  const Chain from = chain_of(reader), to = chain_of(named);
+  if (from.is_cut || to.is_cut) return false;
+  const auto [a, b] = std::ranges::mismatch(from.steps, to.steps);
+  if (b == to.steps.end()) return true;
+  if (a == from.steps.end()) return reader.kind != StepKind::loop;
+  const PlanStep& around = **std::prev(a);
+  if (around.kind == StepKind::sequence) return index_in(around, *b) > index_in(around, *a);
+  return around.kind == StepKind::parallel;
+}
+
 void check_pointers(const Plan& plan, const PlanPlaces& places, std::vector<SchemaProblem>& problems) {
   PointerChecks(places, problems).run(plan);
 }

@@ -25,6 +25,11 @@ struct PlanPlaces {
   std::vector<Pointed> conditions;
 };
 
+// Whether a round of the loops around both has no value of `named` yet when `reader` reads it, as `named`
+// comes after it, runs at the same time, or is the reader itself or around it. False of what it will not have
+// at all, such as a step in another branch of a route, and of what a compensation reads.
+bool comes_later(const PlanStep& reader, const PlanStep& named);
+
 // Adds what is wrong to `problems`.
 void check_pointers(const Plan& plan, const PlanPlaces& places, std::vector<json::SchemaProblem>& problems);
 

@@ -24,6 +24,26 @@ class Steps(PlanCase):
         "nested": {"loop": {"sequence": [
             {"loop": hand("say inner({{/steps/after/text}})"), "max": 2, "while": {"value": "/message/text", "exists": True}},
             hand("say after-{{/iteration}}", id="after")]}, "max": 2, "while": {"value": "/message/text", "exists": True}},
+        "same-time": {"loop": {"sequence": [hand("say first", id="head"), {"parallel": [
+            hand("say left({{/steps/right/text}})", id="left"), hand("say right({{/steps/left/text}})", id="right")],
+            "id": "both"}, hand("say {{/steps/left/text}} {{/steps/right/text}}")]},
+            "max": 2, "while": {"value": "/message/text", "exists": True}},
+        "inner-while": {"loop": {"sequence": [hand("say pick", id="pick"), {
+            "loop": hand("say done-{{/steps/work/text}}", id="work"), "max": 3,
+            "while": {"value": "/steps/work/text", "exists": False}}]},
+            "max": 2, "while": {"value": "/message/text", "exists": True}},
+        "not-taken": {"loop": {"sequence": [hand("say {{/iteration}}", id="check"), {"route": [
+            {"when": {"value": "/steps/check/text", "equals": "0"}, "then": hand("say fixed", id="fix")}]}]},
+            "max": 5, "until": {"value": "/steps/fix/text", "exists": False}},
+        "again": {"loop": hand("flaky 1 said({{/steps/flaky/text}})", id="flaky", retry={"count": 1, "delay_s": 0}),
+                  "max": 2, "while": {"value": "/message/text", "exists": True}},
+        "undone": {"loop": {"sequence": [
+            hand("say book", compensate=hand("say cancel({{/steps/confirm/text}})")),
+            {"route": [{"when": {"value": "/iteration", "equals": 1}, "then": hand("fail now")}]},
+            hand("say confirmed-{{/iteration}}", id="confirm")]},
+            "max": 2, "while": {"value": "/message/text", "exists": True}},
+        "each-round": {"loop": {"map": hand("say {{/item}}-{{/iteration}}"), "over": ["a", "b"], "concurrency": 1},
+                       "max": 2, "while": {"value": "/message/text", "exists": True}},
         "each": {"map": hand("say {{/item/name}}-{{/index}}"), "over": [{"name": "a"}, {"name": "b"}, {"name": "c"}],
                  "concurrency": 2},
         "files": {"sequence": [
@@ -63,9 +83,9 @@ class Steps(PlanCase):
         self.assertEqual(self.text_of(self.run_plan("while")), "2")
         self.assertEqual(self.text_of(self.run_plan("while", "not at all")), "")
 
-    def texts_of_calls(self, plan):
+    def texts_of_calls(self, plan, state="completed"):
         before = len(self.calls())
-        self.run_plan(plan)
+        self.run_plan(plan, state=state)
         return [text.removeprefix("say ") for _, text in self.calls()[before:]]
 
     def test_a_step_in_a_loop_gets_what_later_steps_said_in_the_round_before(self):
@@ -75,6 +95,26 @@ class Steps(PlanCase):
     def test_each_round_of_an_inner_loop_gets_what_the_outer_round_before_said(self):
         self.assertEqual(self.texts_of_calls("nested"), [
             "inner()", "inner()", "after-0", "inner(after-0)", "inner(after-0)", "after-1"])
+
+    def test_steps_at_the_same_time_get_what_the_others_said_in_the_round_before(self):
+        self.assertEqual(self.text_of(self.run_plan("same-time")), "left(right()) right(left())")
+
+    def test_an_inner_loop_runs_again_in_each_round_of_the_outer_one(self):
+        self.assertEqual(self.texts_of_calls("inner-while"), ["pick", "done-", "pick", "done-"])
+
+    def test_a_branch_that_this_round_has_not_taken_has_no_value(self):
+        self.assertEqual(self.texts_of_calls("not-taken"), ["0", "fixed", "1"])
+
+    def test_a_later_attempt_is_told_what_the_first_one_was_of_the_round_before(self):
+        first, second = "flaky 1 said()", "flaky 1 said(said())"
+        self.assertEqual(self.texts_of_calls("again"), [first, first, second, second])
+
+    def test_a_compensation_gets_what_its_own_round_has_said(self):
+        self.assertEqual(self.texts_of_calls("undone", state="failed"), [
+            "book", "confirmed-0", "book", "fail now", "cancel()", "cancel(confirmed-0)"])
+
+    def test_a_map_in_a_loop_has_its_items_in_each_round(self):
+        self.assertEqual(self.texts_of_calls("each-round"), ["a-0", "b-0", "a-1", "b-1"])
 
     def test_a_map_answers_in_the_order_of_its_list(self):
         self.assertEqual(self.text_of(self.run_plan("each")), "a-0\n\nb-1\n\nc-2")

@@ -1,7 +1,9 @@
 #include "agents/workflow/plan_values.h"
 
 #include <algorithm>
+#include <ranges>
 
+#include "agents/plan_pointers.h"
 #include "agents/workflow/plan_failures.h"
 #include "json/writer.h"
 
@@ -58,24 +60,16 @@ std::string text_of(Value value) {
 
 }  // namespace
 
-// From `from`'s point of view: in its own iterations of what is around both, elsewhere in a loop's last one.
-// What its iteration of a loop has not come to yet, the one before it has.
+// The place of `step` that a pointer in the step at `from` means: in the same round of a loop around both, or
+// in the one before if it comes later.
 PlanPlace PlanValues::place_of(const PlanStep& step, const PlanPlace& from) const {
-  const PlanPlace latest = place_among(step, from.iterations);
-  if (has_begun(step, latest)) return latest;
-  for (std::size_t at = from.iterations.size(); at-- > 0;) {
-    if (from.iterations[at].first->kind != StepKind::loop || from.iterations[at].second == 0) continue;
-    Iterations before = from.iterations;
-    --before[at].second;
-    // The loops within it were at their ends then.
-    const auto inner = std::ranges::remove_if(
-        before.begin() + static_cast<std::ptrdiff_t>(at) + 1, before.end(),
-        [](const PlanStep* around) { return around->kind == StepKind::loop; }, &Iterations::value_type::first);
-    before.erase(inner.begin(), inner.end());
-    const PlanPlace place = place_among(step, before);
-    if (has_begun(step, place)) return place;
+  Iterations iterations = from.iterations;
+  for (auto& [loop, index] : std::views::reverse(iterations)) {
+    if (loop->kind != StepKind::loop || !stands_in(step, *loop)) continue;
+    if (index > 0 && comes_later(*find_at(plan_, from.path).step, step)) --index;
+    break;
   }
-  return latest;
+  return place_among(step, iterations);
 }
 
 // In these iterations of the loops and maps around it, and in the last of those that are not among them.
@@ -88,15 +82,6 @@ PlanPlace PlanValues::place_among(const PlanStep& step, const Iterations& iterat
   const auto own = std::ranges::find(iterations, step.parent, &Iterations::value_type::first);
   return place_of_iteration(around, *step.parent,
                             own == iterations.end() ? facts_.chosen(around.path).value_or(0) : own->second);
-}
-
-bool PlanValues::has_begun(const PlanStep& step, const PlanPlace& at) const {
-  if (facts_.settled(at.path) != nullptr || facts_.attempts(at.path) != nullptr ||
-      facts_.chosen(at.path).has_value() || facts_.due(at.path).has_value())
-    return true;
-  if (step.kind == StepKind::loop || step.kind == StepKind::map) return false;
-  return std::ranges::any_of(step.steps,
-                             [&](const auto& one) { return has_begun(*one, place_in(at, *one)); });
 }
 
 std::string PlanValues::state_of(const PlanStep& step, const PlanPlace& at) const {
@@ -200,7 +185,7 @@ task::Json PlanValues::value(const std::string& pointer, const PlanPlace& from) 
     const auto map = innermost(StepKind::map, from);
     if (!map) return {};
     if (all == "/index") return json_of(static_cast<std::int64_t>(map->second));
-    const Items& items = items_of(*map->first, place_of(*map->first, from));
+    const Items& items = items_of(*map->first, place_among(*map->first, from.iterations));
     const auto index = static_cast<std::size_t>(map->second);
     return index < items.values.size() ? json_at(items.values[index], all.substr(5)) : task::Json{};
   }
@@ -218,8 +203,13 @@ task::Json PlanValues::step_value(const std::string& rest, const PlanPlace& from
   if (step == nullptr) return {};
   const std::string_view what = std::string_view(rest).substr(std::min(rest.size(), id.size() + 1));
   const PlanPlace at = place_of(*step, from);
-  if (what == "/state") return json_of(state_of(*step, at));
-  if (what == "/error") return json_of(error_of(*step, at));
+  if (what == "/state" || what == "/error") {
+    // A later attempt sees how the last one has ended.
+    const PlanPlace now = place_among(*step, from.iterations);
+    const auto* own = now.path == from.path ? facts_.attempts(now.path) : nullptr;
+    const PlanPlace& told = own != nullptr && !own->open ? now : at;
+    return json_of(what == "/state" ? state_of(*step, told) : error_of(*step, told));
+  }
   if (begins_with(what, "/results")) return json_at(results(*step, at), what.substr(8));
   std::string text;
   bool has_text = false;
@@ -341,7 +331,7 @@ std::vector<task::Part> PlanValues::files(const std::string& pointer, const Plan
   if (pointer == "/item") {
     const auto map = innermost(StepKind::map, from);
     if (!map) return {};
-    const Items& items = items_of(*map->first, place_of(*map->first, from));
+    const Items& items = items_of(*map->first, place_among(*map->first, from.iterations));
     const auto index = static_cast<std::size_t>(map->second);
     return index < items.parts.size() ? std::vector{items.parts[index]} : std::vector<task::Part>();
   }

@@ -59,7 +59,6 @@ class PlanValues {
   std::optional<std::pair<const PlanStep*, int>> innermost(PlanStep::Kind kind, const PlanPlace& from) const;
   PlanPlace place_of(const PlanStep& step, const PlanPlace& from) const;
   PlanPlace place_among(const PlanStep& step, const Iterations& iterations) const;
-  bool has_begun(const PlanStep& step, const PlanPlace& at) const;
   std::string state_of(const PlanStep& step, const PlanPlace& at) const;
   std::string error_of(const PlanStep& step, const PlanPlace& at) const;
   std::string filled(json::Value value, const PlanPlace& from);
