@@ -19,9 +19,9 @@ constexpr std::uint64_t kResetOnFork = 1;  // the kernel's SCHED_FLAG_RESET_ON_F
 
 // The first version of the kernel's struct sched_attr, for which Debian 12's headers have no name in C++.
 struct Attributes {
-  std::uint32_t size = sizeof(Attributes);
-  std::uint32_t policy = SCHED_OTHER;
-  std::uint64_t flags = kResetOnFork;  // threads and processes that it starts are not prompt
+  std::uint32_t size = 0;
+  std::uint32_t policy = 0;
+  std::uint64_t flags = 0;
   std::int32_t nice = 0;
   std::uint32_t priority = 0;
   std::uint64_t runtime = 0;  // the slice
@@ -29,15 +29,23 @@ struct Attributes {
 };
 static_assert(sizeof(Attributes) == 48);
 
+// Leaves alone a thread whose operator has given the program another policy.
+void take_short_slices() {
+  Attributes attributes;
+  if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
+  if (attributes.policy != SCHED_OTHER) return;
+  attributes.size = sizeof attributes;
+  attributes.runtime = kPromptSlice.count();
+  // Threads and processes that it starts are not prompt. The flag would take a negative nice value from them.
+  if (attributes.nice >= 0) attributes.flags |= kResetOnFork;
+  syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
 }  // namespace
 
 void set_priority(ThreadPriority priority) {
   if (priority == ThreadPriority::low) setpriority(PRIO_PROCESS, 0, kLow);  // of this thread
-  if (priority != ThreadPriority::prompt) return;
-  Attributes attributes;
-  attributes.nice = getpriority(PRIO_PROCESS, 0);
-  attributes.runtime = kPromptSlice.count();
-  syscall(SYS_sched_setattr, 0, &attributes, 0);
+  if (priority == ThreadPriority::prompt) take_short_slices();
 }
 
 }  // namespace baton::base

@@ -31,7 +31,9 @@ WorkerPool::WorkerPool(std::string name, int threads, std::size_t queue_max, Thr
       queue_max_(queue_max),
       priority_(priority) {
   std::lock_guard lock(mutex_);
-  add_thread();
+  do {
+    add_thread();
+  } while (priority == ThreadPriority::prompt && threads_.size() < threads_max_);
 }
 
 void WorkerPool::add_thread() {

@@ -1,5 +1,6 @@
 // WorkerPool: a bounded queue of functions and the threads that run them. The first thread starts at once,
-// the others when they are needed, up to a maximum; none ends before `stop`.
+// the others when they are needed, up to a maximum; none ends before `stop`. A prompt pool has all of them
+// from the start: one that a thread of low priority started would be of low priority for ever.
 //
 // Threads: `try_submit` from any thread. Functions may block; that is what the pool is for.
 // Full or stopping: `try_submit` returns false and leaves the function with its caller.

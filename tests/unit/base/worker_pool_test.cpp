@@ -115,4 +115,21 @@ TEST_CASE("WorkerPool: threads of low priority come after those of a normal pool
   CHECK(low > normal);
 }
 
+TEST_CASE("WorkerPool: threads of a prompt pool are not of low priority, whoever gives it work") {
+  std::latch both(3);
+  std::atomic<int> nice{0};
+  WorkerPool prompt("prompt", 2, 10, baton::base::ThreadPriority::prompt);
+  WorkerPool low("low", 1, 10, baton::base::ThreadPriority::low);
+  CHECK(low.try_submit([&] {
+    for (int i = 0; i < 2; ++i) {
+      CHECK(prompt.try_submit([&] {
+        nice += getpriority(PRIO_PROCESS, 0);
+        both.arrive_and_wait();
+      }));
+    }
+  }));
+  both.arrive_and_wait();
+  CHECK(nice == 2 * getpriority(PRIO_PROCESS, 0));
+}
+
 }  // namespace worker_pool_test
