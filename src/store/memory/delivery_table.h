@@ -56,6 +56,7 @@ class DeliveryTable {
   // In order of keys.
   std::vector<Row> rows() const;
 
+  // With the error of the last event of which there was an attempt.
   task::PushConfig config(PushConfigKey key) const;
   // As DeliveryStore has them.
   std::vector<Delivery> due(base::Timestamp now, int limit) const;
