@@ -25,9 +25,7 @@ void DeliveryTable::drop(PushConfigKey key) {
 
 void DeliveryTable::add(PushConfigKey key, task::EventNumber event, base::Timestamp at) {
   const DeliveryKey delivery{++last_.value};
-  const auto found = configs_.find(key);
-  if (found == configs_.end()) return;  // another task's, and this is part_of one
-  Config& config = found->second;
+  Config& config = configs_.at(key);
   config_of_.emplace(delivery, key);
   config.deliveries.push_back(delivery);
   config.waiting.push_back({delivery, event, 0, at});
