@@ -235,10 +235,12 @@ export const live = {
 
 export const bulk = {
   name: "Console: all tasks that a filter finds are canceled by a job with a result for each",
+  expectsErrors: true,
   async run(page, { server }) {
     const keys = await Promise.all([1, 2, 3].map(() => server.made("form", "input-required", "lab")));
     await goes(page, server, "/tasks?state=input-required&agent=lab");
     await sees(page, `.row a[href="/console/tasks/${keys[2]}"]`);
+    await page.route(/count=exact/, (route) => route.fulfill({ status: 429, json: { error: {} } }), { times: 1 });
     await page.click("button:has-text('Act on all…')");
     await page.selectOption("dialog #action", "cancel");
     await confirms(page, "Do it");
