@@ -255,13 +255,14 @@ export const bulk = {
 export const tenant = {
   name: "Console: tasks are filtered by their caller's tenant",
   async run(page, { server }) {
+    const key = await server.made("echo tenants", "completed");
     await goes(page, server, "/tasks?caller=ann");
+    await sees(page, `.row a[href="/console/tasks/${key}"]`);
     await page.click("summary:has-text('More filters')");
     await page.fill("[name=tenant]", "acme");
     await page.keyboard.press("Enter");
     await page.waitForURL((to) => to.searchParams.get("tenant") === "acme");
     await sees(page, ".nothing", "No task fits.");
-    assert.equal(await page.locator(".problem:visible").count(), 0);
   },
 };
 
