@@ -147,6 +147,13 @@ std::size_t raise_descriptor_limit() {
   return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
 }
 
+// Keeps connections for requests and for operators' streams where callers' streams could take all.
+void bound_streams(http::Limits& limits) {
+  constexpr int kRequests = 16;
+  const int kept = std::min(limits.reserved_streams_max + kRequests, limits.connections_max / 2);
+  limits.streams_max = std::min(limits.streams_max, limits.connections_max - kept);
+}
+
 // The limits of the connection layer, with no more connections than there are descriptors for. Logs a warning
 // if that is fewer than configured.
 http::Limits http_limits(const Config& config, const agents::Catalogue& catalogue, std::size_t descriptors) {
@@ -157,13 +164,14 @@ http::Limits http_limits(const Config& config, const agents::Catalogue& catalogu
   std::size_t most = std::max(left - left / 9, left - std::min<std::size_t>(left, 256));
   // gRPC may have as many connections as HTTP, at two descriptors each.
   if (config.grpc_port != Config::kGrpcOff) most /= 3;
-  if (static_cast<std::size_t>(limits.connections_max) <= most) return limits;
-  spdlog::warn(
-      "connections_max is lowered from {} to {}: the system allows {} open files, and {} are kept for "
-      "agents, "
-      "the database and webhooks",
-      limits.connections_max, most, descriptors, reserve);
-  limits.connections_max = static_cast<int>(most);
+  if (static_cast<std::size_t>(limits.connections_max) > most) {
+    spdlog::warn(
+        "connections_max is lowered from {} to {}: the system allows {} open files, and {} are kept for "
+        "agents, the database and webhooks",
+        limits.connections_max, most, descriptors, reserve);
+    limits.connections_max = static_cast<int>(most);
+  }
+  bound_streams(limits);
   return limits;
 }
 

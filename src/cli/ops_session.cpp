@@ -11,11 +11,11 @@ namespace baton::cli {
 namespace {
 
 constexpr int kTriesMax = 5;
-constexpr std::chrono::seconds kRetryAfter{1};  // what the server asks for
+constexpr std::chrono::seconds kRetryAfter{1};  // as the server says in Retry-After, which is not read
 
 }  // namespace
 
-// A busy server's answer comes a moment later.
+// Retries 429: the server runs one exact count at a time.
 std::optional<json::Document> OpsSession::get(const std::string& path) {
   SlowNotice notice("waiting for " + api_.url_of(path));
   auto answer = api_.get(path);

@@ -32,13 +32,14 @@ struct EventStream {
   bool chunked = true;
   bool hungry = true;  // the source may have bytes: it returned `more` or called its waker
   bool ended = false;
+  bool reserved = false;  // has one of Limits::reserved_streams_max places
   SteadyTime last_event;  // or comment
 };
 
 // What an exchange answers with a stream.
 struct StreamAnswer {
-  std::string path;     // the request's
-  int streams_max = 0;  // refused if so many are open
+  std::string path;           // the request's
+  bool uses_reserve = false;  // as Exchange::use_reserve
   HeaderList headers;
   StreamOpener opener;
 };

@@ -121,8 +121,7 @@ void ConnectionLoop::add(AcceptedSocket accepted) {
 void ConnectionLoop::close(Connection& connection) {
   if (!connection.open) return;
   connection.open = false;
-  if (connection.stream) --core_->streams;
-  connection.stream.reset();
+  end_stream(connection);
   count_unsent(connection, 0);
   core_->loop.forget(connection.fd.get(), connection.ready);
   connection.fd.reset();

@@ -77,6 +77,7 @@ class ConnectionLoop {
   void wake(Connection& connection);
   Step drive_stream(Connection& connection);
   Step pull_events(Connection& connection);
+  void end_stream(Connection& connection);
   void count_unsent(Connection& connection, std::size_t bytes);
   void bound_unsent(const Connection& newest);
 
@@ -97,6 +98,7 @@ class ConnectionLoop {
   bool accepting_ = true;  // false until the next sweep after running out of descriptors
   std::vector<std::shared_ptr<Connection>> connections_;
   int surplus_ = 0;
+  int reserved_streams_ = 0;                          // among ServerCore::streams
   std::size_t unsent_ = 0;                            // of all streams
   std::unordered_map<std::string, int> per_address_;  // empty without a limit
   std::optional<SteadyTime> drain_until_;             // set while it stops

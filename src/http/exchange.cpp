@@ -102,9 +102,7 @@ void ConnectionExchange::reply(Reply reply) {
 
 void ConnectionExchange::open_stream(HeaderList headers, StreamOpener opener) {
   if (answered_.exchange(true)) return;
-  const Limits& limits = core_->limits;
-  StreamAnswer answer{request_.path, limits.streams_max + (uses_reserve_ ? limits.reserved_streams_max : 0),
-                      std::move(headers), std::move(opener)};
+  StreamAnswer answer{request_.path, uses_reserve_, std::move(headers), std::move(opener)};
   ConnectionLoop::post(core_->loop, connection_,
                        [answer = std::move(answer)](ConnectionLoop& loop, Connection& connection) {
                          loop.open_stream(connection, answer);

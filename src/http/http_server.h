@@ -29,7 +29,7 @@ struct Limits {
   int header_lines_max = 100;
   int connections_max = 20'000;
   int streams_max = 15'000;
-  int reserved_streams_max = 64;                  // above streams_max, for Exchange::use_reserve
+  int reserved_streams_max = 64;                  // beside streams_max, for Exchange::use_reserve
   int connections_per_address_max = 0;            // 0: no limit, as behind a proxy all have one address
   std::chrono::milliseconds header_time{10'000};  // for the whole head, from its first byte
   std::chrono::milliseconds body_grace{5'000};    // after this a body must average body_rate_min
@@ -108,7 +108,8 @@ class Exchange {
   // dropped if the connection is closed first.
   virtual void on_loop(std::function<void()> work) { work(); }
   virtual void reply(Reply reply) = 0;
-  // Lets a stream of this exchange take one of the reserved places if there is no other. Before open_stream.
+  // Lets a stream of this exchange take one of the reserved places, or one of all if there is none left.
+  // Before open_stream.
   virtual void use_reserve() {}
   // Answers 200 text/event-stream and sends the source's bytes, chunked, until the source ends or the client
   // leaves. Answers 503 instead if too many streams are open.

@@ -131,10 +131,11 @@ void RequestParser::refuse(Refusal refusal) {
   refusal_ = refusal;
   owes_continue_ = false;
   line_ = {};
-  // The method and http_1_0 are kept: the answer's shape depends on them.
+  // The method, the path and http_1_0 are kept: the answer's form depends on them.
   if (!parsed_) return;
   Request rest;
   rest.method = std::move(parsed_->request.method);
+  rest.path = std::move(parsed_->request.path);
   parsed_->request = std::move(rest);
 }
 

@@ -54,7 +54,9 @@ void ConnectionLoop::open_stream(Connection& connection, const StreamAnswer& ans
   connection.since = now();
   if (core_->draining) connection.shape.keep_alive = false;
   if (connection.shape.http_1_0 && !connection.shape.head_method) connection.shape.keep_alive = false;
-  if (core_->streams >= answer.streams_max) {
+  const Limits& limits = core_->limits;
+  const bool is_reserved = answer.uses_reserve && reserved_streams_ < limits.reserved_streams_max;
+  if (!is_reserved && core_->streams - reserved_streams_ >= limits.streams_max) {
     write_answer(connection, core_->refusal(answer.path, 503, "too many streams are open"));
     return advance(connection);
   }
@@ -68,15 +70,23 @@ void ConnectionLoop::open_stream(Connection& connection, const StreamAnswer& ans
       write_answer(connection, core_->refusal(answer.path, 500, "internal error"));
       return advance(connection);
     }
-    ++core_->streams;
     connection.stream = std::make_unique<EventStream>(
-        EventStream{std::move(source), woken, !connection.shape.http_1_0, true, false, now()});
+        EventStream{std::move(source), woken, !connection.shape.http_1_0, true, false, is_reserved, now()});
+    ++core_->streams;
+    if (is_reserved) ++reserved_streams_;
   }
   connection.close_after = !connection.shape.keep_alive;
   connection.output = write_stream_head(answer.headers, connection.shape);
   // The first events are sent together with the head.
   if (connection.stream) pull_events(connection);
   advance(connection);
+}
+
+void ConnectionLoop::end_stream(Connection& connection) {
+  if (!connection.stream) return;
+  --core_->streams;
+  if (connection.stream->reserved) --reserved_streams_;
+  connection.stream.reset();
 }
 
 void ConnectionLoop::wake(Connection& connection) {
@@ -89,8 +99,7 @@ ConnectionLoop::Step ConnectionLoop::drive_stream(Connection& connection) {
   count_unsent(connection, 0);
   EventStream& stream = *connection.stream;
   if (!stream.ended) return stream.hungry ? pull_events(connection) : Step::wait;
-  --core_->streams;
-  connection.stream.reset();
+  end_stream(connection);
   if (core_->draining) connection.close_after = true;
   connection.since = now();
   return Step::again;

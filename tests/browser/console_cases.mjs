@@ -235,10 +235,12 @@ export const live = {
 
 export const bulk = {
   name: "Console: all tasks that a filter finds are canceled by a job with a result for each",
+  expectsErrors: true,
   async run(page, { server }) {
     const keys = await Promise.all([1, 2, 3].map(() => server.made("form", "input-required", "lab")));
     await goes(page, server, "/tasks?state=input-required&agent=lab");
     await sees(page, `.row a[href="/console/tasks/${keys[2]}"]`);
+    await page.route(/count=exact/, (route) => route.fulfill({ status: 429, json: { error: {} } }), { times: 1 });
     await page.click("button:has-text('Act on all…')");
     await page.selectOption("dialog #action", "cancel");
     await confirms(page, "Do it");
@@ -253,13 +255,14 @@ export const bulk = {
 export const tenant = {
   name: "Console: tasks are filtered by their caller's tenant",
   async run(page, { server }) {
+    const key = await server.made("echo tenants", "completed");
     await goes(page, server, "/tasks?caller=ann");
+    await sees(page, `.row a[href="/console/tasks/${key}"]`);
     await page.click("summary:has-text('More filters')");
     await page.fill("[name=tenant]", "acme");
     await page.keyboard.press("Enter");
     await page.waitForURL((to) => to.searchParams.get("tenant") === "acme");
     await sees(page, ".nothing", "No task fits.");
-    assert.equal(await page.locator(".problem:visible").count(), 0);
   },
 };
 

@@ -133,6 +133,27 @@ TEST_CASE_TEMPLATE("DeliveryOrder: what is skipped counts as given up, and the n
   CHECK(heard(bench) == Numbers{3, 4});
 }
 
+TEST_CASE_TEMPLATE("DeliveryOrder: a config's last error tells of a skip, until what was skipped is resent",
+                   Bench, EACH_STORE) {
+  Bench bench;
+  auto head = with_deliveries(bench, 2);
+  const auto last_error = [&] { return bench.configs(head).at(0).last_error; };
+  settle(bench, DeliveryResult::Kind::given_up);
+  settle(bench, DeliveryResult::Kind::retry);
+  head = order(bench, head, Kind::skip)->head;
+  CHECK(last_error() == "skipped by an operator");
+  bench.reopen();
+  CHECK(last_error() == "skipped by an operator");
+  head = order(bench, head, Kind::resend)->head;
+  CHECK(last_error() == "");
+  settle(bench, DeliveryResult::Kind::given_up);
+  CHECK(last_error() == "refused");
+  settle(bench, DeliveryResult::Kind::delivered);
+  CHECK(last_error() == "");
+  head = order(bench, head, Kind::skip)->head;  // of what nothing was sent
+  CHECK(last_error() == "");
+}
+
 TEST_CASE_TEMPLATE("DeliveryOrder: without a delivery's number all that wait are skipped", Bench,
                    EACH_STORE) {
   Bench bench;

@@ -1,9 +1,9 @@
 // Tasks by filters, which are the URL; a page at a time by cursors; actions on all that a filter finds.
 import { ApiError, post, tasks } from "./api.js";
 import { counted, nothing, number, states, stuckQuery } from "./bits.js";
-import { confirmed } from "./dialog.js";
+import { confirmed, toast } from "./dialog.js";
 import { fill, h, say } from "./dom.js";
-import { mayAct, Page } from "./page.js";
+import { mayAct, Page, told } from "./page.js";
 import { go, url } from "./router.js";
 import { showTasks, taskList } from "./task-list.js";
 import { when } from "./when.js";
@@ -67,7 +67,12 @@ class Tasks extends Page {
     );
     this.empty.hidden = true;
     this.more.addEventListener("click", () => this.attempt(() => this.another()));
-    this.bulk.addEventListener("click", () => this.attempt(() => this.actOnAll()));
+    // Not in `problem`, which the next refresh empties.
+    this.bulk.addEventListener("click", () =>
+      this.actOnAll().catch((error) => {
+        if (!this.signal.aborted) toast(told(error));
+      }),
+    );
     this.form.addEventListener("change", () => this.filter());
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -203,10 +208,32 @@ class Tasks extends Page {
     this.bulk.hidden = !mayAct() || rows.length === 0;
   }
 
+  /** How many tasks the query finds. The server counts for one at a time, so this asks it a few times.
+   * @param {Record<string, string>} query
+   * @returns {Promise<number>} */
+  async exactCount(query) {
+    this.bulk.disabled = true;
+    say(this.bulk, "Counting…");
+    try {
+      for (let tries = 1; ; ++tries) {
+        try {
+          return (await tasks({ ...query, limit: 1, count: "exact" }, this.signal)).count.tasks;
+        } catch (error) {
+          if (!(error instanceof ApiError) || error.status !== 429) throw error;
+          if (tries === 5)
+            throw new ApiError(429, error.code, "The server is counting for somebody else. Try again later.", null);
+        }
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+      }
+    } finally {
+      this.bulk.disabled = false;
+      say(this.bulk, "Act on all…");
+    }
+  }
+
   async actOnAll() {
     const { order: _, ...query } = this.query;
-    const whole = await tasks({ ...query, limit: 1, count: "exact" }, this.signal);
-    let expected = whole.count.tasks;
+    let expected = await this.exactCount(query);
     const action = h("select", { id: "action" }, ...bulkActions.map((name) => h("option", null, name)));
     const words = h("p", null, "");
     const tell = () =>
@@ -226,8 +253,8 @@ class Tasks extends Page {
         try {
           job = (await post("/bulk", { action: action.value, filter: filterOf(query), expected, reason })).job;
         } catch (error) {
-          const count = error instanceof ApiError && error.status === 409 ? error.body?.error?.count : undefined;
-          if (count === undefined) throw error;
+          if (!(error instanceof ApiError) || error.status !== 409) throw error;
+          const count = error.body?.error?.count ?? (await this.exactCount(query));
           expected = count;
           tell();
           throw new ApiError(

@@ -16,8 +16,8 @@ namespace baton::server::operate {
 
 void write_task_row(json::Writer& out, const store::TaskLine& line);
 // How many tasks the filter finds, if need be by looking at all of them. `exact` is false if that takes too
-// long. Fails with overloaded if `is_counting` says that another thread looks: one of few may do so at a
-// time.
+// long. Fails with overloaded while another thread counts: the API has two threads, and a count may keep one
+// for two seconds.
 base::Result<store::TaskCount> counted(const store::OperatorStore& store, std::atomic<bool>& is_counting,
                                        const store::TaskFilter& filter);
 void write_count(json::Writer& out, const store::TaskCount& count);

@@ -70,15 +70,15 @@ void Pipeline::handle(std::shared_ptr<http::Exchange> way_back) const {
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(services_.options, request)) {
     note_refusal(request, "the host that it named is not served here");
-    return exchange->reply(
-        plain_error(403, "this host is not served here: the setting hosts lists those that are"));
+    return exchange->reply(connection_error(
+        request.path, 403, "this host is not served here: the setting hosts lists those that are"));
   }
   // Before the preflight, and without the headers that let other origins read an answer.
   const bool is_preflight = request.method == "OPTIONS", is_for_operator = is_for_operators(request.path);
   if (is_preflight || is_for_operator) exchange->leave_headers();
   if (is_for_operator) {
     if (operators_ && operators_with_callers_) return serve_operators(exchange, services_.options);
-    return exchange->reply(plain_error(404, "nothing is served at this path"));
+    return exchange->reply(connection_error(request.path, 404, "nothing is served at this path"));
   }
   if (is_preflight) return exchange->reply(preflight(services_.options, request));
   route(exchange);
@@ -91,7 +91,7 @@ void Pipeline::handle_operator(std::shared_ptr<http::Exchange> way_back) const {
   if (auto healthy = health(request.method, request.path)) return exchange->reply(std::move(*healthy));
   if (!host_is_served(*operator_options_, request)) {
     note_refusal(request, "the host that it named is not served here");
-    return exchange->reply(plain_error(403, "this host is not served here"));
+    return exchange->reply(connection_error(request.path, 403, "this host is not served here"));
   }
   if (is_for_operators(request.path)) return serve_operators(exchange, *operator_options_);
   exchange->reply(plain_error(404, "nothing is served at this path"));

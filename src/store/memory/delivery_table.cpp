@@ -9,9 +9,8 @@ void DeliveryTable::put(PushConfigKey key, const task::TaskHead& task, const tas
   Config& mine = configs_[key];
   mine.task = task.key;
   mine.account = task::account_of(task.caller);
-  std::string last_error = std::move(mine.config.last_error);
   mine.config = config;
-  mine.config.last_error = std::move(last_error);
+  mine.config.last_error.clear();  // `config` finds it
 }
 
 void DeliveryTable::drop(PushConfigKey key) {
@@ -26,9 +25,7 @@ void DeliveryTable::drop(PushConfigKey key) {
 
 void DeliveryTable::add(PushConfigKey key, task::EventNumber event, base::Timestamp at) {
   const DeliveryKey delivery{++last_.value};
-  const auto found = configs_.find(key);
-  if (found == configs_.end()) return;  // another task's, and this is part_of one
-  Config& config = found->second;
+  Config& config = configs_.at(key);
   config_of_.emplace(delivery, key);
   config.deliveries.push_back(delivery);
   config.waiting.push_back({delivery, event, 0, at});
@@ -54,7 +51,6 @@ void DeliveryTable::record(const DeliveryResult& result, base::Timestamp now) {
   auto& [key, config] = *found;
   if (config.waiting.empty() || config.waiting.front().key != result.key) return;  // an operator came first
   make_not_due(key, config);
-  config.config.last_error = result.error;
   Waiting& first = config.waiting.front();
   ++first.attempts;
   first.error = result.error;
@@ -184,7 +180,18 @@ std::vector<DeliveryTable::Row> DeliveryTable::rows() const {
 }
 
 task::PushConfig DeliveryTable::config(PushConfigKey key) const {
-  return configs_.at(key).config;
+  const Config& mine = configs_.at(key);
+  task::PushConfig config = mine.config;
+  task::EventNumber last;
+  const auto look_at = [&](const Waiting& each) {
+    if (each.attempts == 0 || each.event < last) return;
+    last = each.event;
+    config.last_error = each.error;
+  };
+  std::ranges::for_each(mine.waiting, look_at);
+  std::ranges::for_each(mine.gave_up, look_at);
+  std::ranges::for_each(mine.delivered, look_at);
+  return config;
 }
 
 std::vector<Delivery> DeliveryTable::due(base::Timestamp now, int limit) const {
@@ -223,10 +230,7 @@ void DeliveryTable::make_not_due(PushConfigKey key, const Config& config) {
 
 Delivery DeliveryTable::delivery(PushConfigKey key, const Config& config) {
   const Waiting& first = config.waiting.front();
-  Delivery made{first.key,     config.task,    key,           first.event,
-                config.config, first.attempts, first.created, config.due};
-  made.config.last_error.clear();
-  return made;
+  return {first.key, config.task, key, first.event, config.config, first.attempts, first.created, config.due};
 }
 
 }  // namespace baton::store::memory

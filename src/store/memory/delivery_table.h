@@ -26,6 +26,8 @@ class DeliveryTable {
   void put(PushConfigKey key, const task::TaskHead& task, const task::PushConfig& config);
   void drop(PushConfigKey key);
   void add(PushConfigKey key, task::EventNumber event, base::Timestamp at);
+  // Leaves out the keys of so many deliveries.
+  void pass_over(std::size_t deliveries) { last_.value += static_cast<std::int64_t>(deliveries); }
   // Whether `record` may take a result of this delivery; fails as DeliveryStore::record does.
   base::Result<void> check(DeliveryKey key, const OpenResults& open) const;
   void record(const DeliveryResult& result, base::Timestamp now);
@@ -36,8 +38,8 @@ class DeliveryTable {
   base::Result<void> check(task::TaskKey task, const task::DeliveryOrder& order) const;
   void follow(task::TaskKey task, const task::DeliveryOrder& order, base::Timestamp now);
 
-  // What there is of one task, under the same keys: shows what changes would do to it. It can be checked and
-  // changed; for other tasks it only hands out keys.
+  // What there is of one task, under the same keys: shows what changes would do to it. For what is added
+  // to other tasks, call `pass_over`.
   DeliveryTable part_of(task::TaskKey task) const;
   // 0 if there is no such delivery.
   task::TaskKey task_of(DeliveryKey key) const;
@@ -56,6 +58,7 @@ class DeliveryTable {
   // In order of keys.
   std::vector<Row> rows() const;
 
+  // With the error of the last event of which there was an attempt.
   task::PushConfig config(PushConfigKey key) const;
   // As DeliveryStore has them.
   std::vector<Delivery> due(base::Timestamp now, int limit) const;

@@ -12,7 +12,13 @@ memory::DeliveryTable MemoryStore::open_deliveries(task::TaskKey task) const {
   for (const memory::Entry& entry : group_.entries) {
     if (const auto* recorded = std::get_if<memory::Recorded>(&entry))
       open.record(recorded->result, recorded->at);
-    if (const auto* step = std::get_if<memory::Step>(&entry)) memory::follow(*step, open);
+    const auto* step = std::get_if<memory::Step>(&entry);
+    if (step == nullptr) continue;
+    if (step->head.key == task) {
+      memory::follow(*step, open);
+    } else {
+      open.pass_over(step->deliveries.size());
+    }
   }
   return open;
 }
@@ -29,7 +35,7 @@ Result<void> MemoryStore::record(const DeliveryResult& result) {
     const memory::DeliveryTable& deliveries = state.tables.deliveries();
     return std::pair(deliveries.check(result.key, group_.results), deliveries.task_of(result.key));
   });
-  // `results` knows nothing of orders.
+  // Once the group has an order, `results` no longer tells what waits.
   if (group_.has_orders) checked = open_deliveries(task).check(result.key, {});
   if (!checked) return checked;
   if (result.kind != DeliveryResult::Kind::retry) group_.results.settled.insert(result.key);

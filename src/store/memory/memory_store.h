@@ -103,7 +103,7 @@ class MemoryStore final : public TaskStore,
     std::map<memory::Tables::ContextName, task::ContextKey> contexts;
     std::set<task::TaskKey> gone;
     memory::OpenResults results;
-    bool has_orders = false;             // of deliveries
+    bool has_orders = false;             // of deliveries; then `results` no longer tells what waits
     std::vector<task::BulkJobKey> jobs;  // the new ones
   };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -129,7 +130,9 @@ base::Result<void> check_order(Connection& connection, task::TaskKey task, const
 
 void follow_order(Connection& connection, task::TaskKey task, const task::DeliveryOrder& order,
                   base::Timestamp now) {
+  std::set<std::int64_t> configs;
   for (const Target& target : targets_of(connection, task, order)) {
+    configs.insert(target.config);
     if (order.kind == Kind::skip) {
       connection.run(
           "UPDATE deliveries SET state = 'given-up', due_ms = NULL, error = 'skipped by an operator' "
@@ -141,8 +144,8 @@ void follow_order(Connection& connection, task::TaskKey task, const task::Delive
           "WHERE delivery_key = ?1",
           target.delivery, base::to_ms(now));
     }
-    put_in_order(connection, target.config, now);
   }
+  for (const std::int64_t config : configs) put_in_order(connection, config, now);
 }
 
 DeliveryPage read_deliveries(Connection& connection, const DeliveryFilter& filter, std::int64_t before,

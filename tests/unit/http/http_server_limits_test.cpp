@@ -49,6 +49,26 @@ TEST_CASE("HttpServer: bad framing is answered, the connection closed, and other
   CHECK(test.server.counts().refused == static_cast<std::int64_t>(table.size()));
 }
 
+TEST_CASE("HttpServer: whoever makes a refusal's body is told the path, once the request line is read") {
+  const auto with_path = [](std::string_view path, int status, std::string_view) {
+    return plain_error({}, status, "at " + std::string(path));
+  };
+  HttpServer server({}, echo, with_path);
+  const int port = server.start("127.0.0.1", 0).value();
+  const auto answer_to = [port](const std::string& bytes) {
+    Client client(port);
+    client.send(bytes);
+    const Answer answer = client.read_answer();
+    return std::to_string(answer.status) + " " + answer.body;
+  };
+  CHECK(answer_to("POST /a%2Fb?c=d HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999\r\n\r\n") ==
+        "413 error: at /a/b");
+  CHECK(answer_to("POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nfffffff\r\n") ==
+        "413 error: at /a");
+  CHECK(answer_to("GET /a HTTP/1.1\r\nHost: h\r\nX: " + std::string(40'000, 'x')) == "431 error: at /a");
+  CHECK(answer_to("GET /" + std::string(9'000, 'x')) == "414 error: at ");
+}
+
 TEST_CASE("HttpServer: a client that sends a too large body to its end can read the 413") {
   Limits limits;
   limits.body_max = 1 << 20;

@@ -316,7 +316,7 @@ TEST_CASE("HttpServer: streams over the limit get 503 with Retry-After") {
   CHECK(second.ask(get("/")).status == 200);
 }
 
-TEST_CASE("HttpServer: reserved streams are for exchanges that use the reserve, and are bounded too") {
+TEST_CASE("HttpServer: reserved streams take none of the common places until the reserve is full") {
   Feed feed;
   Limits limits;
   limits.streams_max = 1;
@@ -331,11 +331,28 @@ TEST_CASE("HttpServer: reserved streams are for exchanges that use the reserve, 
     return client.read_answer().status;
   };
   Client first(test.port), second(test.port), third(test.port);
-  CHECK(open(first, "/stream") == 200);
-  CHECK(open(second, "/stream") == 503);
-  CHECK(open(second, "/reserved") == 200);
+  SUBCASE("a reserved one is first") {
+    CHECK(open(first, "/reserved") == 200);
+    CHECK(open(second, "/stream") == 200);
+  }
+  SUBCASE("a reserved one is second") {
+    CHECK(open(first, "/stream") == 200);
+    CHECK(open(third, "/stream") == 503);
+    CHECK(open(second, "/reserved") == 200);
+  }
+  SUBCASE("both are reserved") {
+    CHECK(open(first, "/reserved") == 200);
+    CHECK(open(second, "/reserved") == 200);
+  }
   CHECK(open(third, "/reserved") == 503);
   CHECK(open(third, "/stream") == 503);
+  // What ends gives back the place that it had.
+  first.leave();
+  second.leave();
+  REQUIRE(eventually([&] { return test.server.counts().streams == 0; }));
+  Client fourth(test.port);
+  CHECK(open(third, "/reserved") == 200);
+  CHECK(open(fourth, "/stream") == 200);
 }
 
 TEST_CASE("HttpServer: an opener that fails answers 500, a source that fails breaks the stream off") {

@@ -29,10 +29,11 @@ class Asked final : public http::Exchange {
 };
 
 struct Bench {
-  Reply ask(const char* method, const char* path) {
+  Reply ask(const char* method, const char* path, const char* host = nullptr) {
     Request request;
     request.method = method;
     request.path = request.raw_path = path;
+    if (host != nullptr) request.headers.emplace_back("Host", host);
     const auto asked = std::make_shared<Asked>(std::move(request));
     pipeline.handle(asked);
     return asked->answer;
@@ -79,6 +80,18 @@ TEST_CASE("Pipeline: an error of the connection layer has the operator API's for
   CHECK(body_at("/operate/v1/me", 500) == R"({"error":{"code":"internal","message":"no"}})");
   CHECK(body_at("/agents/echo/", 503) == "{\"error\":\"no\"}\n");
   CHECK(body_at("", 503) == "{\"error\":\"no\"}\n");
+}
+
+TEST_CASE(
+    "Pipeline: where there are no operators, or the host is not served, their API answers in its form") {
+  Bench bench;
+  CHECK(bench.ask("GET", "/operate/v1/me").body ==
+        R"({"error":{"code":"not_found","message":"nothing is served at this path"}})");
+  CHECK(bench.ask("GET", "/console").body == "{\"error\":\"nothing is served at this path\"}\n");
+  bench.options.any_host = false;
+  const Reply refused = bench.ask("GET", "/operate/v1/me", "elsewhere.example");
+  CHECK(refused.status == 403);
+  CHECK(refused.body.starts_with(R"({"error":{"code":"permission_denied",)"));
 }
 
 }  // namespace pipeline_test
