@@ -382,7 +382,7 @@ void RunningTurn::end() {
                 std::exchange(state.when_ready, nullptr),
                 std::exchange(state.tools, {})};
   });
-  last.tools.end_all();
+  if (services_.options.spans != nullptr) last.tools.end_all();
   services_.background.timers().cancel(last.deadline);
   services_.background.timers().cancel(last.grace);
   if (last.budget_end != 0) services_.background.timers().cancel(last.budget_end);
