@@ -17,7 +17,7 @@ constexpr std::chrono::nanoseconds kPromptSlice = std::chrono::microseconds(300)
 
 constexpr std::uint64_t kResetOnFork = 1;  // the kernel's SCHED_FLAG_RESET_ON_FORK
 
-// The first version of the kernel's struct sched_attr, for which Debian 12's headers have no name in C++.
+// The kernel's struct sched_attr in its first version. Its own header cannot be included beside <sched.h>.
 struct Attributes {
   std::uint32_t size = 0;
   std::uint32_t policy = 0;

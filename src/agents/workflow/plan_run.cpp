@@ -355,7 +355,7 @@ PlanRun::Standing PlanRun::walk_loop(const PlanStep& step, const PlanPlace& at) 
       const PlanPlace body = place_of_iteration(at, step, index);
       const Standing now = walk(*step.steps.front(), body);
       if (now.state != State::done) return now;
-      from.iterations = body.iterations;
+      from.iterations = body.iterations;  // the loop reads what this round has said
     }
     const bool may_go_on = index < 0 && step.until ? true : values_.holds(step.condition, from) != step.until;
     if (!may_go_on || index + 1 >= step.most) return {State::done, 0, {}};
