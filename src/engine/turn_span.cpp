@@ -1,6 +1,7 @@
 #include "engine/turn_span.h"
 
 #include "base/trace_context.h"
+#include "task/apply.h"
 #include "task/span_names.h"
 
 namespace baton::engine {
@@ -29,11 +30,10 @@ void add_turn_span(base::SpanQueue& spans, const RunningTurn& run, const task::T
 }
 
 void link_to_first(RunningTurn& run, const task::TaskHead& head, const TaskReader& reader) {
-  constexpr task::EventNumber kFirstMessage{2};  // after the status submitted
-  if (head.turn_message <= kFirstMessage) return;
+  if (head.turn_message <= task::kFirstMessage) return;
   RunningTurn::Lineage lineage = run.lineage();
   if (!base::is_sampled(lineage.trace)) return;
-  const auto first = reader.turn_input(head.key, kFirstMessage);
+  const auto first = reader.turn_input(head.key, task::kFirstMessage);
   if (!first) return;
   lineage.first = first->request.trace;
   run.inherit(std::move(lineage));

@@ -20,6 +20,8 @@ namespace baton::task {
 
 // The highest event number of a log.
 inline constexpr EventNumber kLogEnd{(std::int64_t{1} << 28) - 1};
+// Where a new task's message is, after the status `submitted`, if it begins with those two.
+inline constexpr EventNumber kFirstMessage{2};
 
 // An artifact's place in its task. A streamed reply has one too.
 struct ArtifactPlace {

@@ -24,6 +24,27 @@ task::Change with_push(task::Change change) {
 
 }  // namespace
 
+TEST_CASE_TEMPLATE("TaskStore: each turn is told the trace of its message, and none of another's", Bench,
+                   EACH_STORE) {
+  Bench bench;
+  const task::TaskHead head =
+      bench.must(asked(StoreBench::creation("t1", {status(State::submitted), user("m1")}), "00-a")).head;
+  bench.must(head, {status(State::working), status(State::input_required)});
+  bench.must(StoreBench::change(head, {status(State::submitted), user("m2")}));
+  bench.must(head, {status(State::working), status(State::input_required)});
+  bench.must(asked(StoreBench::change(head, {status(State::submitted), user("m3")}), "00-c"));
+  const task::TaskHead other =
+      bench.must(asked(StoreBench::creation("t2", {user("m1"), status(State::submitted)}), "00-d")).head;
+  bench.reopen();
+  const auto trace = [&](const task::TaskHead& of, std::int64_t message) {
+    return bench.tasks->turn_input(of.key, {message}).value().request.trace;
+  };
+  CHECK(trace(head, 2) == "00-a");
+  CHECK(trace(head, 6) == "");
+  CHECK(trace(head, 10) == "00-c");
+  CHECK(trace(other, 1) == "00-d");
+}
+
 TEST_CASE_TEMPLATE("DeliveryStore: a delivery has the trace of the last message up to it that came with one",
                    Bench, EACH_STORE) {
   Bench bench;

@@ -42,6 +42,13 @@ void write_events(Connection& connection, const TaskRow& row, task::EventNumber 
   }
 }
 
+// The trace that the task's own row keeps: a row of `turn_requests` for each sampled send costs as much as
+// the spans themselves.
+std::string take_first_trace(task::Change& change, const Step& step) {
+  const bool is_first = change.request && step.applied.message == task::kFirstMessage;
+  return is_first ? std::exchange(change.request->trace, {}) : std::string();
+}
+
 void write_request(Connection& connection, task::TaskKey key, task::EventNumber message,
                    const task::RequestData& request) {
   if (request.empty()) return;
@@ -222,7 +229,7 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   fresh.joins_seen = state.joins();
   const auto new_context = fresh.alone ? true : enter_context(state, head, task);
   if (!new_context) return fail(new_context.error());
-  insert_task(state.connection(), fresh, task);
+  insert_task(state.connection(), fresh, task, take_first_trace(change, *step));
   if (waits_otherwise({}, head)) update_waits(state.connection(), fresh);
   if (head.budget) update_budget(state.connection(), fresh);
   if (fresh.alone) head.context_key = own_context_key(head.key);

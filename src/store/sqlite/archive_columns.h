@@ -8,7 +8,7 @@ namespace baton::store::sqlite {
 
 inline constexpr int kArchiveVersion = 1;
 
-inline constexpr std::array<std::string_view, 31> kTaskColumns{"agent",
+inline constexpr std::array<std::string_view, 32> kTaskColumns{"agent",
                                                                "caller",
                                                                "public_id",
                                                                "origin",
@@ -38,7 +38,8 @@ inline constexpr std::array<std::string_view, 31> kTaskColumns{"agent",
                                                                "detached",
                                                                "tokens",
                                                                "children",
-                                                               "budget"};
+                                                               "budget",
+                                                               "trace"};
 inline constexpr std::array<std::string_view, 8> kRequestColumns{
     "metadata", "tools", "client_state", "extensions", "history", "hops", "trace", "number"};
 inline constexpr std::array<std::string_view, 7> kWebhookColumns{

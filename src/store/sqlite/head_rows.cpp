@@ -270,14 +270,15 @@ void drop_total_of_none(Connection& connection, const task::AgentName& agent, co
                  caller, std::string(task::name_of(state)));
 }
 
-void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task) {
+void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task,
+                 const std::string& trace) {
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, created_ms, version, "
       "state, status_event, last_event, turn, turn_state, attempt, turn_message, waiting_messages, "
       "cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, hidden, turn_begin, "
-      "awaited, detached, task_key) "
+      "awaited, detached, task_key, trace) "
       "VALUES (?1, ?2, ?3, ?4, nullif(?5, 0), ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-      "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)";
+      "?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29)";
   const task::TaskHead& head = row.head;
   connection.run(kSql, task.agent, task.caller, task.id, row.alone ? task::ContextKey() : head.context_key,
                  task.parent, static_cast<int>(task.origin), base::to_ms(row.created), head.version,
@@ -285,7 +286,7 @@ void insert_task(Connection& connection, const TaskRow& row, const task::NewTask
                  name_of(head.turn_state), head.attempt, head.turn_message, head.waiting_messages,
                  head.cancel_requested, head.ask, head.artifact_count, head.message_count,
                  base::to_ms(head.status_at), row.indexed, static_cast<std::int64_t>(head.bytes), head.hidden,
-                 head.turn_begin, head.awaited, head.detached, head.key);
+                 head.turn_begin, head.awaited, head.detached, head.key, trace);
   if (!task.metadata.empty()) {
     connection.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", head.key,
                    task.metadata.text);

@@ -25,8 +25,9 @@ void add_to_total(Connection& connection, const task::AgentName& agent, const ta
 void drop_total_of_none(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         task::State state);
 
-// Inserts a task with the key of `row.head`.
-void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task);
+// Inserts a task with the key of `row.head`. `trace`: what its first message came with.
+void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task,
+                 const std::string& trace);
 // Updates all mutable columns except the status and those of update_waits.
 void update_head(Connection& connection, const TaskRow& row);
 // Also updates the status. Separate, because this rewrites an index used for listing tasks.

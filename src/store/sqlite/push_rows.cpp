@@ -57,8 +57,9 @@ void advance(Connection& connection, std::int64_t config, std::int64_t event, ba
 constexpr char kSelectDeliveries[] =
     "SELECT d.delivery_key, d.task_key, d.config_key, d.event_number, d.attempts, d.created_ms, d.due_ms, "
     "c.public_id, c.url, c.token, c.schemes, c.credentials, c.authentication_extra, c.version, "
-    "(SELECT r.trace FROM turn_requests r WHERE r.task_key = d.task_key "
-    " AND r.number <= d.event_number + 1 AND r.trace <> '' ORDER BY r.number DESC LIMIT 1) ";
+    "coalesce((SELECT r.trace FROM turn_requests r WHERE r.task_key = d.task_key "
+    " AND r.number <= d.event_number + 1 AND r.trace <> '' ORDER BY r.number DESC LIMIT 1), "
+    "(SELECT t.trace FROM tasks t WHERE t.task_key = d.task_key)) ";
 
 base::Result<std::vector<Delivery>> read_deliveries(Query query) {
   std::vector<Delivery> due;

@@ -104,10 +104,10 @@ Result<TurnInput> read_turn_input(Connection& connection, task::TaskKey key, tas
   input.message = added->message;
   Query query = connection.query(
       "SELECT m.metadata, r.metadata, r.tools, r.client_state, r.extensions, r.hops, r.history, "
-      "r.trace FROM tasks t "
+      "CASE WHEN coalesce(r.trace, '') <> '' THEN r.trace WHEN ?2 = ?3 THEN t.trace ELSE '' END FROM tasks t "
       "LEFT JOIN task_metadata m ON m.task_key = t.task_key "
       "LEFT JOIN turn_requests r ON r.task_key = t.task_key AND r.number = ?2 WHERE t.task_key = ?1",
-      key, number);
+      key, number, task::kFirstMessage);
   if (!query.step()) return input;
   input.task_metadata = {query.text(0)};
   input.request.metadata = {query.text(1)};
