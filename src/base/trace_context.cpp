@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/sha256.h"
-
 namespace baton::base {
 namespace {
 
@@ -24,11 +22,32 @@ bool is_span_or_trace(std::string_view id) {
   return is_lower_hex(id) && id.find_first_not_of('0') != std::string_view::npos;
 }
 
-std::string span_id(std::uint64_t number) {
-  std::string id(kParentDigits, '0');
-  for (auto digit = id.rbegin(); digit != id.rend(); ++digit, number >>= 4) *digit = kLowerHex[number & 15];
-  return id;
+// Writes a number's 16 digits at this place.
+void put_hex(std::string& text, std::size_t at, std::uint64_t number) {
+  for (std::size_t i = kParentDigits; i-- > 0; number >>= 4) text[at + i] = kLowerHex[number & 15];
 }
+
+// FNV-1a, with the end of each text counted in, and the last step of MurmurHash3 to spread it over all
+// digits. It names a span within its own trace: what a client could bring about by its choice, it could say
+// at once.
+class SpanHash {
+ public:
+  void add(std::string_view text) {
+    for (const char c : text) take(static_cast<unsigned char>(c));
+    take(text.size());
+  }
+  std::uint64_t value() const {
+    std::uint64_t mixed = hash_;
+    mixed = (mixed ^ (mixed >> 33)) * 0xff51afd7ed558ccdu;
+    mixed = (mixed ^ (mixed >> 33)) * 0xc4ceb9fe1a85ec53u;
+    return mixed ^ (mixed >> 33);
+  }
+
+ private:
+  void take(std::uint64_t value) { hash_ = (hash_ ^ value) * 0x100000001b3u; }
+
+  std::uint64_t hash_ = 0xcbf29ce484222325u;
+};
 
 }  // namespace
 
@@ -54,20 +73,24 @@ std::string read_traceparent(std::string_view value) {
 
 std::string traceparent_below(const std::string& traceparent, std::initializer_list<std::string_view> names) {
   if (traceparent.empty()) return {};
-  Sha256 sha;
-  sha.add(traceparent);
-  for (const std::string_view name : names) sha.add(name);
-  return traceparent_with_span(traceparent, sha.first_128_bits()[0]);
+  SpanHash hash;
+  hash.add(traceparent);
+  for (const std::string_view name : names) hash.add(name);
+  return traceparent_with_span(traceparent, hash.value());
 }
 
 std::string new_traceparent(std::array<std::uint64_t, 2> trace, std::uint64_t span) {
   if (trace[0] == 0) trace[0] = 1;
-  return "00-" + span_id(trace[0]) + span_id(trace[1]) + "-" + span_id(span == 0 ? 1 : span) + "-01";
+  std::string made = "00-00000000000000000000000000000000-0000000000000000-01";
+  put_hex(made, kTraceAt, trace[0]);
+  put_hex(made, kTraceAt + kTraceDigits / 2, trace[1]);
+  put_hex(made, kParentAt, span == 0 ? 1 : span);
+  return made;
 }
 
 std::string traceparent_with_span(const std::string& traceparent, std::uint64_t span) {
   std::string other = traceparent;
-  other.replace(kParentAt, kParentDigits, span_id(span == 0 ? 1 : span));
+  put_hex(other, kParentAt, span == 0 ? 1 : span);
   return other;
 }
 
