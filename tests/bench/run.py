@@ -14,7 +14,7 @@ import machine
 import readme
 import samples
 from context import Context, Places
-from suites import command, crowds, hop, plan, purge, sizes, stored, throughput, traces
+from suites import command, crowds, hop, plan, postgres, purge, sizes, stored, throughput, traces
 
 SUITES = {
     **{name: (lambda context, name=name: throughput.run(context, name)) for name in throughput.CASES},
@@ -36,6 +36,7 @@ SUITES = {
 
 def read_arguments():
     parser = argparse.ArgumentParser(prog="scripts/bench", description=__doc__)
+    parser.add_argument("--store", choices=("postgres",), help="measure on that store instead, in a cluster of its own")
     parser.add_argument("--rounds", type=int, help="rounds of each measurement (3)")
     parser.add_argument("--seconds", type=int, help="seconds of each measurement (2)")
     parser.add_argument("--only", action="append", choices=SUITES, metavar="NAME",
@@ -48,7 +49,9 @@ def read_arguments():
                         help="put the figures into README.md, between its two markers; needs a whole run")
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build/release", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.readme and (given.only or given.quick):
+    if given.store and given.only:
+        parser.error("--store names what is measured")
+    if given.readme and (given.only or given.store or given.quick):
         parser.error("--readme needs all measurements, and none of them --quick")
     given.rounds = given.rounds or (1 if given.quick else 3)
     given.seconds = given.seconds or (1 if given.quick else 2)
@@ -90,7 +93,7 @@ def main():
             given.out.write_text(page_of(context, facts, broken), encoding="utf-8")
 
     try:
-        for name, suite in SUITES.items():
+        for name, suite in ({"postgres": postgres.run} if given.store else SUITES).items():
             if given.only and name not in given.only:
                 continue
             try:

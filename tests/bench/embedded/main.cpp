@@ -17,6 +17,7 @@
 #include "notify/notifier.h"
 #include "server/answers.h"
 #include "server/pipeline/pipeline.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace baton::bench {
@@ -69,15 +70,9 @@ int serve_until(const sigset_t& signals, engine::Engine& engine, server::Pipelin
   return 0;
 }
 
-int serve(const std::string& database, const std::string& agents_folder) {
-  app::set_up_logging({});
-  const sigset_t signals = block_stop_signals();
-  raise_descriptor_limit();
-  const base::SystemClock clock;
-  store::SqliteOptions store_options;
-  store_options.path = database;
-  auto store = store::SqliteStore::open(store_options, clock);
-  if (!store) return cannot_start(store.error());
+template <class Store>
+int serve_on(Store& store, const base::Clock& clock, const sigset_t& signals,
+             const std::string& agents_folder) {
   agents::ProcessHost processes;
   base::WorkerPool deeds("deeds", 2, 1000);
   const agents::Catalogue::Builtins builtins{
@@ -85,7 +80,7 @@ int serve(const std::string& database, const std::string& agents_folder) {
   auto catalogue = agents::Catalogue::load(agents_folder, agents::command_executors(processes), builtins);
   if (!catalogue) return cannot_start(catalogue.error());
   std::optional<notify::Notifier> notifier;
-  engine::Engine engine(**store, **store, **store, *catalogue, clock, {}, [&notifier] {
+  engine::Engine engine(store, store, store, *catalogue, clock, {}, [&notifier] {
     if (notifier) notifier->wake();
   });
   notifier.emplace(engine.deliveries(), clock, notify::NotifierOptions(),
@@ -97,6 +92,18 @@ int serve(const std::string& database, const std::string& agents_folder) {
   const server::Services services{engine, *catalogue, options, readers, {}};
   server::Pipeline pipeline(services);
   return serve_until(signals, engine, pipeline, *notifier);
+}
+
+int serve(const std::string& database, const std::string& agents_folder) {
+  app::set_up_logging({});
+  const sigset_t signals = block_stop_signals();
+  raise_descriptor_limit();
+  const base::SystemClock clock;
+  const auto on = [&](auto store) {
+    return store ? serve_on(**store, clock, signals, agents_folder) : cannot_start(store.error());
+  };
+  if (database.starts_with("postgresql://")) return on(store::PostgresStore::open({.url = database}, clock));
+  return on(store::SqliteStore::open({.path = database}, clock));
 }
 
 }  // namespace

@@ -1,0 +1,131 @@
+"""Baton on PostgreSQL next to itself on SQLite, and next to the most that the same rows can do on that PostgreSQL. The
+database, Baton and the load share the machine's cores: what counts is ratios and CPU a task."""
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+
+from samples import Samples, number, rate_with_spread, table, times
+from servers import Baton, EmbeddedBaton
+from suites.throughput import Case
+
+INSIDE, SHIPPED, SQLITE = "PostgreSQL, agent inside", "PostgreSQL, shipped echo", "SQLite, agent inside"
+# How many groups are out at once, and how many tasks each makes: as many as the connections could fill, and the best.
+LIMITS = {"limit: postgres, 1 lane of 32": (1, 32), "limit: postgres, 2 lanes of 128": (2, 128)}
+COMMITTING = ("engine-flush", "checkpoint")  # SQLite's threads that only commit
+WANTED_RATE, WANTED_P99_MS, WANTED_GETS, WANTED_STREAMS = 6_000, 80, 12_000, 4_000
+
+counter = itertools.count(1)
+
+
+def sql(url, statement):
+    subprocess.run(["psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", f"--dbname={url}", "-c", statement],
+                   check=True)
+
+
+@contextlib.contextmanager
+def fresh_database():
+    """The URL of a database of its own, in the cluster of scripts/with_postgres."""
+    server = os.environ["BATON_TEST_POSTGRES"]
+    name = f"bench_{next(counter)}"
+    sql(server, f"CREATE DATABASE {name}")
+    try:
+        yield f"{server.rsplit('/', 1)[0]}/{name}"
+    finally:
+        sql(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def threads_cpu_us(pid, names):
+    used = 0.0
+    for thread in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # it has ended
+            if (thread / "comm").read_text(encoding="ascii").strip() in names:
+                used += int((thread / "schedstat").read_text(encoding="ascii").split()[0]) / 1000
+    return used
+
+
+def measure(case, connections, seconds):
+    before = threads_cpu_us(case.server.process.pid, COMMITTING)
+    found = case.measure(connections, seconds)
+    commits = threads_cpu_us(case.server.process.pid, COMMITTING) - before
+    return found | {"commit_us": commits / max(1, found["count"])}
+
+
+def limit(context, url, lanes, batch):
+    run = subprocess.run([context.places.program("baton_bench_postgres"), url, str(lanes), str(batch),
+                          str(context.seconds)], capture_output=True, text=True, timeout=120, check=True)
+    found = json.loads(run.stdout)
+    return {"rate": found["count"] / found["seconds"], "groups": found["groups"]}
+
+
+class Round:
+    """The servers, each on a database of its own, and the limits on another."""
+
+    def __init__(self, context, stack, name):
+        self.context, self.name = context, name
+        first, second = (stack.enter_context(fresh_database()) for _ in range(2))
+        servers = [EmbeddedBaton(context.places, name=INSIDE, database=first),
+                   EmbeddedBaton(context.places, name=SQLITE)]
+        if name != "get":
+            servers.insert(1, Baton(context.places, name=SHIPPED, database=second))
+        self.limit_url = first  # it has the tables, and its tasks are in nobody's way
+        self.cases = [Case(name, stack.enter_context(server)) for server in servers]
+        for case in self.cases:
+            case.measure(16, context.scaled(3, 1))
+
+    def measure(self, connections, found):
+        for number_of_round in range(self.context.rounds):
+            self.context.say(f"{self.name} on PostgreSQL, {connections} connections, round {number_of_round + 1}")
+            for case in self.cases:
+                found.setdefault((connections, case.server.name), Samples()).append(
+                    measure(case, connections, self.context.seconds))
+            for name, (lanes, batch) in LIMITS.items() if self.name == "send" else ():
+                found.setdefault((connections, name), Samples()).append(
+                    limit(self.context, self.limit_url, lanes, batch))
+
+
+def rows_of(found):
+    for (connections, server), samples in found.items():
+        if server in LIMITS:
+            yield [connections, server, rate_with_spread(samples), "", "", ""]
+        else:
+            yield [connections, server, rate_with_spread(samples), number(samples.median("p50_ms")),
+                   number(samples.median("p99_ms")), number(samples.median("cpu_us"))]
+
+
+def report_sends(context, found):
+    for connections in context.scaled((64, 256), (64,)):
+        rate = found[connections, INSIDE].median("rate")
+        context.target(f"blocking sends on PostgreSQL, {connections} connections", f"at least {WANTED_RATE:,}/s",
+                       f"{number(rate)}/s", rate >= WANTED_RATE)
+    most = max(connections for connections, _ in found)
+    p99 = found[most, INSIDE].median("p99_ms")
+    context.target(f"their p99, {most} connections", f"at most {WANTED_P99_MS} ms", f"{number(p99)} ms",
+                   p99 <= WANTED_P99_MS)
+    best = max(found[most, name].median("rate") for name in LIMITS)
+    share = found[most, INSIDE].median("rate") / best
+    context.target("to the limit of the same rows as sets", "at least 60 %", f"{share:.0%}", share >= 0.6)
+    sqlite = found[64, SQLITE]
+    bare = sqlite.median("cpu_us") - sqlite.median("commit_us")
+    ratio = found[64, INSIDE].median("cpu_us") / bare
+    context.target("CPU of a send, to SQLite's without its commit's threads", "at most 1.3x", times(ratio), ratio <= 1.3)
+
+
+def run(context):
+    for name, title in (("send", "Blocking sends"), ("get", "Gets"), ("stream", "Streams, from the send to the end")):
+        found = {}
+        with contextlib.ExitStack() as stack:
+            measured = Round(context, stack, name)
+            for connections in context.scaled((64, 256) if name == "send" else (64,), (64,)):
+                measured.measure(connections, found)
+        context.section(f"{title} on PostgreSQL",
+                        table(["connections", "server", "per second", "p50 ms", "p99 ms", "CPU µs each"], rows_of(found)))
+        if name == "send":
+            report_sends(context, found)
+            continue
+        wanted = WANTED_GETS if name == "get" else WANTED_STREAMS
+        rate = found[64, INSIDE].median("rate")
+        context.target(f"{name}s on PostgreSQL, 64 connections", f"at least {wanted:,}/s", f"{number(rate)}/s",
+                       rate >= wanted)
