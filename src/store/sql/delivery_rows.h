@@ -1,11 +1,11 @@
-// Deliveries as operators see them, and what they order. Everything throws SQLite::Exception.
+// Deliveries as operators see them, and what they order. Everything throws sql::Failure.
 #pragma once
 
 #include "base/error.h"
 #include "store/operator_store.h"
-#include "store/sqlite/connection.h"
+#include "store/sql/connection.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 // Whether the task has deliveries that the order is about: not_found if not.
 base::Result<void> check_order(Connection& connection, task::TaskKey task, const task::DeliveryOrder& order);
@@ -17,4 +17,4 @@ DeliveryPage read_deliveries(Connection& connection, const DeliveryFilter& filte
                              int limit);
 base::Result<DeliveryLine> read_delivery(Connection& connection, DeliveryKey key);
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,14 +1,14 @@
-// Reads and writes TaskHeads as rows of `tasks`. Everything throws SQLite::Exception.
+// Reads and writes TaskHeads as rows of `tasks`. Everything throws sql::Failure.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "store/sqlite/connection.h"
+#include "store/sql/connection.h"
 #include "store/task_store.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 std::optional<TaskRow> find_head(Connection& connection, task::TaskKey key);
 std::optional<TaskRow> find_head(Connection& connection, const task::TaskRef& ref);
@@ -18,13 +18,6 @@ std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open w
 // At most `limit` of all tasks with keys above `after`, in order.
 std::vector<task::TaskHead> heads_after(Connection& connection, task::TaskKey after, int limit);
 ListPage list_heads(Connection& connection, const task::ListFilter& filter);
-// Adds `more` to the caller's count of tasks at rest in this state.
-void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
-                  task::State state, std::int64_t more);
-// Deletes that count if it is 0: the caller may have been erased.
-void drop_total_of_none(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
-                        task::State state);
-
 // Inserts a task with the key of `row.head`.
 void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task);
 // Updates all mutable columns except the status and those of update_waits.
@@ -45,4 +38,4 @@ void show_head(Connection& connection, task::TaskKey key);
 // Updates only what output changes: the ends of the log and the artifacts.
 void update_head_ends(Connection& connection, const TaskRow& row);
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,4 +1,4 @@
-#include "store/sqlite/task_pages.h"
+#include "store/sql/task_pages.h"
 
 #include <algorithm>
 #include <map>
@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "store/event_codec.h"
-#include "store/sqlite/errors.h"
-#include "store/sqlite/head_rows.h"
-#include "store/sqlite/log_rows.h"
-#include "store/sqlite/page_sources.h"
+#include "store/sql/failure.h"
+#include "store/sql/head_rows.h"
+#include "store/sql/log_rows.h"
+#include "store/sql/page_sources.h"
 #include "store/task_filter.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 // With more rows of totals than this, nothing is decided by them.
@@ -42,8 +42,10 @@ struct Totals {
 Totals totals_for(Connection& connection, const TaskFilter& filter) {
   Totals totals;
   int rows = 0;
-  Query query =
-      connection.query("SELECT agent, caller, state, tasks FROM task_totals LIMIT ?", kTotalsMax + 1);
+  Query query = connection.query(
+      "SELECT agent, caller, state, sum(tasks) FROM task_totals "
+      "GROUP BY agent, caller, state LIMIT ?",
+      kTotalsMax + 1);
   while (query.step()) {
     if (++rows > kTotalsMax) {
       totals.is_known = false;
@@ -301,4 +303,4 @@ base::Result<TaskLine> read_line(Connection& connection, task::TaskKey key) {
   return line;
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

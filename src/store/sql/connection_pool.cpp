@@ -1,13 +1,12 @@
-#include "store/sqlite/connection_pool.h"
+#include "store/sql/connection_pool.h"
 
 #include <algorithm>
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
-ConnectionPool::ConnectionPool(const std::string& path, int connections, const char* pragmas) {
+ConnectionPool::ConnectionPool(int connections, const std::function<std::unique_ptr<Connection>()>& make) {
   for (int i = 0; i < std::max(connections, 1); ++i) {
-    connections_.push_back(std::make_unique<Connection>(path, Connection::Mode::read));
-    connections_.back()->database().exec(pragmas);
+    connections_.push_back(make());
     free_.push_back(connections_.back().get());
   }
 }
@@ -29,4 +28,4 @@ void ConnectionPool::give_back(Connection& connection) {
   returned_.notify_one();
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,4 +1,4 @@
-#include "store/sqlite/context_rows.h"
+#include "store/sql/context_rows.h"
 
 #include <algorithm>
 #include <map>
@@ -6,9 +6,9 @@
 
 #include "store/log_reads.h"
 #include "store/own_context.h"
-#include "store/sqlite/log_rows.h"
+#include "store/sql/log_rows.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 using base::fail;
@@ -28,7 +28,7 @@ Result<ContextRecord> read_alone(Connection& connection, task::TaskKey alone, Co
 }
 
 Result<void> gather(Connection& connection, task::ContextKey context, Conversation& conversation) {
-  Query places = connection.query(
+  Query places = connection.scan(
       "SELECT task_key, number FROM conversation WHERE context_key = ? "
       "ORDER BY at_ms DESC, task_key DESC, number DESC",
       context);
@@ -75,11 +75,9 @@ ContextRow find_context(Connection& connection, const task::AgentName& agent, co
   return alone.step() ? ContextRow{own_context_key({alone.integer(0)}), false} : ContextRow{};
 }
 
-task::ContextKey insert_context(Connection& connection, const task::TaskHead& head) {
-  connection.run(
-      "INSERT INTO contexts (context_key, agent, caller, public_id) VALUES (nullif(?, 0), ?, ?, ?)",
-      head.context_key, head.agent, head.caller, head.context);
-  return {connection.last_key()};
+void insert_context(Connection& connection, const task::TaskHead& head) {
+  connection.run("INSERT INTO contexts (context_key, agent, caller, public_id) VALUES (?, ?, ?, ?)",
+                 head.context_key, head.agent, head.caller, head.context);
 }
 
 void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
@@ -89,7 +87,8 @@ void insert_in_context(Connection& connection, const task::TaskHead& head, task:
                    head.context_key, base::to_ms(at), head.key, number);
   }
   if (const std::string* id = task::taken_id_in(body)) {
-    connection.run("INSERT OR IGNORE INTO calls (context_key, call_id) VALUES (?, ?)", head.context_key, *id);
+    connection.run("INSERT INTO calls (context_key, call_id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                   head.context_key, *id);
   }
 }
 
@@ -115,4 +114,4 @@ Result<ContextRecord> read_context(Connection& connection, task::ContextKey cont
   return record;
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,12 +1,12 @@
-#include "store/sqlite/push_rows.h"
+#include "store/sql/push_rows.h"
 
 #include <algorithm>
 #include <string>
 
 #include "store/event_codec.h"
-#include "store/sqlite/errors.h"
+#include "store/sql/failure.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 // Reads the columns "public_id, url, token, schemes, credentials, authentication_extra, version" that
@@ -82,7 +82,8 @@ base::Result<std::vector<Delivery>> read_deliveries(Query query) {
 
 bool more_are_due(Connection& connection, base::Timestamp now, int limit) {
   Query query = connection.query(
-      "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE due_ms IS NOT NULL AND due_ms <= ? LIMIT ?)",
+      "SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE due_ms IS NOT NULL AND due_ms <= ? LIMIT ?) AS "
+      "first",
       base::to_ms(now), limit + 1);
   return query.step() && query.integer(0) > limit;
 }
@@ -161,7 +162,7 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
     connection.run(
         "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
         "created_ms, "
-        "attempts, error) VALUES (?1, ?2, ?3, ?4, 'waiting', iif(?5, ?6, NULL), ?6, 0, '')",
+        "attempts, error) VALUES (?1, ?2, ?3, ?4, 'waiting', CASE WHEN ?5 <> 0 THEN ?6 END, ?6, 0, '')",
         state.new_delivery_key(), config.key, task.head.key, event, first, base::to_ms(at));
     ++written;
   }
@@ -208,7 +209,7 @@ base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base:
   static const std::string kInTurn =
       std::string(kSelectDeliveries) +
       "FROM (SELECT d.delivery_key, d.due_ms, row_number() OVER ("
-      "  PARTITION BY substr(t.caller, instr(t.caller, char(31)) + 1) ORDER BY d.due_ms, d.delivery_key) AS "
+      "  PARTITION BY substr(t.caller, instr(t.caller, '\x1f') + 1) ORDER BY d.due_ms, d.delivery_key) AS "
       "place "
       "  FROM deliveries d JOIN tasks t ON t.task_key = d.task_key "
       "  WHERE d.due_ms IS NOT NULL AND d.due_ms <= ?1 ORDER BY place, d.due_ms, d.delivery_key LIMIT ?2) r "
@@ -219,7 +220,7 @@ base::Result<std::vector<Delivery>> due_deliveries(Connection& connection, base:
 
 void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Timestamp latest) {
   connection.run(
-      "UPDATE deliveries SET created_ms = ?1, due_ms = iif(due_ms IS NULL, NULL, ?1) "
+      "UPDATE deliveries SET created_ms = ?1, due_ms = CASE WHEN due_ms IS NOT NULL THEN ?1 END "
       "WHERE state = 'waiting' AND state <> 'delivered' AND created_ms > ?1",
       base::to_ms(now));
   connection.run("UPDATE deliveries SET due_ms = ?1 WHERE due_ms IS NOT NULL AND due_ms > ?2",
@@ -240,4 +241,4 @@ DeliveryStore::Counts delivery_counts(Connection& connection) {
   return {query.integer(0), query.integer(1)};
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,13 +1,13 @@
-#include "store/sqlite/operator_rows.h"
+#include "store/sql/operator_rows.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <string_view>
 
-#include "store/sqlite/errors.h"
+#include "store/sql/failure.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 using base::ErrorCode;
@@ -21,7 +21,7 @@ std::string name_of(BulkJob::State state) {
 
 BulkJob::State job_state_named(std::string_view name) {
   const auto found = std::ranges::find(kJobStates, name);
-  if (found == kJobStates.end()) throw SQLite::Exception("unknown state of a job");
+  if (found == kJobStates.end()) throw damaged_row("unknown state of a job");
   return static_cast<BulkJob::State>(found - kJobStates.begin());
 }
 
@@ -44,7 +44,7 @@ BulkJob job_of(const Query& query) {
 
 // An item has one outcome, the first.
 void note_item(Connection& connection, const task::AuditEntry& entry) {
-  const int noted = connection.run(
+  const std::int64_t noted = connection.run_counted(
       "UPDATE bulk_items SET outcome = ?3, detail = ?4 WHERE job_key = ?1 AND task_key = ?2 AND outcome = ''",
       entry.job, entry.task, entry.outcome, entry.detail);
   if (noted == 0) return;
@@ -67,7 +67,7 @@ class Writing {
   base::Result<void> operator()(const AgentControl& control) const {
     connection_.run(
         "INSERT INTO agent_controls (agent, paused, actor, reason, at_ms) VALUES (?, ?, ?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET paused = excluded.paused, actor = excluded.actor, "
+        "ON CONFLICT (agent) DO UPDATE SET paused = excluded.paused, actor = excluded.actor, "
         "reason = excluded.reason, at_ms = excluded.at_ms",
         control.agent, control.paused, control.actor, control.reason, base::to_ms(at_));
     return {};
@@ -79,8 +79,8 @@ class Writing {
         "ON CONFLICT DO NOTHING",
         scale.agent, scale.actor, scale.reason, base::to_ms(at_));
     connection_.run(
-        "UPDATE agent_controls SET workers = iif(?2 < 0, workers, ?2), "
-        "concurrency = iif(?3 < 0, concurrency, ?3) WHERE agent = ?1",
+        "UPDATE agent_controls SET workers = CASE WHEN ?2 < 0 THEN workers ELSE ?2 END, "
+        "concurrency = CASE WHEN ?3 < 0 THEN concurrency ELSE ?3 END WHERE agent = ?1",
         scale.agent, scale.workers.value_or(-1), scale.concurrency.value_or(-1));
     return {};
   }
@@ -99,15 +99,16 @@ class Writing {
   base::Result<void> operator()(const BulkItems& items) const {
     for (const task::TaskKey task : items.tasks) {
       connection_.run(
-          "INSERT OR IGNORE INTO bulk_items (job_key, task_key, outcome, detail) VALUES (?, ?, '', '')",
+          "INSERT INTO bulk_items (job_key, task_key, outcome, detail) VALUES (?, ?, '', '') "
+          "ON CONFLICT DO NOTHING",
           items.job, task);
     }
     return {};
   }
 
   base::Result<void> operator()(const BulkState& state) const {
-    const int changed = connection_.run("UPDATE bulk_jobs SET state = ?2 WHERE job_key = ?1", state.job,
-                                        name_of(state.state));
+    const std::int64_t changed = connection_.run_counted("UPDATE bulk_jobs SET state = ?2 WHERE job_key = ?1",
+                                                         state.job, name_of(state.state));
     if (changed == 0) return fail(ErrorCode::not_found, "there is no such job");
     return {};
   }
@@ -204,4 +205,4 @@ std::vector<BulkItem> read_items(Connection& connection, task::BulkJobKey job, t
   return items;
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,7 +1,7 @@
 // Rows of a task's log: `events`, and `landmarks` and `artifacts`, the index rows of a long log. A short log
 // has none, since reading all of it costs less than maintaining them. LogQuery reads both forms.
 //
-// Threads: as the connection. Functions that take one throw SQLite::Exception.
+// Threads: as the connection. Functions that take one throw sql::Failure.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "base/error.h"
-#include "store/sqlite/connection.h"
+#include "store/sql/connection.h"
 #include "task/apply.h"
 #include "task/event.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 // Bits of the event number in an event_key. Statements that join `events` spell it out.
 inline constexpr int kNumberBits = 28;
@@ -54,7 +54,7 @@ class LogQuery {
 
  private:
   LogQuery(Connection& connection, const char* sql, task::TaskKey key, Range range, bool only_landmarks)
-      : query_(connection.query(sql, event_key(key, range.first), event_key(key, range.last))),
+      : query_(connection.scan(sql, event_key(key, range.first), event_key(key, range.last))),
         only_landmarks_(only_landmarks) {}
 
   Query query_;
@@ -86,4 +86,4 @@ void write_artifacts(Connection& connection, task::TaskKey key, const task::Arti
 // Inserts the index rows of a log that had none.
 void index_log(Connection& connection, task::TaskKey key, std::span<const task::EventPtr> log);
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,4 +1,4 @@
-#include "store/sqlite/apply_change.h"
+#include "store/sql/apply_change.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,15 +6,15 @@
 #include "store/event_codec.h"
 #include "store/log_reads.h"
 #include "store/own_context.h"
-#include "store/sqlite/context_rows.h"
-#include "store/sqlite/delivery_rows.h"
-#include "store/sqlite/errors.h"
-#include "store/sqlite/log_rows.h"
-#include "store/sqlite/operator_rows.h"
-#include "store/sqlite/push_rows.h"
+#include "store/sql/context_rows.h"
+#include "store/sql/delivery_rows.h"
+#include "store/sql/failure.h"
+#include "store/sql/log_rows.h"
+#include "store/sql/operator_rows.h"
+#include "store/sql/push_rows.h"
 #include "store/task_filter.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 using base::ErrorCode;
@@ -95,7 +95,8 @@ Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::
       task.fresh_context ? ContextRow() : find_context(connection, head.agent, head.caller, head.context);
   head.context_key = found.key;
   if (!found.key) {
-    head.context_key = insert_context(connection, head);
+    head.context_key = state.new_context_key();
+    insert_context(connection, head);
     return true;
   }
   if (!found.has_rows) {
@@ -297,4 +298,4 @@ Result<Committed> apply_change(WriteState& state, task::Change& change, TaskRow&
   return change.create ? create(state, change, row) : advance(state, change, row);
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

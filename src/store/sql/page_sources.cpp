@@ -1,13 +1,13 @@
-#include "store/sqlite/page_sources.h"
+#include "store/sql/page_sources.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "store/sqlite/context_rows.h"
+#include "store/sql/context_rows.h"
 #include "store/task_filter.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 constexpr int kPieceMax = 256;
@@ -40,7 +40,7 @@ constexpr const char* kOfPair[] = {
 
 Candidate candidate_of(const Query& query) {
   const auto state = task::state_named(query.text(2));
-  if (!state) throw SQLite::Exception("unknown state");
+  if (!state) throw damaged_row("unknown state");
   return {{base::from_ms(query.integer(1)), {query.integer(0)}}, *state, query.text(3), query.text(4)};
 }
 
@@ -126,7 +126,7 @@ PageSource PageSource::of_pair(Connection& connection, const Reading& reading, s
     // The millisecond of `after` is read again, as some of it may be shown yet.
     if (!last && reading.after) beyond += reading.oldest_first ? -1 : 1;
     while (true) {
-      auto piece = piece_of_pair(connection.query(kOfPair[reading.oldest_first], agent, caller, beyond),
+      auto piece = piece_of_pair(connection.scan(kOfPair[reading.oldest_first], agent, caller, beyond),
                                  reading.oldest_first);
       if (piece.empty() || !reading.after) return piece;
       beyond = ms_of(piece.back().place);
@@ -218,4 +218,4 @@ std::optional<std::vector<task::TaskKey>> keys_undelivered(Connection& connectio
   return keys;
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

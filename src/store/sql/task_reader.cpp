@@ -1,4 +1,4 @@
-#include "store/sqlite/task_reader.h"
+#include "store/sql/task_reader.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,10 +6,10 @@
 
 #include "store/event_codec.h"
 #include "store/log_reads.h"
-#include "store/sqlite/log_rows.h"
+#include "store/sql/log_rows.h"
 #include "task/fold.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 // Memory limit of one read of events. At least one is returned.
@@ -162,4 +162,4 @@ Result<void> read_waiting(Connection& connection, TaskRow& row) {
   return {};
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,5 +1,5 @@
 // PageSource: tasks in the order of an operator's list, from one index or one set of keys. Throws
-// SQLite::Exception.
+// sql::Failure.
 //
 // Threads: as the connection. Sources share its statements and read in pieces, so that many may be merged.
 #pragma once
@@ -13,13 +13,13 @@
 
 #include "base/threads.h"
 #include "store/operator_store.h"
-#include "store/sqlite/connection.h"
+#include "store/sql/connection.h"
 
 // As store::is_of, for a column `caller` and the parameter that names one; an empty one is everybody.
 #define BATON_IS_OF(named) \
-  "(" named " = '' OR caller = " named " OR substr(caller, instr(caller, char(31)) + 1) = " named ")"
+  "(" named " = '' OR caller = " named " OR substr(caller, instr(caller, '\x1f') + 1) = " named ")"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 // What the indexes tell of a task without reading its row.
 struct Candidate {
@@ -72,4 +72,4 @@ std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::C
 // Of tasks with deliveries that wait or were given up; nothing if there are more than `most` of those.
 std::optional<std::vector<task::TaskKey>> keys_undelivered(Connection& connection, int most);
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

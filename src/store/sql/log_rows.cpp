@@ -1,13 +1,13 @@
-#include "store/sqlite/log_rows.h"
+#include "store/sql/log_rows.h"
 
 #include <memory>
 #include <utility>
 
 #include "store/event_codec.h"
 #include "store/log_reads.h"
-#include "store/sqlite/errors.h"
+#include "store/sql/failure.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 // Bounds the size of a short log, so that reading all of it is always fast.
@@ -160,4 +160,4 @@ void index_log(Connection& connection, task::TaskKey key, std::span<const task::
   write_artifacts(connection, key, {}, places_of(log));
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,4 +1,4 @@
-#include "store/sqlite/delivery_rows.h"
+#include "store/sql/delivery_rows.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,7 +10,7 @@
 #include "base/threads.h"
 #include "store/task_filter.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 using base::ErrorCode;
@@ -164,10 +164,10 @@ DeliveryPage read_deliveries(Connection& connection, const DeliveryFilter& filte
         filter, limit);
   }
   const auto in_state = [&](const char* state) {
-    return read_some(connection.query(BATON_DELIVERIES
-                                      "WHERE d.state = ?1 AND d.state <> 'delivered' AND d.delivery_key < ?2 "
-                                      "ORDER BY d.delivery_key DESC",
-                                      std::string(state), below),
+    return read_some(connection.scan(BATON_DELIVERIES
+                                     "WHERE d.state = ?1 AND d.state <> 'delivered' AND d.delivery_key < ?2 "
+                                     "ORDER BY d.delivery_key DESC",
+                                     std::string(state), below),
                      filter, limit);
   };
   if (filter.state == State::waiting) return in_state("waiting");
@@ -182,4 +182,4 @@ base::Result<DeliveryLine> read_delivery(Connection& connection, DeliveryKey key
   return line_of(query);
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -4,19 +4,19 @@
 #pragma once
 
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
 #include <vector>
 
-#include "store/sqlite/connection.h"
+#include "store/sql/connection.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 class ConnectionPool {
  public:
-  // Runs `pragmas` on each connection. Throws SQLite::Exception.
-  ConnectionPool(const std::string& path, int connections, const char* pragmas);
+  // At least one. `make` may throw.
+  ConnectionPool(int connections, const std::function<std::unique_ptr<Connection>()>& make);
 
   // Returns its connection to the pool when it goes out of scope.
   class Lent {
@@ -42,4 +42,4 @@ class ConnectionPool {
   std::vector<Connection*> free_;
 };
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,4 +1,4 @@
-#include "store/sqlite/head_rows.h"
+#include "store/sql/head_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -10,9 +10,9 @@
 
 #include "store/budget_codec.h"
 #include "store/own_context.h"
-#include "store/sqlite/context_rows.h"
+#include "store/sql/context_rows.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 constexpr std::array<std::string_view, 4> kTurnStates{"none", "queued", "running", "waiting"};
@@ -25,7 +25,7 @@ task::TurnState turn_state_named(std::string_view name) {
   for (std::size_t i = 0; i < kTurnStates.size(); ++i) {
     if (kTurnStates[i] == name) return static_cast<task::TurnState>(i);
   }
-  throw SQLite::Exception("unknown turn_state");
+  throw damaged_row("unknown turn_state");
 }
 
 std::string select_heads(std::string_view rest, std::string_view tasks = "tasks t") {
@@ -53,7 +53,7 @@ TaskRow row_of(const Query& query) {
   head.parent = {query.integer(6)};
   head.version = {query.integer(7)};
   const auto state = task::state_named(query.text(8));
-  if (!state) throw SQLite::Exception("unknown state");
+  if (!state) throw damaged_row("unknown state");
   head.state = *state;
   head.last_event = {query.integer(9)};
   head.turn = {query.integer(10)};
@@ -256,20 +256,6 @@ ListPage list_heads(Connection& connection, const task::ListFilter& filter) {
   return page;
 }
 
-void add_to_total(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
-                  task::State state, std::int64_t more) {
-  connection.run(
-      "INSERT INTO task_totals (agent, caller, state, tasks) VALUES (?, ?, ?, ?) "
-      "ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks",
-      agent, caller, std::string(task::name_of(state)), more);
-}
-
-void drop_total_of_none(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
-                        task::State state) {
-  connection.run("DELETE FROM task_totals WHERE agent = ? AND caller = ? AND state = ? AND tasks = 0", agent,
-                 caller, std::string(task::name_of(state)));
-}
-
 void insert_task(Connection& connection, const TaskRow& row, const task::NewTask& task) {
   static constexpr char kSql[] =
       "INSERT INTO tasks (agent, caller, public_id, context_key, parent_key, origin, created_ms, version, "
@@ -317,7 +303,8 @@ void update_head_and_status(Connection& connection, const TaskRow& row) {
 void update_waits(Connection& connection, const TaskRow& row) {
   const task::TaskHead& head = row.head;
   connection.run(
-      "UPDATE tasks SET waits_open_max = ?2, waits_on_failure = ?3, waits_until_ms = iif(?4, ?5, NULL), "
+      "UPDATE tasks SET waits_open_max = ?2, waits_on_failure = ?3, waits_until_ms = CASE WHEN ?4 <> 0 THEN "
+      "?5 END, "
       "child_failed = ?6 WHERE task_key = ?1",
       head.key, head.waits.open_max, head.waits.on_failure, head.waits.until.has_value(),
       base::to_ms(head.waits.until.value_or(base::Timestamp())), head.child_failed);
@@ -347,4 +334,4 @@ void show_head(Connection& connection, task::TaskKey key) {
   connection.run("UPDATE tasks SET hidden = 0 WHERE task_key = ?", key);
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,14 +1,14 @@
-// Rows of `push_configs` and `deliveries`. Everything throws SQLite::Exception.
+// Rows of `push_configs` and `deliveries`. Everything throws sql::Failure.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
-#include "store/sqlite/write_state.h"
+#include "store/sql/write_state.h"
 #include "store/task_store.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 // Fails with too_large if a config with this id would exceed `configs_max`.
 base::Result<void> check_room(WriteState& state, TaskRow& task, const task::PushConfigId& id,
@@ -34,4 +34,4 @@ void pull_in_deliveries(Connection& connection, base::Timestamp now, base::Times
 std::optional<base::Timestamp> next_due(Connection& connection);
 DeliveryStore::Counts delivery_counts(Connection& connection);
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,23 +1,10 @@
-#include "store/sqlite/write_state.h"
+#include "store/sql/write_state.h"
 
 #include "store/log_reads.h"
-#include "store/sqlite/log_rows.h"
+#include "store/sql/log_rows.h"
 
-namespace baton::store::sqlite {
-namespace {
-
-std::int64_t largest_key(Connection& connection, const char* sql) {
-  Query query = connection.query(sql);
-  return query.step() ? query.integer(0) : 0;
-}
-
-}  // namespace
-
+namespace baton::store::sql {
 void WriteState::start() {
-  last_task_ = std::max(largest_key(connection_, "SELECT max(task_key) FROM tasks"),
-                        largest_key(connection_, "SELECT last_task FROM retention"));
-  last_config_ = largest_key(connection_, "SELECT max(config_key) FROM push_configs");
-  last_delivery_ = largest_key(connection_, "SELECT max(delivery_key) FROM deliveries");
   Query resent = connection_.query(
       "SELECT d.config_key FROM deliveries d WHERE d.due_ms IS NOT NULL AND (SELECT l.state FROM deliveries "
       "l "
@@ -35,9 +22,9 @@ void WriteState::find_artifact(TaskRow& task, const task::ArtifactId& id) {
   if (task.artifacts.contains(id)) return;
   if (!task.indexed) {
     const auto log = read_log(connection_, task.head.key);
-    if (!log) throw SQLite::Exception(log.error().for_log);
+    if (!log) throw damaged_row(log.error().for_log);
     task.artifacts = places_of(*log);
-  } else if (const auto place = sqlite::find_artifact(connection_, task.head.key, id)) {
+  } else if (const auto place = sql::find_artifact(connection_, task.head.key, id)) {
     task.artifacts.emplace(id, *place);
   }
 }
@@ -68,10 +55,9 @@ void WriteState::count(const task::TaskHead& head, std::int64_t tasks) {
 void WriteState::write_totals() {
   for (const auto& [whose, more] : totals_) {
     const auto& [agent, caller, state] = whose;
-    if (more != 0) add_to_total(connection_, agent, caller, state, more);
-    if (more < 0) drop_total_of_none(connection_, agent, caller, state);
+    if (more != 0) dialect_.add_to_total(agent, caller, state, more);
   }
   totals_.clear();
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

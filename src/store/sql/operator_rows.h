@@ -1,4 +1,4 @@
-// Rows of `audit`, `agent_controls`, `bulk_jobs` and `bulk_items`. Everything throws SQLite::Exception.
+// Rows of `audit`, `agent_controls`, `bulk_jobs` and `bulk_items`. Everything throws sql::Failure.
 #pragma once
 
 #include <vector>
@@ -6,9 +6,9 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/operator_store.h"
-#include "store/sqlite/connection.h"
+#include "store/sql/connection.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 // With a job, also notes the outcome of the job's item, once.
 void insert_audit(Connection& connection, const task::AuditEntry& entry, base::Timestamp at);
@@ -21,4 +21,4 @@ base::Result<BulkJob> read_job(Connection& connection, task::BulkJobKey key);
 std::vector<BulkItem> read_items(Connection& connection, task::BulkJobKey job, task::TaskKey after, int limit,
                                  bool open);
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,15 +1,15 @@
 // Reads tasks, events and turn inputs from a task's log. Each function reads inside the snapshot its caller
-// has begun. Everything throws SQLite::Exception.
+// has begun. Everything throws sql::Failure.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
-#include "store/sqlite/head_rows.h"
+#include "store/sql/head_rows.h"
 #include "store/task_store.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 // The task of this row; task_not_found if `row` is empty.
 base::Result<task::Task> read_task(Connection& connection, std::optional<TaskRow> row,
@@ -29,4 +29,4 @@ base::Result<task::EventNumber> stop_before(Connection& connection, task::TaskKe
 // Fills in row.waiting.
 base::Result<void> read_waiting(Connection& connection, TaskRow& row);
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

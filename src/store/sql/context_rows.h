@@ -2,7 +2,7 @@
 // context (own_context.h) has no such rows while its log is short, because the log holds the same data. The
 // rows are written when another task joins or the log grows long.
 //
-// Threads: as the connection. Functions that take one throw SQLite::Exception.
+// Threads: as the connection. Functions that take one throw sql::Failure.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/sqlite/connection.h"
+#include "store/sql/connection.h"
 #include "store/task_store.h"
 #include "task/event.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 // Converts between a task's key and the key of its own context (even if other tasks have joined it since).
 inline task::ContextKey own_context_key(task::TaskKey key) {
@@ -34,7 +34,8 @@ struct ContextRow {
 bool has_rows(Connection& connection, task::ContextKey context);
 ContextRow find_context(Connection& connection, const task::AgentName& agent, const task::Caller& caller,
                         const task::ContextId& id);
-task::ContextKey insert_context(Connection& connection, const task::TaskHead& head);
+// With the key that the head names.
+void insert_context(Connection& connection, const task::TaskHead& head);
 
 // Inserts an event's rows in the conversation and calls of its task's context.
 void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
@@ -48,4 +49,4 @@ void write_down_context(Connection& connection, const task::TaskHead& head,
 base::Result<ContextRecord> read_context(Connection& connection, task::ContextKey context, task::TaskKey task,
                                          task::EventNumber unanswered, int limit);
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

@@ -1,15 +1,15 @@
-#include "store/sqlite/removed_rows.h"
+#include "store/sql/removed_rows.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "store/event_codec.h"
-#include "store/sqlite/context_rows.h"
-#include "store/sqlite/errors.h"
-#include "store/sqlite/head_rows.h"
-#include "store/sqlite/log_rows.h"
+#include "store/sql/context_rows.h"
+#include "store/sql/failure.h"
+#include "store/sql/head_rows.h"
+#include "store/sql/log_rows.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 namespace {
 
 using base::ErrorCode;
@@ -19,18 +19,15 @@ using base::Result;
 // Of the logs that one group deletes, approximately: what takes some milliseconds.
 constexpr std::int64_t kRemovedBytesMax = 1 << 20;
 constexpr std::int64_t kRemovedEventsMax = 2'000;
-// Free pages that one group gives back.
-constexpr int kFreedPagesMax = 64;
 
-// Overwrites what is deleted, also pages that become free, which costs a write for each. Otherwise only what
-// is written anyway is overwritten.
+// While it lives, what is deleted is overwritten.
 class Overwriting {
  public:
   Overwriting(Connection& connection, bool on) : connection_(connection), on_(on) {
-    if (on_) connection_.database().exec("PRAGMA secure_delete=ON");
+    if (on_) connection_.overwrite_deleted(true);
   }
   ~Overwriting() {
-    if (on_) connection_.database().tryExec("PRAGMA secure_delete=FAST");
+    if (on_) connection_.overwrite_deleted(false);
   }
   Overwriting(const Overwriting&) = delete;
   Overwriting& operator=(const Overwriting&) = delete;
@@ -230,11 +227,7 @@ Result<std::vector<Removed>> remove_tasks(WriteState& state, const Removal& remo
 bool tidy(WriteState& state, std::int64_t spare_pages) {
   Connection& connection = state.connection();
   if (tidy_log(connection)) return true;
-  SQLite::Database& database = connection.database();
-  const std::int64_t free = database.execAndGet("PRAGMA freelist_count").getInt64() - spare_pages;
-  const std::int64_t pages = std::clamp<std::int64_t>(free, 0, kFreedPagesMax);
-  if (pages > 0) database.exec("PRAGMA incremental_vacuum(" + std::to_string(pages) + ")");
-  return free > pages;
+  return connection.give_back_pages(spare_pages);
 }
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql

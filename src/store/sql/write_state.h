@@ -17,33 +17,32 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/sqlite/connection.h"
-#include "store/sqlite/head_rows.h"
-#include "store/sqlite/send_index.h"
+#include "store/sql/connection.h"
+#include "store/sql/head_rows.h"
+#include "store/sql/writer_dialect.h"
 
-namespace baton::store::sqlite {
+namespace baton::store::sql {
 
 class WriteState {
  public:
-  WriteState(Connection& connection, const base::Clock& clock, SendIndex& sends, int short_events_max)
-      : connection_(connection), clock_(clock), sends_(sends), short_events_max_(short_events_max) {}
+  WriteState(Connection& connection, const base::Clock& clock, WriterDialect& dialect, int short_events_max)
+      : connection_(connection), clock_(clock), dialect_(dialect), short_events_max_(short_events_max) {}
 
   // Call once the tables are there, before anything is written.
   void start();
 
   Connection& connection() { return connection_; }
+  const base::Clock& clock() const { return clock_; }
   // Never goes back, so that the order of numbers and the order of times agree.
   base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }
 
   // Adds to the row the task's artifacts that the change names, and perhaps more.
   const task::ArtifactPlaces& artifacts(TaskRow& task, const task::Change& change);
   std::vector<TaskRow::Config>& configs(TaskRow& task);
-  // Not that of a task that is gone: sends remember it.
-  task::TaskKey new_task_key() { return {++last_task_}; }
-  // Keys of configs and deliveries are not reused while the program runs, even if their rows are deleted: the
-  // result of an old delivery may still arrive.
-  PushConfigKey new_config_key() { return {++last_config_}; }
-  DeliveryKey new_delivery_key() { return {++last_delivery_}; }
+  task::TaskKey new_task_key() { return {dialect_.new_key(KeyOf::task)}; }
+  task::ContextKey new_context_key() { return {dialect_.new_key(KeyOf::context)}; }
+  PushConfigKey new_config_key() { return {dialect_.new_key(KeyOf::config)}; }
+  DeliveryKey new_delivery_key() { return {dialect_.new_key(KeyOf::delivery)}; }
 
   // Notes that an operator has had deliveries of this task's configs sent again.
   void note_resent(TaskRow& task) {
@@ -52,9 +51,9 @@ class WriteState {
   // Whether deliveries of the config that wait may lie before others that do not.
   bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
 
-  SendIndex& sends() {
-    sends_.refresh(connection_);
-    return sends_;
+  RecentSends& sends() {
+    dialect_.sends().refresh(connection_);
+    return dialect_.sends();
   }
   int short_events_max() const { return short_events_max_; }
 
@@ -70,7 +69,7 @@ class WriteState {
 
   void forget() {
     totals_.clear();
-    sends_.forget();
+    dialect_.sends().forget();
   }
 
  private:
@@ -78,15 +77,13 @@ class WriteState {
 
   Connection& connection_;
   const base::Clock& clock_;
-  SendIndex& sends_;
+  WriterDialect& dialect_;
   const int short_events_max_;
   base::Timestamp last_{};
   std::int64_t joins_ = 1;
-  std::int64_t last_task_ = 0;                        // the largest key that there was
-  std::int64_t last_config_ = 0, last_delivery_ = 0;  // the largest keys that there were
-  std::unordered_set<PushConfigKey> resent_;          // and perhaps more
+  std::unordered_set<PushConfigKey> resent_;  // and perhaps more
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
 };
 
-}  // namespace baton::store::sqlite
+}  // namespace baton::store::sql
