@@ -14,9 +14,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/operator_store.h"
-#include "store/retention_store.h"
-#include "store/task_store.h"
+#include "store/sql/store.h"
 
 namespace baton::store {
 
@@ -34,10 +32,7 @@ struct PostgresOptions {
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};
 };
 
-class PostgresStore final : public TaskStore,
-                            public DeliveryStore,
-                            public OperatorStore,
-                            public RetentionStore {
+class PostgresStore final : public sql::Store {
  public:
   // Opens the database, creating or upgrading the tables as needed. Fails with already_exists (another Baton
   // has it open), unsupported (built without PostgreSQL; a server that is too old; tables of a newer Baton),
@@ -50,6 +45,23 @@ class PostgresStore final : public TaskStore,
 
   // The database's name to other servers: made with it, and the same over restarts.
   const std::string& server_name() const;
+
+  ~PostgresStore() override;
+
+  base::Result<void> flush() override;
+  bool kept_before() const override;
+
+ private:
+  struct Parts;
+  explicit PostgresStore(std::unique_ptr<Parts> parts);
+
+  sql::WriteState& state() const override;
+  const sql::RecentSends& recent_sends() const override;
+  sql::ConnectionPool& readers() const override;
+  sql::ConnectionPool& operators() const override;
+  void commit_group(bool is_empty) override;
+
+  std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace baton::store

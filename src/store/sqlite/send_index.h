@@ -22,29 +22,13 @@
 
 #include "base/clock.h"
 #include "base/guarded.h"
+#include "store/sql/digest_filter.h"
 #include "store/sql/writer_dialect.h"
 #include "store/task_store.h"
 
 namespace baton::store::sqlite {
 
-// Bloom filter over the high halves of digests.
-class DigestFilter {
- public:
-  explicit DigestFilter(std::size_t digests) : words_(digests * 3 / 8 + 1) {}
-  void add(std::uint64_t digest) { words_[place(digest)] |= bits(digest); }
-  bool may_have(std::uint64_t digest) const { return (words_[place(digest)] & bits(digest)) == bits(digest); }
-
- private:
-  std::size_t place(std::uint64_t digest) const { return (digest >> 32) * words_.size() >> 32; }
-  // Six of the word's 64 bits.
-  static std::uint64_t bits(std::uint64_t digest) {
-    std::uint64_t six = 0;
-    for (int i = 0; i < 6; ++i, digest >>= 6) six |= std::uint64_t{1} << (digest & 63);
-    return six;
-  }
-
-  std::vector<std::uint64_t> words_;
-};
+using sql::DigestFilter;
 
 // One send in a slice: the high half of its digest, and its key's offset from the slice's first key.
 struct SliceEntry {
