@@ -40,6 +40,13 @@ bool may_pass(std::string_view state) {
          state == "57014";
 }
 
+// What a role or a database may have set otherwise. Plans are kept, and may be made while tables are empty:
+// so reading a whole table is the last resort, and then no reason to compile the statement first.
+constexpr char kSettings[] =
+    "SELECT set_config(name, value, false) FROM (VALUES ('statement_timeout', '0'), ('lock_timeout', '0'), "
+    "('idle_in_transaction_session_timeout', '0'), ('enable_seqscan', 'off'), ('jit', 'off')) AS s (name, "
+    "value)";
+
 std::string text_or_empty(const char* text) {
   return text == nullptr ? std::string() : std::string(text);
 }
@@ -62,10 +69,22 @@ Link::Link(const Address& address) : address_(address) {
   } else if (PQsetnonblocking(connection_, 1) != 0 || PQenterPipelineMode(connection_) != 1) {
     wrong = "no pipeline mode";
   }
-  if (wrong.empty()) return;
+  if (wrong.empty()) {
+    set_up();
+    return;
+  }
   PQfinish(connection_);
   while (wrong.ends_with('\n')) wrong.pop_back();
   throw LinkFailure(ErrorCode::unavailable, address.redacted(std::move(wrong)), "", true);
+}
+
+void Link::set_up() {
+  try {
+    ask(kSettings);
+  } catch (const sql::Failure&) {
+    PQfinish(connection_);
+    throw;
+  }
 }
 
 Link::~Link() {

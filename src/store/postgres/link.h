@@ -96,6 +96,7 @@ class Link {
   struct Prepared {
     std::string name;
   };
+  void set_up();
   const Prepared& prepared(const void* key, const std::string& sql, std::span<const Oid> types);
   void send_prepared(const Prepared& statement, int count);
   void wait();

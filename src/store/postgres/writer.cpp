@@ -15,7 +15,10 @@ using sql::Parameter;
 constexpr std::chrono::milliseconds kPatience(30'000), kShortPatience(2'000);
 constexpr std::chrono::milliseconds kPauseMin(10), kPauseMax(500);
 
-constexpr char kBeginGroup[] = "BEGIN";
+constexpr char kBeginGroup[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+// Every row that the writer changes it finds by its key.
+constexpr char kByKeys[] =
+    "SELECT set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false)";
 // Divides by zero if the row was not there to be moved: nothing else in a pipeline stops what follows.
 constexpr char kMove[] =
     "WITH moved AS (UPDATE lanes SET last_group = $3 WHERE node_id = $1 AND lane = $2 AND last_group = $3 - "
@@ -51,6 +54,7 @@ Writer::~Writer() {
 
 // Notes which process of the server answers.
 void Writer::connect() {
+  session_->link().ask(kByKeys);
   const Rows rows = session_->link().ask(kWho);
   backend_ = static_cast<int>(integer_at(rows.get(), 0, 0));
   backend_since_ = text_at(rows.get(), 0, 1);
