@@ -44,22 +44,72 @@ as_root() {
   if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi
 }
 
-# need SECTION...: installs those packages that are missing, and touches nothing when none is.
-need() {
-  local section package missing=()
+# missing_of SECTION...: those packages that are not installed.
+missing_of() {
+  local section package
   for section in "$@"; do
     for package in $(packages_of "$section"); do
       if [[ $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) != installed ]]; then
-        missing+=("$package")
+        echo "$package"
       fi
     done
   done
-  [[ ${#missing[@]} -eq 0 ]] && return 0
-  say "installing ${missing[*]}"
+}
+
+# get_packages PACKAGE...: installs them.
+get_packages() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
+}
+
+# may_install PACKAGE...: says what is about to be installed, or ends if that cannot be done.
+may_install() {
+  say "installing $*"
   [[ $(id -u) -eq 0 ]] || command -v sudo >/dev/null ||
-    die "These packages are missing: ${missing[*]}. Install them as root, or install sudo."
+    die "These packages are missing: $*. Install them as root, or install sudo."
   as_root apt-get update -q
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# need SECTION...: installs those packages that are missing, and touches nothing when none is.
+need() {
+  local missing
+  mapfile -t missing < <(missing_of "$@")
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+  may_install "${missing[@]}"
+  get_packages "${missing[@]}"
+}
+
+# need_stopped SECTION...: as need, but starts no service of those packages, and PostgreSQL's make no cluster. What it
+# changes for that in the system is as before when it is done.
+need_stopped() {
+  local missing
+  mapfile -t missing < <(missing_of "$@")
+  [[ ${#missing[@]} -eq 0 ]] && return 0
+  may_install "${missing[@]}"
+  (
+    policy=${policy_rc:-/usr/sbin/policy-rc.d} clusters=${createcluster_conf:-/etc/postgresql-common/createcluster.conf}
+    saved=$(mktemp -d)
+    # shellcheck disable=SC2317 # the trap calls it
+    restore() {
+      as_root rm -f "$policy"
+      [[ ! -e $saved/policy ]] || as_root cp -p "$saved/policy" "$policy"
+      [[ ! -e $saved/clusters ]] || as_root cp -p "$saved/clusters" "$clusters"
+      as_root rm -rf "$saved"
+    }
+    trap restore EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    [[ ! -e $policy ]] || as_root cp -p "$policy" "$saved/policy"
+    # 101: the action is forbidden.
+    printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null
+    as_root chmod 755 "$policy"
+    # The file comes with this package, and is read when a server's package is installed.
+    if [[ " ${missing[*]} " == *" postgresql-"* ]]; then
+      get_packages postgresql-common
+      as_root cp -p "$clusters" "$saved/clusters"
+      echo "create_main_cluster = false" | as_root tee -a "$clusters" >/dev/null
+    fi
+    get_packages "${missing[@]}"
+  )
 }
 
 # unpack PACKAGE: Debian's package, downloaded and unpacked below build/tools/PACKAGE, once. For tools whose package

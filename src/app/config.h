@@ -11,12 +11,12 @@
 #include "agents/catalogue.h"
 #include "app/logging.h"
 #include "app/trace_exporter.h"
+#include "base/clock.h"
 #include "engine/options.h"
 #include "http/http_server.h"
 #include "notify/notifier.h"
 #include "server/grpc/limits.h"
 #include "server/services.h"
-#include "store/sqlite/sqlite_store.h"
 
 namespace baton::app {
 
@@ -28,6 +28,14 @@ struct ConfiguredToken {
   std::string variable;             // the environment variable that holds the secret; empty: none
   std::string file;                 // the file that holds the secret; empty: none
   server::Role role = server::Role::calls;
+};
+
+// Where tasks are kept, and how.
+struct StoreOptions {
+  std::string database = "baton.db";         // a SQLite file, ":memory:" or a PostgreSQL URL (database_url.h)
+  std::string database_file;                 // the file that this was read from; empty: none
+  std::vector<std::string> postgres_allows;  // settings of a PostgreSQL server that would be refused
+  base::Duration send_retention = std::chrono::hours(24);
 };
 
 struct Config {
@@ -55,7 +63,7 @@ struct Config {
   agents::CommonRules cards;
   engine::EngineOptions engine;
   notify::NotifierOptions webhooks;
-  store::SqliteOptions store{.path = "baton.db"};
+  StoreOptions store;
 
   // Whether the server listens on a loopback address only.
   bool on_loopback() const;

@@ -1,4 +1,5 @@
-// What `baton db` does to a database, also one that a server uses.
+// What `baton db` does to a SQLite database, also one that a server uses. Refuses a PostgreSQL database by
+// naming the tool that does the same there.
 //
 // Threads: one. Each blocks until it is done. Errors are for whoever runs the command.
 #pragma once

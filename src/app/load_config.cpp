@@ -11,6 +11,7 @@
 
 #include "agents/delegate_urls.h"
 #include "app/config_tokens.h"
+#include "app/database_url.h"
 #include "app/settings.h"
 #include "base/text.h"
 #include "http/outbound/http_client.h"
@@ -21,6 +22,7 @@ namespace baton::app {
 namespace {
 
 constexpr std::string_view kTokens = "tokens";
+constexpr std::size_t kDatabaseFileMax = 64 << 10;
 // Baton's variables that are not settings.
 const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT"};
 
@@ -36,6 +38,8 @@ std::string pointer_of(std::string_view path) {
   return pointer;
 }
 
+enum class Source { none, file, environment, flags };  // the strongest is the last
+
 // Goes once through all sources, from the weakest to the strongest.
 class Loader {
  public:
@@ -45,6 +49,7 @@ class Loader {
     if (!sources_.file_name.empty()) take_file();
     take_environment();
     take_flags();
+    take_database_file();
     check_whole();
     return std::move(loaded_);
   }
@@ -78,8 +83,18 @@ class Loader {
     file_ = {};
   }
 
-  void note_given(const Setting& setting) {
+  void note_given(const Setting& setting, Source source) {
     if (setting.path.starts_with("retention.")) config().engine.retention.is_set = true;
+    if (setting.path == "db") database_from_ = source;
+    if (setting.path == "db_file") database_file_from_ = source;
+  }
+
+  // The folder that the names of secret files in the configuration file start from; empty: the current one.
+  std::string folder_of_file() const {
+    const std::size_t slash = sources_.file_name.rfind('/');
+    // "/baton.json" has an empty folder name before its slash.
+    if (slash == 0) return "/";
+    return slash == std::string::npos ? "" : sources_.file_name.substr(0, slash);
   }
 
   // `prefix`: "" or the section's name with a dot.
@@ -90,16 +105,13 @@ class Loader {
       const bool dotted = member.key().find('.') != std::string_view::npos;
       if (section.repeats(member.key())) wrong_in_file(pointer_of(path), "is there more than once");
       if (path == kTokens) {
-        const std::size_t slash = sources_.file_name.rfind('/');
-        const std::string folder = slash == std::string::npos ? "" : sources_.file_name.substr(0, slash);
-        // "/baton.json" has an empty folder name before its slash.
-        take_tokens(member, {sources_.environment, slash == 0 ? "/" : folder},
+        take_tokens(member, {sources_.environment, folder_of_file()},
                     [&](std::string_view pointer, std::string_view what) {
                       wrong_in_file("/tokens" + std::string(pointer), what);
                     });
         note_inline_secrets(member);
       } else if (const Setting* setting = dotted ? nullptr : find_setting(path)) {
-        note_given(*setting);
+        note_given(*setting, Source::file);
         if (const auto problem = set_from_json(config(), *setting, member))
           wrong_in_file(pointer_of(path), *problem);
       } else if (prefix.empty() && is_section(path)) {
@@ -162,7 +174,7 @@ class Loader {
       known.push_back(variable_of(setting.path));
       const auto found = sources_.environment.find(known.back());
       if (found == sources_.environment.end()) continue;
-      note_given(setting);
+      note_given(setting, Source::environment);
       if (const auto problem = set_from_text(config(), setting, found->second)) wrong(known.back(), *problem);
     }
     known.push_back(variable_of(kTokens));
@@ -195,9 +207,40 @@ class Loader {
     for (const auto& [path, text] : sources_.flags) {
       const Setting* setting = find_setting(path);
       if (!setting) continue;
-      note_given(*setting);
+      note_given(*setting, Source::flags);
       if (const auto problem = set_from_text(config(), *setting, text)) wrong(flag_of(*setting), *problem);
     }
+  }
+
+  // `db_file` and `db` are two ways to say the same: the stronger source counts.
+  void take_database_file() {
+    StoreOptions& store = config().store;
+    if (database_file_from_ < database_from_) store.database_file.clear();
+    if (store.database_file.empty()) return;
+    if (database_file_from_ == database_from_) return wrong("db_file", "is given beside db: leave one out");
+    if (database_file_from_ == Source::file && !store.database_file.starts_with('/')) {
+      const std::string folder = folder_of_file();
+      if (!folder.empty()) store.database_file = folder + "/" + store.database_file;
+    }
+    auto text = read_file(store.database_file, kDatabaseFileMax);
+    if (!text) return wrong("db_file", text.error().for_caller);
+    store.database = text->substr(0, text->find_last_not_of(" \r\n") + 1);
+    if (store.database.empty()) wrong("db_file", store.database_file + " is empty");
+  }
+
+  void check_database() {
+    const StoreOptions& store = config().store;
+    const bool by_file = !store.database_file.empty();
+    const std::string problem = database_problem(store.database);
+    if (!problem.empty()) wrong(by_file ? "db_file" : "db", problem);
+    if (!by_file && database_from_ == Source::flags && holds_password(store.database)) {
+      wrong(
+          "--db",
+          "holds a password, which every user of this machine could see in the list of processes. Write the "
+          "URL into a file that --db-file names or into BATON_DB, or the password into PGPASSFILE");
+    }
+    // libpq reads it, and no agent has to.
+    if (is_postgres(store.database)) config().cards.secret_variables.emplace_back("PGPASSWORD");
   }
 
   // Checks that involve more than one setting.
@@ -225,6 +268,7 @@ class Loader {
       if (!problem.empty()) wrong("outbound.delegate_urls", url + ": " + problem);
     }
     check_hosts();
+    check_database();
     check_traces();
     check_secrets();
     if (!c.anonymous_allowed() && c.tokens.empty()) {
@@ -251,6 +295,10 @@ class Loader {
     std::set<std::string> files;
     for (const ConfiguredToken& token : config().tokens) files.insert(token.file);
     files.insert(config().traces.headers_file);
+    if (const StoreOptions& store = config().store; holds_password(store.database)) {
+      files.insert(store.database_file);
+      if (database_from_ == Source::file) files.insert(sources_.file_name);
+    }
     for (const std::string& file : files) {
       if (!is_exposed(file)) continue;
       wrong(file,
@@ -286,6 +334,7 @@ class Loader {
 
   const Sources& sources_;
   json::Value file_;  // while it is read
+  Source database_from_ = Source::none, database_file_from_ = Source::none;
   LoadedConfig loaded_;
 };
 

@@ -25,7 +25,7 @@ struct LoadedConfig {
   std::vector<std::string> warnings;  // variables that look like misspelt settings
 };
 
-// Reads no files but those that tokens name.
+// Reads no files but those that tokens and `db_file` name.
 LoadedConfig load_config(const Sources& sources);
 
 // The text of a file of at most `size_max` bytes. Fails with not_found or too_large.

@@ -13,7 +13,7 @@ namespace baton::app {
 // `baton_build_info` too.
 void add_process_metrics(base::MetricsText& out);
 
-// `path`: of the database; its log counts as well.
+// `path`: of a SQLite database; its log counts as well.
 void add_database_size(base::MetricsText& out, const std::string& path);
 
 }  // namespace baton::app

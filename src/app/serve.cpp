@@ -16,6 +16,7 @@
 
 #include "agents/catalogue.h"
 #include "app/config.h"
+#include "app/database_url.h"
 #include "app/executors.h"
 #include "app/service.h"
 #include "app/signals.h"
@@ -26,13 +27,14 @@
 #include "http/http_server.h"
 #include "http/outbound/breakers.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace baton::app {
 namespace {
 
-bool is_in_memory(const Config& config) {
-  return config.store.path == ":memory:";
+bool is_in_memory(const StoreOptions& options) {
+  return options.database == ":memory:";
 }
 
 int cannot_start(const base::Error& error) {
@@ -57,23 +59,41 @@ OpenStore faces_of(std::unique_ptr<Store> store) {
   return {std::move(store), deliveries, retention, operators};
 }
 
-base::Result<OpenStore> open_store(const Config& config, const base::Clock& clock) {
-  store::SqliteOptions options = config.store;
-  if (is_in_memory(config)) {
-    spdlog::warn("the database is in memory: what it holds ends with this program");
-    return faces_of(std::make_unique<store::MemoryStore>(
-        clock, store::MemoryOptions{.send_retention = options.send_retention}));
-  }
-  options.on_upgrade = [&](int from, int to) {
-    spdlog::info("upgrading {} from schema {} to {}: a large database takes a while", config.store.path, from,
-                 to);
-  };
-  auto store = store::SqliteStore::open(options, clock);
+template <class Store>
+base::Result<OpenStore> named(base::Result<std::unique_ptr<Store>> store) {
   if (!store) return base::fail(std::move(store.error()));
   const std::string name = (*store)->server_name();
   OpenStore faces = faces_of(std::move(*store));
   faces.server_name = name;
   return faces;
+}
+
+base::Result<OpenStore> open_store(const StoreOptions& options, const base::Clock& clock) {
+  const auto on_upgrade = [&](int from, int to) {
+    spdlog::info("upgrading {} from schema {} to {}: a large database takes a while",
+                 shown_database(options.database), from, to);
+  };
+  if (is_in_memory(options)) {
+    spdlog::warn("the database is in memory: what it holds ends with this program");
+    return faces_of(std::make_unique<store::MemoryStore>(
+        clock, store::MemoryOptions{.send_retention = options.send_retention}));
+  }
+  if (is_postgres(options.database)) {
+    return named(store::PostgresStore::open({.url = options.database,
+                                             .send_retention = options.send_retention,
+                                             .allows = options.postgres_allows,
+                                             .on_upgrade = on_upgrade},
+                                            clock));
+  }
+  return named(store::SqliteStore::open(
+      {.path = options.database, .on_upgrade = on_upgrade, .send_retention = options.send_retention}, clock));
+}
+
+// As the log says where the tasks are.
+std::string place_of(const StoreOptions& options) {
+  std::error_code ignored;
+  if (is_in_memory(options) || is_postgres(options.database)) return shown_database(options.database);
+  return std::filesystem::absolute(options.database, ignored).string();
 }
 
 void log_agents(const agents::Catalogue& catalogue) {
@@ -110,10 +130,7 @@ std::string callers_of(const Config& config) {
 }
 
 void log_start(const Config& config, const agents::Catalogue& catalogue) {
-  std::error_code ignored;
-  const std::string& path = config.store.path;
-  const std::string file = std::filesystem::absolute(path, ignored).string();
-  spdlog::info("baton {}, database {}", kVersion, is_in_memory(config) ? path : file);
+  spdlog::info("baton {}, database {}", kVersion, place_of(config.store));
   log_agents(catalogue);
   spdlog::info("callers: {}", callers_of(config));
 }
@@ -201,7 +218,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   const base::SystemClock clock;
   // Steady, so that setting the clock does not disturb retries, retention or the order of a log.
   const base::SteadyClock steady(clock);
-  const auto store = open_store(config, steady);
+  const auto store = open_store(config.store, steady);
   if (!store) return cannot_start(store.error());
   agents::ProcessHost processes(true);
   if (config.cards.verbose_errors)

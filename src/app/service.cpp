@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/database_url.h"
 #include "app/process_metrics.h"
 #include "app/version.h"
 #include "server/access.h"
@@ -351,7 +352,7 @@ void Service::more_metrics(base::MetricsText& out) const {
   out.histogram({}, notifier_.attempt_time().snapshot());
   dependencies_.breakers.add_to(out);
   if (dependencies_.exporter != nullptr) dependencies_.exporter->add_to(out);
-  add_database_size(out, config_.store.path);
+  if (!is_postgres(config_.store.database)) add_database_size(out, config_.store.database);
   add_process_metrics(out);
 }
 

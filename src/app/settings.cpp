@@ -53,8 +53,12 @@ constexpr std::array<std::string_view, 2> kLogFormats{"json", "text"};
 constexpr Setting kSettings[] = {
     {"host", &to<&Config::host>, "Address to listen on", 1, 255},
     {"port", &to<&Config::port>, "Port to listen on; 0 picks a free one", 0, 65'535},
-    {"db", &to<&Config::store, &store::SqliteOptions::path>,
-     "SQLite file with tasks, events and deliveries; :memory: keeps nothing", 1, 4096},
+    {"db", &to<&Config::store, &StoreOptions::database>,
+     "SQLite file with tasks, events and deliveries, or postgresql://user@host/database; :memory: keeps "
+     "nothing",
+     1, 4096},
+    {"db_file", &to<&Config::store, &StoreOptions::database_file>,
+     "File with what db would say, such as a URL with a password", 0, 4096},
     {"agents", &to<&Config::agents_folder>, "Folder with one folder for each agent", 1, 4096},
     {"strict", &to<&Config::cards, &CommonRules::strict>,
      "Whether a wrong agent card stops the server; otherwise that agent is left out"},
@@ -164,7 +168,7 @@ constexpr Setting kSettings[] = {
      "How deep agents may delegate to agents", 0, 100},
     {"engine.delegate_children_max", engine<&EngineOptions::delegation_children_max>,
      "Tasks below a task, if its budget does not say", 0, 10'000'000},
-    {"engine.send_retention_s", &to<&Config::store, &store::SqliteOptions::send_retention>,
+    {"engine.send_retention_s", &to<&Config::store, &StoreOptions::send_retention>,
      "Seconds in which the same message sent again is the same task and not a second one", 0.1, 365 * kDay},
 
     {"retention.completed_s", retention<&RetentionOptions::completed>,
@@ -177,6 +181,12 @@ constexpr Setting kSettings[] = {
      "Seconds a task is kept after it was rejected; 0 is for ever", 0, kCentury},
     {"retention.waiting_s", retention<&RetentionOptions::waiting>,
      "Seconds a task may wait for people before it is canceled; 0 is for ever", 0, kCentury},
+
+    {"postgres.allow", &to<&Config::store, &StoreOptions::postgres_allows>,
+     "Settings of the PostgreSQL server that may lose what was stored, such as fsync=off, and are allowed "
+     "all "
+     "the same",
+     0, 100},
 
     {"outbound.origins", &to<&Config::outbound_origins>,
      "Origins like https://host:port of agents elsewhere that may be at private and loopback addresses", 0,

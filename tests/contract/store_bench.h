@@ -269,7 +269,15 @@ class FaultyBench : public MemoryBench {
   store::FaultyStore faulty;
 };
 
+// The program for PostgreSQL has the same tests, see postgres_bench.h.
+#ifdef BATON_CONTRACT_ON_POSTGRES
+}  // namespace baton::test
+#include "contract/postgres_bench.h"
+namespace baton::test {
+#define EACH_STORE baton::test::PostgresBench
+#else
 #define EACH_STORE baton::test::SqliteBench, baton::test::MemoryBench, baton::test::FaultyBench
+#endif
 
 // Whether the log's numbers are 1, 2, 3, ...
 inline bool consecutive(const std::vector<task::Event>& events) {

@@ -15,6 +15,7 @@ import time
 import unittest
 
 import client
+import databases
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("BATON_PROGRAM", str(ROOT / "build/release/baton"))
@@ -48,6 +49,7 @@ class Server(client.Client):
         super().__init__()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="baton-e2e-"))
         self.agents_folder = self.folder / "agents"
+        self.database = databases.of_folder(self.folder)
         self.options = list(options)
         self.process = None
         self.lines = []
@@ -82,8 +84,8 @@ class Server(client.Client):
         config = self.folder / "baton.json"
         config.touch(mode=0o600)  # there may be tokens in it
         config.write_text(json.dumps(self.config), encoding="utf-8")
-        return [PROGRAM, "serve", "--config", str(config), "--port", str(self.port or 0), "--db",
-                str(self.folder / "baton.db"), "--agents", str(self.agents_folder), *self.options]
+        return [PROGRAM, "serve", "--config", str(config), "--port", str(self.port or 0),
+                *self.database.words(), "--agents", str(self.agents_folder), *self.options]
 
     def start(self):
         """Starts the program, or starts it again on the same port and database."""
@@ -143,6 +145,7 @@ class Server(client.Client):
             code = self.stop()
         if code != 0:
             print(f"\nthe program ended with {code}; the end of its log:\n{self.log_text()[-3000:]}")
+        self.database.drop()
         shutil.rmtree(self.folder, ignore_errors=True)
         if code != 0:
             raise AssertionError(f"the program ended with {code}")

@@ -32,7 +32,7 @@ class Startup(StartCase):
             first = self.line_with(server, ", database ")
             version = subprocess.run([harness.PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.strip()
             self.assertIn(f"baton {version}", first["message"])
-            self.assertIn(str(server.folder / "baton.db"), first["message"])
+            self.assertIn(server.database.shown, first["message"])
             self.assertEqual(self.line_with(server, "agents: ")["message"], "agents: approval, echo (default)")
             callers = self.line_with(server, "callers: ")["message"]
             self.assertEqual(callers, "callers: anybody, without a token; ann with a token; bob with a token for echo")

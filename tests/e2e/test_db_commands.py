@@ -9,6 +9,7 @@ import threading
 
 import a2a_case
 import client
+import databases
 import harness
 import plan_case
 
@@ -39,6 +40,7 @@ def logs_of(path):
         return found
 
 
+@databases.needs_sqlite("copies and checks the file")
 class Backup(a2a_case.A2aCase):
     CALLERS = 64
 
@@ -121,6 +123,7 @@ class Backup(a2a_case.A2aCase):
         self.assertIn("free_pages", db("stats", "--db", self.server.folder / "baton.db")[1])
 
 
+@databases.needs_sqlite("exports read the file, imports write one")
 class Move(a2a_case.A2aCase):
     def test_tasks_move_to_another_database_with_equal_logs(self):
         server = self.server
@@ -169,6 +172,7 @@ class Move(a2a_case.A2aCase):
                 self.assertIn(said, err)
 
 
+@databases.needs_sqlite("exports read the file, imports write one")
 class MoveTrees(plan_case.PlanCase):
     HANDS = ["hand"]
     PLANS = {"two": {"sequence": [plan_case.hand("say a"), plan_case.hand("say b")]}}

@@ -6,6 +6,7 @@ import signal
 import socket
 
 import client
+import databases
 import harness
 
 SEND = {"id": "x", "message": client.text_message("x")}
@@ -252,6 +253,7 @@ class Reload(harness.unittest.TestCase):
 
 
 class Disk(harness.unittest.TestCase):
+    @databases.needs_sqlite("the program's own file may not grow")
     def test_not_ready_while_the_disk_refuses_writes(self):
         server = harness.Server(["joke"]).start()
         self.addCleanup(server.discard)

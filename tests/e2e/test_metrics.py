@@ -6,6 +6,7 @@ import signal
 import subprocess
 
 import client
+import databases
 import harness
 import webhooks
 
@@ -103,6 +104,7 @@ class Metrics(harness.ServerCase):
                 self.assertLessEqual(set(labels), {"agent", "protocol", "state", "code", "le", "outcome", "origin",
                                                    "version", "file"}, name)
 
+    @databases.needs_sqlite("baton_database_bytes is the size of the file")
     def test_every_part_is_measured(self):
         for name in ("baton_turn_queue_duration_seconds_count", "baton_flush_duration_seconds_count",
                      "baton_webhook_attempt_duration_seconds_count", "baton_database_bytes", "baton_build_info",
@@ -122,6 +124,7 @@ class Metrics(harness.ServerCase):
         for group in GROUPED.findall(expression):
             self.assertLessEqual({word.strip() for word in group.split(",")}, known, expression)
 
+    @databases.needs_sqlite("baton_database_bytes is the size of the file")
     def test_the_dashboard_uses_only_what_is_there(self):
         dashboard = json.loads((MONITORING / "dashboard.json").read_text(encoding="utf-8"))
         expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]

@@ -1,6 +1,4 @@
 """What operators do: each action changes what it says, and leaves a row of the audit and an event in the log."""
-import contextlib
-import sqlite3
 import urllib.parse
 
 import client
@@ -286,10 +284,8 @@ class BulkOverKill(operate_case.OperateCase):
         begun = self.ask("POST", "/bulk", body)
         self.assertEqual(begun.status, 202, begun.raw)
         self.server.kill()
-        path = f"file:{self.server.folder / 'baton.db'}?mode=ro"
-        with contextlib.closing(sqlite3.connect(path, uri=True)) as database:
-            left = database.execute("SELECT count(*) FROM bulk_items WHERE job_key = ? AND outcome = ''",
-                                    (int(begun.body["job"]),)).fetchone()[0]
+        ((left,),) = self.server.database.query(
+            f"SELECT count(*) FROM bulk_items WHERE job_key = {int(begun.body['job'])} AND outcome = ''")
         self.server.start()
         return begun.body["job"], left
 

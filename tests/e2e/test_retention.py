@@ -1,10 +1,9 @@
 """How long tasks are kept: by state, by agent, by what they wait for; and how much of one caller's."""
-import contextlib
 import json
-import sqlite3
 
 import a2a_case
 import client
+import databases
 import harness
 import plan_case
 
@@ -16,16 +15,10 @@ def is_gone(server, task):
     return answer.body.get("error", {}).get("code") == -32001
 
 
-def rows(server, sql, *values):
-    path = server.folder / "baton.db"
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
-        return database.execute(sql, values).fetchall()
-
-
 def make_older(server, days):
     """Has the stopped server's database look as if everything in it had happened so many days before."""
-    with contextlib.closing(sqlite3.connect(server.folder / "baton.db")) as database, database:
-        database.execute("UPDATE tasks SET status_ms = status_ms - ?1, created_ms = created_ms - ?1", (days * DAY_MS,))
+    by = days * DAY_MS
+    server.database.change(f"UPDATE tasks SET status_ms = status_ms - {by}, created_ms = created_ms - {by}")
 
 
 class Ages(a2a_case.A2aCase):
@@ -33,14 +26,12 @@ class Ages(a2a_case.A2aCase):
 
     def test_a_task_goes_with_all_its_rows_once_its_time_is_over(self):
         task = self.server.send("end with a secret")["id"]
-        key = rows(self.server, "SELECT task_key FROM tasks WHERE public_id = ?", task)
+        rows = self.server.database.query
+        ((key,),) = rows(f"SELECT task_key FROM tasks WHERE public_id = '{task}'")
         harness.wait_for(lambda: is_gone(self.server, task), what="the task to go")
         for table in ("turn_requests", "task_metadata", "artifacts", "push_configs", "tasks"):
-            for found in key:
-                self.assertEqual(rows(self.server, f"SELECT count(*) FROM {table} WHERE task_key = ?", *found), [(0,)])
-        for found in key:
-            self.assertEqual(
-                rows(self.server, "SELECT count(*) FROM events WHERE event_key >> 28 = ?", *found), [(0,)])
+            self.assertEqual(rows(f"SELECT count(*) FROM {table} WHERE task_key = {key}"), [(0,)])
+        self.assertEqual(rows(f"SELECT count(*) FROM events WHERE event_key >> 28 = {key}"), [(0,)])
 
     def test_a_task_that_ended_otherwise_stays(self):
         failed = self.server.send("fail it is wrong")["id"]
@@ -73,14 +64,16 @@ class Ages(a2a_case.A2aCase):
 class Space(a2a_case.A2aCase):
     CONFIG = {"retention": {"completed_s": 0.3}}
 
+    @databases.needs_sqlite("PostgreSQL's files are its own to shrink")
     def test_the_file_shrinks_as_tasks_go(self):
         for _ in range(20):
             self.server.send("end " + "x" * 300_000)
-        harness.wait_for(lambda: rows(self.server, "SELECT count(*) FROM tasks") == [(0,)], what="all to go")
-        harness.wait_for(lambda: rows(self.server, "SELECT count(*) FROM removed_logs") == [(0,)] and
-                         rows(self.server, "PRAGMA freelist_count")[0][0] <= 256, what="the pages to be given back")
+        rows = self.server.database.query
+        harness.wait_for(lambda: rows("SELECT count(*) FROM tasks") == [(0,)], what="all to go")
+        harness.wait_for(lambda: rows("SELECT count(*) FROM removed_logs") == [(0,)] and
+                         rows("PRAGMA freelist_count")[0][0] <= 256, what="the pages to be given back")
         self.server.stop()
-        self.assertLess((self.server.folder / "baton.db").stat().st_size, 2_000_000)
+        self.assertLess(self.server.database.path.stat().st_size, 2_000_000)
         self.server.start()
 
 
@@ -105,8 +98,7 @@ class Before(a2a_case.A2aCase):
         asks = server.send("ask")["id"]
         server.stop()
         make_older(server, 100)
-        with contextlib.closing(sqlite3.connect(server.folder / "baton.db")) as database, database:
-            database.execute("UPDATE retention SET kept_before = 1")
+        server.database.change("UPDATE retention SET kept_before = 1")
         server.start()
         said = "then 1 tasks would go now, and 1 that wait for people be canceled"
         harness.wait_for(lambda: said in server.log_text(), what="the log")
@@ -141,7 +133,7 @@ class Caps(a2a_case.A2aCase):
                 "id": client.new_id(), "message": client.text_message("end")}).body
         harness.wait_for(takes_again, what="room")
 
-        harness.wait_for(lambda: rows(self.server, "SELECT count(*) FROM tasks") == [(0,)], what="all to go")
+        harness.wait_for(lambda: self.server.database.query("SELECT count(*) FROM tasks") == [(0,)], what="all to go")
         self.server.send("end " + "x" * 70_000)
         refused = self.server.rpc("tasks/send", {"id": client.new_id(), "message": client.text_message("end")})
         self.assertIn("keeps no more than 65536 bytes of one caller", refused.raw.decode())
@@ -153,7 +145,7 @@ class Trees(plan_case.PlanCase):
              "holds": {"sequence": [plan_case.hand("say c"), plan_case.hand("hold h-1 d")]}}
 
     def of_tree(self):
-        return rows(self.server, "SELECT agent, state FROM tasks ORDER BY task_key")
+        return self.server.database.query("SELECT agent, state FROM tasks ORDER BY task_key")
 
     def test_a_tree_goes_as_a_whole_and_not_before_its_root_has_ended(self):
         held = self.begin("holds")

@@ -1,8 +1,6 @@
 """Tasks that begin at a time: of a send that names it, and of a card's schedule."""
-import contextlib
 import datetime
 import json
-import sqlite3
 import time
 
 import a2a_case
@@ -109,9 +107,8 @@ class CardSchedule(a2a_case.A2aCase):
         self.assertEqual(self.server.metric("baton_schedules"), 2)
         self.assertEqual(self.server.stop(), 0)
         # As if the program had been away: the hidden tasks of both schedules were made five minutes ago.
-        with contextlib.closing(sqlite3.connect(self.server.folder / "baton.db")) as store, store:
-            moved = store.execute("UPDATE tasks SET status_ms = status_ms - 300000 WHERE hidden = 1").rowcount
-            self.assertEqual(moved, 2)
+        moved = self.server.database.change("UPDATE tasks SET status_ms = status_ms - 300000 WHERE hidden = 1")
+        self.assertEqual(moved, 2)
         self.server.start()
         harness.wait_for(lambda: len(self.due_times()) >= 5, what="the tasks that were due")
         for _ in range(2):

@@ -19,6 +19,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 
 import client
+import databases
 import harness
 import preload_library
 
@@ -27,6 +28,7 @@ SENDERS = 8
 TEXT = "x" * 20_000
 
 
+@databases.needs_sqlite("cuts the power of the disk that the file is on")
 class PowerCut(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="baton-power-"))

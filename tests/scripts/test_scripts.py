@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -229,6 +230,79 @@ class Hardening(Case):
         self.assertEqual(done.returncode, 1, done.stdout)
         total = len(re.findall("not so:", done.stdout))
         self.assertTrue(done.stdout.endswith(f"0 passed, {total} failed\n"), done.stdout)
+
+
+class Packages(Case):
+    """need_stopped of scripts/lib.sh, with an apt-get and a sudo that are made up."""
+
+    def setUp(self):
+        super().setUp()
+        self.policy, self.clusters = self.folder / "policy-rc.d", self.folder / "createcluster.conf"
+        self.clusters.write_text("#create_main_cluster = true\n", encoding="ascii")
+        self.tools = self.folder / "bin"
+        self.tools.mkdir()
+        self.seen = self.folder / "seen"
+        self.tool("sudo", 'exec "$@"')
+        self.tool("dpkg-query", "true")
+        self.tool("apt-get", f"if [ \"$1\" = install ]; then sh {self.policy} start; echo \"$? $(tail -n 1 {self.clusters}) $*\""
+                             f' >>{self.seen}; fi')
+
+    def tool(self, name, text):
+        (self.tools / name).write_text(f"#!/bin/sh\n{text}\n", encoding="ascii")
+        (self.tools / name).chmod(0o755)
+
+    def install(self):
+        variables = {"PATH": f"{self.tools}:{os.environ['PATH']}", "policy_rc": str(self.policy),
+                     "createcluster_conf": str(self.clusters)}
+        done = self.run_script("bash", "-c", "set -euo pipefail; . scripts/lib.sh; need_stopped postgres",
+                               env={**os.environ, **variables})
+        self.assertEqual(self.clusters.read_text(encoding="ascii"), "#create_main_cluster = true\n")
+        return done.returncode
+
+    def test_no_service_starts_and_no_cluster_is_made_while_packages_are_installed(self):
+        self.assertEqual(self.install(), 0)
+        first, second = self.seen.read_text(encoding="ascii").splitlines()
+        self.assertTrue(first.startswith("101 #") and first.endswith(" postgresql-common"), first)
+        self.assertTrue(second.startswith("101 create_main_cluster = false ") and " postgresql-15" in second, second)
+        self.assertFalse(self.policy.exists())
+
+    def test_a_policy_that_was_there_is_there_again_also_after_a_failure(self):
+        self.policy.write_text("exit 104\n", encoding="ascii")
+        self.tool("apt-get", '[ "$1" != install ]')
+        self.assertNotEqual(self.install(), 0)
+        self.assertEqual(self.policy.read_text(encoding="ascii"), "exit 104\n")
+
+
+class Cluster(Case):
+    """scripts/with_postgres: what it leaves behind."""
+
+    def begin(self, *command):
+        return subprocess.Popen([ROOT / "scripts/with_postgres", "--fast", *command], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                                env={**os.environ, "TMPDIR": str(self.folder)})
+
+    def assert_nothing_left(self):
+        self.assertEqual(list(self.folder.iterdir()), [])
+        left = subprocess.run(["pgrep", "-f", str(self.folder)], capture_output=True, text=True, check=False).stdout
+        self.assertEqual(left, "")
+
+    def test_the_command_may_make_databases_and_its_status_is_passed_on(self):
+        self.folder.chmod(0o755)  # for the cluster's own user
+        process = self.begin("sh", "-c", 'psql "$BATON_TEST_POSTGRES" -c "CREATE DATABASE other"; exit 7')
+        said, _ = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, said), (7, "CREATE DATABASE\n"))
+        self.assert_nothing_left()
+
+    def test_a_signal_ends_the_command_and_the_cluster(self):
+        self.folder.chmod(0o755)
+        for number, status in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            with self.subTest(signal=number):
+                process = self.begin("sh", "-c", "echo ready; exec sleep 100")
+                self.assertEqual(process.stdout.readline(), "ready\n")
+                process.send_signal(number)
+                process.communicate(timeout=60)
+                self.assertEqual(process.returncode, status)
+                self.assert_nothing_left()
 
 
 class PlantedFaults(Case):

@@ -1,76 +1,65 @@
-// Connection: one SQLite connection with its prepared statements. Query: one running statement.
+// Connection: one SQLite connection with its prepared statements.
 //
 // Threads: one at a time; SQLite's own mutex for a connection is switched off.
-// Errors: everything here throws SQLite::Exception.
+// Errors: what is sql::Connection's throws sql::Failure; opening, and what is done to `database()`, throws
+// SQLite::Exception.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
-#include <SQLiteCpp/Statement.h>
 
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 
-#include "base/id.h"
+#include "store/sql/connection.h"
+
+struct sqlite3_stmt;
 
 namespace baton::store::sqlite {
 
-// Bound as a blob rather than text.
-struct Blob {
-  std::string bytes;
-};
+using sql::Blob;
+using sql::Query;
+using sql::Snapshot;
 
-// Resets the statement when it goes out of scope.
-class Query {
+// A prepared statement. By SQLite's own functions: on the way of every row, SQLiteCpp's wrappers cost as much
+// as the calls.
+class Statement final : public sql::Cursor {
  public:
-  explicit Query(SQLite::Statement& statement) : statement_(statement) {}
-  ~Query() { statement_.tryReset(); }
-  Query(const Query&) = delete;
-  Query& operator=(const Query&) = delete;
+  Statement(SQLite::Database& database, const char* sql);
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
 
-  bool step() { return statement_.executeStep(); }
+  // `keeps`: the texts live until the statement is over; else they are copied.
+  void bind(std::span<const sql::Parameter> parameters, bool keeps);
 
-  std::int64_t integer(int column) const { return statement_.getColumn(column).getInt64(); }
-  int small(int column) const { return statement_.getColumn(column).getInt(); }
-  bool truth(int column) const { return integer(column) != 0; }
-  std::string text(int column) const { return statement_.getColumn(column).getString(); }
-  bool is_null(int column) const { return statement_.isColumnNull(column); }
+  bool step() override;
+  std::int64_t integer(int column) const override;
+  std::string text(int column) const override;
+  bool is_null(int column) const override;
+  void end() noexcept override;
 
  private:
-  SQLite::Statement& statement_;
+  [[noreturn]] void fail() const;
+
+  SQLite::Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
 };
 
-class Connection {
+class Connection final : public sql::Connection {
  public:
   enum class Mode { read, write };
   Connection(const std::string& path, Mode mode);
 
-  // A statement ready to step. `sql` must live as long as the program: statements are cached by its address.
-  // Do not start the same statement again while a Query of it lives.
-  template <class... Arguments>
-  Query query(const char* sql, const Arguments&... arguments) {
-    SQLite::Statement& statement = prepared(sql);
-    int place = 0;
-    (bind_copy(statement, ++place, arguments), ...);
-    return Query(statement);
-  }
+  void begin() override { run("BEGIN IMMEDIATE"); }
+  void commit() override { run("COMMIT"); }
+  void begin_reading() override { run("BEGIN"); }
+  void rollback() noexcept override;
 
-  // Runs a statement that returns no rows; texts are not copied. Returns the number of rows changed.
-  template <class... Arguments>
-  int run(const char* sql, const Arguments&... arguments) {
-    SQLite::Statement& statement = prepared(sql);
-    const Query reset_afterwards(statement);
-    int place = 0;
-    (bind_view(statement, ++place, arguments), ...);
-    return statement.exec();
-  }
-
-  std::int64_t last_key() const { return database_.getLastInsertRowid(); }
-
-  void begin() { run("BEGIN IMMEDIATE"); }
-  void commit() { run("COMMIT"); }
-  // Never throws: SQLite may have rolled back already, and no error could be handled better.
-  void rollback() noexcept;
+  // Overwrites also pages that become free, which costs a write for each. Otherwise only what is written
+  // anyway is overwritten.
+  void overwrite_deleted(bool on) override;
+  bool give_back_pages(std::int64_t spare_pages) override;
 
   // The path of the write-ahead log, with links followed, as SQLite does.
   std::string log_path() const;
@@ -78,50 +67,13 @@ class Connection {
   SQLite::Database& database() { return database_; }
 
  private:
-  SQLite::Statement& prepared(const char* sql);
-
-  static void bind_number(SQLite::Statement& statement, int place, std::int64_t value) {
-    statement.bind(place, value);
-  }
-  template <class Value>
-  static void bind_copy(SQLite::Statement& statement, int place, const Value& value) {
-    if constexpr (std::is_integral_v<Value>) {
-      bind_number(statement, place, static_cast<std::int64_t>(value));
-    } else if constexpr (std::is_same_v<Value, std::nullptr_t>) {
-      statement.bind(place);
-    } else if constexpr (std::is_same_v<Value, std::string>) {
-      statement.bind(place, value);
-    } else {
-      bind_copy(statement, place, value.value);  // an Id or a Number
-    }
-  }
-  template <class Value>
-  static void bind_view(SQLite::Statement& statement, int place, const Value& value) {
-    if constexpr (std::is_same_v<Value, std::string>) {
-      statement.bindNoCopy(place, value);
-    } else if constexpr (std::is_same_v<Value, Blob>) {
-      statement.bindNoCopy(place, value.bytes.data(), static_cast<int>(value.bytes.size()));
-    } else if constexpr (requires { std::string(value.value); }) {
-      statement.bindNoCopy(place, value.value);
-    } else {
-      bind_copy(statement, place, value);
-    }
-  }
+  sql::Cursor& start(const char* sql, Parameters parameters, bool perhaps_some) override;
+  void execute(const char* sql, Parameters parameters) override { execute_counted(sql, parameters); }
+  std::int64_t execute_counted(const char* sql, Parameters parameters) override;
+  Statement& prepared(const char* sql);
 
   SQLite::Database database_;
-  std::unordered_map<const char*, SQLite::Statement> statements_;
-};
-
-// A read snapshot for several queries. Ends when it goes out of scope.
-class Snapshot {
- public:
-  explicit Snapshot(Connection& connection) : connection_(connection) { connection.run("BEGIN"); }
-  ~Snapshot() { connection_.rollback(); }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-
- private:
-  Connection& connection_;
+  std::unordered_map<const char*, Statement> statements_;
 };
 
 }  // namespace baton::store::sqlite

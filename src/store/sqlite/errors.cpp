@@ -5,9 +5,11 @@
 #include <string>
 
 namespace baton::store::sqlite {
+namespace {
 
-bool is_outage(const SQLite::Exception& exception) {
-  switch (exception.getErrorCode() & 0xff) {
+// The change is not at fault, and a later retry may succeed.
+bool is_outage(int code) {
+  switch (code) {
     case SQLITE_FULL:
     case SQLITE_IOERR:
     case SQLITE_BUSY:
@@ -22,29 +24,23 @@ bool is_outage(const SQLite::Exception& exception) {
   }
 }
 
-base::Error error_of(const SQLite::Exception& exception, std::string_view doing) {
-  std::string for_log = std::string(doing) + ": " + exception.what() + " (SQLite " +
-                        std::to_string(exception.getExtendedErrorCode()) + ")";
-  if (is_outage(exception)) {
-    return {base::ErrorCode::unavailable, "the store is not available at the moment", std::move(for_log)};
-  }
-  if ((exception.getErrorCode() & 0xff) == SQLITE_TOOBIG) {
-    return {base::ErrorCode::too_large, "too large to be stored", std::move(for_log)};
-  }
-  return {base::ErrorCode::internal, "internal error", std::move(for_log)};
+}  // namespace
+
+sql::Failure failure_of(const SQLite::Exception& exception) {
+  const int code = exception.getErrorCode() & 0xff;
+  const std::string what =
+      std::string(exception.what()) + " (SQLite " + std::to_string(exception.getExtendedErrorCode()) + ")";
+  if (is_outage(code)) return {base::ErrorCode::unavailable, what};
+  return {code == SQLITE_TOOBIG ? base::ErrorCode::too_large : base::ErrorCode::internal, what};
 }
 
 base::Error error_at_open(const SQLite::Exception& exception) {
-  base::Error error = error_of(exception, "opening");
+  base::Error error = sql::error_of(failure_of(exception), "opening");
   if ((exception.getErrorCode() & 0xff) == SQLITE_NOTADB) {
     error.code = base::ErrorCode::invalid_argument;
     error.for_caller = "the file is no database";
   }
   return error;
-}
-
-base::Error damaged(std::string for_log) {
-  return {base::ErrorCode::internal, "internal error", "damaged store: " + std::move(for_log)};
 }
 
 }  // namespace baton::store::sqlite

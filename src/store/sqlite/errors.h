@@ -7,30 +7,32 @@
 #include <utility>
 
 #include "base/error.h"
+#include "store/sql/failure.h"
 
 namespace baton::store::sqlite {
 
-// `doing` goes to the log ("reading a task"). The caller sees neither statement nor path.
-base::Error error_of(const SQLite::Exception& exception, std::string_view doing);
+using sql::damaged;
 
-// Whether the cause is a full or failing disk or an unavailable lock: the change is not at fault, and a later
-// retry may succeed.
-bool is_outage(const SQLite::Exception& exception);
+// A full or failing disk and an unavailable lock are unavailable.
+sql::Failure failure_of(const SQLite::Exception& exception);
 
-// The same as error_of while opening: a file that is not a database gives invalid_argument.
+// The error while opening: a file that is not a database gives invalid_argument.
 base::Error error_at_open(const SQLite::Exception& exception);
 
-// The error for a row that does not decode or is missing.
-base::Error damaged(std::string for_log);
-
-// Runs `work`, a function that returns a Result and may throw what SQLiteCpp throws.
+// Runs `work`, whose SQLite::Exception it throws as sql::Failure.
 template <class F>
-auto catching(std::string_view doing, F&& work) -> decltype(work()) {
+auto translating(F&& work) -> decltype(work()) {
   try {
     return std::forward<F>(work)();
   } catch (const SQLite::Exception& exception) {
-    return base::fail(error_of(exception, doing));
+    throw failure_of(exception);
   }
+}
+
+// Runs `work`, a function that returns a Result and may throw what SQLiteCpp or a connection throws.
+template <class F>
+auto catching(std::string_view doing, F&& work) -> decltype(work()) {
+  return sql::catching(doing, [&] { return translating(std::forward<F>(work)); });
 }
 
 }  // namespace baton::store::sqlite

@@ -7,17 +7,19 @@
 #include "json/document.h"
 #include "store/event_codec.h"
 #include "store/own_context.h"
+#include "store/sql/context_rows.h"
+#include "store/sql/head_rows.h"
+#include "store/sql/log_rows.h"
 #include "store/sqlite/archive.h"
 #include "store/sqlite/archive_columns.h"
-#include "store/sqlite/context_rows.h"
+#include "store/sqlite/dialect.h"
 #include "store/sqlite/errors.h"
-#include "store/sqlite/head_rows.h"
-#include "store/sqlite/log_rows.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace baton::store::sqlite {
 namespace {
 
+using namespace sql;
 using base::ErrorCode;
 using base::fail;
 using base::Result;
@@ -58,10 +60,12 @@ class Importer {
  public:
   explicit Importer(Connection& connection)
       : connection_(connection),
+        dialect_(connection, {}, 1),
         task_(connection.database(),
               insert_into("tasks", "task_key, context_key, parent_key, indexed", kTaskColumns)),
         request_(connection.database(), insert_into("turn_requests", "task_key", kRequestColumns)),
         webhook_(connection.database(), insert_into("push_configs", "task_key", kWebhookColumns)) {
+    dialect_.start();
     Query last = connection.query(
         "SELECT max((SELECT last_task FROM retention), coalesce(max(task_key), 0)) FROM tasks");
     if (last.step()) last_before_ = last_ = last.integer(0);
@@ -141,7 +145,8 @@ class Importer {
     const ContextRow found = find_context(connection_, head_.agent, head_.caller, head_.context);
     head_.context_key = found.key;
     if (!found.key) {
-      head_.context_key = insert_context(connection_, head_);
+      head_.context_key = {dialect_.new_key(sql::KeyOf::context)};
+      insert_context(connection_, head_);
       return {};
     }
     if (found.has_rows) return {};
@@ -166,7 +171,7 @@ class Importer {
       connection_.run("INSERT INTO task_metadata (task_key, metadata) VALUES (?, ?)", key_,
                       value["metadata"].str());
     }
-    if (!head_.hidden) add_to_total(connection_, head_.agent, head_.caller, head_.state, 1);
+    if (!head_.hidden) dialect_.add_to_total(head_.agent, head_.caller, head_.state, 1);
   }
 
   Result<void> add_event(json::Value value) {
@@ -211,6 +216,7 @@ class Importer {
   }
 
   Connection& connection_;
+  Dialect dialect_;
   SQLite::Statement task_, request_, webhook_;
   std::int64_t last_before_ = 0, last_ = 0;  // keys of the database
   std::int64_t first_old_ = 0, old_key_ = 0;

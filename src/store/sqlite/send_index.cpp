@@ -51,9 +51,9 @@ struct Row {
   base::Timestamp at;
 };
 
-std::vector<Row> read_rows(Connection& connection, std::int64_t first_key) {
+std::vector<Row> read_rows(sql::Connection& connection, std::int64_t first_key) {
   std::vector<Row> rows;
-  Query query = connection.query(
+  sql::Query query = connection.query(
       "SELECT send_key, digest_high, digest_low, at_ms FROM sends WHERE send_key >= ? "
       "ORDER BY send_key",
       first_key);
@@ -65,9 +65,9 @@ std::vector<Row> read_rows(Connection& connection, std::int64_t first_key) {
   return rows;
 }
 
-std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, const task::SendDigest& digest,
-                                   base::Timestamp after) {
-  Query query = connection.query(
+std::optional<EarlierSend> send_at(sql::Connection& connection, std::int64_t key,
+                                   const task::SendDigest& digest, base::Timestamp after) {
+  sql::Query query = connection.query(
       "SELECT task_key, before FROM sends "
       "WHERE send_key = ? AND digest_high = ? AND digest_low = ? AND at_ms > ?",
       key, bits(digest.high), bits(digest.low), base::to_ms(after));
@@ -77,7 +77,7 @@ std::optional<EarlierSend> send_at(Connection& connection, std::int64_t key, con
 
 }  // namespace
 
-void pull_in_sends(Connection& connection, base::Timestamp now) {
+void pull_in_sends(sql::Connection& connection, base::Timestamp now) {
   // Few sends are in no slice. Those in slices are scanned only if a slice has a time after `now`.
   connection.run(
       "UPDATE sends SET at_ms = ?1 WHERE at_ms > ?1 AND send_key > "
@@ -90,7 +90,7 @@ void pull_in_sends(Connection& connection, base::Timestamp now) {
   connection.run("UPDATE send_slices SET newest_ms = ?1 WHERE newest_ms > ?1", base::to_ms(now));
 }
 
-void SendIndex::refresh(Connection& connection) {
+void SendIndex::refresh(sql::Connection& connection) {
   if (!is_stale_) return;
   State fresh(slice_max_);
   fresh.slices = read_slices(connection);
@@ -101,10 +101,10 @@ void SendIndex::refresh(Connection& connection) {
   is_stale_ = false;
 }
 
-std::deque<SendIndex::Slice> SendIndex::read_slices(Connection& connection) const {
+std::deque<SendIndex::Slice> SendIndex::read_slices(sql::Connection& connection) const {
   std::deque<Slice> slices;
   {
-    Query query =
+    sql::Query query =
         connection.query("SELECT last_key, first_key, newest_ms FROM send_slices ORDER BY last_key");
     while (query.step()) {
       slices.push_back({query.integer(0), query.integer(1), base::from_ms(query.integer(2)), {}, {}});
@@ -122,7 +122,7 @@ std::deque<SendIndex::Slice> SendIndex::read_slices(Connection& connection) cons
         std::make_shared<DigestFilter>(static_cast<std::size_t>(slice.last_key - slice.first_key + 1));
     auto pages = std::make_shared<std::vector<std::uint64_t>>();
     const std::int64_t first_page = slice.last_key * kPagesMax;
-    Query query = connection.query(
+    sql::Query query = connection.query(
         "SELECT digests FROM send_slice_pages WHERE page_key BETWEEN ? AND ? ORDER BY page_key", first_page,
         first_page + kPagesMax - 1);
     while (query.step()) {
@@ -136,7 +136,7 @@ std::deque<SendIndex::Slice> SendIndex::read_slices(Connection& connection) cons
   return slices;
 }
 
-std::optional<EarlierSend> SendIndex::find(Connection& connection, const task::SendDigest& digest,
+std::optional<EarlierSend> SendIndex::find(sql::Connection& connection, const task::SendDigest& digest,
                                            base::Timestamp now) const {
   const base::Timestamp after = now - retention_;
   std::vector<std::int64_t> keys;  // newest first, as the slices
@@ -171,15 +171,16 @@ std::vector<std::int64_t> SendIndex::keys_of(const State& state, const task::Sen
 }
 
 // Keys of a slice's sends with this high half of the digest, newest first.
-std::vector<std::int64_t> SendIndex::find_in(Connection& connection, const Slice& slice, std::uint64_t high) {
+std::vector<std::int64_t> SendIndex::find_in(sql::Connection& connection, const Slice& slice,
+                                             std::uint64_t high) {
   std::vector<std::int64_t> keys;
   const auto& pages = *slice.pages;
   // From the last page that begins below `high` to the last that begins at or below it.
   const auto at_least = std::ranges::lower_bound(pages, high) - pages.begin();
   for (auto page = std::max<std::ptrdiff_t>(at_least - 1, 0);
        page < std::ssize(pages) && pages[static_cast<std::size_t>(page)] <= high; ++page) {
-    Query query = connection.query("SELECT digests FROM send_slice_pages WHERE page_key = ?",
-                                   slice.last_key * kPagesMax + page);
+    sql::Query query = connection.query("SELECT digests FROM send_slice_pages WHERE page_key = ?",
+                                        slice.last_key * kPagesMax + page);
     if (!query.step()) continue;
     const std::vector<SliceEntry> entries = unpacked(query.text(0));
     for (const SliceEntry& same : std::ranges::equal_range(entries, high, {}, &SliceEntry::high)) {
@@ -190,7 +191,7 @@ std::vector<std::int64_t> SendIndex::find_in(Connection& connection, const Slice
   return keys;
 }
 
-void SendIndex::add(Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
+void SendIndex::add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
                     base::Timestamp now) {
   if (added_++ % kSendsPerCleaning == 0) drop_expired(connection, now);
   const std::int64_t key = next_key_;
@@ -225,7 +226,7 @@ std::vector<SliceEntry> SendIndex::entries_of(const State& state) const {
 }
 
 // Writes a slice; the returned one has no filter yet.
-SendIndex::Slice SendIndex::write_slice(Connection& connection, std::vector<SliceEntry> entries,
+SendIndex::Slice SendIndex::write_slice(sql::Connection& connection, std::vector<SliceEntry> entries,
                                         base::Timestamp newest) const {
   std::ranges::sort(entries);
   const std::int64_t last_key = next_key_ - 1;
@@ -235,7 +236,7 @@ SendIndex::Slice SendIndex::write_slice(Connection& connection, std::vector<Slic
   for (std::span<const SliceEntry> left = entries; !left.empty();) {
     const auto page = left.first(std::min(left.size(), kPageEntries));
     connection.run("INSERT INTO send_slice_pages (page_key, digests) VALUES (?, ?)",
-                   last_key * kPagesMax + std::ssize(*pages), Blob{packed(page)});
+                   last_key * kPagesMax + std::ssize(*pages), sql::Blob{packed(page)});
     pages->push_back(page.front().high);
     left = left.subspan(page.size());
   }
@@ -250,10 +251,10 @@ SendIndex::Keys SendIndex::end_slice(State& state, Slice slice) const {
   return std::exchange(state.sliced, std::exchange(state.newest, {}));
 }
 
-void SendIndex::drop_expired(Connection& connection, base::Timestamp now) {
+void SendIndex::drop_expired(sql::Connection& connection, base::Timestamp now) {
   const base::Timestamp expired = now - retention_;
   {
-    Query oldest = connection.query("SELECT at_ms FROM sends ORDER BY send_key LIMIT 1");
+    sql::Query oldest = connection.query("SELECT at_ms FROM sends ORDER BY send_key LIMIT 1");
     if (!oldest.step() || oldest.integer(0) > base::to_ms(expired)) return;
   }
   connection.run(

@@ -8,7 +8,7 @@
 // Threads: `find` from any, with the caller's connection; the rest on the writing thread. Memory may be
 // ahead of the disk: an entry counts only if its row exists. No lock is held during a query. A reader finds
 // every committed send as long as no transaction has more sends than a slice.
-// Errors: everything throws SQLite::Exception.
+// Errors: everything throws sql::Failure.
 #pragma once
 
 #include <cstddef>
@@ -22,29 +22,13 @@
 
 #include "base/clock.h"
 #include "base/guarded.h"
-#include "store/sqlite/connection.h"
+#include "store/sql/digest_filter.h"
+#include "store/sql/writer_dialect.h"
 #include "store/task_store.h"
 
 namespace baton::store::sqlite {
 
-// Bloom filter over the high halves of digests.
-class DigestFilter {
- public:
-  explicit DigestFilter(std::size_t digests) : words_(digests * 3 / 8 + 1) {}
-  void add(std::uint64_t digest) { words_[place(digest)] |= bits(digest); }
-  bool may_have(std::uint64_t digest) const { return (words_[place(digest)] & bits(digest)) == bits(digest); }
-
- private:
-  std::size_t place(std::uint64_t digest) const { return (digest >> 32) * words_.size() >> 32; }
-  // Six of the word's 64 bits.
-  static std::uint64_t bits(std::uint64_t digest) {
-    std::uint64_t six = 0;
-    for (int i = 0; i < 6; ++i, digest >>= 6) six |= std::uint64_t{1} << (digest & 63);
-    return six;
-  }
-
-  std::vector<std::uint64_t> words_;
-};
+using sql::DigestFilter;
 
 // One send in a slice: the high half of its digest, and its key's offset from the slice's first key.
 struct SliceEntry {
@@ -55,26 +39,26 @@ struct SliceEntry {
 
 // Changes send times after `now` to `now`, so that those sends expire on time. Call before the index reads
 // them.
-void pull_in_sends(Connection& connection, base::Timestamp now);
+void pull_in_sends(sql::Connection& connection, base::Timestamp now);
 
-class SendIndex {
+class SendIndex final : public sql::RecentSends {
  public:
   // `slice_max`: sends in memory before they are written as a slice; at most 262,144.
   SendIndex(base::Duration retention, std::size_t slice_max)
       : retention_(retention), slice_max_(slice_max), state_(std::in_place, slice_max) {}
 
   // Loads the state on disk, the first time and after `forget`. Call before anything else.
-  void refresh(Connection& connection);
+  void refresh(sql::Connection& connection) override;
 
   // The last send with this digest within the retention, if any.
-  std::optional<EarlierSend> find(Connection& connection, const task::SendDigest& digest,
-                                  base::Timestamp now) const;
+  std::optional<EarlierSend> find(sql::Connection& connection, const task::SendDigest& digest,
+                                  base::Timestamp now) const override;
 
   // Adds a send; every so often also deletes some expired ones.
-  void add(Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
-           base::Timestamp now);
+  void add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
+           base::Timestamp now) override;
   // The transaction was rolled back: reload from disk.
-  void forget() { is_stale_ = true; }
+  void forget() override { is_stale_ = true; }
 
  private:
   struct Hash {
@@ -96,14 +80,16 @@ class SendIndex {
     Keys sliced;                           // the last slice's keys: readers may not see its rows yet
   };
 
-  std::deque<Slice> read_slices(Connection& connection) const;
+  std::deque<Slice> read_slices(sql::Connection& connection) const;
   bool add_key(State& state, const task::SendDigest& digest, std::int64_t key, base::Timestamp at);
   std::vector<SliceEntry> entries_of(const State& state) const;
-  Slice write_slice(Connection& connection, std::vector<SliceEntry> entries, base::Timestamp newest) const;
+  Slice write_slice(sql::Connection& connection, std::vector<SliceEntry> entries,
+                    base::Timestamp newest) const;
   Keys end_slice(State& state, Slice slice) const;
   static std::vector<std::int64_t> keys_of(const State& state, const task::SendDigest& digest);
-  static std::vector<std::int64_t> find_in(Connection& connection, const Slice& slice, std::uint64_t high);
-  void drop_expired(Connection& connection, base::Timestamp now);
+  static std::vector<std::int64_t> find_in(sql::Connection& connection, const Slice& slice,
+                                           std::uint64_t high);
+  void drop_expired(sql::Connection& connection, base::Timestamp now);
 
   const base::Duration retention_;
   const std::size_t slice_max_;

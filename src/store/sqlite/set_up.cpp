@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/embedded.h"
+#include "store/sql/push_rows.h"
 #include "store/sqlite/migrations.h"
-#include "store/sqlite/push_rows.h"
 #include "store/sqlite/send_index.h"
 
 namespace baton::store::sqlite {
@@ -24,7 +24,7 @@ constexpr char kWriterPragmas[] =
 void forget_future(Connection& writer, base::Timestamp now) {
   constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
   writer.begin();
-  pull_in_deliveries(writer, now, now + kRetryMax);
+  sql::pull_in_deliveries(writer, now, now + kRetryMax);
   pull_in_sends(writer, now);
   writer.commit();
 }

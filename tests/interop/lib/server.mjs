@@ -1,5 +1,5 @@
 // Starts the real program on a free loopback port with a folder of its own, and stops it by its pid.
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import {
   closeSync,
   cpSync,
@@ -24,8 +24,13 @@ const program = process.env.BATON_PROGRAM ?? join(here, "../../build/release/bat
 const environment = () =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("BATON_")));
 
+// Where servers keep their tasks is decided in one place for all tests.
+const databases = (...words) =>
+  execFileSync("/usr/bin/python3", [join(here, "../e2e/databases.py"), ...words], { encoding: "utf8" });
+
 export class Server {
   #process;
+  #database;
   #ended;
 
   // `agents`: folders beside this one, or of the examples that ship with the program. `cards`: further agents'.
@@ -59,6 +64,7 @@ export class Server {
 
   async start() {
     this.#copyAgents();
+    this.#database = JSON.parse(databases("make", this.folder));
     const config = join(this.folder, "baton.json");
     writeFileSync(config, JSON.stringify(this.config), { mode: 0o600 });
     const log = openSync(join(this.folder, "log"), "a");
@@ -74,8 +80,7 @@ export class Server {
         "0",
         "--grpc-port",
         process.env.TEST_GRPC === "off" ? "-1" : "0",
-        "--db",
-        join(this.folder, "baton.db"),
+        ...this.#database,
         "--agents",
         this.agents,
         "--allow-private-webhooks",
@@ -139,12 +144,18 @@ export class Server {
       });
     }
     const log = outcome === 0 ? "" : this.logEnd();
-    rmSync(this.folder, { recursive: true, force: true });
+    this.#remove();
     if (outcome !== 0) throw new Error(`the program ended with ${outcome}\n${log}`);
   }
 
   kill() {
     this.#process?.kill("SIGKILL");
+    this.#remove();
+  }
+
+  #remove() {
     rmSync(this.folder, { recursive: true, force: true });
+    const [, database] = this.#database ?? [];
+    if (database?.startsWith("postgresql://")) databases("drop", database);
   }
 }

@@ -60,7 +60,7 @@ TEST_CASE("Configuration: flags beat the environment, which beats the file, whic
   const LoadedConfig loaded = load_config(sources);
   CHECK(loaded.problems.empty());
   CHECK(loaded.config.port == 3);
-  CHECK(loaded.config.store.path == "env.db");
+  CHECK(loaded.config.store.database == "env.db");
   CHECK(loaded.config.agents_folder == "from-file");
   CHECK(loaded.config.log.level == "warn");
   CHECK(loaded.config.log.format == "json");

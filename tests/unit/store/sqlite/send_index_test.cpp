@@ -14,8 +14,8 @@ namespace send_index_test {
 
 using namespace baton;
 using base::Duration;
+using store::sql::DigestFilter;
 using store::sqlite::Connection;
-using store::sqlite::DigestFilter;
 using store::sqlite::SendIndex;
 using task::SendDigest;
 

@@ -1,0 +1,21 @@
+# Decides whether this build speaks to PostgreSQL: BATON_WITH_POSTGRES. Without it a store takes the place of the real
+# one that refuses to open.
+set(BATON_WITH_POSTGRES OFF)
+if(NOT BATON_POSTGRES STREQUAL "OFF")
+  pkg_check_modules(libpq IMPORTED_TARGET libpq)
+  if(libpq_FOUND)
+    set(BATON_WITH_POSTGRES ON)
+  elseif(BATON_POSTGRES STREQUAL "ON")
+    message(FATAL_ERROR "BATON_POSTGRES is ON, but libpq-dev is missing")
+  endif()
+endif()
+message(STATUS "PostgreSQL: ${BATON_WITH_POSTGRES}")
+
+if(BATON_WITH_POSTGRES)
+  set(BATON_POSTGRES_LIBRARIES PkgConfig::libpq)
+  set(BATON_POSTGRES_WITHOUT "postgres/absent.cpp")
+else()
+  set(BATON_POSTGRES_LIBRARIES)
+  # All but absent.cpp.
+  set(BATON_POSTGRES_WITHOUT "postgres/([^a]|a[^b]).*.cpp")
+endif()

@@ -1,0 +1,44 @@
+#include "store/postgres/lane_dialect.h"
+
+#include <string>
+
+namespace baton::store::postgres {
+namespace {
+
+// As much as the sequences grow by.
+constexpr std::int64_t kBlock = 1'000;
+constexpr std::array<const char*, 4> kNext{"SELECT nextval('task_keys')", "SELECT nextval('context_keys')",
+                                           "SELECT nextval('config_keys')",
+                                           "SELECT nextval('delivery_keys')"};
+
+}  // namespace
+
+// A sequence does not go back with a transaction, so a block is ours whatever becomes of the group.
+std::int64_t LaneDialect::new_key(sql::KeyOf kind) {
+  Block& block = blocks_[static_cast<std::size_t>(kind)];
+  if (block.next == block.end) {
+    sql::Query query = writer_.query(kNext[static_cast<std::size_t>(kind)]);
+    query.step();
+    block = {query.integer(0), query.integer(0) + kBlock};
+  }
+  return block.next++;
+}
+
+void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
+                               std::int64_t more) {
+  const std::string name(task::name_of(state));
+  writer_.run(
+      "/* apart */ INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) VALUES (?, ?, ?, ?, "
+      "?, ?) "
+      "ON CONFLICT (agent, caller, state, node_id, lane) DO UPDATE SET tasks = task_totals.tasks + "
+      "excluded.tasks",
+      writer_.lane().node, writer_.lane().lane, agent, caller, name, more);
+  if (more < 0) {
+    writer_.run(
+        "DELETE FROM task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3 AND (SELECT sum(tasks) FROM "
+        "task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3) = 0",
+        agent, caller, name);
+  }
+}
+
+}  // namespace baton::store::postgres

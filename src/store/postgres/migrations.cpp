@@ -1,0 +1,112 @@
+#include "store/postgres/migrations.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+namespace baton::store::postgres {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr std::string_view kFolder = "postgres/";
+constexpr char kTables[] =
+    "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', "
+    "'p')";
+// Ours is known by the names of some of its tables.
+constexpr char kOurs[] =
+    "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relname IN "
+    "('migrations', 'tasks', 'events', 'lanes', 'task_totals')";
+constexpr int kOursAtLeast = 5;
+constexpr char kNote[] = "INSERT INTO migrations (number, name, applied_ms) VALUES ($1, $2, $3)";
+
+// "postgres/0001_initial.sql" is 1; 0 for any other file of schema/.
+int number_of(const base::EmbeddedFile& file) {
+  int number = 0;
+  if (!file.name.starts_with(kFolder) || !file.name.ends_with(".sql")) return 0;
+  const std::string_view digits = file.name.substr(kFolder.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+// The file's statements: up to a semicolon that ends a line, but not within $$.
+std::vector<std::string> statements_of(std::string_view text) {
+  std::vector<std::string> statements;
+  std::string statement;
+  bool is_quoted = false;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size() - 1);
+    std::string_view line = text.substr(0, end + 1);
+    text.remove_prefix(line.size());
+    line = line.substr(0, line.find("--"));
+    while (!line.empty() && (line.back() == '\n' || line.back() == ' ')) line.remove_suffix(1);
+    for (auto at = line.find("$$"); at != std::string_view::npos; at = line.find("$$", at + 2))
+      is_quoted = !is_quoted;
+    statement += std::string(line) + "\n";
+    if (is_quoted || !line.ends_with(';')) continue;
+    statements.push_back(std::move(statement));
+    statement.clear();
+  }
+  return statements;
+}
+
+Result<int> version_of(Link& link, int newest) {
+  if (link.ask_text("SELECT current_schema()").empty()) {
+    return fail(
+        ErrorCode::invalid_argument,
+        "the schema of the database's search_path is not there: CREATE SCHEMA, or change search_path");
+  }
+  if (link.ask_text(kTables) == "0") return 0;
+  if (std::stoi(link.ask_text(kOurs)) < kOursAtLeast) {
+    return fail(ErrorCode::invalid_argument,
+                "the database has tables of another program: use one, or a schema, that is empty");
+  }
+  const int version = std::stoi("0" + link.ask_text("SELECT max(number) FROM migrations"));
+  if (version > newest) {
+    return fail(ErrorCode::unsupported, "the database was written by a newer Baton",
+                "schema " + std::to_string(version) + ", this program knows " + std::to_string(newest));
+  }
+  return version;
+}
+
+void apply(Link& link, const base::EmbeddedFile& file, int number, base::Timestamp now) {
+  for (const std::string& statement : statements_of(file.text)) link.ask(statement);
+  const std::string name(file.name.substr(kFolder.size()));
+  const std::array noted{sql::Parameter(number), sql::Parameter(name), sql::Parameter(base::to_ms(now))};
+  link.send(kNote, noted);
+  link.finish();
+}
+
+}  // namespace
+
+Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,
+                     const std::function<void(int from, int to)>& on_upgrade) {
+  int newest = 0;
+  for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
+  auto version = version_of(link, newest);
+  if (!version) return fail(version.error());
+  if (*version > 0 && *version < newest && on_upgrade) on_upgrade(*version, newest);
+  for (const base::EmbeddedFile& file : files) {
+    if (number_of(file) <= *version) continue;
+    try {
+      link.ask("BEGIN");
+      link.ask("SET LOCAL lock_timeout = '10s'");
+      link.ask("SELECT pg_advisory_xact_lock(1111577678, hashtext(current_schema() || ' migrations'))");
+      // Another program may have been first.
+      auto now_is = version_of(link, newest);
+      if (!now_is) return fail(now_is.error());
+      if (number_of(file) > *now_is) apply(link, file, number_of(file), now);
+      link.ask("COMMIT");
+    } catch (const sql::Failure&) {
+      if (!link.is_lost()) link.ask("ROLLBACK");
+      throw;
+    }
+  }
+  return {};
+}
+
+}  // namespace baton::store::postgres

@@ -1,0 +1,21 @@
+// Migrations: makes the tables of an empty schema, and upgrades older ones to the newest.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/embedded.h"
+#include "base/error.h"
+#include "store/postgres/link.h"
+
+namespace baton::store::postgres {
+
+// Applies the missing `files` ("postgres/NNNN_name.sql", in order), each in one transaction, one program at a
+// time. Refuses, without touching it, a schema with other tables (invalid_argument), or of a newer Baton
+// (unsupported). Calls `on_upgrade` before it upgrades a schema that has tables. Throws sql::Failure; it is
+// unavailable if others use the tables for long.
+base::Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,
+                           const std::function<void(int from, int to)>& on_upgrade);
+
+}  // namespace baton::store::postgres

@@ -1,0 +1,182 @@
+#include "store/postgres/postgres_store.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/embedded.h"
+#include "store/postgres/lane_dialect.h"
+#include "store/postgres/migrations.h"
+#include "store/postgres/server_checks.h"
+#include "store/postgres/writer.h"
+#include "store/sql/connection_pool.h"
+#include "store/sql/failure.h"
+#include "store/sql/push_rows.h"
+#include "store/sql/write_state.h"
+
+namespace baton::store {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+using postgres::Address;
+using postgres::Link;
+using postgres::Reader;
+using postgres::Session;
+
+namespace {
+
+constexpr int kOperatorReaders = 2;
+// A server notices the end of a program that was killed after a moment.
+constexpr std::chrono::milliseconds kLockPatience(2'000), kLockPause(20);
+
+// Adds the database's name to errors at start, for the operator.
+base::Error at_start(const Address& address, base::Error error) {
+  error.for_log =
+      address.name() + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
+  return error;
+}
+
+Result<void> take_lock(Link& link) {
+  const auto until = std::chrono::steady_clock::now() + kLockPatience;
+  while (!postgres::lock_schema(link)) {
+    if (std::chrono::steady_clock::now() >= until)
+      return fail(ErrorCode::already_exists, "another Baton has the database open");
+    std::this_thread::sleep_for(kLockPause);
+  }
+  return {};
+}
+
+// Makes this process a node, the only one: others that were are dead, and what they counted is kept together.
+std::int64_t register_node(Link& link, base::Timestamp now) {
+  const std::int64_t node = std::stoll(link.ask_text("SELECT nextval('node_ids')"));
+  link.ask("BEGIN");
+  link.ask("DELETE FROM lanes");
+  link.ask("DELETE FROM nodes");
+  link.ask(
+      "CREATE TEMPORARY TABLE counted ON COMMIT DROP AS SELECT agent, caller, state, sum(tasks)::bigint AS "
+      "tasks "
+      "FROM task_totals GROUP BY agent, caller, state HAVING sum(tasks) <> 0");
+  link.ask("DELETE FROM task_totals");
+  link.ask(
+      "INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) SELECT 0, 0, agent, caller, "
+      "state, "
+      "tasks FROM counted");
+  link.ask("INSERT INTO nodes (node_id, started_ms) VALUES (" + std::to_string(node) + ", " +
+           std::to_string(base::to_ms(now)) + ")");
+  link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + std::to_string(node) + ", 1, 0)");
+  link.ask("COMMIT");
+  return node;
+}
+
+}  // namespace
+
+struct PostgresStore::Parts {
+  Parts(Address of, const PostgresOptions& options, const base::Clock& clock)
+      : address(std::move(of)),
+        writer(address),
+        dialect(writer, options.send_retention),
+        state(writer, clock, dialect, options.short_events_max) {}
+
+  // Reads what is stored, and makes due now what a clock that was ahead has put in the future.
+  void start(base::Timestamp now) {
+    constexpr std::chrono::hours kRetryMax(48);  // no pause between two attempts is longer
+    writer.begin();
+    sql::pull_in_deliveries(writer, now, now + kRetryMax);
+    postgres::pull_in_sends(writer, now);
+    dialect.sends().refresh(writer);
+    state.start();
+    writer.commit();
+  }
+
+  const Address address;
+  postgres::Writer writer;
+  postgres::LaneDialect dialect;
+  sql::WriteState state;
+  std::string server_name;
+  bool kept_before = false;
+  std::optional<sql::ConnectionPool> readers, operators;
+};
+
+namespace {
+
+// What must be so before anything is written.
+Result<void> prepare(Link& link, const PostgresOptions& options, const Address& address,
+                     base::Timestamp now) {
+  if (auto checked = postgres::check_server(link, options.allows); !checked) return checked;
+  Link other(address);
+  if (auto checked = postgres::check_sessions(link, other); !checked) return checked;
+  if (auto locked = take_lock(link); !locked) return locked;
+  return postgres::migrate(link, base::embedded_files(), now, options.on_upgrade);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions& options,
+                                                           const base::Clock& clock) {
+  auto address = Address::read(options.url);
+  if (!address) return fail(address.error());
+  const Address name = *address;
+  try {
+    auto parts = std::make_unique<Parts>(std::move(*address), options, clock);
+    Link& link = parts->writer.link();
+    if (auto ready = prepare(link, options, parts->address, clock.now()); !ready)
+      return fail(at_start(name, ready.error()));
+    parts->server_name = link.ask_text("SELECT name FROM server");
+    parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
+    parts->writer.take({register_node(link, clock.now()), 1});
+    parts->start(clock.now());
+    const auto connect = [&at = parts->address] { return std::make_unique<Reader>(at); };
+    parts->readers.emplace(options.readers, connect);
+    parts->operators.emplace(kOperatorReaders, connect);
+    return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
+  } catch (const sql::Failure& failure) {
+    return fail(at_start(name, sql::error_of(failure, "opening")));
+  }
+}
+
+PostgresStore::PostgresStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+PostgresStore::~PostgresStore() = default;
+
+bool PostgresStore::available() {
+  return true;
+}
+
+const std::string& PostgresStore::server_name() const {
+  return parts_->server_name;
+}
+
+void PostgresStore::commit_group(bool) {
+  parts_->writer.commit();
+}
+
+Result<void> PostgresStore::flush() {
+  const std::string lost = parts_->writer.lost();
+  if (lost.empty()) return {};
+  return fail(ErrorCode::unavailable, "the store is not available at the moment", lost);
+}
+
+bool PostgresStore::kept_before() const {
+  return parts_->kept_before;
+}
+
+sql::WriteState& PostgresStore::state() const {
+  return parts_->state;
+}
+
+const sql::RecentSends& PostgresStore::recent_sends() const {
+  return parts_->dialect.sends();
+}
+
+sql::ConnectionPool& PostgresStore::readers() const {
+  return *parts_->readers;
+}
+
+sql::ConnectionPool& PostgresStore::operators() const {
+  return *parts_->operators;
+}
+
+}  // namespace baton::store

@@ -1,0 +1,67 @@
+// PostgresStore: tasks in a PostgreSQL database. schema/README.md describes the tables.
+//
+// A commit is answered by the database once it is on its disk, so `flush` has nothing to do. Reads use
+// connections of their own. A connection that is lost is made again, and what became of a group that was
+// under way is found out before `commit` returns: it has happened, or it is written again, or, after half a
+// minute, `commit` fails with unavailable. A database that has lost what it had confirmed fails `flush`: end
+// the program. Threads: as TaskStore says.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/sql/store.h"
+
+namespace baton::store {
+
+struct PostgresOptions {
+  // As libpq reads it: "postgresql://user:password@host/database?options", or "host=... dbname=...". What
+  // must stay secret in it is in no message.
+  std::string url;
+  int readers = 3;
+  int short_events_max = 32;  // longer logs get rows in the index tables
+  // How long a send is remembered to recognise repetitions.
+  base::Duration send_retention = std::chrono::hours(24);
+  // Settings of the server that `open` would refuse, by their names in its messages: "fsync=off".
+  std::vector<std::string> allows = {};
+  // Called before a database of an earlier schema is upgraded, which may take a while.
+  std::function<void(int from, int to)> on_upgrade = [](int, int) {};
+};
+
+class PostgresStore final : public sql::Store {
+ public:
+  // Opens the database, creating or upgrading the tables as needed. Fails with already_exists (another Baton
+  // has it open), unsupported (built without PostgreSQL; a server that is too old; tables of a newer Baton),
+  // invalid_argument (the URL; a setting that would lose what was confirmed; a database with other tables),
+  // unavailable. The message says what to do. `clock` must outlive the store.
+  static base::Result<std::unique_ptr<PostgresStore>> open(const PostgresOptions& options,
+                                                           const base::Clock& clock);
+  // Whether this program was built with PostgreSQL.
+  static bool available();
+
+  // The database's name to other servers: made with it, and the same over restarts.
+  const std::string& server_name() const;
+
+  ~PostgresStore() override;
+
+  base::Result<void> flush() override;
+  bool kept_before() const override;
+
+ private:
+  struct Parts;
+  explicit PostgresStore(std::unique_ptr<Parts> parts);
+
+  sql::WriteState& state() const override;
+  const sql::RecentSends& recent_sends() const override;
+  sql::ConnectionPool& readers() const override;
+  sql::ConnectionPool& operators() const override;
+  void commit_group(bool is_empty) override;
+
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace baton::store

@@ -1,0 +1,51 @@
+// Sends: rows of `sends`, found by the table's own index. So that nearly no send waits for an answer of the
+// server, a filter in memory (three bytes a send) says which have certainly not come before.
+//
+// With other nodes on the database the filter would not know of their sends.
+//
+// Threads: as RecentSends says.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "base/guarded.h"
+#include "store/sql/digest_filter.h"
+#include "store/sql/writer_dialect.h"
+
+namespace baton::store::postgres {
+
+class Sends final : public sql::RecentSends {
+ public:
+  explicit Sends(base::Duration retention) : retention_(retention) {}
+
+  void refresh(sql::Connection& connection) override;
+  std::optional<EarlierSend> find(sql::Connection& connection, const task::SendDigest& digest,
+                                  base::Timestamp now) const override;
+  void add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
+           base::Timestamp now) override;
+  // The filter may know of sends that were not stored: that costs a look at the table.
+  void forget() override {}
+
+ private:
+  // Sends that followed each other.
+  struct Stretch {
+    explicit Stretch(std::size_t most) : filter(most), room(most) {}
+    sql::DigestFilter filter;
+    std::size_t room;
+    base::Timestamp newest{};
+  };
+
+  void note(std::uint64_t high, base::Timestamp at);
+  void drop_expired(sql::Connection& connection, base::Timestamp now);
+
+  const base::Duration retention_;
+  bool is_loaded_ = false;
+  std::uint64_t added_ = 0;
+  base::Guarded<std::deque<Stretch>> stretches_;  // oldest first
+};
+
+// Changes send times after `now` to `now`, so that those sends expire on time.
+void pull_in_sends(sql::Connection& connection, base::Timestamp now);
+
+}  // namespace baton::store::postgres

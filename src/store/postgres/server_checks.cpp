@@ -1,0 +1,65 @@
+#include "store/postgres/server_checks.h"
+
+#include <algorithm>
+
+namespace baton::store::postgres {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+constexpr int kOldest = 130'000;  // version 13
+
+struct Refused {
+  const char* name;  // as in PostgresOptions::allows
+  const char* sql;   // true: it is so
+  const char* why;   // and what to do
+};
+
+constexpr Refused kRefused[] = {
+    {"standby", "SELECT pg_is_in_recovery()",
+     "the database is a standby: name the primary, or add target_session_attrs=read-write to the URL"},
+    {"fsync=off", "SELECT current_setting('fsync') = 'off'",
+     "the server does not flush (fsync=off), so a power failure loses tasks: set fsync = on in "
+     "postgresql.conf"},
+    {"full_page_writes=off", "SELECT current_setting('full_page_writes') = 'off'",
+     "the server does not write full pages (full_page_writes=off), so a power failure may break its tables: "
+     "set "
+     "full_page_writes = on in postgresql.conf"},
+    {"synchronous_commit=off", "SELECT current_setting('synchronous_commit') = 'off'",
+     "the server confirms before it flushes (synchronous_commit=off), so a crash loses tasks: set "
+     "synchronous_commit = on for this role or in postgresql.conf"},
+    {"encoding", "SELECT current_setting('server_encoding') <> 'UTF8'",
+     "the database's encoding is not UTF8: make one with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE "
+     "template0"},
+};
+
+}  // namespace
+
+Result<void> check_server(Link& link, const std::vector<std::string>& allows) {
+  if (link.server_version() < kOldest) {
+    return fail(ErrorCode::unsupported, "the server is older than PostgreSQL 13: upgrade it",
+                "version " + std::to_string(link.server_version()));
+  }
+  for (const Refused& refused : kRefused) {
+    if (std::ranges::find(allows, refused.name) != allows.end()) continue;
+    if (link.ask_text(refused.sql) == "t") return fail(ErrorCode::invalid_argument, refused.why);
+  }
+  return {};
+}
+
+Result<void> check_sessions(Link& link, Link& other) {
+  const std::string first = link.ask_text("SELECT pg_backend_pid()");
+  other.ask("BEGIN");
+  const std::string others = other.ask_text("SELECT pg_backend_pid()");
+  const std::string second = link.ask_text("SELECT pg_backend_pid()");
+  other.ask("COMMIT");
+  if (first != others && first == second) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      "between this server and the database is a pooler that shares sessions (pool_mode=transaction): name "
+      "the database itself, or set pool_mode=session");
+}
+
+}  // namespace baton::store::postgres

@@ -1,0 +1,213 @@
+#include "store/postgres/writer.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+#include <utility>
+
+namespace baton::store::postgres {
+namespace {
+
+using base::ErrorCode;
+using sql::Parameter;
+
+// Of a group that is under way, and of one that begins while the database is known to be away.
+constexpr std::chrono::milliseconds kPatience(30'000), kShortPatience(2'000);
+constexpr std::chrono::milliseconds kPauseMin(10), kPauseMax(500);
+
+constexpr char kBeginGroup[] = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE";
+// Every row that the writer changes it finds by its key.
+constexpr char kByKeys[] =
+    "SELECT set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false)";
+// Divides by zero if the row was not there to be moved: nothing else in a pipeline stops what follows.
+constexpr char kMove[] =
+    "WITH moved AS (UPDATE lanes SET last_group = $3 WHERE node_id = $1 AND lane = $2 AND last_group = $3 - "
+    "1 "
+    "RETURNING 1) SELECT 1 / count(*) FROM moved";
+constexpr std::string_view kDivisionByZero = "22012";
+constexpr char kCommitGroup[] = "COMMIT";
+constexpr char kRollBackGroup[] = "ROLLBACK";
+constexpr char kLastGroup[] = "SELECT last_group FROM lanes WHERE node_id = $1 AND lane = $2";
+constexpr char kWho[] = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+// Process numbers are used again: the time says which one is meant.
+constexpr char kEndBackend[] =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2";
+
+}  // namespace
+
+bool lock_schema(Link& link) {
+  return link.ask_text("SELECT pg_try_advisory_lock(1111577678, hashtext(current_schema()))") == "t";
+}
+
+Writer::Writer(const Address& address) : address_(address), session_(std::make_unique<Session>(address)) {
+  connect();
+}
+
+Writer::~Writer() {
+  rollback();
+  try {
+    // At once: the server may take a while to notice that the connection is closed.
+    if (session_) session_->link().ask("SELECT pg_advisory_unlock_all()");
+  } catch (const sql::Failure&) {  // It is gone with the connection.
+  }
+}
+
+// Notes which process of the server answers.
+void Writer::connect() {
+  session_->link().ask(kByKeys);
+  const Rows rows = session_->link().ask(kWho);
+  backend_ = static_cast<int>(integer_at(rows.get(), 0, 0));
+  backend_since_ = text_at(rows.get(), 0, 1);
+}
+
+void Writer::take(Lane lane) {
+  lane_ = lane;
+  done_ = 0;
+}
+
+std::string Writer::lost() const {
+  return lost_.with([](const std::string& why) { return why; });
+}
+
+void Writer::give_up(const std::string& why) {
+  lost_.with([&](std::string& lost) { lost = why; });
+  throw sql::Failure(ErrorCode::unavailable, why);
+}
+
+void Writer::begin() {
+  if (const std::string why = lost(); !why.empty()) throw sql::Failure(ErrorCode::unavailable, why);
+  former_.clear();
+  log_.clear();
+  is_begun_ = false;
+  // One that had failed may have happened all the same; then its caller has been told that nobody knows.
+  if (!session_) recover(kShortPatience);
+}
+
+// Queues the group's beginning, if it was not sent, and its writes up to now.
+void Writer::send_writes() {
+  Link& link = session_->link();
+  if (!is_begun_) {
+    session_->note_begin();
+    link.send(kBeginGroup);
+    const std::array move{Parameter(lane_.node), Parameter(lane_.lane), Parameter(done_ + 1)};
+    link.send(kMove, move);
+    log_.rewind();
+    is_begun_ = true;
+  }
+  log_.send(*session_);
+}
+
+// Runs `work`, which talks to the server, on a new connection if need be.
+template <class F>
+auto Writer::in_group(F&& work) -> decltype(work()) {
+  while (true) {
+    try {
+      send_writes();
+      return work();
+    } catch (const LinkFailure& failure) {
+      if (failure.state() == kDivisionByZero) give_up("another Baton has taken over the database");
+      if (!failure.is_lost()) throw;
+      // Nothing was asked to be committed, so it has not happened.
+      recover(kPatience);
+    }
+  }
+}
+
+sql::Cursor& Writer::start(const char* sql, Parameters parameters, bool perhaps_some) {
+  return in_group([&]() -> sql::Cursor& { return session_->query(sql, parameters, perhaps_some); });
+}
+
+void Writer::execute(const char* sql, Parameters parameters) {
+  log_.add(sql, parameters);
+}
+
+std::int64_t Writer::execute_counted(const char* sql, Parameters parameters) {
+  log_.add_alone(sql, parameters);
+  return in_group([&]() -> std::int64_t {
+    const Rows rows = session_->link().finish();
+    return std::stoll("0" + std::string(PQcmdTuples(rows.get())));
+  });
+}
+
+void Writer::commit() {
+  bool has_happened = false;
+  while (!has_happened) {
+    try {
+      send_writes();
+      session_->link().send(kCommitGroup);
+      const Rows rows = session_->link().finish();
+      // After a failed statement it would be a rollback.
+      if (std::string_view(PQcmdStatus(rows.get())) != kCommitGroup)
+        throw sql::Failure(ErrorCode::internal, "the transaction has failed");
+      ++done_;
+      has_happened = true;
+    } catch (const LinkFailure& failure) {
+      if (failure.state() == kDivisionByZero) give_up("another Baton has taken over the database");
+      if (!failure.is_lost()) throw;
+      has_happened = recover(kPatience) == Outcome::happened;
+    }
+  }
+  is_begun_ = false;
+  log_.clear();
+}
+
+void Writer::rollback() noexcept {
+  log_.clear();
+  if (!std::exchange(is_begun_, false) || !session_) return;
+  try {
+    session_->link().send_once(kRollBackGroup);
+    session_->link().finish();
+  } catch (const sql::Failure&) {
+    // Its transaction goes with it; the next group makes another connection.
+    session_.reset();
+  }
+}
+
+// Makes a new connection, and finds out what became of the group.
+Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  if (session_) former_.push_back(std::move(session_));
+  is_begun_ = false;
+  std::chrono::milliseconds pause = kPauseMin;
+  while (true) {
+    try {
+      return settle();
+    } catch (const sql::Failure& failure) {
+      session_.reset();
+      if (!lost().empty() || failure.code() != ErrorCode::unavailable) throw;
+      if (std::chrono::steady_clock::now() + pause >= until) throw;
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kPauseMax);
+  }
+}
+
+// What the former connection had sent may still be at work: it is ended, and its lock tells when it has.
+void Writer::end_former(Link& link) {
+  const std::array former{Parameter(static_cast<std::int64_t>(backend_)), Parameter(backend_since_)};
+  link.send(kEndBackend, former);
+  link.finish();
+}
+
+Writer::Outcome Writer::settle() {
+  auto session = std::make_unique<Session>(address_);
+  Link& link = session->link();
+  end_former(link);
+  if (!lock_schema(link)) throw sql::Failure(ErrorCode::unavailable, "another connection has the database");
+  const std::array lane{Parameter(lane_.node), Parameter(lane_.lane)};
+  link.send(kLastGroup, lane);
+  const Rows rows = link.finish();
+  if (PQntuples(rows.get()) == 0) give_up("another Baton has taken over the database");
+  const std::int64_t last = integer_at(rows.get(), 0, 0);
+  if (last < done_) {
+    give_up("the database has lost what it had confirmed: group " + std::to_string(done_) + ", it knows " +
+            std::to_string(last));
+  }
+  session_ = std::move(session);
+  connect();
+  const bool has_happened = last > done_;
+  done_ = last;
+  return has_happened ? Outcome::happened : Outcome::open;
+}
+
+}  // namespace baton::store::postgres

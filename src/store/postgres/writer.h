@@ -1,0 +1,85 @@
+// Writer: the writing connection of a node, its lane. Writes of a group are kept in memory until something
+// must see them or the group is committed; then all go out together.
+//
+// A group has a number, and its transaction raises the lane's row by one. When the connection is lost a new
+// one is made, what is left of the old one is ended, and the row tells whether the group has happened; if
+// not, the same writes go out again. That takes half a minute at most; then `commit` fails with unavailable,
+// and what became of the group is found out before the next one begins.
+//
+// Threads: the writing thread; `lost` from any. Errors: sql::Failure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/guarded.h"
+#include "store/postgres/session.h"
+#include "store/postgres/write_log.h"
+#include "store/sql/connection.h"
+
+namespace baton::store::postgres {
+
+// Keeps other nodes off the tables of this schema until the session ends. Returns whether nobody else does.
+bool lock_schema(Link& link);
+
+struct Lane {
+  std::int64_t node = 0, lane = 0;
+};
+
+class Writer final : public sql::Connection {
+ public:
+  // Connects. It needs the lock before it writes.
+  explicit Writer(const Address& address);
+  ~Writer() override;
+
+  // Once the lane has its row. Groups are counted from 1.
+  void take(Lane lane);
+  Lane lane() const { return lane_; }
+
+  void begin() override;
+  void commit() override;
+  void begin_reading() override { begin(); }
+  void rollback() noexcept override;
+  // A database of this kind overwrites what is deleted when it is vacuumed, by itself.
+  void overwrite_deleted(bool) override {}
+  bool give_back_pages(std::int64_t) override { return false; }
+
+  // Why nothing is written any more; empty: all is well. Another node has taken over, or the database has
+  // lost what it had confirmed.
+  std::string lost() const;
+
+  // The connection, while no group is open.
+  Link& link() { return session_->link(); }
+
+ private:
+  enum class Outcome { happened, open };
+
+  sql::Cursor& start(const char* sql, Parameters parameters, bool perhaps_some) override;
+  void execute(const char* sql, Parameters parameters) override;
+  std::int64_t execute_counted(const char* sql, Parameters parameters) override;
+
+  void send_writes();
+  void connect();
+  Outcome recover(std::chrono::milliseconds patience);
+  Outcome settle();
+  void end_former(Link& link);
+  [[noreturn]] void give_up(const std::string& why);
+  template <class F>
+  auto in_group(F&& work) -> decltype(work());
+
+  const Address& address_;
+  std::unique_ptr<Session> session_;  // null: lost
+  int backend_ = 0;
+  std::string backend_since_;
+  std::vector<std::unique_ptr<Session>> former_;  // whose cursors the open group may still hold
+  Lane lane_;
+  std::int64_t done_ = 0;  // the last group that is known to have happened
+  bool is_begun_ = false;  // the server knows of the open group
+  WriteLog log_;
+  base::Guarded<std::string> lost_;
+};
+
+}  // namespace baton::store::postgres

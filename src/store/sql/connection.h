@@ -1,0 +1,149 @@
+// Connection: one connection to a database with its prepared statements. Query: one running statement.
+//
+// The statements are in the SQL that SQLite and PostgreSQL share, and in a few words of SQLite's that a
+// connection to PostgreSQL translates (store/postgres/dialect.h).
+//
+// Threads: one at a time. Errors: everything here throws sql::Failure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base/id.h"
+
+namespace baton::store::sql {
+
+// Bound as a blob rather than text.
+struct Blob {
+  std::string bytes;
+};
+
+// What a statement is called with, at one place. Does not own the text.
+struct Parameter {
+  enum class Kind : std::uint8_t { integer, text, blob };
+
+  template <class Value>
+  explicit Parameter(const Value& value) {
+    if constexpr (std::is_integral_v<Value>) {
+      number = static_cast<std::int64_t>(value);
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+      kind = Kind::text;
+      bytes = value;
+    } else if constexpr (std::is_same_v<Value, Blob>) {
+      kind = Kind::blob;
+      bytes = value.bytes;
+    } else {
+      *this = Parameter(value.value);  // an Id or a Number
+    }
+  }
+
+  Kind kind = Kind::integer;
+  std::int64_t number = 0;
+  std::string_view bytes;
+};
+
+// What runs a statement. A null is 0 or empty.
+class Cursor {
+ public:
+  virtual bool step() = 0;
+  virtual std::int64_t integer(int column) const = 0;
+  virtual std::string text(int column) const = 0;
+  virtual bool is_null(int column) const = 0;
+  // The statement is over, and may be started again.
+  virtual void end() noexcept = 0;
+
+ protected:
+  ~Cursor() = default;
+};
+
+// Ends the statement when it goes out of scope.
+class Query {
+ public:
+  explicit Query(Cursor& cursor) : cursor_(cursor) {}
+  ~Query() { cursor_.end(); }
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  bool step() { return cursor_.step(); }
+
+  std::int64_t integer(int column) const { return cursor_.integer(column); }
+  int small(int column) const { return static_cast<int>(integer(column)); }
+  bool truth(int column) const { return integer(column) != 0; }
+  std::string text(int column) const { return cursor_.text(column); }
+  bool is_null(int column) const { return cursor_.is_null(column); }
+
+ private:
+  Cursor& cursor_;
+};
+
+class Connection {
+ public:
+  Connection() = default;
+  virtual ~Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // A statement ready to step. `sql` must live as long as the program: statements are cached by its address.
+  // Do not start the same statement again while a Query of it lives.
+  template <class... Arguments>
+  Query query(const char* sql, const Arguments&... arguments) {
+    return Query(start(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...}, false));
+  }
+  // The same, of which perhaps only the first rows are read.
+  template <class... Arguments>
+  Query scan(const char* sql, const Arguments&... arguments) {
+    return Query(start(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...}, true));
+  }
+
+  // Runs a statement that returns no rows. What is wrong with it may be told by a later call, up to `commit`.
+  template <class... Arguments>
+  void run(const char* sql, const Arguments&... arguments) {
+    execute(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...});
+  }
+  // The same; returns the number of rows changed, for which it may have to wait.
+  template <class... Arguments>
+  std::int64_t run_counted(const char* sql, const Arguments&... arguments) {
+    return execute_counted(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...});
+  }
+
+  // A transaction that writes.
+  virtual void begin() = 0;
+  virtual void commit() = 0;
+  // One that reads, in one snapshot. `rollback` ends it.
+  virtual void begin_reading() = 0;
+  // Never throws: the transaction may be over already, and no error could be handled better.
+  virtual void rollback() noexcept = 0;
+
+  // Whether what is deleted from now on is overwritten where it was stored, as far as the database can. Never
+  // throws when switched off.
+  virtual void overwrite_deleted(bool on) = 0;
+  // Gives some of the database's free pages back to the disk, down to `spare_pages`, as far as it does not do
+  // so by itself. Returns whether there is more to do.
+  virtual bool give_back_pages(std::int64_t spare_pages) = 0;
+
+ protected:
+  using Parameters = std::span<const Parameter>;
+
+ private:
+  virtual Cursor& start(const char* sql, Parameters parameters, bool perhaps_some) = 0;
+  virtual void execute(const char* sql, Parameters parameters) = 0;
+  virtual std::int64_t execute_counted(const char* sql, Parameters parameters) = 0;
+};
+
+// A read snapshot for several queries. Ends when it goes out of scope.
+class Snapshot {
+ public:
+  explicit Snapshot(Connection& connection) : connection_(connection) { connection.begin_reading(); }
+  ~Snapshot() { connection_.rollback(); }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  Connection& connection_;
+};
+
+}  // namespace baton::store::sql

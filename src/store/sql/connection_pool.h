@@ -1,0 +1,45 @@
+// ConnectionPool: pool of reader connections, each used by one thread at a time.
+//
+// Threads: any. If all connections are in use, `lend` waits for one: reads are short.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "store/sql/connection.h"
+
+namespace baton::store::sql {
+
+class ConnectionPool {
+ public:
+  // At least one. `make` may throw.
+  ConnectionPool(int connections, const std::function<std::unique_ptr<Connection>()>& make);
+
+  // Returns its connection to the pool when it goes out of scope.
+  class Lent {
+   public:
+    Lent(ConnectionPool& pool, Connection& connection) : pool_(pool), connection_(connection) {}
+    ~Lent() { pool_.give_back(connection_); }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    Connection& operator*() { return connection_; }
+
+   private:
+    ConnectionPool& pool_;
+    Connection& connection_;
+  };
+  Lent lend();
+
+ private:
+  void give_back(Connection& connection);
+
+  std::vector<std::unique_ptr<Connection>> connections_;
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::vector<Connection*> free_;
+};
+
+}  // namespace baton::store::sql

@@ -1,0 +1,43 @@
+// Failure: what a connection to a database throws. Stays inside store/.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/error.h"
+
+namespace baton::store::sql {
+
+class Failure : public std::runtime_error {
+ public:
+  // `code`: unavailable if the statement is not at fault and a later retry may succeed; too_large; else
+  // internal. `what` goes to the log, and holds nothing secret.
+  Failure(base::ErrorCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
+
+  base::ErrorCode code() const { return code_; }
+
+ private:
+  base::ErrorCode code_;
+};
+
+// `doing` goes to the log ("reading a task"). The caller sees neither statement nor path.
+base::Error error_of(const Failure& failure, std::string_view doing);
+
+// The error for a row that does not decode or is missing.
+base::Error damaged(std::string for_log);
+// The same, where a row is read.
+Failure damaged_row(const std::string& what);
+
+// Runs `work`, a function that returns a Result and may throw sql::Failure.
+template <class F>
+auto catching(std::string_view doing, F&& work) -> decltype(work()) {
+  try {
+    return std::forward<F>(work)();
+  } catch (const Failure& failure) {
+    return base::fail(error_of(failure, doing));
+  }
+}
+
+}  // namespace baton::store::sql

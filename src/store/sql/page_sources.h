@@ -1,0 +1,75 @@
+// PageSource: tasks in the order of an operator's list, from one index or one set of keys. Throws
+// sql::Failure.
+//
+// Threads: as the connection. Sources share its statements and read in pieces, so that many may be merged.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/threads.h"
+#include "store/operator_store.h"
+#include "store/sql/connection.h"
+
+// As store::is_of, for a column `caller` and the parameter that names one; an empty one is everybody.
+#define BATON_IS_OF(named) \
+  "(" named " = '' OR caller = " named " OR substr(caller, instr(caller, '\x1f') + 1) = " named ")"
+
+namespace baton::store::sql {
+
+// What the indexes tell of a task without reading its row.
+struct Candidate {
+  TaskPlace place;
+  task::State state = task::State::submitted;
+  std::string agent, caller;
+};
+
+// How a query reads its sources.
+struct Reading {
+  bool oldest_first = false;
+  std::optional<TaskPlace> after;
+  base::SteadyTime::time_point until{};
+
+  bool is_over() const { return base::SteadyTime::now() >= until; }
+};
+
+class PageSource {
+ public:
+  // Tasks at rest, in any state, in one other than completed, of one caller with one agent.
+  static PageSource by_time(Connection& connection, const Reading& reading);
+  static PageSource in_state(Connection& connection, const Reading& reading, task::State state);
+  static PageSource of_pair(Connection& connection, const Reading& reading, std::string agent,
+                            std::string caller);
+  // These tasks, whether at rest or not. `is_whole` becomes false if time was up before all were read.
+  static PageSource of_keys(Connection& connection, const Reading& reading,
+                            const std::vector<task::TaskKey>& keys, bool& is_whole);
+
+  // The next task, or null at the end.
+  const Candidate* peek();
+  void pop() { piece_.pop_front(); }
+
+ private:
+  using Refill = std::function<std::vector<Candidate>(const std::optional<TaskPlace>& after)>;
+  explicit PageSource(Refill refill) : refill_(std::move(refill)) {}
+
+  Refill refill_;
+  std::optional<TaskPlace> last_;  // of the piece read last
+  bool is_over_ = false;
+  std::deque<Candidate> piece_;
+};
+
+// The keys of all tasks with a turn, of one agent's if it is not empty, and of one caller's.
+std::vector<task::TaskKey> keys_with_turn(Connection& connection, const TaskFilter& filter);
+std::vector<task::TaskKey> keys_of_parent(Connection& connection, task::TaskKey parent);
+std::vector<task::TaskKey> keys_of_schedule(Connection& connection, const TaskFilter& filter);
+// `pairs`: the agents and callers that have tasks.
+std::vector<task::TaskKey> keys_of_context(Connection& connection, const task::ContextId& context,
+                                           const std::vector<std::pair<std::string, std::string>>& pairs);
+// Of tasks with deliveries that wait or were given up; nothing if there are more than `most` of those.
+std::optional<std::vector<task::TaskKey>> keys_undelivered(Connection& connection, int most);
+
+}  // namespace baton::store::sql

@@ -1,0 +1,233 @@
+#include "store/sql/removed_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/event_codec.h"
+#include "store/sql/context_rows.h"
+#include "store/sql/failure.h"
+#include "store/sql/head_rows.h"
+#include "store/sql/log_rows.h"
+
+namespace baton::store::sql {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+// Of the logs that one group deletes, approximately: what takes some milliseconds.
+constexpr std::int64_t kRemovedBytesMax = 1 << 20;
+constexpr std::int64_t kRemovedEventsMax = 2'000;
+
+// While it lives, what is deleted is overwritten.
+class Overwriting {
+ public:
+  Overwriting(Connection& connection, bool on) : connection_(connection), on_(on) {
+    if (on_) connection_.overwrite_deleted(true);
+  }
+  ~Overwriting() {
+    if (on_) connection_.overwrite_deleted(false);
+  }
+  Overwriting(const Overwriting&) = delete;
+  Overwriting& operator=(const Overwriting&) = delete;
+
+ private:
+  Connection& connection_;
+  const bool on_;
+};
+
+bool has_children(Connection& connection, task::TaskKey key) {
+  return connection.query("SELECT 1 FROM tasks WHERE parent_key = ? LIMIT 1", key).step();
+}
+
+bool delivers(Connection& connection, task::TaskKey key) {
+  return connection
+      .query(
+          "SELECT 1 FROM push_configs c JOIN deliveries d ON d.config_key = c.config_key "
+          "WHERE c.task_key = ? AND d.state = 'waiting' LIMIT 1",
+          key)
+      .step();
+}
+
+// The position of an event that so many precede in what is left of a log; past its end, where it ends.
+std::int64_t event_key_at(Connection& connection, task::TaskKey key, std::int64_t events) {
+  Query query = connection.query(
+      "SELECT event_key FROM events WHERE event_key BETWEEN ? AND ? ORDER BY event_key LIMIT 1 OFFSET ?",
+      event_key(key, {}), event_key(key, task::kLogEnd), events);
+  return query.step() ? query.integer(0) : event_key(key, task::kLogEnd) + 1;
+}
+
+// Deletes the first `events` of what is left of a log. Returns whether there is more.
+bool delete_events(Connection& connection, task::TaskKey key, std::int64_t events) {
+  const std::int64_t end = event_key_at(connection, key, events);
+  connection.run("DELETE FROM landmarks WHERE event_key >= ? AND event_key < ?", event_key(key, {}), end);
+  connection.run("DELETE FROM events WHERE event_key >= ? AND event_key < ?", event_key(key, {}), end);
+  return end <= event_key(key, task::kLogEnd);
+}
+
+// The ids of the task's calls go as well: nobody is told of them any more.
+Result<void> delete_calls(Connection& connection, const task::TaskHead& head) {
+  Query query =
+      connection.query("SELECT kind, body FROM events WHERE event_key BETWEEN ? AND ? AND kind IN (1, 5)",
+                       event_key(head.key, {}), event_key(head.key, task::kLogEnd));
+  std::vector<std::string> ids;
+  while (query.step()) {
+    const auto body = codec::decode(query.small(0), query.text(1));
+    if (!body) return fail(body.error());
+    if (const std::string* id = task::taken_id_in(*body)) ids.push_back(*id);
+  }
+  for (const std::string& id : ids) {
+    connection.run("DELETE FROM calls WHERE context_key = ? AND call_id = ?", head.context_key, id);
+  }
+  return {};
+}
+
+bool is_context_in_use(Connection& connection, task::ContextKey context) {
+  return connection.query("SELECT 1 FROM conversation WHERE context_key = ? LIMIT 1", context).step() ||
+         connection.query("SELECT 1 FROM tasks WHERE context_key = ? LIMIT 1", context).step();
+}
+
+// Call while the task's log is there and its row is gone.
+Result<void> leave_context(Connection& connection, const TaskRow& row) {
+  const task::TaskHead& head = row.head;
+  Query last = connection.query(
+      "SELECT at_ms FROM events WHERE event_key <= ? AND event_key >= ? "
+      "ORDER BY event_key DESC LIMIT 1",
+      event_key(head.key, task::kLogEnd), event_key(head.key, {}));
+  const std::int64_t until = last.step() ? last.integer(0) : base::to_ms(head.status_at);
+  connection.run("DELETE FROM conversation WHERE context_key = ? AND at_ms BETWEEN ? AND ? AND task_key = ?",
+                 head.context_key, base::to_ms(row.created), until, head.key);
+  if (is_context_in_use(connection, head.context_key)) return delete_calls(connection, head);
+  connection.run("DELETE FROM calls WHERE context_key = ?", head.context_key);
+  connection.run("DELETE FROM contexts WHERE context_key = ?", head.context_key);
+  return {};
+}
+
+void delete_webhooks(Connection& connection, task::TaskKey key) {
+  connection.run(
+      "DELETE FROM deliveries WHERE config_key IN (SELECT config_key FROM push_configs WHERE task_key = ?)",
+      key);
+  connection.run("DELETE FROM push_configs WHERE task_key = ?", key);
+}
+
+bool may_go(Connection& connection, const TaskRow& row, const Removal::One& one, bool erases) {
+  const task::TaskHead& head = row.head;
+  if (head.version != one.version || !has_ended(head) || has_children(connection, one.task)) return false;
+  // It may have begun anew since it was looked at.
+  const auto parent = head.parent ? find_head(connection, head.parent) : std::nullopt;
+  return (!parent || has_ended(parent->head)) && (erases || !delivers(connection, one.task));
+}
+
+// Deletes all of the task but its log.
+Result<void> delete_task(WriteState& state, const TaskRow& row) {
+  Connection& connection = state.connection();
+  const task::TaskKey key = row.head.key;
+  state.count(row.head, -1);
+  delete_webhooks(connection, key);
+  connection.run("DELETE FROM turn_requests WHERE task_key = ?", key);
+  connection.run("DELETE FROM scheduled_tasks WHERE task_key = ?", key);
+  connection.run("DELETE FROM task_metadata WHERE task_key = ?", key);
+  if (row.indexed) connection.run("DELETE FROM artifacts WHERE task_key = ?", key);
+  connection.run("DELETE FROM tasks WHERE task_key = ?", key);
+  return row.alone ? Result<void>() : leave_context(connection, row);
+}
+
+// Deletes more of one log. Returns whether one was there.
+bool tidy_log(Connection& connection) {
+  Query query = connection.query("SELECT task_key, erased FROM removed_logs LIMIT 1");
+  if (!query.step()) return false;
+  const task::TaskKey key{query.integer(0)};
+  const Overwriting overwriting(connection, query.truth(1));
+  std::int64_t events = 0;
+  {
+    // Large events are few.
+    Query sizes = connection.query(
+        "SELECT length(body) FROM events WHERE event_key BETWEEN ? AND ? ORDER BY event_key LIMIT ?",
+        event_key(key, {}), event_key(key, task::kLogEnd), kRemovedEventsMax);
+    for (std::int64_t bytes = 0; bytes < kRemovedBytesMax && sizes.step(); ++events)
+      bytes += sizes.integer(0);
+  }
+  if (!delete_events(connection, key, std::max<std::int64_t>(events, 1))) {
+    connection.run("DELETE FROM removed_logs WHERE task_key = ?", key);
+  }
+  return true;
+}
+
+}  // namespace
+
+// Keys are in order of time, so this needs no index.
+task::TaskKey last_made(Connection& connection, base::Timestamp time) {
+  std::int64_t low = 0, high = 0;  // `low` was made by then, if any; above `high` there is none
+  {
+    Query newest = connection.query("SELECT max(task_key) FROM tasks");
+    if (newest.step()) high = newest.integer(0);
+  }
+  while (low < high) {
+    const std::int64_t middle = low + (high - low) / 2 + 1;
+    Query query = connection.query(
+        "SELECT task_key, created_ms FROM tasks WHERE task_key < ? ORDER BY task_key DESC LIMIT 1",
+        middle + 1);
+    const std::int64_t key = query.step() ? query.integer(0) : 0;
+    if (key <= low) {
+      low = middle;
+    } else if (query.integer(1) <= base::to_ms(time)) {
+      low = middle;
+    } else {
+      high = key - 1;
+    }
+  }
+  return {low};
+}
+
+Result<std::vector<TreeMember>> read_tree(Connection& connection, task::TaskKey root, int most) {
+  std::vector<TreeMember> members;
+  auto first = find_head(connection, root);
+  if (first) members.push_back({std::move(first->head), delivers(connection, root)});
+  for (std::size_t next = 0; next < members.size(); ++next) {
+    std::vector<task::TaskKey> keys;
+    {
+      Query query =
+          connection.query("SELECT task_key FROM tasks WHERE parent_key = ?", members[next].head.key);
+      while (query.step()) keys.push_back({query.integer(0)});
+    }
+    for (const task::TaskKey key : keys) {
+      if (std::ssize(members) >= most) return fail(ErrorCode::too_large, "the tree is too large");
+      if (auto row = find_head(connection, key)) {
+        members.push_back({std::move(row->head), delivers(connection, key)});
+      }
+    }
+  }
+  return members;
+}
+
+Result<std::vector<Removed>> remove_tasks(WriteState& state, const Removal& removal) {
+  Connection& connection = state.connection();
+  const Overwriting overwriting(connection, removal.erases);
+  std::vector<Removed> removed;
+  std::int64_t bytes = 0;
+  task::TaskKey last;
+  for (const Removal::One& one : removal.tasks) {
+    const auto row = find_head(connection, one.task);
+    if (!row || !may_go(connection, *row, one, removal.erases)) continue;
+    if (auto deleted = delete_task(state, *row); !deleted) return fail(deleted.error());
+    bytes += static_cast<std::int64_t>(row->head.bytes);
+    if (bytes > kRemovedBytesMax || row->head.last_event.value > kRemovedEventsMax) {
+      connection.run("INSERT INTO removed_logs (task_key, erased) VALUES (?, ?)", one.task, removal.erases);
+    } else {
+      delete_events(connection, one.task, kRemovedEventsMax);
+    }
+    removed.push_back({one.task, row->head.caller, row->head.bytes});
+    last = std::max(last, one.task);
+  }
+  if (last) connection.run("UPDATE retention SET last_task = ?1 WHERE last_task < ?1", last);
+  return removed;
+}
+
+bool tidy(WriteState& state, std::int64_t spare_pages) {
+  Connection& connection = state.connection();
+  if (tidy_log(connection)) return true;
+  return connection.give_back_pages(spare_pages);
+}
+
+}  // namespace baton::store::sql

@@ -1,0 +1,89 @@
+// WriteState: the writing connection, and what the writer keeps from one change to the next.
+//
+// Threads: the writing thread only. It is ahead of the disk while a transaction is open: call `forget` after
+// a rollback.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/sql/connection.h"
+#include "store/sql/head_rows.h"
+#include "store/sql/writer_dialect.h"
+
+namespace baton::store::sql {
+
+class WriteState {
+ public:
+  WriteState(Connection& connection, const base::Clock& clock, WriterDialect& dialect, int short_events_max)
+      : connection_(connection), clock_(clock), dialect_(dialect), short_events_max_(short_events_max) {}
+
+  // Call once the tables are there, before anything is written.
+  void start();
+
+  Connection& connection() { return connection_; }
+  const base::Clock& clock() const { return clock_; }
+  // Never goes back, so that the order of numbers and the order of times agree.
+  base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }
+
+  // Adds to the row the task's artifacts that the change names, and perhaps more.
+  const task::ArtifactPlaces& artifacts(TaskRow& task, const task::Change& change);
+  std::vector<TaskRow::Config>& configs(TaskRow& task);
+  task::TaskKey new_task_key() { return {dialect_.new_key(KeyOf::task)}; }
+  task::ContextKey new_context_key() { return {dialect_.new_key(KeyOf::context)}; }
+  PushConfigKey new_config_key() { return {dialect_.new_key(KeyOf::config)}; }
+  DeliveryKey new_delivery_key() { return {dialect_.new_key(KeyOf::delivery)}; }
+
+  // Notes that an operator has had deliveries of this task's configs sent again.
+  void note_resent(TaskRow& task) {
+    for (const TaskRow::Config& config : configs(task)) resent_.insert(config.key);
+  }
+  // Whether deliveries of the config that wait may lie before others that do not.
+  bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
+
+  RecentSends& sends() {
+    dialect_.sends().refresh(connection_);
+    return dialect_.sends();
+  }
+  int short_events_max() const { return short_events_max_; }
+
+  // How often a task has joined another one's own context since start. As long as it stays, so does what is
+  // known of a row's `alone`.
+  std::int64_t joins() const { return joins_; }
+  void note_join() { ++joins_; }
+
+  // Counts a task that has come to rest (1) or goes on (-1); the totals are written with the transaction.
+  void count(const task::TaskHead& head, std::int64_t tasks);
+  // Call last in a transaction.
+  void write_totals();
+
+  void forget() {
+    totals_.clear();
+    dialect_.sends().forget();
+  }
+
+ private:
+  void find_artifact(TaskRow& task, const task::ArtifactId& id);
+
+  Connection& connection_;
+  const base::Clock& clock_;
+  WriterDialect& dialect_;
+  const int short_events_max_;
+  base::Timestamp last_{};
+  std::int64_t joins_ = 1;
+  std::unordered_set<PushConfigKey> resent_;  // and perhaps more
+  // Not yet written. std::less<> allows look-up by references.
+  std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
+};
+
+}  // namespace baton::store::sql

@@ -1,0 +1,49 @@
+// WriterDialect: what the writer does in another way on each kind of database.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+#include "store/sql/connection.h"
+#include "store/task_store.h"
+
+namespace baton::store::sql {
+
+// The sends of the retention, to recognise repeated ones.
+//
+// Threads: `find` from any, with the caller's connection; the rest on the writing thread.
+class RecentSends {
+ public:
+  virtual ~RecentSends() = default;
+
+  // Loads what is stored, the first time and after `forget`. Call before anything else.
+  virtual void refresh(Connection& connection) = 0;
+  // The last send with this digest within the retention, if any.
+  virtual std::optional<EarlierSend> find(Connection& connection, const task::SendDigest& digest,
+                                          base::Timestamp now) const = 0;
+  // Adds a send that `find` does not know; every so often also deletes some expired ones.
+  virtual void add(Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
+                   base::Timestamp now) = 0;
+  // The transaction was rolled back.
+  virtual void forget() = 0;
+};
+
+enum class KeyOf { task, context, config, delivery };
+
+class WriterDialect {
+ public:
+  virtual ~WriterDialect() = default;
+
+  // A key that nothing of its kind has or had. That of a task that is gone is not given again, as sends
+  // remember it; nor are those of configs and deliveries while the program runs: the result of an old
+  // delivery may still arrive.
+  virtual std::int64_t new_key(KeyOf kind) = 0;
+  virtual RecentSends& sends() = 0;
+  // Adds `more` to the caller's count of tasks at rest in this state, in the open transaction. What is 0
+  // leaves no row: the caller may have been erased.
+  virtual void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
+                            std::int64_t more) = 0;
+};
+
+}  // namespace baton::store::sql

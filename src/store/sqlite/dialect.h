@@ -1,0 +1,37 @@
+// Dialect: what the writer does in SQLite's way. One file has one writer, so it counts keys in memory, and
+// the sends are a SendIndex.
+//
+// Threads: as WriterDialect and RecentSends say.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "store/sql/writer_dialect.h"
+#include "store/sqlite/connection.h"
+#include "store/sqlite/send_index.h"
+
+namespace baton::store::sqlite {
+
+class Dialect final : public sql::WriterDialect {
+ public:
+  Dialect(Connection& connection, base::Duration send_retention, std::size_t send_slice_max)
+      : connection_(connection), sends_(send_retention, send_slice_max) {}
+
+  // Call once the tables are there, before anything is written.
+  void start();
+
+  std::int64_t new_key(sql::KeyOf kind) override { return ++last_[static_cast<std::size_t>(kind)]; }
+  sql::RecentSends& sends() override { return sends_; }
+  void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
+                    std::int64_t more) override;
+
+ private:
+  Connection& connection_;
+  SendIndex sends_;
+  std::array<std::int64_t, 4> last_{};  // the largest keys that there were
+};
+
+}  // namespace baton::store::sqlite

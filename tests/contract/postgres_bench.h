@@ -1,0 +1,96 @@
+// PostgresBench: a PostgresStore in a schema of its own, on the server that BATON_TEST_POSTGRES names by its
+// URL. That server may have fsync=off: it is faster.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "base/id.h"
+#include "contract/store_bench.h"
+#include "store/postgres/link.h"
+#include "store/postgres/postgres_store.h"
+
+namespace baton::test {
+
+// Dropped with all that is in it.
+class Schema {
+ public:
+  Schema() : name_("test_" + base::random_hex(6)) { ask("CREATE SCHEMA " + name_); }
+  ~Schema() {
+    try {
+      ask("SET client_min_messages = error; DROP SCHEMA " + name_ + " CASCADE");
+    } catch (const store::sql::Failure& failure) {
+      MESSAGE("the schema ", name_, " stays: ", failure.what());
+    }
+  }
+  Schema(const Schema&) = delete;
+  Schema& operator=(const Schema&) = delete;
+
+  std::string url() const {
+    const std::string server = server_url();
+    return server + (server.find('?') == std::string::npos ? "?" : "&") + "options=-csearch_path%3D" + name_;
+  }
+  // The first value of what a statement returns; statements are in this schema.
+  std::string ask(const std::string& sql) const {
+    const auto address = store::postgres::Address::read(server_url());
+    REQUIRE(address);
+    store::postgres::Link link(*address);
+    link.ask("SET search_path = " + name_);
+    std::string answer;
+    for (std::size_t at = 0; at < sql.size();) {
+      const std::size_t end = std::min(sql.find("; ", at), sql.size());
+      answer = link.ask_text(sql.substr(at, end - at));
+      at = end + 2;
+    }
+    return answer;
+  }
+
+ private:
+  static std::string server_url() {
+    const char* url = std::getenv("BATON_TEST_POSTGRES");
+    if (url == nullptr) FAIL("BATON_TEST_POSTGRES names no server: postgresql://user@host:port/database");
+    return url;
+  }
+
+  const std::string name_;
+};
+
+class PostgresBench : public StoreBench {
+ public:
+  explicit PostgresBench(base::Duration send_retention = std::chrono::hours(24)) {
+    settings.send_retention = send_retention;
+    settings.url = schema.url();
+    settings.allows = {"fsync=off"};
+    open();
+  }
+
+  void open() {
+    auto opened = store::PostgresStore::open(settings, clock);
+    succeed(opened);
+    store_ = std::move(*opened);
+    tasks = store_.get();
+    retention = store_.get();
+    deliveries = store_.get();
+    operators = store_.get();
+  }
+  void close() {
+    rows.clear();
+    store_.reset();
+  }
+  void reopen() override {
+    close();
+    open();
+  }
+  const store::PostgresStore& store() const { return *store_; }
+
+  const Schema schema;
+  store::PostgresOptions settings;
+
+ private:
+  std::unique_ptr<store::PostgresStore> store_;
+};
+
+}  // namespace baton::test
+
+TYPE_TO_STRING(baton::test::PostgresBench);

@@ -1,0 +1,252 @@
+// What is true of the PostgresStore alone: what it refuses, and what it does about lost connections.
+#include <random>
+#include <string>
+#include <vector>
+
+#include "base/id.h"
+#include "contract/postgres_bench.h"
+#include "contract/store_bench.h"
+#include "support/tcp_gate.h"
+
+namespace postgres_only_test {
+
+using namespace baton;
+using namespace baton::test;
+using base::ErrorCode;
+using task::State;
+
+namespace {
+
+// A store whose connections go through a gate.
+class GatedBench : public StoreBench {
+ public:
+  GatedBench() : gate(port_of(schema.url())) {
+    settings.url = schema.url();
+    settings.url.replace(settings.url.find(address()), address().size(),
+                         "@127.0.0.1:" + std::to_string(gate.port()));
+    settings.allows = {"fsync=off"};
+    auto opened = store::PostgresStore::open(settings, clock);
+    succeed(opened);
+    store = std::move(*opened);
+    tasks = store.get();
+    deliveries = store.get();
+    retention = store.get();
+    operators = store.get();
+  }
+
+  // How many rows a table has, told by another connection.
+  std::string count(const std::string& table) const { return schema.ask("SELECT count(*) FROM " + table); }
+
+  const Schema schema;
+  TcpGate gate;
+  store::PostgresOptions settings;
+  std::unique_ptr<store::PostgresStore> store;
+
+ private:
+  std::string address() const { return "@127.0.0.1:" + std::to_string(port_of(schema.url())); }
+  static int port_of(const std::string& url) {
+    const auto at = url.find("@127.0.0.1:");
+    if (at == std::string::npos) FAIL("BATON_TEST_POSTGRES must be postgresql://...@127.0.0.1:port/...");
+    return std::stoi(url.substr(at + 11));
+  }
+};
+
+void end_connections(const Schema& schema) {
+  schema.ask(
+      "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'baton' AND "
+      "pid <> "
+      "pg_backend_pid()");
+}
+
+base::Error error_at_open(const store::PostgresOptions& options) {
+  const ManualClock clock;
+  const auto opened = store::PostgresStore::open(options, clock);
+  REQUIRE(!opened);
+  return opened.error();
+}
+
+}  // namespace
+
+TEST_CASE("PostgresStore: a database that another one has open is refused") {
+  PostgresBench bench;
+  CHECK(error_at_open(bench.settings).code == ErrorCode::already_exists);
+  bench.reopen();
+}
+
+TEST_CASE("PostgresStore: a database keeps its name to other servers, and no other one has it") {
+  PostgresBench bench, other;
+  const std::string first = bench.store().server_name();
+  bench.reopen();
+  CHECK(first.size() == 16);
+  CHECK(bench.store().server_name() == first);
+  CHECK(other.store().server_name() != first);
+}
+
+TEST_CASE("PostgresStore: a setting that loses what was confirmed is refused, unless it is allowed") {
+  const Schema schema;
+  store::PostgresOptions options;
+  options.url = schema.url() + "%20-csynchronous_commit%3Doff";
+  options.allows = {"fsync=off"};
+  const base::Error error = error_at_open(options);
+  CHECK(error.code == ErrorCode::invalid_argument);
+  CHECK(error.for_caller.find("set synchronous_commit = on") != std::string::npos);
+  options.allows.push_back("synchronous_commit=off");
+  const ManualClock clock;
+  succeed(store::PostgresStore::open(options, clock));
+}
+
+TEST_CASE("PostgresStore: a schema with tables of another program is refused and left alone") {
+  const Schema schema;
+  schema.ask("CREATE TABLE tasks (name text)");
+  store::PostgresOptions options;
+  options.url = schema.url();
+  options.allows = {"fsync=off"};
+  CHECK(error_at_open(options).code == ErrorCode::invalid_argument);
+  CHECK(schema.ask("SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace") ==
+        "1");
+}
+
+TEST_CASE("PostgresStore: a schema of a newer Baton is refused") {
+  PostgresBench bench;
+  bench.close();
+  bench.schema.ask("INSERT INTO migrations (number, name, applied_ms) VALUES (9999, 'later', 0)");
+  CHECK(error_at_open(bench.settings).code == ErrorCode::unsupported);
+}
+
+TEST_CASE("PostgresStore: no message at start has the password") {
+  for (const std::string url :
+       {"postgresql://someone:hushhush@127.0.0.1:1/nothing",
+        "host=127.0.0.1 port=1 password=hushhush user=someone", "postgresql:/someone:hushhush@@",
+        "host 127.0.0.1 hushhush", "postgresql://h/d?hushhush=1"}) {
+    CAPTURE(url);
+    store::PostgresOptions options;
+    options.url = url;
+    const base::Error error = error_at_open(options);
+    CHECK(error.for_caller.find("hushhush") == std::string::npos);
+    CHECK(error.for_log.find("hushhush") == std::string::npos);
+  }
+}
+
+TEST_CASE("PostgresStore: ids with zero bytes and bytes that are not UTF-8 come back as they were") {
+  PostgresBench bench;
+  const std::string odd = std::string("a\0b\x01", 4) + "0\xff\xc3(";
+  const task::TaskHead head = bench.create(odd, odd + "c");
+  const task::TaskHead other = bench.create("a", odd + "c");
+  CHECK(bench.head(head.key).id.value == odd);
+  CHECK(bench.head(other.key).context.value == odd + "c");
+  CHECK(other.context_key == head.context_key);
+  task::PushConfig config;
+  config.id = {odd};
+  config.url = "http://x/" + odd;
+  succeed(bench.set_push(head.key, config, 5));
+  REQUIRE(bench.configs(head).size() == 1);
+  CHECK(bench.configs(head)[0].id.value == odd);
+  CHECK(bench.configs(head)[0].url == "http://x/" + odd);
+}
+
+TEST_CASE("PostgresStore: a long log is read whole and in pieces") {
+  PostgresBench bench;
+  const task::TaskHead head = bench.create("t1");
+  std::vector<task::EventBody> said;
+  for (int i = 0; i < 1'500; ++i) said.push_back(delta("r", std::to_string(i)));
+  bench.must(head, said);
+  CHECK(bench.log(head).size() == 1'502);
+  CHECK(bench.tasks->events(head.key, {10}, 600).value().size() == 600);
+  CHECK(consecutive(bench.log(head)));
+}
+
+TEST_CASE("PostgresStore: connections that the server has ended are made again") {
+  PostgresBench bench;
+  const task::TaskHead head = bench.create("t1");
+  for (int i = 0; i < 3; ++i) {
+    end_connections(bench.schema);
+    CHECK(bench.head(head.key).id.value == "t1");
+    end_connections(bench.schema);
+    bench.must(head, {delta("r", "more")});
+  }
+  CHECK(bench.log(head).size() == 5);
+}
+
+TEST_CASE("PostgresStore: a group whose connection ends while it is open is written once") {
+  PostgresBench bench;
+  const task::TaskHead head = bench.create("t1");
+  task::Change first = StoreBench::change(head, {delta("r", "one")});
+  succeed(bench.apply(first));
+  // Something that reads within the group has its writes sent.
+  task::Change other = StoreBench::creation("t2", {status(State::submitted), user("m")}, "c1");
+  succeed(bench.apply(other));
+  end_connections(bench.schema);
+  task::Change third = StoreBench::creation("t3", {status(State::submitted), user("m")}, "c1");
+  succeed(bench.apply(third));
+  end_connections(bench.schema);
+  succeed(bench.tasks->commit());
+  CHECK(bench.log(head).size() == 3);
+  CHECK(bench.schema.ask("SELECT count(*) FROM tasks") == "3");
+}
+
+TEST_CASE("PostgresStore: a commit whose answer is lost has happened, once") {
+  GatedBench bench;
+  const task::TaskHead head = bench.create("t1");
+  bench.gate.cut_answer_with("COMMIT");
+  bench.must(head, {delta("r", "one")});
+  CHECK(bench.gate.cuts() == 1);
+  bench.must(head, {delta("r", "two")});
+  CHECK(bench.log(head).size() == 4);
+  CHECK(bench.count("events") == "4");
+}
+
+TEST_CASE("PostgresStore: wherever a group is cut off, it happens once") {
+  GatedBench bench;
+  const task::TaskHead head = bench.create("t1");
+  std::mt19937 random(7);
+  constexpr int kGroups = 60;
+  for (int i = 0; i < kGroups; ++i) {
+    if (i % 2 == 0) bench.gate.cut_request_after(std::uniform_int_distribution(0, 1'500)(random));
+    if (i % 4 == 1) bench.gate.cut_answer_with("COMMIT");
+    bench.must(head, {delta("r", "one"), delta("r", "two")});
+    bench.gate.cut_request_after(-1);
+  }
+  CHECK(bench.gate.cuts() > kGroups / 3);
+  CHECK(bench.count("events") == std::to_string(2 + 2 * kGroups));
+  CHECK(consecutive(bench.log(head)));
+  succeed(bench.tasks->flush());
+}
+
+TEST_CASE("PostgresStore: a database that has lost a confirmed group ends the store") {
+  PostgresBench bench;
+  const task::TaskHead head = bench.create("t1");
+  bench.must(head, {delta("r", "one")});
+  bench.schema.ask("UPDATE lanes SET last_group = last_group - 1");
+  end_connections(bench.schema);
+  task::Change change = StoreBench::change(head, {delta("r", "two")});
+  succeed(bench.apply(change));
+  CHECK(bench.tasks->commit().error().code == ErrorCode::unavailable);
+  CHECK(bench.tasks->flush().error().for_log.find("lost what it had confirmed") != std::string::npos);
+}
+
+TEST_CASE("PostgresStore: a node whose lane is gone writes nothing more") {
+  PostgresBench bench;
+  const task::TaskHead head = bench.create("t1");
+  bench.schema.ask("DELETE FROM lanes");
+  task::Change change = StoreBench::change(head, {delta("r", "one")});
+  succeed(bench.apply(change));
+  CHECK(bench.tasks->commit().error().code == ErrorCode::unavailable);
+  CHECK(bench.tasks->flush().error().for_log.find("taken over") != std::string::npos);
+  CHECK(bench.schema.ask("SELECT count(*) FROM events") == "2");
+}
+
+TEST_CASE("PostgresStore: totals are the same after restarts, and none stays of nothing") {
+  PostgresBench bench;
+  for (int i = 0; i < 3; ++i) {
+    bench.create("t" + std::to_string(i), "c" + std::to_string(i));
+    bench.reopen();
+  }
+  task::ListFilter filter;
+  filter.agent = {"echo"};
+  filter.caller = {"ann"};
+  filter.limit = 10;
+  CHECK(bench.tasks->list(filter).value().total == 3);
+  CHECK(bench.schema.ask("SELECT sum(tasks) FROM task_totals") == "3");
+}
+
+}  // namespace postgres_only_test
