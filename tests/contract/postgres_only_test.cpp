@@ -226,12 +226,16 @@ TEST_CASE("PostgresStore: a database that has lost a confirmed group ends the st
 
 TEST_CASE("PostgresStore: a node whose lane is gone writes nothing more") {
   PostgresBench bench;
+  std::string told;
+  bench.settings.on_lost = [&](const std::string& why) { told = why; };
+  bench.reopen();
   const task::TaskHead head = bench.create("t1");
   bench.schema.ask("DELETE FROM lanes");
   task::Change change = StoreBench::change(head, {delta("r", "one")});
   succeed(bench.apply(change));
   CHECK(bench.tasks->commit().error().code == ErrorCode::unavailable);
   CHECK(bench.tasks->flush().error().for_log.find("taken over") != std::string::npos);
+  CHECK(told.find("taken over") != std::string::npos);
   CHECK(bench.schema.ask("SELECT count(*) FROM events") == "2");
 }
 

@@ -76,7 +76,7 @@ std::int64_t register_node(Link& link, base::Timestamp now) {
 struct PostgresStore::Parts {
   Parts(Address of, const PostgresOptions& options, const base::Clock& clock)
       : address(std::move(of)),
-        writer(address),
+        writer(address, options.on_lost),
         dialect(writer, options.send_retention),
         state(writer, clock, dialect, options.short_events_max) {}
 

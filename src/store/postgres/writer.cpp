@@ -39,7 +39,8 @@ bool lock_schema(Link& link) {
   return link.ask_text("SELECT pg_try_advisory_lock(1111577678, hashtext(current_schema()))") == "t";
 }
 
-Writer::Writer(const Address& address) : address_(address), session_(std::make_unique<Session>(address)) {
+Writer::Writer(const Address& address, OnLost on_lost)
+    : address_(address), on_lost_(std::move(on_lost)), session_(std::make_unique<Session>(address)) {
   connect();
 }
 
@@ -71,6 +72,7 @@ std::string Writer::lost() const {
 
 void Writer::give_up(const std::string& why) {
   lost_.with([&](std::string& lost) { lost = why; });
+  if (on_lost_) on_lost_(why);
   throw sql::Failure(ErrorCode::unavailable, why);
 }
 

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,8 +32,9 @@ struct Lane {
 
 class Writer final : public sql::Connection {
  public:
+  using OnLost = std::function<void(const std::string& why)>;
   // Connects. It needs the lock before it writes.
-  explicit Writer(const Address& address);
+  Writer(const Address& address, OnLost on_lost);
   ~Writer() override;
 
   // Once the lane has its row. Groups are counted from 1.
@@ -71,6 +73,7 @@ class Writer final : public sql::Connection {
   auto in_group(F&& work) -> decltype(work());
 
   const Address& address_;
+  const OnLost on_lost_;
   std::unique_ptr<Session> session_;  // null: lost
   int backend_ = 0;
   std::string backend_since_;
