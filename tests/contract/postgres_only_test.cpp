@@ -106,6 +106,18 @@ TEST_CASE("PostgresStore: a schema with tables of another program is refused and
         "1");
 }
 
+TEST_CASE("PostgresStore: a role that may not make tables is told what it lacks") {
+  const Schema schema;
+  if (schema.ask("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") == "t") return;  // may do all
+  schema.ask("REVOKE CREATE ON SCHEMA " + schema.ask("SELECT current_schema()") + " FROM CURRENT_USER");
+  store::PostgresOptions options;
+  options.url = schema.url();
+  options.allows = {"fsync=off"};
+  const base::Error error = error_at_open(options);
+  CHECK(error.code == ErrorCode::invalid_argument);
+  CHECK(error.for_caller.find("GRANT USAGE, CREATE") != std::string::npos);
+}
+
 TEST_CASE("PostgresStore: a schema of a newer Baton is refused") {
   PostgresBench bench;
   bench.close();

@@ -81,6 +81,7 @@ void Writer::begin() {
   former_.clear();
   log_.clear();
   is_begun_ = false;
+  lost_since_.reset();
   // One that had failed may have happened all the same; then its caller has been told that nobody knows.
   if (!session_) recover(kShortPatience);
 }
@@ -167,12 +168,16 @@ void Writer::rollback() noexcept {
 
 // Makes a new connection, and finds out what became of the group.
 Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+  // From the first loss on: a group that ends each connection that it goes out on must not go round for ever.
+  if (!lost_since_) lost_since_ = std::chrono::steady_clock::now();
+  const auto until = *lost_since_ + patience;
   if (session_) former_.push_back(std::move(session_));
   is_begun_ = false;
   std::chrono::milliseconds pause = kPauseMin;
-  while (true) {
+  for (int tries = 0;; ++tries) {
     try {
+      if (tries == 0 && std::chrono::steady_clock::now() >= until)
+        throw sql::Failure(ErrorCode::unavailable, "the connection to the database is lost again and again");
       return settle();
     } catch (const sql::Failure& failure) {
       session_.reset();

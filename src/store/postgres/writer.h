@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,8 @@ class Writer final : public sql::Connection {
   Lane lane_;
   std::int64_t done_ = 0;  // the last group that is known to have happened
   bool is_begun_ = false;  // the server knows of the open group
+  // When the open group lost its connection for the first time.
+  std::optional<std::chrono::steady_clock::time_point> lost_since_;
   WriteLog log_;
   base::Guarded<std::string> lost_;
 };
