@@ -106,6 +106,18 @@ TEST_CASE("PostgresStore: a schema with tables of another program is refused and
         "1");
 }
 
+TEST_CASE("PostgresStore: a role that may not make tables is told what it lacks") {
+  const Schema schema;
+  if (schema.ask("SELECT rolsuper FROM pg_roles WHERE rolname = current_user") == "t") return;  // may do all
+  schema.ask("REVOKE CREATE ON SCHEMA " + schema.ask("SELECT current_schema()") + " FROM CURRENT_USER");
+  store::PostgresOptions options;
+  options.url = schema.url();
+  options.allows = {"fsync=off"};
+  const base::Error error = error_at_open(options);
+  CHECK(error.code == ErrorCode::invalid_argument);
+  CHECK(error.for_caller.find("GRANT USAGE, CREATE") != std::string::npos);
+}
+
 TEST_CASE("PostgresStore: a schema of a newer Baton is refused") {
   PostgresBench bench;
   bench.close();
@@ -226,12 +238,16 @@ TEST_CASE("PostgresStore: a database that has lost a confirmed group ends the st
 
 TEST_CASE("PostgresStore: a node whose lane is gone writes nothing more") {
   PostgresBench bench;
+  std::string told;
+  bench.settings.on_lost = [&](const std::string& why) { told = why; };
+  bench.reopen();
   const task::TaskHead head = bench.create("t1");
   bench.schema.ask("DELETE FROM lanes");
   task::Change change = StoreBench::change(head, {delta("r", "one")});
   succeed(bench.apply(change));
   CHECK(bench.tasks->commit().error().code == ErrorCode::unavailable);
   CHECK(bench.tasks->flush().error().for_log.find("taken over") != std::string::npos);
+  CHECK(told.find("taken over") != std::string::npos);
   CHECK(bench.schema.ask("SELECT count(*) FROM events") == "2");
 }
 

@@ -41,10 +41,13 @@ bool may_pass(std::string_view state) {
 }
 
 // What a role or a database may have set otherwise. Plans are kept, and may be made while tables are empty:
-// so reading a whole table is the last resort, and then no reason to compile the statement first.
+// so reading a whole table is the last resort, and then no reason to compile the statement first. The server
+// is to notice soon when this machine is gone, as the session's lock keeps others off.
 constexpr char kSettings[] =
     "SELECT set_config(name, value, false) FROM (VALUES ('statement_timeout', '0'), ('lock_timeout', '0'), "
-    "('idle_in_transaction_session_timeout', '0'), ('enable_seqscan', 'off'), ('jit', 'off')) AS s (name, "
+    "('idle_in_transaction_session_timeout', '0'), ('enable_seqscan', 'off'), ('jit', 'off'), "
+    "('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3')) AS s "
+    "(name, "
     "value)";
 
 std::string text_or_empty(const char* text) {

@@ -39,6 +39,19 @@ base::Error at_start(const Address& address, base::Error error) {
   return error;
 }
 
+base::Error error_at_open(const sql::Failure& failure) {
+  base::Error error = sql::error_of(failure, "opening");
+  const auto* of_link = dynamic_cast<const postgres::LinkFailure*>(&failure);
+  if (of_link != nullptr && of_link->state() == "42501") {
+    error.code = ErrorCode::invalid_argument;
+    error.for_caller =
+        "the database's role may not make tables: GRANT USAGE, CREATE ON SCHEMA public TO it, or make it the "
+        "owner "
+        "of a schema and of what is in it";
+  }
+  return error;
+}
+
 Result<void> take_lock(Link& link) {
   const auto until = std::chrono::steady_clock::now() + kLockPatience;
   while (!postgres::lock_schema(link)) {
@@ -76,7 +89,7 @@ std::int64_t register_node(Link& link, base::Timestamp now) {
 struct PostgresStore::Parts {
   Parts(Address of, const PostgresOptions& options, const base::Clock& clock)
       : address(std::move(of)),
-        writer(address),
+        writer(address, options.on_lost),
         dialect(writer, options.send_retention),
         state(writer, clock, dialect, options.short_events_max) {}
 
@@ -133,7 +146,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
     parts->operators.emplace(kOperatorReaders, connect);
     return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
   } catch (const sql::Failure& failure) {
-    return fail(at_start(name, sql::error_of(failure, "opening")));
+    return fail(at_start(name, error_at_open(failure)));
   }
 }
 

@@ -30,6 +30,9 @@ struct PostgresOptions {
   std::vector<std::string> allows = {};
   // Called before a database of an earlier schema is upgraded, which may take a while.
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};
+  // Called on the writing thread, once, when nothing can be written any more: end the program. `flush` fails
+  // from then on, but who only reads never calls it.
+  std::function<void(const std::string& why)> on_lost = [](const std::string&) {};
 };
 
 class PostgresStore final : public sql::Store {

@@ -8,62 +8,85 @@ namespace baton::store::postgres {
 namespace {
 
 // Rows of a scan that come at first, and then at once.
-constexpr const char* kFirst = "FETCH 64 FROM ";
-constexpr const char* kMore = "FETCH 512 FROM ";
 constexpr int kFirstRows = 64, kMoreRows = 512;
+constexpr char kFirstLimit[] = " LIMIT 64";
 
 constexpr char kBeginReading[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 constexpr char kEndReading[] = "COMMIT";
 
 }  // namespace
 
-void Cursor::start(Rows rows, Link* link) {
+void Cursor::start(Rows rows) {
   rows_ = std::move(rows);
   row_ = -1;
-  link_ = link;
+  session_ = nullptr;
+}
+
+void Cursor::start_scan(Rows rows, Session& session, const std::string& sql, Link::Parameters parameters) {
+  start(std::move(rows));
+  session_ = &session;
+  is_declared_ = false;
+  sql_ = sql;
+  parameters_.assign(parameters.begin(), parameters.end());
+  texts_.clear();
+  for (sql::Parameter& parameter : parameters_) parameter.bytes = texts_.emplace_back(parameter.bytes);
 }
 
 bool Cursor::step() {
   if (++row_ < PQntuples(rows_.get())) return true;
-  if (link_ == nullptr) return false;
-  const int asked_for = row_ <= kFirstRows ? kFirstRows : kMoreRows;
-  if (row_ == 0 || row_ % asked_for != 0) return false;
-  link_->send_once(kMore + name_);
-  rows_ = link_->finish();
+  if (session_ == nullptr) return false;
+  rows_ = session_->more_of(*this);
   row_ = 0;
+  if (PQntuples(rows_.get()) < kMoreRows) session_ = nullptr;
   return PQntuples(rows_.get()) > 0;
 }
 
 void Cursor::end() noexcept {
   rows_.reset();
   row_ = -1;
+  session_ = nullptr;
 }
 
-const std::string& Session::text_of(const char* sql) {
+Session::Known& Session::known(const char* sql) {
   Known& known = known_[sql];
-  if (known.sql.empty()) known.sql = translated(sql);
-  return known.sql;
+  if (known.cursor) return known;
+  known.sql = translated(sql);
+  if (known.sql.find(" LIMIT ") == std::string::npos) known.first = known.sql + kFirstLimit;
+  known.cursor = std::make_unique<Cursor>("c" + std::to_string(known_.size()));
+  return known;
 }
 
 Cursor& Session::query(const char* sql, Link::Parameters parameters, bool perhaps_some) {
-  const std::string& text = text_of(sql);
-  Known& known = known_.find(sql)->second;
-  if (!known.cursor) known.cursor = std::make_unique<Cursor>("c" + std::to_string(known_.size()));
-  Cursor& cursor = *known.cursor;
-  if (!perhaps_some) {
-    link_.send(sql, text, parameters);
-    cursor.start(link_.finish(), nullptr);
+  Known& statement = known(sql);
+  Cursor& cursor = *statement.cursor;
+  if (!perhaps_some || statement.first.empty()) {
+    link_.send(sql, statement.sql, parameters);
+    cursor.start(link_.finish());
     return cursor;
   }
-  // One of an earlier scan in the same transaction is still there.
-  if (known.declared_in == transactions_) link_.send_once("CLOSE " + cursor.name());
-  known.declared_in = transactions_;
-  if (known.declaration.empty())
-    known.declaration = "DECLARE " + cursor.name() + " NO SCROLL CURSOR FOR " + text;
-  link_.send(&known.declaration, known.declaration, parameters);
-  link_.send_once(kFirst + cursor.name());
-  cursor.start(link_.finish(), &link_);
+  link_.send(&statement.first, statement.first, parameters);
+  Rows rows = link_.finish();
+  if (PQntuples(rows.get()) < kFirstRows) {
+    cursor.start(std::move(rows));
+  } else {
+    cursor.start_scan(std::move(rows), *this, statement.sql, parameters);
+  }
   return cursor;
+}
+
+Rows Session::more_of(Cursor& cursor) {
+  const std::string fetch = "FETCH " + std::to_string(kMoreRows) + " FROM " + cursor.name_;
+  if (!cursor.is_declared_) {
+    cursor.is_declared_ = true;
+    // One of an earlier scan in the same transaction is still there.
+    if (cursor.declared_in_ == transactions_) link_.send_once("CLOSE " + cursor.name_);
+    cursor.declared_in_ = transactions_;
+    link_.send(&cursor, "DECLARE " + cursor.name_ + " NO SCROLL CURSOR FOR " + cursor.sql_,
+               cursor.parameters_);
+    link_.send_once("MOVE " + std::to_string(kFirstRows) + " FROM " + cursor.name_);
+  }
+  link_.send_once(fetch);
+  return link_.finish();
 }
 
 Reader::Reader(const Address& address) : address_(address), session_(std::make_unique<Session>(address)) {}

@@ -3,23 +3,29 @@
 // Threads: one at a time. Errors: everything throws sql::Failure.
 #pragma once
 
+#include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "store/postgres/link.h"
 #include "store/sql/connection.h"
 
 namespace baton::store::postgres {
 
-// The rows of one statement. Those of a scan come in pieces, through a cursor of the server.
+class Session;
+
+// The rows of one statement. Those of a scan come in pieces: the first by the statement with a limit, which
+// is all there is nearly always, what follows through a cursor of the server.
 class Cursor final : public sql::Cursor {
  public:
-  // As the server knows it.
   explicit Cursor(std::string name) : name_(std::move(name)) {}
 
-  // `link`: null, if these are all.
-  void start(Rows rows, Link* link);
+  void start(Rows rows);
+  // The first piece of a scan, which was full.
+  void start_scan(Rows rows, Session& session, const std::string& sql, Link::Parameters parameters);
 
   bool step() override;
   std::int64_t integer(int column) const override { return integer_at(rows_.get(), row_, column); }
@@ -27,13 +33,19 @@ class Cursor final : public sql::Cursor {
   bool is_null(int column) const override { return PQgetisnull(rows_.get(), row_, column) != 0; }
   void end() noexcept override;
 
-  const std::string& name() const { return name_; }
-
  private:
-  const std::string name_;
+  friend class Session;
+
+  const std::string name_;  // as the server knows it
   Rows rows_;
   int row_ = -1;
-  Link* link_ = nullptr;
+  // Of a scan that may have more rows.
+  Session* session_ = nullptr;
+  bool is_declared_ = false;
+  std::string sql_;
+  std::vector<sql::Parameter> parameters_;
+  std::deque<std::string> texts_;
+  std::int64_t declared_in_ = 0;  // the last transaction with such a cursor
 };
 
 class Session {
@@ -43,20 +55,21 @@ class Session {
   Link& link() { return link_; }
   // `sql` is the shared statement, known by its address. What is queued is answered with it.
   Cursor& query(const char* sql, Link::Parameters parameters, bool perhaps_some);
-  void send(const char* sql, Link::Parameters parameters) { link_.send(sql, text_of(sql), parameters); }
+  void send(const char* sql, Link::Parameters parameters) { link_.send(sql, known(sql).sql, parameters); }
   // A transaction begins: the server has forgotten the cursors of those before.
   void note_begin() { ++transactions_; }
+  // The next piece of a scan.
+  Rows more_of(Cursor& cursor);
 
  private:
-  const std::string& text_of(const char* sql);
+  struct Known {
+    std::string sql, first;  // PostgreSQL's; with a limit
+    std::unique_ptr<Cursor> cursor;
+  };
+  Known& known(const char* sql);
 
   Link link_;
-  struct Known {
-    std::string sql, declaration;
-    std::unique_ptr<Cursor> cursor;
-    std::int64_t declared_in = 0;  // the last transaction with this scan
-  };
-  std::int64_t transactions_ = 0;
+  std::int64_t transactions_ = 1;
   std::unordered_map<const char*, Known> known_;
 };
 

@@ -39,7 +39,8 @@ bool lock_schema(Link& link) {
   return link.ask_text("SELECT pg_try_advisory_lock(1111577678, hashtext(current_schema()))") == "t";
 }
 
-Writer::Writer(const Address& address) : address_(address), session_(std::make_unique<Session>(address)) {
+Writer::Writer(const Address& address, OnLost on_lost)
+    : address_(address), on_lost_(std::move(on_lost)), session_(std::make_unique<Session>(address)) {
   connect();
 }
 
@@ -71,6 +72,7 @@ std::string Writer::lost() const {
 
 void Writer::give_up(const std::string& why) {
   lost_.with([&](std::string& lost) { lost = why; });
+  if (on_lost_) on_lost_(why);
   throw sql::Failure(ErrorCode::unavailable, why);
 }
 
@@ -79,6 +81,7 @@ void Writer::begin() {
   former_.clear();
   log_.clear();
   is_begun_ = false;
+  lost_since_.reset();
   // One that had failed may have happened all the same; then its caller has been told that nobody knows.
   if (!session_) recover(kShortPatience);
 }
@@ -165,12 +168,16 @@ void Writer::rollback() noexcept {
 
 // Makes a new connection, and finds out what became of the group.
 Writer::Outcome Writer::recover(std::chrono::milliseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+  // From the first loss on: a group that ends each connection that it goes out on must not go round for ever.
+  if (!lost_since_) lost_since_ = std::chrono::steady_clock::now();
+  const auto until = *lost_since_ + patience;
   if (session_) former_.push_back(std::move(session_));
   is_begun_ = false;
   std::chrono::milliseconds pause = kPauseMin;
-  while (true) {
+  for (int tries = 0;; ++tries) {
     try {
+      if (tries == 0 && std::chrono::steady_clock::now() >= until)
+        throw sql::Failure(ErrorCode::unavailable, "the connection to the database is lost again and again");
       return settle();
     } catch (const sql::Failure& failure) {
       session_.reset();

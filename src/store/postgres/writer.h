@@ -11,7 +11,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +33,9 @@ struct Lane {
 
 class Writer final : public sql::Connection {
  public:
+  using OnLost = std::function<void(const std::string& why)>;
   // Connects. It needs the lock before it writes.
-  explicit Writer(const Address& address);
+  Writer(const Address& address, OnLost on_lost);
   ~Writer() override;
 
   // Once the lane has its row. Groups are counted from 1.
@@ -71,6 +74,7 @@ class Writer final : public sql::Connection {
   auto in_group(F&& work) -> decltype(work());
 
   const Address& address_;
+  const OnLost on_lost_;
   std::unique_ptr<Session> session_;  // null: lost
   int backend_ = 0;
   std::string backend_since_;
@@ -78,6 +82,8 @@ class Writer final : public sql::Connection {
   Lane lane_;
   std::int64_t done_ = 0;  // the last group that is known to have happened
   bool is_begun_ = false;  // the server knows of the open group
+  // When the open group lost its connection for the first time.
+  std::optional<std::chrono::steady_clock::time_point> lost_since_;
   WriteLog log_;
   base::Guarded<std::string> lost_;
 };
