@@ -29,10 +29,10 @@ constexpr char kTask[] =
     "INSERT INTO tasks (task_key, agent, caller, public_id, context_key, origin, created_ms, version, state, "
     "status_event, last_event, turn, turn_state, attempt, turn_message, turn_begin, awaited, "
     "waiting_messages, "
-    "cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, hidden) "
+    "cancel_requested, ask, artifact_count, message_count, status_ms, indexed, bytes, hidden, trace) "
     "SELECT k, 'echo', 'anonymous', id, 0, 6, 1, 1, 'working', 3, 3, 1, 'running', 1, 2, 3, 0, 0, 0, '', 0, "
     "1, "
-    "1, 0, 300, 0 FROM unnest($1::bigint[], $2::text[]) AS t (k, id)";
+    "1, 0, 300, 0, '' FROM unnest($1::bigint[], $2::text[]) AS t (k, id)";
 constexpr char kEvents[] =
     "INSERT INTO events (event_key, kind, at_ms, body) "
     "SELECT k, kind, 1, body FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS t (k, kind, body)";
