@@ -167,6 +167,19 @@ TEST_CASE("PostgresStore: a long log is read whole and in pieces") {
   CHECK(consecutive(bench.log(head)));
 }
 
+TEST_CASE("PostgresStore: a group of many large texts is stored whole") {
+  PostgresBench bench;
+  std::vector<task::TaskHead> heads;
+  for (int i = 0; i < 5; ++i) heads.push_back(bench.create("t" + std::to_string(i)));
+  const std::string large(10u << 20, 'x');
+  for (const task::TaskHead& head : heads) {
+    task::Change change = StoreBench::change(head, {delta("r", large), delta("r", "end")});
+    succeed(bench.apply(change));
+  }
+  succeed(bench.tasks->commit());
+  CHECK(bench.schema.ask("SELECT sum(length(body) / 10000000) FROM events") == "5");
+}
+
 TEST_CASE("PostgresStore: connections that the server has ended are made again") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");

@@ -8,6 +8,8 @@ namespace baton::store::postgres {
 namespace {
 
 constexpr std::size_t kTextBlock = 256 << 10;
+// Far below what PostgreSQL takes at once, 1 GB.
+constexpr std::size_t kSetBytesMax = 32u << 20;
 
 }  // namespace
 
@@ -37,7 +39,15 @@ void WriteLog::clear() {
   // One block stays, for the next group.
   if (texts_.size() > 1 || (!texts_.empty() && texts_.front().capacity() > kTextBlock)) texts_.clear();
   if (!texts_.empty()) texts_.front().clear();
+  rewind();
+}
+
+void WriteLog::rewind() {
   sent_ = 0;
+  // The connection may have been lost half-way.
+  pending_.clear();
+  updated_.clear();
+  pending_bytes_ = 0;
 }
 
 const std::optional<SetForm>& WriteLog::form_of(const Write& write) {
@@ -81,6 +91,8 @@ void WriteLog::send(Session& session) {
     if (set && !write.is_alone) {
       if (meets_another(write, *set)) send_sets(session);
       put_aside(sent_, *set);
+      for (const sql::Parameter& parameter : parameters_of(write)) pending_bytes_ += parameter.bytes.size();
+      if (pending_bytes_ > kSetBytesMax) send_sets(session);
     } else {
       send_sets(session);
       session.send(write.sql, parameters_of(write));
@@ -98,6 +110,7 @@ void WriteLog::send_sets(Session& session) {
   }
   pending_.clear();
   updated_.clear();
+  pending_bytes_ = 0;
 }
 
 void WriteLog::send_set(Session& session, Pending& pending) const {

@@ -29,7 +29,7 @@ class WriteLog {
   // Queues what was not sent yet.
   void send(Session& session);
   // All of it is to be sent again.
-  void rewind() { sent_ = 0; }
+  void rewind();
   void clear();
 
  private:
@@ -62,6 +62,7 @@ class WriteLog {
   std::size_t sent_ = 0;
   std::unordered_map<const char*, std::optional<SetForm>> forms_;
   std::vector<Pending> pending_;
+  std::size_t pending_bytes_ = 0;
   // Of each table's updated rows, the statement that updates it.
   std::unordered_map<std::string_view, std::unordered_map<std::int64_t, std::pair<const char*, std::size_t>>>
       updated_;

@@ -199,6 +199,9 @@ void Writer::end_former(Link& link) {
 Writer::Outcome Writer::settle() {
   auto session = std::make_unique<Session>(address_);
   Link& link = session->link();
+  // After a failover the address may still lead to the one that writes no more.
+  if (link.ask_text("SELECT pg_is_in_recovery()") == "t")
+    throw sql::Failure(ErrorCode::unavailable, "the database is a standby");
   end_former(link);
   if (!lock_schema(link)) throw sql::Failure(ErrorCode::unavailable, "another connection has the database");
   const std::array lane{Parameter(lane_.node), Parameter(lane_.lane)};

@@ -11,6 +11,7 @@
 #include "store/budget_codec.h"
 #include "store/own_context.h"
 #include "store/sql/context_rows.h"
+#include "store/sql/failure.h"
 
 namespace baton::store::sql {
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/sql/context_rows.h"
+#include "store/sql/failure.h"
 #include "store/task_filter.h"
 
 namespace baton::store::sql {

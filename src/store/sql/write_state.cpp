@@ -1,6 +1,7 @@
 #include "store/sql/write_state.h"
 
 #include "store/log_reads.h"
+#include "store/sql/failure.h"
 #include "store/sql/log_rows.h"
 
 namespace baton::store::sql {
