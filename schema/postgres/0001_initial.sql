@@ -7,11 +7,13 @@ CREATE TABLE migrations (
   applied_ms bigint NOT NULL
 );
 
--- One life of one process each; an id is never used again.
+-- One life of one process each; an id is never used again. It has the database until it gives it back, or has not
+-- renewed its lease.
 CREATE SEQUENCE node_ids AS bigint;
 CREATE TABLE nodes (
-  node_id    bigint PRIMARY KEY,
-  started_ms bigint NOT NULL
+  node_id     bigint PRIMARY KEY,
+  started_ms  bigint NOT NULL,
+  lease_until timestamptz NOT NULL  -- by the database's clock
 );
 -- The number of the last group that came through a lane, which is one writing connection of a node. Each group raises
 -- it by one, and fails if it cannot: so whoever lost the answer to a commit can tell what became of it, and whoever

@@ -35,6 +35,7 @@ struct StoreOptions {
   std::string database = "baton.db";         // a SQLite file, ":memory:" or a PostgreSQL URL (database_url.h)
   std::string database_file;                 // the file that this was read from; empty: none
   std::vector<std::string> postgres_allows;  // settings of a PostgreSQL server that would be refused
+  bool postgres_standby = false;             // waits while another Baton has the PostgreSQL database
   base::Duration send_retention = std::chrono::hours(24);
 };
 

@@ -68,6 +68,29 @@ base::Result<OpenStore> named(base::Result<std::unique_ptr<Store>> store) {
   return faces;
 }
 
+bool is_asked_to_stop() {
+  sigset_t pending;
+  sigpending(&pending);
+  return sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1;
+}
+
+// Whether a standby goes on waiting; says once that it does.
+std::function<bool()> waiting(const StoreOptions& options) {
+  if (!options.postgres_standby) return nullptr;
+  return [has_said = false, name = shown_database(options.database)]() mutable {
+    if (!std::exchange(has_said, true))
+      spdlog::info("standby: waits for {}, which another Baton has or which is away", name);
+    return !is_asked_to_stop();
+  };
+}
+
+// Ends the program: its memory is ahead of what the database has, or will never be written.
+void end_without_store(const std::string& why) {
+  spdlog::critical("the program ends: {}", why);
+  spdlog::shutdown();
+  std::_Exit(EXIT_FAILURE);
+}
+
 base::Result<OpenStore> open_store(const StoreOptions& options, const base::Clock& clock) {
   const auto on_upgrade = [&](int from, int to) {
     spdlog::info("upgrading {} from schema {} to {}: a large database takes a while",
@@ -82,7 +105,9 @@ base::Result<OpenStore> open_store(const StoreOptions& options, const base::Cloc
     return named(store::PostgresStore::open({.url = options.database,
                                              .send_retention = options.send_retention,
                                              .allows = options.postgres_allows,
-                                             .on_upgrade = on_upgrade},
+                                             .on_upgrade = on_upgrade,
+                                             .waits = waiting(options),
+                                             .on_lost = end_without_store},
                                             clock));
   }
   return named(store::SqliteStore::open(
@@ -219,6 +244,7 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   // Steady, so that setting the clock does not disturb retries, retention or the order of a log.
   const base::SteadyClock steady(clock);
   const auto store = open_store(config.store, steady);
+  if (!store && config.store.postgres_standby && is_asked_to_stop()) return 0;
   if (!store) return cannot_start(store.error());
   agents::ProcessHost processes(true);
   if (config.cards.verbose_errors)

@@ -184,9 +184,10 @@ constexpr Setting kSettings[] = {
 
     {"postgres.allow", &to<&Config::store, &StoreOptions::postgres_allows>,
      "Settings of the PostgreSQL server that may lose what was stored, such as fsync=off, and are allowed "
-     "all "
-     "the same",
+     "all the same",
      0, 100},
+    {"postgres.standby", &to<&Config::store, &StoreOptions::postgres_standby>,
+     "Wait while another Baton has the PostgreSQL database, and take over when it is gone"},
 
     {"outbound.origins", &to<&Config::outbound_origins>,
      "Origins like https://host:port of agents elsewhere that may be at private and loopback addresses", 0,

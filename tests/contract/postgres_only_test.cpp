@@ -1,4 +1,5 @@
 // What is true of the PostgresStore alone: what it refuses, and what it does about lost connections.
+#include <future>
 #include <random>
 #include <string>
 #include <vector>
@@ -71,6 +72,59 @@ TEST_CASE("PostgresStore: a database that another one has open is refused") {
   PostgresBench bench;
   CHECK(error_at_open(bench.settings).code == ErrorCode::already_exists);
   bench.reopen();
+}
+
+TEST_CASE("PostgresStore: one that waits is there once the other has closed") {
+  PostgresBench bench;
+  bench.create("t1");
+  store::PostgresOptions standby = bench.settings;
+  int asked = 0;
+  standby.waits = [&] {
+    if (++asked == 3) bench.close();
+    return true;
+  };
+  const ManualClock clock;
+  const auto opened = store::PostgresStore::open(standby, clock);
+  succeed(opened);
+  CHECK(asked >= 3);
+  CHECK((*opened)->find({{"ann"}, {"echo"}, {"t1"}}));
+}
+
+TEST_CASE("PostgresStore: one that waits leaves the database to one that renews its lease") {
+  PostgresBench bench;
+  bench.close();
+  bench.settings.lease = std::chrono::milliseconds(500);
+  bench.settings.lease_renewal = std::chrono::milliseconds(50);
+  bench.open();
+  store::PostgresOptions standby = bench.settings;
+  int asked = 0;
+  standby.waits = [&asked] { return ++asked < 15; };  // every 100 ms: three times the lease
+  CHECK(error_at_open(standby).code == ErrorCode::already_exists);
+  bench.create("t1");
+  succeed(bench.tasks->flush());
+}
+
+TEST_CASE("PostgresStore: one whose lease is over is replaced, and writes nothing more") {
+  PostgresBench bench;
+  bench.close();
+  bench.settings.lease = std::chrono::milliseconds(200);
+  bench.settings.lease_renewal = std::chrono::hours(1);
+  std::promise<std::string> told;
+  bench.settings.on_lost = [&told](const std::string& why) { told.set_value(why); };
+  bench.open();
+  bench.create("t1");
+  store::PostgresOptions standby = bench.settings;
+  standby.waits = [] { return true; };
+  standby.on_lost = [](const std::string&) {};
+  const ManualClock clock;
+  const auto opened = store::PostgresStore::open(standby, clock);
+  succeed(opened);
+  task::Change late = StoreBench::creation("t2", {status(State::submitted), user("m")});
+  const bool is_stored = bench.apply(late) && bench.tasks->commit();
+  CHECK_FALSE(is_stored);
+  CHECK(told.get_future().get() == "another Baton has taken over the database");
+  CHECK((*opened)->find({{"ann"}, {"echo"}, {"t1"}}));
+  CHECK_FALSE((*opened)->find({{"ann"}, {"echo"}, {"t2"}}));
 }
 
 TEST_CASE("PostgresStore: a database keeps its name to other servers, and no other one has it") {

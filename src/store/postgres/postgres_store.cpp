@@ -8,6 +8,7 @@
 
 #include "base/embedded.h"
 #include "store/postgres/lane_dialect.h"
+#include "store/postgres/lease.h"
 #include "store/postgres/migrations.h"
 #include "store/postgres/server_checks.h"
 #include "store/postgres/writer.h"
@@ -29,6 +30,7 @@ using postgres::Session;
 namespace {
 
 constexpr int kOperatorReaders = 2;
+constexpr char kIsOpen[] = "another Baton has the database open";
 // A server notices the end of a program that was killed after a moment.
 constexpr std::chrono::milliseconds kLockPatience(2'000), kLockPause(20);
 
@@ -55,15 +57,14 @@ base::Error error_at_open(const sql::Failure& failure) {
 Result<void> take_lock(Link& link) {
   const auto until = std::chrono::steady_clock::now() + kLockPatience;
   while (!postgres::lock_schema(link)) {
-    if (std::chrono::steady_clock::now() >= until)
-      return fail(ErrorCode::already_exists, "another Baton has the database open");
+    if (std::chrono::steady_clock::now() >= until) return fail(ErrorCode::already_exists, kIsOpen);
     std::this_thread::sleep_for(kLockPause);
   }
   return {};
 }
 
 // Makes this process a node, the only one: others that were are dead, and what they counted is kept together.
-std::int64_t register_node(Link& link, base::Timestamp now) {
+std::int64_t register_node(Link& link, base::Timestamp now, std::chrono::milliseconds lease) {
   const std::int64_t node = std::stoll(link.ask_text("SELECT nextval('node_ids')"));
   link.ask("BEGIN");
   link.ask("DELETE FROM lanes");
@@ -77,8 +78,9 @@ std::int64_t register_node(Link& link, base::Timestamp now) {
       "INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) SELECT 0, 0, agent, caller, "
       "state, "
       "tasks FROM counted");
-  link.ask("INSERT INTO nodes (node_id, started_ms) VALUES (" + std::to_string(node) + ", " +
-           std::to_string(base::to_ms(now)) + ")");
+  link.ask("INSERT INTO nodes (node_id, started_ms, lease_until) VALUES (" + std::to_string(node) + ", " +
+           std::to_string(base::to_ms(now)) + ", clock_timestamp() + interval '" +
+           std::to_string(lease.count()) + " milliseconds')");
   link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + std::to_string(node) + ", 1, 0)");
   link.ask("COMMIT");
   return node;
@@ -111,6 +113,7 @@ struct PostgresStore::Parts {
   std::string server_name;
   bool kept_before = false;
   std::optional<sql::ConnectionPool> readers, operators;
+  std::optional<postgres::Lease> lease;
 };
 
 namespace {
@@ -129,6 +132,22 @@ Result<void> prepare(Link& link, const PostgresOptions& options, const Address& 
 
 Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions& options,
                                                            const base::Clock& clock) {
+  if (!options.waits) return open_now(options, clock);
+  const auto address = Address::read(options.url);
+  if (!address) return fail(address.error());
+  while (true) {
+    if (!postgres::wait_until_free(*address, options.waits))
+      return fail(at_start(*address, {ErrorCode::already_exists, kIsOpen, {}}));
+    auto opened = open_now(options, clock);
+    // Another one that waited was faster, or the database has gone away.
+    const bool may_wait = !opened && (opened.error().code == ErrorCode::already_exists ||
+                                      opened.error().code == ErrorCode::unavailable);
+    if (!may_wait || !options.waits()) return opened;
+  }
+}
+
+Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOptions& options,
+                                                               const base::Clock& clock) {
   auto address = Address::read(options.url);
   if (!address) return fail(address.error());
   const Address name = *address;
@@ -139,7 +158,11 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
       return fail(at_start(name, ready.error()));
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
-    parts->writer.take({register_node(link, clock.now()), 1});
+    const std::int64_t node = register_node(link, clock.now(), options.lease);
+    parts->writer.take({node, 1});
+    parts->lease.emplace(
+        parts->address, node, postgres::LeaseTimes{options.lease, options.lease_renewal},
+        [&writer = parts->writer] { writer.end("another Baton has taken over the database"); });
     parts->start(clock.now());
     const auto connect = [&at = parts->address] { return std::make_unique<Reader>(at); };
     parts->readers.emplace(options.readers, connect);

@@ -7,6 +7,7 @@
 // the program. Threads: as TaskStore says.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -30,8 +31,13 @@ struct PostgresOptions {
   std::vector<std::string> allows = {};
   // Called before a database of an earlier schema is upgraded, which may take a while.
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};
-  // Called on the writing thread, once, when nothing can be written any more: end the program. `flush` fails
-  // from then on, but who only reads never calls it.
+  // Asked every so often while another Baton has the database, or it is away: whether to wait. Then this one
+  // takes over when the other has gone. Null: it is refused at once.
+  std::function<bool()> waits = nullptr;
+  // How long this one counts as alive after its last sign of life, and how often it gives one.
+  std::chrono::milliseconds lease{5'000}, lease_renewal{500};
+  // Called on the writing thread or the lease's, once, when nothing can be written any more: end the program.
+  // `flush` fails from then on, but who only reads never calls it.
   std::function<void(const std::string& why)> on_lost = [](const std::string&) {};
 };
 
@@ -57,6 +63,8 @@ class PostgresStore final : public sql::Store {
  private:
   struct Parts;
   explicit PostgresStore(std::unique_ptr<Parts> parts);
+  static base::Result<std::unique_ptr<PostgresStore>> open_now(const PostgresOptions& options,
+                                                               const base::Clock& clock);
 
   sql::WriteState& state() const override;
   const sql::RecentSends& recent_sends() const override;

@@ -70,9 +70,17 @@ std::string Writer::lost() const {
   return lost_.with([](const std::string& why) { return why; });
 }
 
+void Writer::end(const std::string& why) {
+  const bool is_first = lost_.with([&](std::string& lost) {
+    if (!lost.empty()) return false;
+    lost = why;
+    return true;
+  });
+  if (is_first && on_lost_) on_lost_(why);
+}
+
 void Writer::give_up(const std::string& why) {
-  lost_.with([&](std::string& lost) { lost = why; });
-  if (on_lost_) on_lost_(why);
+  end(why);
   throw sql::Failure(ErrorCode::unavailable, why);
 }
 
@@ -203,11 +211,12 @@ Writer::Outcome Writer::settle() {
   if (link.ask_text("SELECT pg_is_in_recovery()") == "t")
     throw sql::Failure(ErrorCode::unavailable, "the database is a standby");
   end_former(link);
-  if (!lock_schema(link)) throw sql::Failure(ErrorCode::unavailable, "another connection has the database");
+  const bool is_ours = lock_schema(link);
   const std::array lane{Parameter(lane_.node), Parameter(lane_.lane)};
   link.send(kLastGroup, lane);
   const Rows rows = link.finish();
   if (PQntuples(rows.get()) == 0) give_up("another Baton has taken over the database");
+  if (!is_ours) throw sql::Failure(ErrorCode::unavailable, "another connection has the database");
   const std::int64_t last = integer_at(rows.get(), 0, 0);
   if (last < done_) {
     give_up("the database has lost what it had confirmed: group " + std::to_string(done_) + ", it knows " +

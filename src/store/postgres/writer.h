@@ -50,6 +50,8 @@ class Writer final : public sql::Connection {
   void overwrite_deleted(bool) override {}
   bool give_back_pages(std::int64_t) override { return false; }
 
+  // Has nothing written any more, for this reason. From any thread.
+  void end(const std::string& why);
   // Why nothing is written any more; empty: all is well. Another node has taken over, or the database has
   // lost what it had confirmed.
   std::string lost() const;

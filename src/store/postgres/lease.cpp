@@ -1,0 +1,112 @@
+#include "store/postgres/lease.h"
+
+#include <pthread.h>
+
+#include <memory>
+
+#include "store/postgres/writer.h"
+
+namespace baton::store::postgres {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// kGoneAfter is longer than a holder needs to renew its lease.
+constexpr milliseconds kLookEvery(100), kRetryEvery(200), kGoneAfter(1'000);
+
+// The backends that hold the schema's lock (lock_schema).
+constexpr char kHolders[] =
+    "FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1111577678 AND "
+    "objid = hashtext(current_schema())::oid AND "
+    "database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+
+struct Holding {
+  bool is_locked = false;
+  std::string lease;  // when the last one of all nodes ends; empty: there is none
+  bool is_leased = false;
+};
+
+Holding look(Link& link) {
+  Holding found;
+  found.is_locked = link.ask_text(std::string("SELECT count(*) ") + kHolders) != "0";
+  if (link.ask_text("SELECT to_regclass('nodes') IS NULL") == "t") return found;
+  found.lease = link.ask_text("SELECT max(lease_until) FROM nodes");
+  found.is_leased = link.ask_text("SELECT max(lease_until) > clock_timestamp() FROM nodes") == "t";
+  return found;
+}
+
+}  // namespace
+
+Lease::Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void()> on_lost)
+    : address_(address), node_(node), times_(times), on_lost_(std::move(on_lost)), thread_([this] {
+        run();
+      }) {}
+
+Lease::~Lease() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+}
+
+// False: it is to stop.
+bool Lease::rest(milliseconds time) {
+  std::unique_lock lock(mutex_);
+  return !changed_.wait_for(lock, time, [this] { return stopping_; });
+}
+
+bool Lease::renew(Link& link) {
+  const std::string length = std::to_string(times_.length.count()) + " milliseconds";
+  return link.ask_text("WITH renewed AS (UPDATE nodes SET lease_until = clock_timestamp() + interval '" +
+                       length + "' WHERE node_id = " + std::to_string(node_) +
+                       " RETURNING 1) "
+                       "SELECT count(*) FROM renewed") == "1";
+}
+
+void Lease::run() {
+  pthread_setname_np(pthread_self(), "lease");
+  std::unique_ptr<Link> link;
+  for (bool goes_on = true; goes_on;) {
+    try {
+      if (!link) link = std::make_unique<Link>(address_);
+      if (!renew(*link)) return on_lost_();
+      goes_on = rest(times_.renewal);
+    } catch (const sql::Failure&) {  // the database is away, or this connection
+      link.reset();
+      goes_on = rest(kRetryEvery);
+    }
+  }
+  try {
+    if (link) link->ask("DELETE FROM nodes WHERE node_id = " + std::to_string(node_));
+  } catch (const sql::Failure&) {  // it ends by itself
+  }
+}
+
+bool wait_until_free(const Address& address, const std::function<bool()>& waits) {
+  std::unique_ptr<Link> link;
+  std::string lease;
+  auto unchanged_since = steady_clock::now();
+  while (true) {
+    milliseconds pause = kLookEvery;
+    try {
+      if (!link) link = std::make_unique<Link>(address);
+      const Holding found = look(*link);
+      if (found.is_locked || found.lease != lease) unchanged_since = steady_clock::now();
+      lease = found.lease;
+      const bool is_gone = !found.is_leased || steady_clock::now() - unchanged_since >= kGoneAfter;
+      if (!found.is_locked && is_gone) return true;
+      if (!found.lease.empty() && !found.is_leased)
+        link->ask(std::string("SELECT pg_terminate_backend(pid) ") + kHolders);
+    } catch (const sql::Failure&) {
+      link.reset();
+      unchanged_since = steady_clock::now();
+      pause = kRetryEvery;
+    }
+    if (!waits()) return false;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace baton::store::postgres
