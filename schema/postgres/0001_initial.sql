@@ -85,6 +85,7 @@ CREATE INDEX tasks_listed ON tasks (agent, caller, status_ms, public_id, state)
   WHERE turn_state = 'none' AND hidden = 0;
 CREATE INDEX tasks_in_context ON tasks (context_key, status_ms, public_id, state)
   WHERE turn_state = 'none' AND hidden = 0 AND context_key <> 0;
+CREATE INDEX tasks_by_context ON tasks (context_key) WHERE context_key <> 0;
 CREATE INDEX tasks_unfinished ON tasks (agent, caller) WHERE turn_state <> 'none';
 CREATE INDEX tasks_open_children ON tasks (parent_key)
   WHERE parent_key IS NOT NULL AND state NOT IN ('completed', 'canceled', 'failed', 'rejected');

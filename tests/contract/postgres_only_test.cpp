@@ -7,6 +7,7 @@
 #include "base/id.h"
 #include "contract/postgres_bench.h"
 #include "contract/store_bench.h"
+#include "store/postgres/migrations.h"
 #include "support/tcp_gate.h"
 
 namespace postgres_only_test {
@@ -177,6 +178,30 @@ TEST_CASE("PostgresStore: a schema of a newer Baton is refused") {
   bench.close();
   bench.schema.ask("INSERT INTO migrations (number, name, applied_ms) VALUES (9999, 'later', 0)");
   CHECK(error_at_open(bench.settings).code == ErrorCode::unsupported);
+}
+
+TEST_CASE("PostgresStore: a migration is applied once and whole, or not at all") {
+  const Schema schema;
+  const auto address = store::postgres::Address::read(schema.url());
+  REQUIRE(address);
+  store::postgres::Link link(*address);
+  std::vector<base::EmbeddedFile> files = base::embedded_files();
+  std::vector<std::pair<int, int>> upgrades;
+  const auto note = [&](int from, int to) { upgrades.emplace_back(from, to); };
+  succeed(store::postgres::migrate(link, files, {}, note));
+  CHECK(upgrades.empty());
+  files.push_back({"postgres/9998_more.sql",
+                   "CREATE TABLE more (a bigint);  -- some; more\nINSERT INTO more VALUES (1);\n"});
+  succeed(store::postgres::migrate(link, files, {}, note));
+  succeed(store::postgres::migrate(link, files, {}, note));
+  REQUIRE(upgrades.size() == 1);
+  CHECK(upgrades[0].second == 9998);
+  CHECK(schema.ask("SELECT count(*) FROM more") == "1");
+  files.push_back(
+      {"postgres/9999_broken.sql", "INSERT INTO more VALUES (2);\nINSERT INTO nothing VALUES (1);\n"});
+  CHECK_THROWS_AS((void)store::postgres::migrate(link, files, {}, note), store::sql::Failure);
+  CHECK(schema.ask("SELECT count(*) FROM more") == "1");
+  CHECK(schema.ask("SELECT max(number) FROM migrations") == "9998");
 }
 
 TEST_CASE("PostgresStore: no message at start has the password") {

@@ -191,19 +191,22 @@ bool task_exists(Connection& connection, task::TaskKey key) {
 
 std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open which, task::TaskKey key,
                                        int limit) {
-  // The conditions match the partial indexes tasks_unfinished and tasks_open_children.
+  // The conditions match the partial indexes tasks_unfinished and tasks_open_children. "+ 0": PostgreSQL,
+  // which takes no word about indexes, would go through all tasks in the order of their keys, as it has a
+  // limit.
   static const std::string kUnfinished =
-      select_heads("WHERE t.turn_state <> 'none' AND t.task_key > ? ORDER BY t.task_key LIMIT ?",
+      select_heads("WHERE t.turn_state <> 'none' AND t.task_key + 0 > ? ORDER BY t.task_key + 0 LIMIT ?",
                    "tasks t INDEXED BY tasks_unfinished");
   static const std::string kChildren = select_heads(
       "WHERE t.parent_key = ? AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
-      "AND t.detached = 0 ORDER BY t.task_key LIMIT ?",
+      "AND t.detached = 0 ORDER BY t.task_key + 0 LIMIT ?",
       "tasks t INDEXED BY tasks_open_children");
   static const std::string kOrphans = select_heads(
       "JOIN tasks p ON p.task_key = t.parent_key "
       "WHERE t.parent_key IS NOT NULL AND t.state NOT IN ('completed', 'canceled', 'failed', 'rejected') "
-      "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') AND t.detached = 0 AND t.task_key > ? "
-      "ORDER BY t.task_key LIMIT ?",
+      "AND p.state IN ('completed', 'canceled', 'failed', 'rejected') AND t.detached = 0 AND t.task_key + 0 "
+      "> ? "
+      "ORDER BY t.task_key + 0 LIMIT ?",
       "tasks t INDEXED BY tasks_open_children");
   const std::string& sql = which == TaskStore::Open::unfinished ? kUnfinished
                            : which == TaskStore::Open::children ? kChildren

@@ -85,7 +85,8 @@ Result<void> delete_calls(Connection& connection, const task::TaskHead& head) {
 
 bool is_context_in_use(Connection& connection, task::ContextKey context) {
   return connection.query("SELECT 1 FROM conversation WHERE context_key = ? LIMIT 1", context).step() ||
-         connection.query("SELECT 1 FROM tasks WHERE context_key = ? LIMIT 1", context).step();
+         connection.query("SELECT 1 FROM tasks WHERE context_key = ? AND context_key <> 0 LIMIT 1", context)
+             .step();
 }
 
 // Call while the task's log is there and its row is gone.
