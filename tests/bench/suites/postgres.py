@@ -5,8 +5,13 @@ import itertools
 import json
 import os
 import pathlib
+import signal
+import statistics
 import subprocess
+import threading
+import time
 
+import a2a
 from samples import Samples, number, rate_with_spread, table, times
 from servers import Baton, EmbeddedBaton
 from suites.throughput import Case
@@ -113,7 +118,85 @@ def report_sends(context, found):
     context.target("CPU of a send, to SQLite's without its commit's threads", "at most 1.3x", times(ratio), ratio <= 1.3)
 
 
+class Standby(Baton):
+    def __init__(self, places, database):
+        super().__init__(places, "standby", agent="deeds", database=database)
+
+    def command(self):
+        return super().command() + ["--postgres-standby"]
+
+    def has_said(self, text):
+        return text in (self.folder / "log").read_text(encoding="utf-8", errors="replace")
+
+
+def attempts(url):
+    """Of the only turn."""
+    done = subprocess.run(["psql", "--no-psqlrc", "--quiet", "-At", f"--dbname={url}", "-c",
+                           "SELECT attempt FROM tasks WHERE turn_state = 'running'"],
+                          capture_output=True, text=True, check=True)
+    return int(done.stdout or 0)
+
+
+def await_true(what, look, seconds=60, pause=0.02):
+    deadline = time.monotonic() + seconds
+    while not look():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{what} does not come about")
+        time.sleep(pause)
+
+
+def take_over(context, end_first):
+    """Seconds from the end of the server whose turn runs until the standby runs it again."""
+    with fresh_database() as url:
+        first, second = Standby(context.places, url), Standby(context.places, url)
+        starting = None
+        try:
+            first.start()
+            with a2a.Caller(first, "1.0") as caller:
+                caller.task(a2a.send("1.0", "hold", waits=False, message_id="hold"))
+            await_true("the turn", lambda: attempts(url) == 1)
+            starting = threading.Thread(target=second.start)
+            starting.start()
+            await_true("the wait", lambda: (second.folder / "log").exists() and second.has_said("standby: waits"))
+            began = time.monotonic()
+            end_first(first.process)
+            await_true("the second attempt", lambda: attempts(url) == 2, pause=0.01)
+            return time.monotonic() - began
+        finally:
+            first.process.kill()
+            if starting:
+                starting.join()
+            (second.folder / "gate.end").touch()
+            for server in (first, second):
+                server.discard()
+
+
+ENDS = {  # and how soon it is to run again
+    "killed": (lambda process: process.kill(), 2),
+    "frozen": (lambda process: process.send_signal(signal.SIGSTOP), 7),
+    "told to stop": (lambda process: process.terminate(), None),
+}
+
+
+def run_take_over(context):
+    rows = []
+    for name, (end_first, wanted) in ENDS.items():
+        found = []
+        for number_of_round in range(context.scaled((5 if wanted else 1) * context.rounds, 1)):
+            context.say(f"a server that is {name}, round {number_of_round + 1}")
+            found.append(take_over(context, end_first))
+        rows.append([name, len(found), number(statistics.median(found)), number(max(found))])
+        if wanted:
+            context.target(f"a server {name}: its turn runs again on the standby", f"within {wanted} s",
+                           f"{number(max(found))} s", max(found) <= wanted)
+    context.section("Taking over", "From the end of a server, in which a turn runs, to the second attempt of that turn in "
+                                   "the database, on a standby that was waiting. A server that is told to stop first gives "
+                                   "its turns ten seconds.",
+                    table(["the server is", "rounds", "median s", "longest s"], rows))
+
+
 def run(context):
+    run_take_over(context)
     for name, title in (("send", "Blocking sends"), ("get", "Gets"), ("stream", "Streams, from the send to the end")):
         found = {}
         with contextlib.ExitStack() as stack:
