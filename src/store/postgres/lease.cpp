@@ -38,10 +38,14 @@ Holding look(Link& link) {
 
 }  // namespace
 
-Lease::Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void()> on_lost)
-    : address_(address), node_(node), times_(times), on_lost_(std::move(on_lost)), thread_([this] {
-        run();
-      }) {}
+Lease::Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void(Link&)> check,
+             std::function<void()> on_lost)
+    : address_(address),
+      node_(node),
+      times_(times),
+      check_(std::move(check)),
+      on_lost_(std::move(on_lost)),
+      thread_([this] { run(); }) {}
 
 Lease::~Lease() {
   {
@@ -57,6 +61,14 @@ bool Lease::rest(milliseconds time) {
   return !changed_.wait_for(lock, time, [this] { return stopping_; });
 }
 
+std::unique_ptr<Link> Lease::connect() {
+  auto link = std::make_unique<Link>(address_);
+  check_(*link);
+  // A sign of life is for now: it does not wait for a synchronous standby, which may be away.
+  link->ask("SET synchronous_commit = local");
+  return link;
+}
+
 bool Lease::renew(Link& link) {
   const std::string length = std::to_string(times_.length.count()) + " milliseconds";
   return link.ask_text("WITH renewed AS (UPDATE nodes SET lease_until = clock_timestamp() + interval '" +
@@ -70,7 +82,7 @@ void Lease::run() {
   std::unique_ptr<Link> link;
   for (bool goes_on = true; goes_on;) {
     try {
-      if (!link) link = std::make_unique<Link>(address_);
+      if (!link) link = connect();
       if (!renew(*link)) return on_lost_();
       goes_on = rest(times_.renewal);
     } catch (const sql::Failure&) {  // the database is away, or this connection
