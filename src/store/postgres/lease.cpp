@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// kGoneAfter is longer than a holder needs to renew its lease.
+// kGoneAfter is longer than a holder needs to renew its lease, also once the database is back.
 constexpr milliseconds kLookEvery(100), kRetryEvery(200), kGoneAfter(1'000);
 
 // The backends that hold the schema's lock (lock_schema).
@@ -100,6 +100,7 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
   std::unique_ptr<Link> link;
   std::string lease;
   auto unchanged_since = steady_clock::now();
+  auto back_since = unchanged_since - kGoneAfter;
   while (true) {
     milliseconds pause = kLookEvery;
     try {
@@ -107,13 +108,15 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
       const Holding found = look(*link);
       if (found.is_locked || found.lease != lease) unchanged_since = steady_clock::now();
       lease = found.lease;
-      const bool is_gone = !found.is_leased || steady_clock::now() - unchanged_since >= kGoneAfter;
+      // While the database was away nobody could renew a lease.
+      const bool is_over = !found.is_leased && steady_clock::now() - back_since >= kGoneAfter;
+      const bool is_gone = is_over || steady_clock::now() - unchanged_since >= kGoneAfter;
       if (!found.is_locked && is_gone) return true;
-      if (!found.lease.empty() && !found.is_leased)
+      if (!found.lease.empty() && is_over)
         link->ask(std::string("SELECT pg_terminate_backend(pid) ") + kHolders);
     } catch (const sql::Failure&) {
       link.reset();
-      unchanged_since = steady_clock::now();
+      back_since = unchanged_since = steady_clock::now();
       pause = kRetryEvery;
     }
     if (!waits()) return false;
