@@ -117,6 +117,11 @@ class Case(unittest.TestCase):
         harness.wait_for(lambda: self.standby.administer(
             f"SELECT pg_last_wal_replay_lsn() >= '{there}'").strip() == "t", 20, "the standby to have all")
 
+    def waiting(self):
+        """Processes of the primary that wait for the standby to have a group."""
+        return self.primary.administer("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND "
+                                       "application_name = 'baton'").split()
+
     def promote(self):
         """Returns when the standby has begun to accept writes."""
         self.standby.promote()

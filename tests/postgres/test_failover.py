@@ -39,11 +39,6 @@ class Synchronous(failover.Case):
     def test_a_primary_that_is_killed_is_replaced_without_a_loss(self):
         self.fail_over(signal.SIGKILL)
 
-    def waiting(self):
-        """Processes of the primary that wait for the standby to have a group."""
-        return self.primary.administer("SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND "
-                                       "application_name = 'baton'").split()
-
     def test_what_the_standby_lacks_is_not_acknowledged_after_a_lost_connection(self):
         server = self.serve()
         self.standby.stop_server()

@@ -98,8 +98,10 @@ void Writer::begin() {
   log_.clear();
   is_begun_ = false;
   lost_since_.reset();
-  // One that had failed may have happened all the same; then its caller has been told that nobody knows.
-  if (!session_) recover(kShortPatience);
+  // One that had failed may have happened all the same. Its callers have been told that nobody knows, and
+  // what they keep in memory, and whoever follows a task, has not heard of it: they have to begin anew.
+  if (!session_ && recover(kShortPatience) == Outcome::happened)
+    give_up("the database has kept what it could not confirm in time, and this program does not know of");
 }
 
 // Queues the group's beginning, if it was not sent, and its writes up to now.

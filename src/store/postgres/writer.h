@@ -4,7 +4,7 @@
 // A group has a number, and its transaction raises the lane's row by one. When the connection is lost a new
 // one is made, what is left of the old one is ended, and the row tells whether the group has happened; if
 // not, the same writes go out again. That takes half a minute at most; then `commit` fails with unavailable,
-// and what became of the group is found out before the next one begins.
+// and what became of the group is found out before the next one begins: if it has happened, the writer ends.
 //
 // After a failover an address may lead to a database that lacks what was confirmed: every new connection of a
 // node is checked (`check`) before it is used.
