@@ -328,6 +328,28 @@ TEST_CASE("PostgresStore: a database that has lost a confirmed group ends the st
   CHECK(bench.tasks->flush().error().for_log.find("lost what it had confirmed") != std::string::npos);
 }
 
+TEST_CASE("PostgresStore: a database that has lost a confirmed group is not read") {
+  PostgresBench bench;
+  const task::TaskHead head = bench.create("t1");
+  bench.schema.ask("UPDATE lanes SET last_group = last_group - 1");
+  end_connections(bench.schema);
+  CHECK(bench.tasks->row(head.key).error().code == ErrorCode::unavailable);
+  CHECK(bench.tasks->flush().error().for_log.find("lost what it had confirmed") != std::string::npos);
+}
+
+TEST_CASE("PostgresStore: one that does nothing is told of a database that has lost a confirmed group") {
+  PostgresBench bench;
+  std::promise<std::string> told;
+  bench.settings.on_lost = [&](const std::string& why) { told.set_value(why); };
+  bench.reopen();
+  bench.create("t1");
+  bench.schema.ask("UPDATE lanes SET last_group = last_group - 1");
+  end_connections(bench.schema);
+  auto why = told.get_future();
+  REQUIRE(why.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+  CHECK(why.get().find("lost what it had confirmed") != std::string::npos);
+}
+
 TEST_CASE("PostgresStore: a node whose lane is gone writes nothing more") {
   PostgresBench bench;
   std::string told;

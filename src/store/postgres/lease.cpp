@@ -12,7 +12,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// kGoneAfter is longer than a holder needs to renew its lease.
+// kGoneAfter is longer than a holder needs to renew its lease, also once the database is back.
 constexpr milliseconds kLookEvery(100), kRetryEvery(200), kGoneAfter(1'000);
 
 // The backends that hold the schema's lock (lock_schema).
@@ -38,10 +38,14 @@ Holding look(Link& link) {
 
 }  // namespace
 
-Lease::Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void()> on_lost)
-    : address_(address), node_(node), times_(times), on_lost_(std::move(on_lost)), thread_([this] {
-        run();
-      }) {}
+Lease::Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void(Link&)> check,
+             std::function<void()> on_lost)
+    : address_(address),
+      node_(node),
+      times_(times),
+      check_(std::move(check)),
+      on_lost_(std::move(on_lost)),
+      thread_([this] { run(); }) {}
 
 Lease::~Lease() {
   {
@@ -57,6 +61,14 @@ bool Lease::rest(milliseconds time) {
   return !changed_.wait_for(lock, time, [this] { return stopping_; });
 }
 
+std::unique_ptr<Link> Lease::connect() {
+  auto link = std::make_unique<Link>(address_);
+  check_(*link);
+  // A sign of life is for now: it does not wait for a synchronous standby, which may be away.
+  link->ask("SET synchronous_commit = local");
+  return link;
+}
+
 bool Lease::renew(Link& link) {
   const std::string length = std::to_string(times_.length.count()) + " milliseconds";
   return link.ask_text("WITH renewed AS (UPDATE nodes SET lease_until = clock_timestamp() + interval '" +
@@ -70,7 +82,7 @@ void Lease::run() {
   std::unique_ptr<Link> link;
   for (bool goes_on = true; goes_on;) {
     try {
-      if (!link) link = std::make_unique<Link>(address_);
+      if (!link) link = connect();
       if (!renew(*link)) return on_lost_();
       goes_on = rest(times_.renewal);
     } catch (const sql::Failure&) {  // the database is away, or this connection
@@ -88,6 +100,7 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
   std::unique_ptr<Link> link;
   std::string lease;
   auto unchanged_since = steady_clock::now();
+  auto back_since = unchanged_since - kGoneAfter;
   while (true) {
     milliseconds pause = kLookEvery;
     try {
@@ -95,13 +108,15 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
       const Holding found = look(*link);
       if (found.is_locked || found.lease != lease) unchanged_since = steady_clock::now();
       lease = found.lease;
-      const bool is_gone = !found.is_leased || steady_clock::now() - unchanged_since >= kGoneAfter;
+      // While the database was away nobody could renew a lease.
+      const bool is_over = !found.is_leased && steady_clock::now() - back_since >= kGoneAfter;
+      const bool is_gone = is_over || steady_clock::now() - unchanged_since >= kGoneAfter;
       if (!found.is_locked && is_gone) return true;
-      if (!found.lease.empty() && !found.is_leased)
+      if (!found.lease.empty() && is_over)
         link->ask(std::string("SELECT pg_terminate_backend(pid) ") + kHolders);
     } catch (const sql::Failure&) {
       link.reset();
-      unchanged_since = steady_clock::now();
+      back_since = unchanged_since = steady_clock::now();
       pause = kRetryEvery;
     }
     if (!waits()) return false;

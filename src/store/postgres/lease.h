@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -25,8 +26,11 @@ struct LeaseTimes {
 
 class Lease {
  public:
-  // `on_lost`: called on the lease's thread, once: the row is gone, as another Baton has taken over.
-  Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void()> on_lost);
+  // `check`: called with each connection before it is used; what it throws counts as a failure of the
+  // database. `on_lost`: called once: the row is gone, as another Baton has taken over. Both are called on
+  // the lease's thread.
+  Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void(Link&)> check,
+        std::function<void()> on_lost);
   // Gives the lease back, so that whoever waits need not wait for its end.
   ~Lease();
   Lease(const Lease&) = delete;
@@ -34,12 +38,14 @@ class Lease {
 
  private:
   void run();
+  std::unique_ptr<Link> connect();
   bool renew(Link& link);
   bool rest(std::chrono::milliseconds time);
 
   const Address& address_;
   const std::int64_t node_;
   const LeaseTimes times_;
+  const std::function<void(Link&)> check_;
   const std::function<void()> on_lost_;
   std::mutex mutex_;
   std::condition_variable changed_;

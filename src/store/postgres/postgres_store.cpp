@@ -160,11 +160,12 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
     const std::int64_t node = register_node(link, clock.now(), options.lease);
     parts->writer.take({node, 1});
+    const auto check = [&writer = parts->writer](Link& other) { writer.check(other); };
     parts->lease.emplace(
-        parts->address, node, postgres::LeaseTimes{options.lease, options.lease_renewal},
+        parts->address, node, postgres::LeaseTimes{options.lease, options.lease_renewal}, check,
         [&writer = parts->writer] { writer.end("another Baton has taken over the database"); });
     parts->start(clock.now());
-    const auto connect = [&at = parts->address] { return std::make_unique<Reader>(at); };
+    const auto connect = [&at = parts->address, check] { return std::make_unique<Reader>(at, check); };
     parts->readers.emplace(options.readers, connect);
     parts->operators.emplace(kOperatorReaders, connect);
     return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));

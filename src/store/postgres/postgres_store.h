@@ -3,8 +3,9 @@
 // A commit is answered by the database once it is on its disk, so `flush` has nothing to do. Reads use
 // connections of their own. A connection that is lost is made again, and what became of a group that was
 // under way is found out before `commit` returns: it has happened, or it is written again, or, after half a
-// minute, `commit` fails with unavailable. A database that has lost what it had confirmed fails `flush`: end
-// the program. Threads: as TaskStore says.
+// minute, `commit` fails with unavailable, and if it turns out later that it had happened, `flush` fails as
+// memory is behind. A database that has lost what it had confirmed, as a standby may
+// have that was promoted, is not read, and fails `flush`: end the program. Threads: as TaskStore says.
 #pragma once
 
 #include <chrono>
@@ -36,8 +37,8 @@ struct PostgresOptions {
   std::function<bool()> waits = nullptr;
   // How long this one counts as alive after its last sign of life, and how often it gives one.
   std::chrono::milliseconds lease{5'000}, lease_renewal{500};
-  // Called on the writing thread or the lease's, once, when nothing can be written any more: end the program.
-  // `flush` fails from then on, but who only reads never calls it.
+  // Called once, on any thread of the store's callers or its own, when nothing can be written any more: end
+  // the program. `flush` fails from then on, but who only reads never calls it.
   std::function<void(const std::string& why)> on_lost = [](const std::string&) {};
 };
 

@@ -89,7 +89,14 @@ Rows Session::more_of(Cursor& cursor) {
   return link_.finish();
 }
 
-Reader::Reader(const Address& address) : address_(address), session_(std::make_unique<Session>(address)) {}
+Reader::Reader(const Address& address, Check check)
+    : address_(address), check_(std::move(check)), session_(connect()) {}
+
+std::unique_ptr<Session> Reader::connect() const {
+  auto session = std::make_unique<Session>(address_);
+  check_(session->link());
+  return session;
+}
 
 void Reader::rollback() noexcept {
   if (!is_begun_) return;
@@ -107,7 +114,7 @@ sql::Cursor& Reader::start(const char* sql, Parameters parameters, bool perhaps_
     try {
       if (!session_ || session_->link().is_lost()) {
         if (was_begun) throw LinkFailure(base::ErrorCode::unavailable, "the connection is lost", "", true);
-        session_ = std::make_unique<Session>(address_);
+        session_ = connect();
       }
       if (!was_begun) {
         session_->note_begin();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -73,10 +74,12 @@ class Session {
   std::unordered_map<const char*, Known> known_;
 };
 
-// A connection that was lost is made again by the next snapshot's first query.
+// A connection that was lost is made again by the next snapshot's first query. `check` is called with each
+// before it is used, and throws if it leads to a database that must not be read.
 class Reader final : public sql::Connection {
  public:
-  explicit Reader(const Address& address);
+  using Check = std::function<void(Link&)>;
+  Reader(const Address& address, Check check);
 
   void begin() override { begin_reading(); }
   void commit() override { rollback(); }
@@ -92,7 +95,10 @@ class Reader final : public sql::Connection {
   void execute(const char* sql, Parameters parameters) override { execute_counted(sql, parameters); }
   std::int64_t execute_counted(const char* sql, Parameters parameters) override;
 
+  std::unique_ptr<Session> connect() const;
+
   const Address& address_;
+  const Check check_;
   std::unique_ptr<Session> session_;
   bool is_begun_ = false;  // the server knows of the snapshot
 };

@@ -27,7 +27,15 @@ constexpr char kMove[] =
 constexpr std::string_view kDivisionByZero = "22012";
 constexpr char kCommitGroup[] = "COMMIT";
 constexpr char kRollBackGroup[] = "ROLLBACK";
-constexpr char kLastGroup[] = "SELECT last_group FROM lanes WHERE node_id = $1 AND lane = $2";
+// Whoever takes over gets a higher number.
+constexpr char kLastGroup[] =
+    "SELECT max(last_group) FILTER (WHERE node_id = $1 AND lane = $2), coalesce(max(node_id) > $1, false) "
+    "FROM lanes";
+// Writes the row again. The last commit may wait for a synchronous standby still, or have been kept from
+// waiting: then all may see what a failover would lose. Once this is committed the standby has both.
+constexpr char kConfirm[] = "UPDATE lanes SET last_group = $3 WHERE node_id = $1 AND lane = $2";
+constexpr std::string_view kNoSuchTable = "42P01";
+constexpr char kTakenOver[] = "another Baton has taken over the database";
 constexpr char kWho[] = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 // Process numbers are used again: the time says which one is meant.
 constexpr char kEndBackend[] =
@@ -90,8 +98,10 @@ void Writer::begin() {
   log_.clear();
   is_begun_ = false;
   lost_since_.reset();
-  // One that had failed may have happened all the same; then its caller has been told that nobody knows.
-  if (!session_) recover(kShortPatience);
+  // One that had failed may have happened all the same. Its callers have been told that nobody knows, and
+  // what they keep in memory, and whoever follows a task, has not heard of it: they have to begin anew.
+  if (!session_ && recover(kShortPatience) == Outcome::happened)
+    give_up("the database has kept what it could not confirm in time, and this program does not know of");
 }
 
 // Queues the group's beginning, if it was not sent, and its writes up to now.
@@ -116,7 +126,7 @@ auto Writer::in_group(F&& work) -> decltype(work()) {
       send_writes();
       return work();
     } catch (const LinkFailure& failure) {
-      if (failure.state() == kDivisionByZero) give_up("another Baton has taken over the database");
+      if (failure.state() == kDivisionByZero) give_up(kTakenOver);
       if (!failure.is_lost()) throw;
       // Nothing was asked to be committed, so it has not happened.
       recover(kPatience);
@@ -153,7 +163,7 @@ void Writer::commit() {
       ++done_;
       has_happened = true;
     } catch (const LinkFailure& failure) {
-      if (failure.state() == kDivisionByZero) give_up("another Baton has taken over the database");
+      if (failure.state() == kDivisionByZero) give_up(kTakenOver);
       if (!failure.is_lost()) throw;
       has_happened = recover(kPatience) == Outcome::happened;
     }
@@ -204,27 +214,44 @@ void Writer::end_former(Link& link) {
   link.finish();
 }
 
-Writer::Outcome Writer::settle() {
-  auto session = std::make_unique<Session>(address_);
-  Link& link = session->link();
+std::int64_t Writer::check(Link& link) {
+  const std::int64_t done = done_;  // before the database is asked, which is ahead of it otherwise
+  const std::string confirmed = "the database has lost what it had confirmed: group " + std::to_string(done) +
+                                " of node " + std::to_string(lane_.node);
   // After a failover the address may still lead to the one that writes no more.
   if (link.ask_text("SELECT pg_is_in_recovery()") == "t")
     throw sql::Failure(ErrorCode::unavailable, "the database is a standby");
+  try {
+    const std::array lane{Parameter(lane_.node), Parameter(lane_.lane)};
+    link.send(kLastGroup, lane);
+    const Rows rows = link.finish();
+    const bool is_there = PQgetisnull(rows.get(), 0, 0) == 0;
+    if (!is_there && integer_at(rows.get(), 0, 1) != 0) give_up(kTakenOver);
+    if (!is_there) give_up(confirmed + ", it does not know the node");
+    const std::int64_t last = integer_at(rows.get(), 0, 0);
+    if (last < done) give_up(confirmed + ", it knows " + std::to_string(last));
+    return last;
+  } catch (const LinkFailure& failure) {
+    if (failure.state() == kNoSuchTable) give_up(confirmed + ", it has no tables of Baton");
+    throw;
+  }
+}
+
+Writer::Outcome Writer::settle() {
+  auto session = std::make_unique<Session>(address_);
+  Link& link = session->link();
   end_former(link);
   const bool is_ours = lock_schema(link);
-  const std::array lane{Parameter(lane_.node), Parameter(lane_.lane)};
-  link.send(kLastGroup, lane);
-  const Rows rows = link.finish();
-  if (PQntuples(rows.get()) == 0) give_up("another Baton has taken over the database");
+  const std::int64_t last = check(link);
   if (!is_ours) throw sql::Failure(ErrorCode::unavailable, "another connection has the database");
-  const std::int64_t last = integer_at(rows.get(), 0, 0);
-  if (last < done_) {
-    give_up("the database has lost what it had confirmed: group " + std::to_string(done_) + ", it knows " +
-            std::to_string(last));
+  const bool has_happened = last > done_;
+  if (has_happened) {
+    const std::array lane{Parameter(lane_.node), Parameter(lane_.lane), Parameter(last)};
+    link.send(kConfirm, lane);
+    link.finish();
   }
   session_ = std::move(session);
   connect();
-  const bool has_happened = last > done_;
   done_ = last;
   return has_happened ? Outcome::happened : Outcome::open;
 }

@@ -4,11 +4,15 @@
 // A group has a number, and its transaction raises the lane's row by one. When the connection is lost a new
 // one is made, what is left of the old one is ended, and the row tells whether the group has happened; if
 // not, the same writes go out again. That takes half a minute at most; then `commit` fails with unavailable,
-// and what became of the group is found out before the next one begins.
+// and what became of the group is found out before the next one begins: if it has happened, the writer ends.
 //
-// Threads: the writing thread; `lost` from any. Errors: sql::Failure.
+// After a failover an address may lead to a database that lacks what was confirmed: every new connection of a
+// node is checked (`check`) before it is used.
+//
+// Threads: the writing thread; `check`, `end` and `lost` from any. Errors: sql::Failure.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -50,7 +54,11 @@ class Writer final : public sql::Connection {
   void overwrite_deleted(bool) override {}
   bool give_back_pages(std::int64_t) override { return false; }
 
-  // Has nothing written any more, for this reason. From any thread.
+  // Ends this writer if the database that the connection leads to has lost what was confirmed, or another
+  // node has taken over. Returns the last group it knows of. Fails with unavailable on a standby.
+  std::int64_t check(Link& link);
+
+  // Has nothing written any more, for this reason.
   void end(const std::string& why);
   // Why nothing is written any more; empty: all is well. Another node has taken over, or the database has
   // lost what it had confirmed.
@@ -82,8 +90,8 @@ class Writer final : public sql::Connection {
   std::string backend_since_;
   std::vector<std::unique_ptr<Session>> former_;  // whose cursors the open group may still hold
   Lane lane_;
-  std::int64_t done_ = 0;  // the last group that is known to have happened
-  bool is_begun_ = false;  // the server knows of the open group
+  std::atomic<std::int64_t> done_ = 0;  // the last group that is known to have happened
+  bool is_begun_ = false;               // the server knows of the open group
   // When the open group lost its connection for the first time.
   std::optional<std::chrono::steady_clock::time_point> lost_since_;
   WriteLog log_;
