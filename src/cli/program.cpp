@@ -334,11 +334,12 @@ class Program {
 
   void add_db_copy(CLI::App& db) {
     CLI::App* command = db.add_subcommand(
-        "copy",
-        "Copy all of a database that no server uses into one of the other kind: a SQLite file, or "
-        "postgresql://user@host/database. What it goes to must be new or empty; begun again, it goes on. In "
-        "the end each table is compared: 0 all are equal, 1 they are not");
-    command->add_option("databases", db_copy_.databases, "FROM and TO, as --db of serve has them")
+        "copy", "Copy all of a database that no server uses from SQLite to PostgreSQL, or back");
+    command
+        ->add_option("databases", db_copy_.databases,
+                     "Each a SQLite file or postgresql://user@host/database. TO is new or empty, or an "
+                     "unfinished copy of FROM, which goes on")
+        ->option_text("FROM TO")
         ->expected(0, 2);
     command->add_option("--from-file", db_copy_.from_file,
                         "File with what FROM would say, such as a URL with a password");
@@ -347,7 +348,9 @@ class Program {
         ->add_option("--postgres-allow", db_copy_.postgres_allows,
                      "Settings of TO's server that may lose what was stored, such as fsync=off")
         ->delimiter(',')
+        ->allow_extra_args(false)
         ->envname("BATON_POSTGRES_ALLOW");
+    command->footer("In the end each table is compared: 0 all are equal, 1 they are not.");
     command->add_flag("--json", db_copy_.json, "JSON lines, also on a terminal");
     on_run(command, [this] { return db_copy_command(db_copy_); });
   }
