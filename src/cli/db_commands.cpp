@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "cli/exit_code.h"
 #include "cli/printable.h"
@@ -147,18 +148,16 @@ int db_import_command(const DbOptions& options) {
 }
 
 int db_copy_command(const DbCopyOptions& options) {
-  std::size_t used = 0;
+  std::string words[] = {options.first, options.second};
   const auto named = [&](const std::string& file) {
-    app::NamedDatabase database;
-    database.file = file;
-    if (file.empty() && used < options.databases.size()) database.database = options.databases[used++];
-    return database;
+    if (!file.empty()) return app::NamedDatabase{{}, file};
+    return app::NamedDatabase{std::exchange(words[0], std::exchange(words[1], {})), {}};
   };
   app::DatabaseCopy copy;
   copy.from = named(options.from_file);
   copy.to = named(options.to_file);
   copy.postgres_allows = options.postgres_allows;
-  if (used < options.databases.size() || (copy.from.database + copy.from.file).empty() ||
+  if (!words[0].empty() || (copy.from.database + copy.from.file).empty() ||
       (copy.to.database + copy.to.file).empty()) {
     std::fprintf(stderr, "baton: say which database to copy and where to: baton db copy FROM TO\n");
     return kExitUsage;

@@ -18,7 +18,7 @@ struct DbOptions {
 };
 
 struct DbCopyOptions {
-  std::vector<std::string> databases;  // from and to, but for those that are in files
+  std::string first, second;  // from and to, but for those that are in files
   std::string from_file, to_file;
   std::vector<std::string> postgres_allows;
   bool json = false;

@@ -335,12 +335,9 @@ class Program {
   void add_db_copy(CLI::App& db) {
     CLI::App* command = db.add_subcommand(
         "copy", "Copy all of a database that no server uses from SQLite to PostgreSQL, or back");
-    command
-        ->add_option("databases", db_copy_.databases,
-                     "Each a SQLite file or postgresql://user@host/database. TO is new or empty, or an "
-                     "unfinished copy of FROM, which goes on")
-        ->option_text("FROM TO")
-        ->expected(0, 2);
+    command->add_option("FROM", db_copy_.first, "A SQLite file or postgresql://user@host/database");
+    command->add_option("TO", db_copy_.second,
+                        "One of the other kind, new or empty; or an unfinished copy of FROM, which goes on");
     command->add_option("--from-file", db_copy_.from_file,
                         "File with what FROM would say, such as a URL with a password");
     command->add_option("--to-file", db_copy_.to_file, "File with what TO would say");

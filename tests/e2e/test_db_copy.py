@@ -234,20 +234,18 @@ class Killed(CopyCase):
             self.assertEqual(process.wait(), -9, "the copy had ended before it was killed")
         self.assertLess(rows, self.EVENTS)
 
-    def test_a_copy_that_was_killed_is_served_by_nobody_and_goes_on(self):
-        def of_server():
-            try:
-                return self.on_server.query("SELECT sum(table_rows)::bigint AS s FROM copied_tables")[0][0]
-            except AssertionError:  # the table is not there yet
-                return 0
+    def rows_on_server(self):
+        try:
+            return self.on_server.query("SELECT sum(table_rows)::bigint AS s FROM copied_tables")[0][0]
+        except AssertionError:  # the table is not there yet
+            return 0
 
-        self.kill_in_the_middle(self.file.path, self.on_server.url, of_server)
+    def test_a_copy_that_was_killed_is_served_by_nobody_and_goes_on(self):
+        self.kill_in_the_middle(self.file.path, self.on_server.url, self.rows_on_server)
         finish = "`baton db copy` with the same two databases finishes it"
         self.assert_not_served(self.on_server.words(), f"an unfinished copy of {self.file.path}: {finish}")
-        self.assertGreater(of_server(), 0)
-        before = of_server()
+        self.assertIn(self.rows_on_server(), range(1, self.EVENTS))
         self.assertEqual(self.assert_copied(self.file.path, self.on_server.url)["removed_logs"], 1)
-        self.assertLess(before, self.EVENTS)
 
         back = databases.SqliteFile(self.server.folder / "back")
         back.path.parent.mkdir()
@@ -262,6 +260,16 @@ class Killed(CopyCase):
         self.assert_not_served(back.words(), finish)
         self.assert_copied(self.on_server.url, back.path)
         self.assertEqual(content_of(back.path), content_of(self.file.path))
+
+    def test_what_became_of_a_row_meanwhile_is_found(self):
+        self.kill_in_the_middle(self.file.path, self.on_server.url, self.rows_on_server)
+        self.assertEqual(self.on_server.change("UPDATE events SET at_ms = at_ms + 1 WHERE event_key = 1342177281"), 1)
+        for _ in range(2):
+            code, out, err = copy(self.file.path, self.on_server.url, *ALLOW)
+            self.assertEqual(code, 1, err)
+            self.assertIn("not equal in events:", err)
+            self.assertEqual([line["table"] for line in map(json.loads, out.splitlines()) if not line["equal"]], ["events"])
+            self.assert_not_served(self.on_server.words(), "an unfinished copy")
 
     def test_what_a_server_has_open_or_has_used_is_not_copied_to_or_from(self):
         self.server.start()

@@ -60,9 +60,12 @@ class PostgresSource final : public copy::Source {
     if (auto locked = lock_checked(link, kAllowedToSources, address_); !locked) return locked;
     if (auto newest = check_newest(link, base::embedded_files()); !newest) return newest;
     if (has_table(link, copy::kUnfinishedTable)) return fail(unfinished_error(link));
-    // The lock goes with the session: one that is lost in a snapshot is not made anew.
+    // The lock goes with the session. One that is lost in a snapshot is not made anew.
     snapshot_.emplace(reader_);
-    return {};
+    sql::Query locks =
+        reader_.query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()");
+    if (locks.step() && locks.truth(0)) return {};
+    return fail(base::ErrorCode::unavailable, "the connection to the database was lost");
   }
 
   sql::Connection& connection() override { return reader_; }
