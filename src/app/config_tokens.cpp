@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "app/load_config.h"
+#include "app/files.h"
 #include "base/text.h"
 #include "task/ids.h"
 

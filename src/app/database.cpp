@@ -1,9 +1,15 @@
 #include "app/database.h"
 
+#include <memory>
+
 #include "app/database_url.h"
+#include "app/files.h"
 #include "base/clock.h"
+#include "store/copy/copy.h"
+#include "store/postgres/copy_sides.h"
 #include "store/sqlite/archive.h"
 #include "store/sqlite/backup.h"
+#include "store/sqlite/copy_sides.h"
 
 namespace baton::app {
 namespace {
@@ -17,6 +23,37 @@ tl::unexpected<base::Error> not_sqlite(std::string_view what_to_do) {
   return base::fail(
       base::ErrorCode::unsupported,
       "this is for SQLite databases, and the database is PostgreSQL's: " + std::string(what_to_do));
+}
+
+tl::unexpected<base::Error> wrong_usage(std::string what) {
+  return base::fail(base::ErrorCode::invalid_request, std::move(what));
+}
+
+// What the file or the command line says, by the rules of `db` and `db_file`.
+base::Result<std::string> database_of(const NamedDatabase& named) {
+  std::string database = named.database;
+  if (!named.file.empty()) {
+    auto text = database_in_file(named.file);
+    if (!text) return wrong_usage(text.error().for_caller);
+    database = std::move(*text);
+  }
+  const std::string where = named.file.empty() ? shown_database(database) : named.file;
+  if (const std::string problem = database_problem(database); !problem.empty())
+    return wrong_usage(where + ": " + problem);
+  if (database == ":memory:") return wrong_usage("what is in memory cannot be copied");
+  if (!holds_password(database)) return database;
+  if (named.file.empty()) {
+    return wrong_usage(where +
+                       " holds a password, which every user of this machine could see in the list of "
+                       "processes. Write the URL into a file that --from-file or --to-file names, or the "
+                       "password into PGPASSFILE");
+  }
+  if (is_exposed(named.file)) {
+    return wrong_usage(named.file +
+                       " holds a secret and can be read by every user of this machine. Change its mode "
+                       "(chmod 600)");
+  }
+  return database;
 }
 
 }  // namespace
@@ -53,6 +90,29 @@ base::Result<MovedTasks> import_tasks(const std::string& database,
   if (is_postgres(database)) return not_sqlite("pg_restore reads what pg_dump wrote");
   const base::SystemClock clock;
   return moved(store::sqlite::import_tasks(database, clock, next_line));
+}
+
+base::Result<void> copy_database(const DatabaseCopy& copy,
+                                 const std::function<void(const CopiedTable&)>& on_table) {
+  const auto from = database_of(copy.from);
+  if (!from) return base::fail(from.error());
+  const auto to = database_of(copy.to);
+  if (!to) return base::fail(to.error());
+  const bool from_postgres = is_postgres(*from);
+  if (from_postgres == is_postgres(*to)) {
+    return wrong_usage(from_postgres ? "both databases are PostgreSQL's: pg_dump and pg_restore copy one"
+                                     : "both databases are SQLite's: baton db backup copies one");
+  }
+  const base::SystemClock clock;
+  const auto source = from_postgres ? store::postgres::open_copy_source(*from, shown_database(*from))
+                                    : store::sqlite::open_copy_source(*from);
+  if (!source) return base::fail(source.error());
+  const auto target = from_postgres ? store::sqlite::open_copy_target(*to, clock)
+                                    : store::postgres::open_copy_target(*to, clock, copy.postgres_allows);
+  if (!target) return base::fail(target.error());
+  return store::copy::copy(**source, **target, [&](const store::copy::Compared& table) {
+    on_table({table.table, table.rows, table.is_equal});
+  });
 }
 
 }  // namespace baton::app

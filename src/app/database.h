@@ -1,5 +1,5 @@
 // What `baton db` does to a SQLite database, also one that a server uses. Refuses a PostgreSQL database by
-// naming the tool that does the same there.
+// naming the tool that does the same there, but for copies, which go from one kind to the other.
 //
 // Threads: one. Each blocks until it is done. Errors are for whoever runs the command.
 #pragma once
@@ -38,5 +38,27 @@ base::Result<MovedTasks> export_tasks(const std::string& database, const TaskCho
 // All or none of them; fails with already_exists if a server uses the database.
 base::Result<MovedTasks> import_tasks(const std::string& database,
                                       const std::function<std::optional<std::string>()>& next_line);
+
+// A database as the command line says it, or as the first line of a file does, such as a URL with a password.
+struct NamedDatabase {
+  std::string database, file;
+};
+
+struct DatabaseCopy {
+  NamedDatabase from, to;
+  std::vector<std::string> postgres_allows;  // as `postgres.allow`, of what is copied to
+};
+
+struct CopiedTable {
+  std::string name;
+  std::int64_t rows = 0;
+  bool is_equal = false;
+};
+
+// Copies all of a database that no server uses into one of the other kind, or goes on with such a copy, and
+// calls `on_table` for each table that it has compared. Fails with invalid_request if the command line is
+// wrong, and as store/copy/copy.h says.
+base::Result<void> copy_database(const DatabaseCopy& copy,
+                                 const std::function<void(const CopiedTable&)>& on_table);
 
 }  // namespace baton::app

@@ -1,17 +1,15 @@
 #include "app/load_config.h"
 
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <set>
 #include <string_view>
 
 #include "agents/delegate_urls.h"
 #include "app/config_tokens.h"
 #include "app/database_url.h"
+#include "app/files.h"
 #include "app/settings.h"
 #include "base/text.h"
 #include "http/outbound/http_client.h"
@@ -22,7 +20,6 @@ namespace baton::app {
 namespace {
 
 constexpr std::string_view kTokens = "tokens";
-constexpr std::size_t kDatabaseFileMax = 64 << 10;
 // Baton's variables that are not settings.
 const std::vector<std::string> kOtherVariables{"BATON_CONFIG", "BATON_URL", "BATON_TOKEN", "BATON_AGENT"};
 
@@ -222,10 +219,9 @@ class Loader {
       const std::string folder = folder_of_file();
       if (!folder.empty()) store.database_file = folder + "/" + store.database_file;
     }
-    auto text = read_file(store.database_file, kDatabaseFileMax);
-    if (!text) return wrong("db_file", text.error().for_caller);
-    store.database = text->substr(0, text->find_last_not_of(" \r\n") + 1);
-    if (store.database.empty()) wrong("db_file", store.database_file + " is empty");
+    auto database = database_in_file(store.database_file);
+    if (!database) return wrong("db_file", database.error().for_caller);
+    store.database = std::move(*database);
   }
 
   void check_database() {
@@ -279,15 +275,6 @@ class Loader {
     if (c.webhooks.retry.first > c.webhooks.retry.max) {
       wrong("webhooks.retry_first_s", "must not be above webhooks.retry_max_s");
     }
-  }
-
-  // Containers mount secrets for everybody, but read-only.
-  static bool is_exposed(const std::string& file) {
-    struct stat info {};
-    struct statvfs mount {};
-    if (file.empty() || ::stat(file.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
-    if ((info.st_mode & S_IROTH) == 0) return false;
-    return ::statvfs(file.c_str(), &mount) != 0 || (mount.f_flag & ST_RDONLY) == 0;
   }
 
   void check_secrets() {
@@ -351,23 +338,6 @@ bool Config::on_loopback() const {
 
 LoadedConfig load_config(const Sources& sources) {
   return Loader(sources).load();
-}
-
-base::Result<std::string> read_file(const std::string& name, std::size_t size_max) {
-  std::ifstream file(name, std::ios::binary);
-  if (!file) return base::fail(base::ErrorCode::not_found, "cannot read the file " + name);
-  std::string text;
-  std::string piece(64 << 10, '\0');
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {
-    text.append(piece, 0, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > size_max) {
-      return base::fail(base::ErrorCode::too_large,
-                        "the file " + name + " is larger than " + std::to_string(size_max) + " bytes");
-    }
-  }
-  // A folder opens but cannot be read.
-  if (file.bad()) return base::fail(base::ErrorCode::not_found, "cannot read the file " + name);
-  return text;
 }
 
 std::map<std::string, std::string> process_environment() {

@@ -28,9 +28,6 @@ struct LoadedConfig {
 // Reads no files but those that tokens and `db_file` name.
 LoadedConfig load_config(const Sources& sources);
 
-// The text of a file of at most `size_max` bytes. Fails with not_found or too_large.
-base::Result<std::string> read_file(const std::string& name, std::size_t size_max);
-
 // The variables of this process.
 std::map<std::string, std::string> process_environment();
 

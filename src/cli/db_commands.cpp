@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "cli/exit_code.h"
 #include "cli/printable.h"
@@ -51,6 +52,24 @@ class LineWriter {
   explicit LineWriter(std::FILE* stream) : stream_(stream) {}
   std::FILE* stream_;
 };
+
+// One line for each table; JSON unless somebody looks at it.
+void print_copied(const app::CopiedTable& table, bool for_people) {
+  if (for_people) {
+    std::printf("%-16s %12lld rows  %s\n", table.name.c_str(), static_cast<long long>(table.rows),
+                table.is_equal ? "equal" : "NOT EQUAL");
+  } else {
+    std::string line;
+    json::Writer out(line);
+    out.object([&] {
+      out.member("table", table.name);
+      out.member("rows", table.rows);
+      out.member("equal", table.is_equal);
+    });
+    std::printf("%s\n", line.c_str());
+  }
+  std::fflush(stdout);
+}
 
 }  // namespace
 
@@ -126,6 +145,33 @@ int db_import_command(const DbOptions& options) {
   if (!moved) return db_failed(moved.error());
   std::printf("%lld tasks imported\n", static_cast<long long>(moved->tasks));
   return kExitDone;
+}
+
+int db_copy_command(const DbCopyOptions& options) {
+  std::string words[] = {options.first, options.second};
+  const auto named = [&](const std::string& file) {
+    if (!file.empty()) return app::NamedDatabase{{}, file};
+    return app::NamedDatabase{std::exchange(words[0], std::exchange(words[1], {})), {}};
+  };
+  app::DatabaseCopy copy;
+  copy.from = named(options.from_file);
+  copy.to = named(options.to_file);
+  copy.postgres_allows = options.postgres_allows;
+  if (!words[0].empty() || (copy.from.database + copy.from.file).empty() ||
+      (copy.to.database + copy.to.file).empty()) {
+    std::fprintf(stderr, "baton: say which database to copy and where to: baton db copy FROM TO\n");
+    return kExitUsage;
+  }
+  const bool for_people = !options.json && ::isatty(STDOUT_FILENO) == 1;
+  bool is_equal = true;
+  const auto copied = app::copy_database(copy, [&](const app::CopiedTable& table) {
+    is_equal = is_equal && table.is_equal;
+    print_copied(table, for_people);
+  });
+  if (copied) return kExitDone;
+  const int code = db_failed(copied.error());
+  if (copied.error().code == base::ErrorCode::invalid_request) return kExitUsage;
+  return is_equal ? code : kExitFailed;
 }
 
 }  // namespace baton::cli

@@ -6,7 +6,7 @@
 #include <array>
 #include <cctype>
 
-#include "app/load_config.h"
+#include "app/files.h"
 #include "base/base64.h"
 #include "base/text.h"
 #include "cli/printable.h"

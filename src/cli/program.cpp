@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/files.h"
 #include "app/load_config.h"
 #include "app/serve.h"
 #include "app/settings.h"
@@ -328,10 +329,32 @@ class Program {
                db_import_command)
         ->add_option("file", db_.file, "The export; - reads standard input")
         ->required();
+    add_db_copy(*db);
+  }
+
+  void add_db_copy(CLI::App& db) {
+    CLI::App* command = db.add_subcommand(
+        "copy", "Copy all of a database that no server uses from SQLite to PostgreSQL, or back");
+    command->add_option("FROM", db_copy_.first, "A SQLite file or postgresql://user@host/database");
+    command->add_option("TO", db_copy_.second,
+                        "One of the other kind, new or empty; or an unfinished copy of FROM, which goes on");
+    command->add_option("--from-file", db_copy_.from_file,
+                        "File with what FROM would say, such as a URL with a password");
+    command->add_option("--to-file", db_copy_.to_file, "File with what TO would say");
+    command
+        ->add_option("--postgres-allow", db_copy_.postgres_allows,
+                     "Settings of TO's server that may lose what was stored, such as fsync=off")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->envname("BATON_POSTGRES_ALLOW");
+    command->footer("In the end each table is compared: 0 all are equal, 1 they are not.");
+    command->add_flag("--json", db_copy_.json, "JSON lines, also on a terminal");
+    on_run(command, [this] { return db_copy_command(db_copy_); });
   }
 
   CLI::App app_;
   DbOptions db_;
+  DbCopyOptions db_copy_;
   ServeOptions serve_;
   SendOptions send_;
   WatchOptions watch_;

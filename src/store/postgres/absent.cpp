@@ -3,7 +3,31 @@
 
 #include <cstdlib>
 
+#include "store/postgres/copy_sides.h"
+
 namespace baton::store {
+
+namespace {
+
+tl::unexpected<base::Error> no_postgres() {
+  return base::fail(base::ErrorCode::unsupported,
+                    "this program was built without PostgreSQL: build it with libpq-dev installed");
+}
+
+}  // namespace
+
+namespace postgres {
+
+base::Result<std::unique_ptr<copy::Source>> open_copy_source(const std::string&, const std::string&) {
+  return no_postgres();
+}
+
+base::Result<std::unique_ptr<copy::Target>> open_copy_target(const std::string&, const base::Clock&,
+                                                             const std::vector<std::string>&) {
+  return no_postgres();
+}
+
+}  // namespace postgres
 
 struct PostgresStore::Parts {};
 
@@ -12,8 +36,7 @@ PostgresStore::PostgresStore(std::unique_ptr<Parts> parts) : parts_(std::move(pa
 PostgresStore::~PostgresStore() = default;
 
 base::Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions&, const base::Clock&) {
-  return base::fail(base::ErrorCode::unsupported,
-                    "this program was built without PostgreSQL: build it with libpq-dev installed");
+  return no_postgres();
 }
 
 bool PostgresStore::available() {

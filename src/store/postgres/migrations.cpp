@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "store/copy/unfinished.h"
+
 namespace baton::store::postgres {
 namespace {
 
@@ -81,12 +83,30 @@ void apply(Link& link, const base::EmbeddedFile& file, int number, base::Timesta
   link.finish();
 }
 
+int newest_of(const std::vector<base::EmbeddedFile>& files) {
+  int newest = 0;
+  for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
+  return newest;
+}
+
 }  // namespace
+
+bool is_new(Link& link) {
+  return link.ask_text(kTables) == "0";
+}
+
+Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& files) {
+  const int newest = newest_of(files);
+  const auto version = version_of(link, newest);
+  if (!version) return fail(version.error());
+  if (*version == 0) return fail(ErrorCode::invalid_argument, "is not a database of Baton");
+  if (*version < newest) return fail(copy::is_older());
+  return {};
+}
 
 Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,
                      const std::function<void(int from, int to)>& on_upgrade) {
-  int newest = 0;
-  for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
+  const int newest = newest_of(files);
   auto version = version_of(link, newest);
   if (!version) return fail(version.error());
   if (*version > 0 && *version < newest && on_upgrade) on_upgrade(*version, newest);

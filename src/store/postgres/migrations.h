@@ -18,4 +18,10 @@ namespace baton::store::postgres {
 base::Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,
                            const std::function<void(int from, int to)>& on_upgrade);
 
+// Whether the schema has no tables. Throws sql::Failure, as what follows.
+bool is_new(Link& link);
+
+// Whether it has all of `files` applied: fails with invalid_argument or unsupported.
+base::Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& files);
+
 }  // namespace baton::store::postgres

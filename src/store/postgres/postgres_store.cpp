@@ -1,16 +1,15 @@
 #include "store/postgres/postgres_store.h"
 
-#include <algorithm>
 #include <chrono>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/embedded.h"
+#include "store/copy/unfinished.h"
 #include "store/postgres/lane_dialect.h"
 #include "store/postgres/lease.h"
 #include "store/postgres/migrations.h"
-#include "store/postgres/server_checks.h"
+#include "store/postgres/opening.h"
 #include "store/postgres/writer.h"
 #include "store/sql/connection_pool.h"
 #include "store/sql/failure.h"
@@ -30,61 +29,6 @@ using postgres::Session;
 namespace {
 
 constexpr int kOperatorReaders = 2;
-constexpr char kIsOpen[] = "another Baton has the database open";
-// A server notices the end of a program that was killed after a moment.
-constexpr std::chrono::milliseconds kLockPatience(2'000), kLockPause(20);
-
-// Adds the database's name to errors at start, for the operator.
-base::Error at_start(const Address& address, base::Error error) {
-  error.for_log =
-      address.name() + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
-  return error;
-}
-
-base::Error error_at_open(const sql::Failure& failure) {
-  base::Error error = sql::error_of(failure, "opening");
-  const auto* of_link = dynamic_cast<const postgres::LinkFailure*>(&failure);
-  if (of_link != nullptr && of_link->state() == "42501") {
-    error.code = ErrorCode::invalid_argument;
-    error.for_caller =
-        "the database's role may not make tables: GRANT USAGE, CREATE ON SCHEMA public TO it, or make it the "
-        "owner "
-        "of a schema and of what is in it";
-  }
-  return error;
-}
-
-Result<void> take_lock(Link& link) {
-  const auto until = std::chrono::steady_clock::now() + kLockPatience;
-  while (!postgres::lock_schema(link)) {
-    if (std::chrono::steady_clock::now() >= until) return fail(ErrorCode::already_exists, kIsOpen);
-    std::this_thread::sleep_for(kLockPause);
-  }
-  return {};
-}
-
-// Makes this process a node, the only one: others that were are dead, and what they counted is kept together.
-std::int64_t register_node(Link& link, base::Timestamp now, std::chrono::milliseconds lease) {
-  const std::int64_t node = std::stoll(link.ask_text("SELECT nextval('node_ids')"));
-  link.ask("BEGIN");
-  link.ask("DELETE FROM lanes");
-  link.ask("DELETE FROM nodes");
-  link.ask(
-      "CREATE TEMPORARY TABLE counted ON COMMIT DROP AS SELECT agent, caller, state, sum(tasks)::bigint AS "
-      "tasks "
-      "FROM task_totals GROUP BY agent, caller, state HAVING sum(tasks) <> 0");
-  link.ask("DELETE FROM task_totals");
-  link.ask(
-      "INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) SELECT 0, 0, agent, caller, "
-      "state, "
-      "tasks FROM counted");
-  link.ask("INSERT INTO nodes (node_id, started_ms, lease_until) VALUES (" + std::to_string(node) + ", " +
-           std::to_string(base::to_ms(now)) + ", clock_timestamp() + interval '" +
-           std::to_string(lease.count()) + " milliseconds')");
-  link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + std::to_string(node) + ", 1, 0)");
-  link.ask("COMMIT");
-  return node;
-}
 
 }  // namespace
 
@@ -121,10 +65,8 @@ namespace {
 // What must be so before anything is written.
 Result<void> prepare(Link& link, const PostgresOptions& options, const Address& address,
                      base::Timestamp now) {
-  if (auto checked = postgres::check_server(link, options.allows); !checked) return checked;
-  Link other(address);
-  if (auto checked = postgres::check_sessions(link, other); !checked) return checked;
-  if (auto locked = take_lock(link); !locked) return locked;
+  if (auto locked = postgres::lock_checked(link, options.allows, address); !locked) return locked;
+  if (postgres::has_table(link, copy::kUnfinishedTable)) return fail(postgres::unfinished_error(link));
   return postgres::migrate(link, base::embedded_files(), now, options.on_upgrade);
 }
 
@@ -137,7 +79,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
   if (!address) return fail(address.error());
   while (true) {
     if (!postgres::wait_until_free(*address, options.waits))
-      return fail(at_start(*address, {ErrorCode::already_exists, kIsOpen, {}}));
+      return fail(postgres::at_start(*address, {ErrorCode::already_exists, postgres::kIsOpen, {}}));
     auto opened = open_now(options, clock);
     // Another one that waited was faster, or the database has gone away.
     const bool may_wait = !opened && (opened.error().code == ErrorCode::already_exists ||
@@ -155,10 +97,10 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     auto parts = std::make_unique<Parts>(std::move(*address), options, clock);
     Link& link = parts->writer.link();
     if (auto ready = prepare(link, options, parts->address, clock.now()); !ready)
-      return fail(at_start(name, ready.error()));
+      return fail(postgres::at_start(name, ready.error()));
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
-    const std::int64_t node = register_node(link, clock.now(), options.lease);
+    const std::int64_t node = postgres::register_node(link, clock.now(), options.lease);
     parts->writer.take({node, 1});
     const auto check = [&writer = parts->writer](Link& other) { writer.check(other); };
     parts->lease.emplace(
@@ -170,7 +112,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     parts->operators.emplace(kOperatorReaders, connect);
     return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
   } catch (const sql::Failure& failure) {
-    return fail(at_start(name, error_at_open(failure)));
+    return fail(postgres::at_start(name, postgres::error_at_open(failure)));
   }
 }
 

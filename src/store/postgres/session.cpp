@@ -1,14 +1,15 @@
 #include "store/postgres/session.h"
 
-#include <charconv>
+#include <algorithm>
 
 #include "store/postgres/dialect.h"
 
 namespace baton::store::postgres {
 namespace {
 
-// Rows of a scan that come at first, and then at once.
+// Rows of a scan that come at first, and then at once: fewer where they are large.
 constexpr int kFirstRows = 64, kMoreRows = 512;
+constexpr std::size_t kPieceBytes = 8 << 20;
 constexpr char kFirstLimit[] = " LIMIT 64";
 
 constexpr char kBeginReading[] = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -37,7 +38,7 @@ bool Cursor::step() {
   if (session_ == nullptr) return false;
   rows_ = session_->more_of(*this);
   row_ = 0;
-  if (PQntuples(rows_.get()) < kMoreRows) session_ = nullptr;
+  if (PQntuples(rows_.get()) < asked_) session_ = nullptr;
   return PQntuples(rows_.get()) > 0;
 }
 
@@ -75,7 +76,10 @@ Cursor& Session::query(const char* sql, Link::Parameters parameters, bool perhap
 }
 
 Rows Session::more_of(Cursor& cursor) {
-  const std::string fetch = "FETCH " + std::to_string(kMoreRows) + " FROM " + cursor.name_;
+  const auto last = static_cast<std::size_t>(PQntuples(cursor.rows_.get()));
+  const std::size_t row_bytes = PQresultMemorySize(cursor.rows_.get()) / last + 1;
+  cursor.asked_ = static_cast<int>(std::clamp<std::size_t>(kPieceBytes / row_bytes, 1, kMoreRows));
+  const std::string fetch = "FETCH " + std::to_string(cursor.asked_) + " FROM " + cursor.name_;
   if (!cursor.is_declared_) {
     cursor.is_declared_ = true;
     // One of an earlier scan in the same transaction is still there.

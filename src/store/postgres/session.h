@@ -42,6 +42,7 @@ class Cursor final : public sql::Cursor {
   int row_ = -1;
   // Of a scan that may have more rows.
   Session* session_ = nullptr;
+  int asked_ = 0;  // how many rows the piece could have had
   bool is_declared_ = false;
   std::string sql_;
   std::vector<sql::Parameter> parameters_;

@@ -99,11 +99,17 @@ class Connection {
     return Query(start(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...}, true));
   }
 
+  // The same with as many arguments as are known only now.
+  Query scan_with(const char* sql, std::span<const Parameter> arguments) {
+    return Query(start(sql, arguments, true));
+  }
+
   // Runs a statement that returns no rows. What is wrong with it may be told by a later call, up to `commit`.
   template <class... Arguments>
   void run(const char* sql, const Arguments&... arguments) {
     execute(sql, std::array<Parameter, sizeof...(Arguments)>{Parameter(arguments)...});
   }
+  void run_with(const char* sql, std::span<const Parameter> arguments) { execute(sql, arguments); }
   // The same; returns the number of rows changed, for which it may have to wait.
   template <class... Arguments>
   std::int64_t run_counted(const char* sql, const Arguments&... arguments) {

@@ -50,12 +50,6 @@ bool flush_file(const std::string& file, int flags) {
   return opened.valid() && ::fsync(opened.get()) == 0;
 }
 
-// The new file's entry must survive a power failure, too.
-bool flush_with_folder(const std::string& file) {
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-  return flush_file(file, O_RDWR) && flush_file(folder.string(), O_RDONLY | O_DIRECTORY);
-}
-
 void copy_pages(Connection& from, const std::string& to) {
   SQLite::Database target(to, SQLite::OPEN_READWRITE);
   // All in one step, so in one snapshot: between two steps, a writer would make it begin again.
@@ -169,6 +163,11 @@ constexpr Figure kFigures[] = {
 };
 
 }  // namespace
+
+bool flush_with_folder(const std::string& file) {
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  return flush_file(file, O_RDWR) && flush_file(folder.string(), O_RDONLY | O_DIRECTORY);
+}
 
 Result<std::int64_t> back_up(const std::string& database, const std::string& copy) {
   auto from = open_to_read(database);

@@ -26,4 +26,7 @@ base::Result<std::vector<std::string>> check(const std::string& database);
 using Figures = std::vector<std::pair<std::string, std::int64_t>>;
 base::Result<Figures> measure(const std::string& database);
 
+// Whether a new file and its entry in the folder survive a power failure from now on.
+bool flush_with_folder(const std::string& file);
+
 }  // namespace baton::store::sqlite

@@ -1,8 +1,11 @@
 #include "store/sqlite/migrations.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
+
+#include "store/copy/unfinished.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -24,12 +27,14 @@ int number_of(const base::EmbeddedFile& file) {
   return number;
 }
 
-bool is_empty(Connection& connection) {
-  return connection.database().execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+int newest_of(const std::vector<base::EmbeddedFile>& files) {
+  int newest = 0;
+  for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
+  return newest;
 }
 
 base::Result<void> check_owner(Connection& connection, int version, int newest) {
-  if (version == 0 && is_empty(connection)) return {};
+  if (version == 0 && is_new(connection)) return {};
   const int id = pragma(connection, "application_id");
   if (id == kFormerApplicationId) {
     return base::fail(base::ErrorCode::unsupported, "the database was written by an older Baton",
@@ -66,11 +71,29 @@ void apply(Connection& connection, const base::EmbeddedFile& file, int number, b
 
 }  // namespace
 
+bool is_new(Connection& connection) {
+  return connection.database().execAndGet("SELECT count(*) FROM sqlite_schema").getInt() == 0;
+}
+
+base::Result<void> check_newest(Connection& connection, const std::vector<base::EmbeddedFile>& files) {
+  const int version = pragma(connection, "user_version"), newest = newest_of(files);
+  if (is_new(connection)) return base::fail(base::ErrorCode::invalid_argument, "is not a database of Baton");
+  if (auto owner = check_owner(connection, version, newest); !owner) return owner;
+  if (version < newest) return base::fail(copy::is_older());
+  return {};
+}
+
+bool has_table(Connection& connection, const char* name) {
+  const std::string quoted = "'" + std::string(name) + "'";
+  return connection.database()
+             .execAndGet("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = " + quoted)
+             .getInt() > 0;
+}
+
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
                            base::Timestamp now, const OnUpgrade& on_upgrade) {
   const int version = pragma(connection, "user_version");
-  int newest = 0;
-  for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
+  const int newest = newest_of(files);
   if (auto owner = check_owner(connection, version, newest); !owner) return owner;
   if (version > 0 && version < newest && on_upgrade) on_upgrade(version, newest);
   // Lets space be given back without rewriting the file. Only a file without pages takes it.

@@ -20,4 +20,12 @@ using OnUpgrade = std::function<void(int from, int to)>;
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
                            base::Timestamp now, const OnUpgrade& on_upgrade = nullptr);
 
+// Whether nothing is in it, tables included. Throws SQLite::Exception, as what follows.
+bool is_new(Connection& connection);
+
+// Whether it is a database of Baton with all of `files` applied: fails with invalid_argument or unsupported.
+base::Result<void> check_newest(Connection& connection, const std::vector<base::EmbeddedFile>& files);
+
+bool has_table(Connection& connection, const char* name);
+
 }  // namespace baton::store::sqlite

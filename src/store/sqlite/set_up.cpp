@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/embedded.h"
+#include "store/copy/unfinished.h"
 #include "store/sql/push_rows.h"
 #include "store/sqlite/migrations.h"
 #include "store/sqlite/send_index.h"
@@ -33,6 +34,7 @@ void forget_future(Connection& writer, base::Timestamp now) {
 
 Result<void> set_up(Connection& writer, const SqliteOptions& options, const base::Clock& clock) {
   SQLite::Database& database = writer.database();
+  if (has_table(writer, copy::kUnfinishedTable)) return fail(copy::unfinished_error(writer));
   // Checked before anything is written: it may be another program's file.
   auto migrated = migrate(writer, base::embedded_files(), clock.now(), options.on_upgrade);
   if (!migrated) return migrated;

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "app/files.h"
 #include "app/settings.h"
 #include "app/version.h"
 #include "json/document.h"
