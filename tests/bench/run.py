@@ -14,7 +14,7 @@ import machine
 import readme
 import samples
 from context import Context, Places
-from suites import command, crowds, hop, plan, postgres, purge, sizes, stored, throughput, traces
+from suites import command, crowds, hop, peers, plan, postgres, purge, sizes, stored, throughput, traces
 
 SUITES = {
     **{name: (lambda context, name=name: throughput.run(context, name)) for name in throughput.CASES},
@@ -32,6 +32,7 @@ SUITES = {
     "plan": plan.run,
     "traces": traces.run,
 }
+ON_POSTGRES = {"postgres": postgres.run, "peers": peers.run}
 
 
 def read_arguments():
@@ -39,8 +40,9 @@ def read_arguments():
     parser.add_argument("--store", choices=("postgres",), help="measure on that store instead, in a cluster of its own")
     parser.add_argument("--rounds", type=int, help="rounds of each measurement (3)")
     parser.add_argument("--seconds", type=int, help="seconds of each measurement (2)")
-    parser.add_argument("--only", action="append", choices=SUITES, metavar="NAME",
-                        help=f"only this; may be given more than once: {', '.join(SUITES)}")
+    parser.add_argument("--only", action="append", choices=[*SUITES, *ON_POSTGRES], metavar="NAME",
+                        help=f"only this; may be given more than once: {', '.join(SUITES)}; with --store postgres: "
+                             f"{', '.join(ON_POSTGRES)}")
     parser.add_argument("--flush-delay-ms", default="1,5", metavar="MS[,MS]...",
                         help="for slow-disk: how much longer each flush takes (1,5)")
     parser.add_argument("--out", type=pathlib.Path, help="where the page goes (standard output)")
@@ -49,8 +51,8 @@ def read_arguments():
                         help="put the figures into README.md, between its two markers; needs a whole run")
     parser.add_argument("--build", type=pathlib.Path, default=HERE.parents[1] / "build/release", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.store and given.only:
-        parser.error("--store names what is measured")
+    if not set(given.only or ()) <= set(ON_POSTGRES if given.store else SUITES):
+        parser.error(f"with --store postgres, and only with it: {', '.join(ON_POSTGRES)}")
     if given.readme and (given.only or given.store or given.quick):
         parser.error("--readme needs all measurements, and none of them --quick")
     given.rounds = given.rounds or (1 if given.quick else 3)
@@ -93,7 +95,7 @@ def main():
             given.out.write_text(page_of(context, facts, broken), encoding="utf-8")
 
     try:
-        for name, suite in ({"postgres": postgres.run} if given.store else SUITES).items():
+        for name, suite in (ON_POSTGRES if given.store else SUITES).items():
             if given.only and name not in given.only:
                 continue
             try:

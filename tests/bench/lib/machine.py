@@ -44,14 +44,15 @@ def memory_gib():
     return int(total) / (1 << 20)
 
 
+def package_version(places, name):
+    """Of a package from npm, as the lock file has it."""
+    installed = json.loads((places.bench / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    return installed[f"node_modules/{name}"]["version"]
+
+
 def facts(places):
     """Lines of text."""
     p50, p99 = flush_ms(places.work)
-    installed = json.loads((places.bench / "package-lock.json").read_text(encoding="utf-8"))["packages"]
-
-    def version(name):
-        return installed[f"node_modules/{name}"]["version"]
-
     commit = first_line("git", "-C", str(places.root), "describe", "--always", "--dirty", "--abbrev=10")
     commit = "unknown" if commit.startswith("fatal") else commit
     load = os.getloadavg()[0]
@@ -61,7 +62,7 @@ def facts(places):
         f"load {load:.1f} when it began",
         f"disk: 4 KiB are written and flushed in {p50:.3f} ms (median), {p99:.3f} ms (99 of 100)",
         f"Baton {first_line(str(places.baton), '--version')}, {first_line('g++', '--version')}, "
-        f"Node.js {first_line('node', '--version')}, express {version('express')}, "
-        f"@a2a-js/sdk {version('a2a-sdk-10')} and {version('a2a-sdk-03')}, "
+        f"Node.js {first_line('node', '--version')}, express {package_version(places, 'express')}, "
+        f"@a2a-js/sdk {package_version(places, 'a2a-sdk-10')} and {package_version(places, 'a2a-sdk-03')}, "
         f"{first_line('/usr/bin/python3', '--version')}, {first_line('wrk', '-v').split(' [')[0]}",
     ]

@@ -24,8 +24,8 @@ THREE_MS, HUNDRED_MS, PLANS_A_SECOND, WAIT_KIB, BESIDE_MS = 15, 80, 2000, 8, 20
 class Planned(Baton):
     """A Baton whose agents are also plans over its echo."""
 
-    def __init__(self, places):
-        super().__init__(places, name="plans")
+    def __init__(self, places, name="plans", **how):
+        super().__init__(places, name, **how)
         for name, plan in PLANS.items():
             folder = self.agents / name
             folder.mkdir()

@@ -1,0 +1,83 @@
+// What the servers of the peers share: POSTs of {"text": ...} on a free loopback port, each answered once its work has
+// been done. `work(text)` returns the result; where it throws, the answer is 500.
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+
+export const database = process.env.BENCH_DATABASE;
+
+function send(response, code, value) {
+  const body = JSON.stringify(value);
+  response.writeHead(code, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
+  response.end(body);
+}
+
+export function serve(work) {
+  const server = createServer(async (request, response) => {
+    try {
+      const { text: asked } = JSON.parse(await text(request));
+      send(response, 200, { state: "completed", result: await work(asked) });
+    } catch (error) {
+      console.error(error);
+      send(response, 500, { state: "failed", error: String(error) });
+    }
+  });
+  server.listen({ port: 0, host: "127.0.0.1", backlog: 4096 }, () => {
+    console.log(`listening on http://127.0.0.1:${server.address().port}`);
+  });
+}
+
+// Jobs are told apart by a number in their payload, which their handler says when it has run.
+export class Waiting {
+  #last = 0;
+  #resolves = new Map();
+
+  // What `add(id)` adds comes to its end in `ended(id, result)`.
+  async endedAfter(add) {
+    const id = ++this.#last;
+    const { promise, resolve } = Promise.withResolvers();
+    this.#resolves.set(id, resolve);
+    try {
+      await add(id);
+      return await promise;
+    } finally {
+      this.#resolves.delete(id);
+    }
+  }
+
+  ended(id, result) {
+    this.#resolves.get(id)?.(result);
+  }
+}
+
+// Adds together what comes while an earlier `addMany(items)` is under way, for clients whose guide advises to add many
+// at once. As durable as before: nobody's `add` ends before its own transaction has.
+export class Gathered {
+  #addMany;
+  #next = [];
+  #isBusy = false;
+
+  constructor(addMany) {
+    this.#addMany = addMany;
+  }
+
+  add(item) {
+    const { promise, resolve, reject } = Promise.withResolvers();
+    this.#next.push({ item, resolve, reject });
+    if (!this.#isBusy) this.#run();
+    return promise;
+  }
+
+  async #run() {
+    this.#isBusy = true;
+    while (this.#next.length > 0) {
+      const batch = this.#next.splice(0);
+      try {
+        await this.#addMany(batch.map(({ item }) => item));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#isBusy = false;
+  }
+}
