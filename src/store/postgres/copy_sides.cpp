@@ -126,7 +126,7 @@ class PostgresTarget final : public copy::Target {
  private:
   // By a connection of its own: the writer has no lane yet.
   bool has_any() {
-    Reader reader(address_);
+    Reader reader(address_, [](Link&) {});
     const sql::Snapshot snapshot(reader);
     return copy::has_rows(reader);
   }
