@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/load_config.h"
+#include "app/files.h"
 #include "base/base64.h"
 
 namespace baton::cli::file_saver_test {
