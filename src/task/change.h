@@ -52,9 +52,10 @@ struct TurnUpdate {
 
 // What a request says besides its message; kept with the message's turn.
 struct RequestData {
-  bool empty() const {
-    return metadata.empty() && tools.empty() && client_state.empty() && extensions.empty() && hops.empty() &&
-           !history && trace.empty();
+  bool empty() const { return trace.empty() && !says_more_than_trace(); }
+  bool says_more_than_trace() const {
+    return !metadata.empty() || !tools.empty() || !client_state.empty() || !extensions.empty() ||
+           !hops.empty() || history.has_value();
   }
 
   Json metadata;

@@ -45,6 +45,16 @@ TEST_CASE_TEMPLATE("TaskStore: each turn is told the trace of its message, and n
   CHECK(trace(other, 1) == "00-d");
 }
 
+TEST_CASE_TEMPLATE(
+    "TaskStore: a change that was applied still has its request, for whoever keeps it in memory", Bench,
+    EACH_STORE) {
+  Bench bench;
+  task::Change change = asked(StoreBench::creation("t1", {status(State::submitted), user("m1")}), "00-a");
+  succeed(bench.apply(change));
+  CHECK(change.request->trace == "00-a");
+  succeed(bench.tasks->commit());
+}
+
 TEST_CASE_TEMPLATE("DeliveryStore: a delivery has the trace of the last message up to it that came with one",
                    Bench, EACH_STORE) {
   Bench bench;

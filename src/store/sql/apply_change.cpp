@@ -42,16 +42,17 @@ void write_events(Connection& connection, const TaskRow& row, task::EventNumber 
   }
 }
 
-// The trace that the task's own row keeps: a row of `turn_requests` for each sampled send costs as much as
-// the spans themselves.
-std::string take_first_trace(task::Change& change, const Step& step) {
-  const bool is_first = change.request && step.applied.message == task::kFirstMessage;
-  return is_first ? std::exchange(change.request->trace, {}) : std::string();
+// Whether the task's own row keeps the trace of the change's request: a row of `turn_requests` for each
+// sampled send costs as much as the spans themselves.
+bool keeps_trace(const task::Change& change, task::EventNumber message) {
+  return change.create && change.request && message == task::kFirstMessage;
 }
 
 void write_request(Connection& connection, task::TaskKey key, task::EventNumber message,
-                   const task::RequestData& request) {
-  if (request.empty()) return;
+                   const task::Change& change) {
+  const task::RequestData& request = *change.request;
+  const std::string trace = keeps_trace(change, message) ? std::string() : request.trace;
+  if (trace.empty() && !request.says_more_than_trace()) return;
   const auto list = [](const std::vector<std::string>& strings) {
     return strings.empty() ? std::string() : store::codec::encode_strings(strings);
   };
@@ -60,7 +61,7 @@ void write_request(Connection& connection, task::TaskKey key, task::EventNumber 
       "INSERT INTO turn_requests (task_key, number, metadata, tools, client_state, extensions, hops, "
       "history, trace) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       key, message, request.metadata.text, request.tools.text, request.client_state.text,
-      list(request.extensions), list(request.hops), history, request.trace);
+      list(request.extensions), list(request.hops), history, trace);
 }
 
 // Deletes a client's history after its turn. Such a client sends the whole conversation with each message, so
@@ -124,7 +125,7 @@ int write_step(WriteState& state, TaskRow& task, task::EventNumber before, Step&
   if (task.indexed) write_artifacts(connection, key, task.artifacts, step.applied.artifacts);
   write_events(connection, task, before, step, change.events, now);
   if (change.request) {
-    write_request(connection, key, step.applied.message, *change.request);
+    write_request(connection, key, step.applied.message, change);
     task.may_have_history |= change.request->history.has_value();
   }
   if (change.send) state.sends().add(connection, *change.send, {key, before}, now);
@@ -230,7 +231,8 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
   fresh.joins_seen = state.joins();
   const auto new_context = fresh.alone ? true : enter_context(state, head, task);
   if (!new_context) return fail(new_context.error());
-  insert_task(state.connection(), fresh, task, take_first_trace(change, *step));
+  insert_task(state.connection(), fresh, task,
+              keeps_trace(change, step->applied.message) ? change.request->trace : std::string());
   if (waits_otherwise({}, head)) update_waits(state.connection(), fresh);
   if (head.budget) update_budget(state.connection(), fresh);
   if (fresh.alone) head.context_key = own_context_key(head.key);
