@@ -235,6 +235,27 @@ TEST_CASE("PostgresStore: ids with zero bytes and bytes that are not UTF-8 come 
   CHECK(bench.configs(head)[0].url == "http://x/" + odd);
 }
 
+TEST_CASE("PostgresStore: ids that are too long for an index are refused alone, and the others are kept") {
+  PostgresBench bench;
+  const task::TaskHead head = bench.create("t1");
+  std::vector<task::EventBody> many(40, delta("r", "x"));
+  bench.must(head, many);  // a long log has a row for each artifact
+  const std::string long_id = base::random_hex(4'000);
+  task::Change kept = StoreBench::creation("t2", {status(State::submitted), user("m")}, "c2");
+  succeed(bench.apply(kept));
+  task::Change artifact = StoreBench::change(head, {chunk(long_id, "x", false)});
+  CHECK(bench.apply(artifact).error().code == ErrorCode::too_large);
+  task::Change call = StoreBench::change(head, {task::ToolCall{long_id, "tool", {"{}"}, true}});
+  CHECK(bench.apply(call).error().code == ErrorCode::too_large);
+  task::Change created = StoreBench::creation("t3", {status(State::submitted), user("m")}, "c3");
+  created.create->agent = {"https://example.org/" + long_id};
+  CHECK(bench.apply(created).error().code == ErrorCode::too_large);
+  succeed(bench.tasks->commit());
+  bench.reopen();
+  CHECK(bench.tasks->find({{"ann"}, {"echo"}, {"t2"}}));
+  CHECK(bench.tasks->row(head.key)->head.last_event.value == 42);
+}
+
 TEST_CASE("PostgresStore: a long log is read whole and in pieces") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");

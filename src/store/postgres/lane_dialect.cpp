@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "store/postgres/dialect.h"
+
 namespace baton::store::postgres {
 namespace {
 
@@ -11,7 +13,16 @@ constexpr std::array<const char*, 4> kNext{"SELECT nextval('task_keys')", "SELEC
                                            "SELECT nextval('config_keys')",
                                            "SELECT nextval('delivery_keys')"};
 
+// A third of a page, 2,704 bytes, less what else is in a key.
+constexpr std::size_t kKeyTextsMax = 2'500;
+
 }  // namespace
+
+bool LaneDialect::takes_key(std::initializer_list<std::string_view> texts) const {
+  std::size_t bytes = 0;
+  for (const std::string_view text : texts) bytes += needs_escapes(text) ? escaped(text).size() : text.size();
+  return bytes <= kKeyTextsMax;
+}
 
 // A sequence does not go back with a transaction, so a block is ours whatever becomes of the group.
 std::int64_t LaneDialect::new_key(sql::KeyOf kind) {

@@ -19,6 +19,7 @@ class LaneDialect final : public sql::WriterDialect {
 
   std::int64_t new_key(sql::KeyOf kind) override;
   sql::RecentSends& sends() override { return sends_; }
+  bool takes_key(std::initializer_list<std::string_view> texts) const override;
   void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
                     std::int64_t more) override;
 

@@ -170,6 +170,23 @@ Result<void> check_push(WriteState& state, TaskRow& task, const task::Change& ch
   return change.push ? check_room(state, task, change.push->id, change.push_configs_max) : Result<void>();
 }
 
+// Ids of agents elsewhere, and their URLs, may be of any length.
+Result<void> check_keys(const WriteState& state, const task::Change& change, const Step& step) {
+  bool fits = true;
+  if (const auto& task = change.create) {
+    fits = state.takes_key({task->agent.value, task->caller.value, task->id.value}) &&
+           state.takes_key({task->agent.value, task->caller.value, task->context.value}) &&
+           state.takes_key({task->agent.value, task->schedule});
+  }
+  if (change.push) fits = fits && state.takes_key({change.push->id.value});
+  for (const auto& [id, place] : step.applied.artifacts) fits = fits && state.takes_key({id.value});
+  for (const task::EventBody& body : change.events) {
+    const std::string* call = task::taken_id_in(body);
+    fits = fits && (call == nullptr || state.takes_key({*call}));
+  }
+  return fits ? Result<void>() : fail(ErrorCode::too_large, "an id is too long to be stored");
+}
+
 std::size_t bytes_of(const std::vector<std::string>& encoded) {
   std::size_t bytes = 0;
   for (const std::string& body : encoded) bytes += body.size();
@@ -188,7 +205,9 @@ Result<Step> plan(WriteState& state, TaskRow& task, task::Change& change, base::
     if (!checked) return fail(checked.error());
   }
   applied->head.bytes += bytes_of(*encoded);
-  return Step{std::move(*applied), std::move(*encoded)};
+  Step step{std::move(*applied), std::move(*encoded)};
+  if (auto checked = check_keys(state, change, step); !checked) return fail(checked.error());
+  return step;
 }
 
 // Notes where the artifacts that the change touched are now.

@@ -44,6 +44,8 @@ class WriteState {
   PushConfigKey new_config_key() { return {dialect_.new_key(KeyOf::config)}; }
   DeliveryKey new_delivery_key() { return {dialect_.new_key(KeyOf::delivery)}; }
 
+  bool takes_key(std::initializer_list<std::string_view> texts) const { return dialect_.takes_key(texts); }
+
   // Notes that an operator has had deliveries of this task's configs sent again.
   void note_resent(TaskRow& task) {
     for (const TaskRow::Config& config : configs(task)) resent_.insert(config.key);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <string_view>
 
 #include "base/clock.h"
 #include "store/sql/connection.h"
@@ -40,6 +42,9 @@ class WriterDialect {
   // delivery may still arrive.
   virtual std::int64_t new_key(KeyOf kind) = 0;
   virtual RecentSends& sends() = 0;
+  // Whether these texts fit into one key of an index together. Of a change that does not nothing is written:
+  // the database would fail its whole group.
+  virtual bool takes_key(std::initializer_list<std::string_view> texts) const = 0;
   // Adds `more` to the caller's count of tasks at rest in this state, in the open transaction. What is 0
   // leaves no row: the caller may have been erased.
   virtual void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
