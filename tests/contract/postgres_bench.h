@@ -69,10 +69,7 @@ class PostgresBench : public StoreBench {
     auto opened = store::PostgresStore::open(settings, clock);
     succeed(opened);
     store_ = std::move(*opened);
-    tasks = store_.get();
-    retention = store_.get();
-    deliveries = store_.get();
-    operators = store_.get();
+    use(*store_);
   }
   void close() {
     rows.clear();

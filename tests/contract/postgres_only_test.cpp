@@ -30,10 +30,7 @@ class GatedBench : public StoreBench {
     auto opened = store::PostgresStore::open(settings, clock);
     succeed(opened);
     store = std::move(*opened);
-    tasks = store.get();
-    deliveries = store.get();
-    retention = store.get();
-    operators = store.get();
+    use(*store);
   }
 
   // How many rows a table has, told by another connection.
@@ -55,9 +52,8 @@ class GatedBench : public StoreBench {
 
 void end_connections(const Schema& schema) {
   schema.ask(
-      "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'baton' AND "
-      "pid <> "
-      "pg_backend_pid()");
+      "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
+      "WHERE application_name = 'baton' AND pid <> pg_backend_pid()");
 }
 
 base::Error error_at_open(const store::PostgresOptions& options) {

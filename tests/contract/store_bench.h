@@ -193,6 +193,15 @@ class StoreBench {
   store::OperatorStore* operators = nullptr;
   // As the last change left them. A task that is not there is read for its next change.
   std::map<task::TaskKey, store::TaskRow> rows;
+
+ protected:
+  template <class Store>
+  void use(Store& store) {
+    tasks = &store;
+    deliveries = &store;
+    retention = &store;
+    operators = &store;
+  }
 };
 
 class SqliteBench : public StoreBench {
@@ -209,10 +218,7 @@ class SqliteBench : public StoreBench {
     auto opened = store::SqliteStore::open(settings, clock);
     succeed(opened);
     store_ = std::move(*opened);
-    tasks = store_.get();
-    retention = store_.get();
-    deliveries = store_.get();
-    operators = store_.get();
+    use(*store_);
   }
   void close() {
     rows.clear();
@@ -241,10 +247,7 @@ class MemoryBench : public StoreBench {
  public:
   explicit MemoryBench(base::Duration send_retention = std::chrono::hours(24))
       : memory(clock, {.send_retention = send_retention, .keeps_flushed = true}) {
-    tasks = &memory;
-    retention = &memory;
-    deliveries = &memory;
-    operators = &memory;
+    use(memory);
   }
 
   store::MemoryStore memory;
@@ -260,10 +263,7 @@ class FaultyBench : public MemoryBench {
         faulty(
             memory, memory, memory, [this] { memory.roll_back(); }, std::move(plan)) {
     faulty.set_retention(memory);
-    tasks = &faulty;
-    retention = &faulty;
-    deliveries = &faulty;
-    operators = &faulty;
+    use(faulty);
   }
 
   store::FaultyStore faulty;

@@ -145,10 +145,10 @@ Result<std::unique_ptr<Made>> open_side(const std::string& url, Make&& make, F&&
   const Address name = *address;
   try {
     std::unique_ptr<Made> side = make(std::move(*address));
-    if (auto ready = prepare(*side); !ready) return fail(at_start(name, ready.error()));
+    if (auto ready = prepare(*side); !ready) return fail(sql::about(name.name(), ready.error()));
     return side;
   } catch (const sql::Failure& failure) {
-    return fail(at_start(name, error_at_open(failure)));
+    return fail(sql::about(name.name(), error_at_open(failure)));
   }
 }
 

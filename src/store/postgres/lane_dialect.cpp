@@ -39,10 +39,9 @@ void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller&
                                std::int64_t more) {
   const std::string name(task::name_of(state));
   writer_.run(
-      "/* apart */ INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) VALUES (?, ?, ?, ?, "
-      "?, ?) "
-      "ON CONFLICT (agent, caller, state, node_id, lane) DO UPDATE SET tasks = task_totals.tasks + "
-      "excluded.tasks",
+      "/* apart */ INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) "
+      "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (agent, caller, state, node_id, lane) "
+      "DO UPDATE SET tasks = task_totals.tasks + excluded.tasks",
       writer_.lane().node, writer_.lane().lane, agent, caller, name, more);
   if (more < 0) {
     writer_.run(

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "store/postgres/writer.h"
+#include "store/postgres/opening.h"
 
 namespace baton::store::postgres {
 namespace {
@@ -30,9 +30,11 @@ struct Holding {
 Holding look(Link& link) {
   Holding found;
   found.is_locked = link.ask_text(std::string("SELECT count(*) ") + kHolders) != "0";
-  if (link.ask_text("SELECT to_regclass('nodes') IS NULL") == "t") return found;
-  found.lease = link.ask_text("SELECT max(lease_until) FROM nodes");
-  found.is_leased = link.ask_text("SELECT max(lease_until) > clock_timestamp() FROM nodes") == "t";
+  if (!has_table(link, "nodes")) return found;
+  const Rows rows =
+      link.ask("SELECT max(lease_until), coalesce(max(lease_until) > clock_timestamp(), false) FROM nodes");
+  found.lease = text_at(rows.get(), 0, 0);
+  found.is_leased = integer_at(rows.get(), 0, 1) != 0;
   return found;
 }
 
@@ -71,10 +73,9 @@ std::unique_ptr<Link> Lease::connect() {
 
 bool Lease::renew(Link& link) {
   const std::string length = std::to_string(times_.length.count()) + " milliseconds";
-  return link.ask_text("WITH renewed AS (UPDATE nodes SET lease_until = clock_timestamp() + interval '" +
-                       length + "' WHERE node_id = " + std::to_string(node_) +
-                       " RETURNING 1) "
-                       "SELECT count(*) FROM renewed") == "1";
+  const Rows rows = link.ask("UPDATE nodes SET lease_until = clock_timestamp() + interval '" + length +
+                             "' WHERE node_id = " + std::to_string(node_) + " RETURNING 1");
+  return PQntuples(rows.get()) == 1;
 }
 
 void Lease::run() {

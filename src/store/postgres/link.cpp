@@ -46,9 +46,8 @@ bool may_pass(std::string_view state) {
 constexpr char kSettings[] =
     "SELECT set_config(name, value, false) FROM (VALUES ('statement_timeout', '0'), ('lock_timeout', '0'), "
     "('idle_in_transaction_session_timeout', '0'), ('enable_seqscan', 'off'), ('jit', 'off'), "
-    "('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3')) AS s "
-    "(name, "
-    "value)";
+    "('tcp_keepalives_idle', '5'), ('tcp_keepalives_interval', '2'), ('tcp_keepalives_count', '3')) "
+    "AS s (name, value)";
 
 std::string text_or_empty(const char* text) {
   return text == nullptr ? std::string() : std::string(text);

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <string_view>
 
 #include "store/copy/unfinished.h"
+#include "store/sql/migration_files.h"
 
 namespace baton::store::postgres {
 namespace {
@@ -25,15 +25,6 @@ constexpr char kOurs[] =
     "('migrations', 'tasks', 'events', 'lanes', 'task_totals')";
 constexpr int kOursAtLeast = 5;
 constexpr char kNote[] = "INSERT INTO migrations (number, name, applied_ms) VALUES ($1, $2, $3)";
-
-// "postgres/0001_initial.sql" is 1; 0 for any other file of schema/.
-int number_of(const base::EmbeddedFile& file) {
-  int number = 0;
-  if (!file.name.starts_with(kFolder) || !file.name.ends_with(".sql")) return 0;
-  const std::string_view digits = file.name.substr(kFolder.size());
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return number;
-}
 
 // The file's statements: up to a semicolon that ends a line, but not within $$.
 std::vector<std::string> statements_of(std::string_view text) {
@@ -83,12 +74,6 @@ void apply(Link& link, const base::EmbeddedFile& file, int number, base::Timesta
   link.finish();
 }
 
-int newest_of(const std::vector<base::EmbeddedFile>& files) {
-  int newest = 0;
-  for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
-  return newest;
-}
-
 }  // namespace
 
 bool is_new(Link& link) {
@@ -96,7 +81,7 @@ bool is_new(Link& link) {
 }
 
 Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& files) {
-  const int newest = newest_of(files);
+  const int newest = sql::newest_migration(files, kFolder);
   const auto version = version_of(link, newest);
   if (!version) return fail(version.error());
   if (*version == 0) return fail(ErrorCode::invalid_argument, "is not a database of Baton");
@@ -106,12 +91,12 @@ Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& fil
 
 Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,
                      const std::function<void(int from, int to)>& on_upgrade) {
-  const int newest = newest_of(files);
+  const int newest = sql::newest_migration(files, kFolder);
   auto version = version_of(link, newest);
   if (!version) return fail(version.error());
   if (*version > 0 && *version < newest && on_upgrade) on_upgrade(*version, newest);
   for (const base::EmbeddedFile& file : files) {
-    if (number_of(file) <= *version) continue;
+    if (sql::migration_number(file, kFolder) <= *version) continue;
     try {
       link.ask("BEGIN");
       link.ask("SET LOCAL lock_timeout = '10s'");
@@ -119,7 +104,8 @@ Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, b
       // Another program may have been first.
       auto now_is = version_of(link, newest);
       if (!now_is) return fail(now_is.error());
-      if (number_of(file) > *now_is) apply(link, file, number_of(file), now);
+      if (sql::migration_number(file, kFolder) > *now_is)
+        apply(link, file, sql::migration_number(file, kFolder), now);
       link.ask("COMMIT");
     } catch (const sql::Failure&) {
       if (!link.is_lost()) link.ask("ROLLBACK");

@@ -30,21 +30,14 @@ Result<void> take_lock(Link& link) {
 
 }  // namespace
 
-base::Error at_start(const Address& address, base::Error error) {
-  error.for_log =
-      address.name() + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
-  return error;
-}
-
 base::Error error_at_open(const sql::Failure& failure) {
   base::Error error = sql::error_of(failure, "opening");
   const auto* of_link = dynamic_cast<const LinkFailure*>(&failure);
   if (of_link != nullptr && of_link->state() == "42501") {
     error.code = ErrorCode::invalid_argument;
     error.for_caller =
-        "the database's role may not make tables: GRANT USAGE, CREATE ON SCHEMA public TO it, or make it the "
-        "owner "
-        "of a schema and of what is in it";
+        "the database's role may not make tables: GRANT USAGE, CREATE ON SCHEMA public TO it, or make it "
+        "the owner of a schema and of what is in it";
   }
   return error;
 }
@@ -62,14 +55,13 @@ std::int64_t register_node(Link& link, base::Timestamp now, std::chrono::millise
   link.ask("DELETE FROM lanes");
   link.ask("DELETE FROM nodes");
   link.ask(
-      "CREATE TEMPORARY TABLE counted ON COMMIT DROP AS SELECT agent, caller, state, sum(tasks)::bigint AS "
-      "tasks "
-      "FROM task_totals GROUP BY agent, caller, state HAVING sum(tasks) <> 0");
+      "CREATE TEMPORARY TABLE counted ON COMMIT DROP AS "
+      "SELECT agent, caller, state, sum(tasks)::bigint AS tasks FROM task_totals "
+      "GROUP BY agent, caller, state HAVING sum(tasks) <> 0");
   link.ask("DELETE FROM task_totals");
   link.ask(
-      "INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) SELECT 0, 0, agent, caller, "
-      "state, "
-      "tasks FROM counted");
+      "INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) "
+      "SELECT 0, 0, agent, caller, state, tasks FROM counted");
   link.ask("INSERT INTO nodes (node_id, started_ms, lease_until) VALUES (" + std::to_string(node) + ", " +
            std::to_string(base::to_ms(now)) + ", clock_timestamp() + interval '" +
            std::to_string(lease.count()) + " milliseconds')");

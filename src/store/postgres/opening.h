@@ -15,8 +15,7 @@ namespace baton::store::postgres {
 
 inline constexpr char kIsOpen[] = "another Baton has the database open";
 
-// Adds the database's name to errors at start, for the operator.
-base::Error at_start(const Address& address, base::Error error);
+// As sql::error_of, and says what to do about a role that lacks a right.
 base::Error error_at_open(const sql::Failure& failure);
 
 // Checks the server and the way to it (server_checks.h), then takes the schema's lock for the link's session.

@@ -24,7 +24,6 @@ using base::Result;
 using postgres::Address;
 using postgres::Link;
 using postgres::Reader;
-using postgres::Session;
 
 namespace {
 
@@ -79,7 +78,7 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const PostgresOptions
   if (!address) return fail(address.error());
   while (true) {
     if (!postgres::wait_until_free(*address, options.waits))
-      return fail(postgres::at_start(*address, {ErrorCode::already_exists, postgres::kIsOpen, {}}));
+      return fail(sql::about(address->name(), {ErrorCode::already_exists, postgres::kIsOpen, {}}));
     auto opened = open_now(options, clock);
     // Another one that waited was faster, or the database has gone away.
     const bool may_wait = !opened && (opened.error().code == ErrorCode::already_exists ||
@@ -97,22 +96,21 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
     auto parts = std::make_unique<Parts>(std::move(*address), options, clock);
     Link& link = parts->writer.link();
     if (auto ready = prepare(link, options, parts->address, clock.now()); !ready)
-      return fail(postgres::at_start(name, ready.error()));
+      return fail(sql::about(name.name(), ready.error()));
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
     const std::int64_t node = postgres::register_node(link, clock.now(), options.lease);
     parts->writer.take({node, 1});
     const auto check = [&writer = parts->writer](Link& other) { writer.check(other); };
-    parts->lease.emplace(
-        parts->address, node, postgres::LeaseTimes{options.lease, options.lease_renewal}, check,
-        [&writer = parts->writer] { writer.end("another Baton has taken over the database"); });
+    parts->lease.emplace(parts->address, node, postgres::LeaseTimes{options.lease, options.lease_renewal},
+                         check, [&writer = parts->writer] { writer.end(postgres::kTakenOver); });
     parts->start(clock.now());
     const auto connect = [&at = parts->address, check] { return std::make_unique<Reader>(at, check); };
     parts->readers.emplace(options.readers, connect);
     parts->operators.emplace(kOperatorReaders, connect);
     return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
   } catch (const sql::Failure& failure) {
-    return fail(postgres::at_start(name, postgres::error_at_open(failure)));
+    return fail(sql::about(name.name(), postgres::error_at_open(failure)));
   }
 }
 

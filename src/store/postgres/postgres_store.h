@@ -3,9 +3,11 @@
 // A commit is answered by the database once it is on its disk, so `flush` has nothing to do. Reads use
 // connections of their own. A connection that is lost is made again, and what became of a group that was
 // under way is found out before `commit` returns: it has happened, or it is written again, or, after half a
-// minute, `commit` fails with unavailable, and if it turns out later that it had happened, `flush` fails as
-// memory is behind. A database that has lost what it had confirmed, as a standby may
-// have that was promoted, is not read, and fails `flush`: end the program. Threads: as TaskStore says.
+// minute, `commit` fails with unavailable. Threads: as TaskStore says.
+//
+// Two things end the program (on_lost, and every later `flush` fails): a group whose commit failed turns out
+// to have happened, so that memory is behind; and the database has lost what it had confirmed, as a standby
+// that was promoted may have. Such a database is not read either.
 #pragma once
 
 #include <chrono>

@@ -60,11 +60,9 @@ void Sends::add(sql::Connection& connection, const task::SendDigest& digest, con
   if (added_++ % kSendsPerCleaning == 0) drop_expired(connection, now);
   // One that is there has expired. No digest is added twice before `find` has looked for it.
   connection.run(
-      "/* apart */ INSERT INTO sends (digest_high, digest_low, at_ms, task_key, before) VALUES (?, ?, ?, ?, "
-      "?) "
-      "ON CONFLICT (digest_high, digest_low) DO UPDATE SET at_ms = excluded.at_ms, task_key = "
-      "excluded.task_key, "
-      "before = excluded.before",
+      "/* apart */ INSERT INTO sends (digest_high, digest_low, at_ms, task_key, before) "
+      "VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest_high, digest_low) DO UPDATE SET "
+      "at_ms = excluded.at_ms, task_key = excluded.task_key, before = excluded.before",
       bits(digest.high), bits(digest.low), base::to_ms(now), send.task, send.before);
   note(digest.high, now);
 }

@@ -24,9 +24,8 @@ constexpr Refused kRefused[] = {
      "the server does not flush (fsync=off), so a power failure loses tasks: set fsync = on in "
      "postgresql.conf"},
     {"full_page_writes=off", "SELECT current_setting('full_page_writes') = 'off'",
-     "the server does not write full pages (full_page_writes=off), so a power failure may break its tables: "
-     "set "
-     "full_page_writes = on in postgresql.conf"},
+     "the server does not write full pages (full_page_writes=off), so a power failure may break its "
+     "tables: set full_page_writes = on in postgresql.conf"},
     {"synchronous_commit=off", "SELECT current_setting('synchronous_commit') = 'off'",
      "the server confirms before it flushes (synchronous_commit=off), so a crash loses tasks: set "
      "synchronous_commit = on for this role or in postgresql.conf"},

@@ -21,9 +21,8 @@ constexpr char kByKeys[] =
     "SELECT set_config('enable_hashjoin', 'off', false), set_config('enable_mergejoin', 'off', false)";
 // Divides by zero if the row was not there to be moved: nothing else in a pipeline stops what follows.
 constexpr char kMove[] =
-    "WITH moved AS (UPDATE lanes SET last_group = $3 WHERE node_id = $1 AND lane = $2 AND last_group = $3 - "
-    "1 "
-    "RETURNING 1) SELECT 1 / count(*) FROM moved";
+    "WITH moved AS (UPDATE lanes SET last_group = $3 "
+    "WHERE node_id = $1 AND lane = $2 AND last_group = $3 - 1 RETURNING 1) SELECT 1 / count(*) FROM moved";
 constexpr std::string_view kDivisionByZero = "22012";
 constexpr char kCommitGroup[] = "COMMIT";
 constexpr char kRollBackGroup[] = "ROLLBACK";
@@ -35,7 +34,6 @@ constexpr char kLastGroup[] =
 // waiting: then all may see what a failover would lose. Once this is committed the standby has both.
 constexpr char kConfirm[] = "UPDATE lanes SET last_group = $3 WHERE node_id = $1 AND lane = $2";
 constexpr std::string_view kNoSuchTable = "42P01";
-constexpr char kTakenOver[] = "another Baton has taken over the database";
 constexpr char kWho[] = "SELECT pid, backend_start::text FROM pg_stat_activity WHERE pid = pg_backend_pid()";
 // Process numbers are used again: the time says which one is meant.
 constexpr char kEndBackend[] =

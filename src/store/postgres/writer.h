@@ -31,6 +31,8 @@ namespace baton::store::postgres {
 // Keeps other nodes off the tables of this schema until the session ends. Returns whether nobody else does.
 bool lock_schema(Link& link);
 
+inline constexpr char kTakenOver[] = "another Baton has taken over the database";
+
 struct Lane {
   std::int64_t node = 0, lane = 0;
 };

@@ -16,6 +16,12 @@ base::Error error_of(const Failure& failure, std::string_view doing) {
   }
 }
 
+base::Error about(const std::string& database, base::Error error) {
+  error.for_log =
+      database + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
+  return error;
+}
+
 base::Error damaged(std::string for_log) {
   return {ErrorCode::internal, "internal error", "damaged store: " + std::move(for_log)};
 }

@@ -25,6 +25,9 @@ class Failure : public std::runtime_error {
 // `doing` goes to the log ("reading a task"). The caller sees neither statement nor path.
 base::Error error_of(const Failure& failure, std::string_view doing);
 
+// An error at the opening of a database, with the database's name for the operator.
+base::Error about(const std::string& database, base::Error error);
+
 // The error for a row that does not decode or is missing.
 base::Error damaged(std::string for_log);
 // The same, where a row is read.

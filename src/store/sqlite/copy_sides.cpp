@@ -129,24 +129,19 @@ class SqliteTarget final : public copy::Target {
   bool is_begun_ = false;
 };
 
-base::Error about_file(const std::string& file, base::Error error) {
-  error.for_log = file + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
-  return error;
-}
-
 // Locks the file, makes its side and has `prepare` make it ready.
 template <class Made, class F>
 Result<std::unique_ptr<Made>> open_side(const std::string& database, F&& prepare) {
   auto lock = FileLock::take(database);
-  if (!lock) return fail(about_file(database, lock.error()));
+  if (!lock) return fail(sql::about(database, lock.error()));
   try {
     auto side = std::make_unique<Made>(database, std::move(*lock));
-    if (auto ready = prepare(*side); !ready) return fail(about_file(database, ready.error()));
+    if (auto ready = prepare(*side); !ready) return fail(sql::about(database, ready.error()));
     return side;
   } catch (const SQLite::Exception& exception) {
-    return fail(about_file(database, error_at_open(exception)));
+    return fail(sql::about(database, error_at_open(exception)));
   } catch (const sql::Failure& failure) {
-    return fail(about_file(database, sql::error_of(failure, "opening")));
+    return fail(sql::about(database, sql::error_of(failure, "opening")));
   }
 }
 
@@ -154,7 +149,7 @@ Result<std::unique_ptr<Made>> open_side(const std::string& database, F&& prepare
 
 Result<std::unique_ptr<copy::Source>> open_copy_source(const std::string& database) {
   if (!std::filesystem::exists(database)) {
-    return fail(about_file(database, {ErrorCode::not_found, "there is no such file", {}}));
+    return fail(sql::about(database, {ErrorCode::not_found, "there is no such file", {}}));
   }
   return open_side<SqliteSource>(database, [](SqliteSource& side) { return side.prepare(); });
 }

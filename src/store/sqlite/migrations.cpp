@@ -1,11 +1,10 @@
 #include "store/sqlite/migrations.h"
 
-#include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 
 #include "store/copy/unfinished.h"
+#include "store/sql/migration_files.h"
 
 namespace baton::store::sqlite {
 namespace {
@@ -16,21 +15,6 @@ constexpr int kFormerApplicationId = 0x4261746f;  // "Bato": its schema ended wi
 
 int pragma(Connection& connection, const char* name) {
   return connection.database().execAndGet("PRAGMA " + std::string(name)).getInt();
-}
-
-// "sqlite/0001_initial.sql" is 1; 0 for any other file of schema/.
-int number_of(const base::EmbeddedFile& file) {
-  int number = 0;
-  if (!file.name.starts_with(kFolder) || !file.name.ends_with(".sql")) return 0;
-  const std::string_view digits = file.name.substr(kFolder.size());
-  std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return number;
-}
-
-int newest_of(const std::vector<base::EmbeddedFile>& files) {
-  int newest = 0;
-  for (const base::EmbeddedFile& file : files) newest = std::max(newest, number_of(file));
-  return newest;
 }
 
 base::Result<void> check_owner(Connection& connection, int version, int newest) {
@@ -76,7 +60,7 @@ bool is_new(Connection& connection) {
 }
 
 base::Result<void> check_newest(Connection& connection, const std::vector<base::EmbeddedFile>& files) {
-  const int version = pragma(connection, "user_version"), newest = newest_of(files);
+  const int version = pragma(connection, "user_version"), newest = sql::newest_migration(files, kFolder);
   if (is_new(connection)) return base::fail(base::ErrorCode::invalid_argument, "is not a database of Baton");
   if (auto owner = check_owner(connection, version, newest); !owner) return owner;
   if (version < newest) return base::fail(copy::is_older());
@@ -93,13 +77,14 @@ bool has_table(Connection& connection, const char* name) {
 base::Result<void> migrate(Connection& connection, const std::vector<base::EmbeddedFile>& files,
                            base::Timestamp now, const OnUpgrade& on_upgrade) {
   const int version = pragma(connection, "user_version");
-  const int newest = newest_of(files);
+  const int newest = sql::newest_migration(files, kFolder);
   if (auto owner = check_owner(connection, version, newest); !owner) return owner;
   if (version > 0 && version < newest && on_upgrade) on_upgrade(version, newest);
   // Lets space be given back without rewriting the file. Only a file without pages takes it.
   if (version == 0) connection.database().exec("PRAGMA auto_vacuum=INCREMENTAL");
   for (const base::EmbeddedFile& file : files) {
-    if (number_of(file) > version) apply(connection, file, number_of(file), now);
+    if (sql::migration_number(file, kFolder) > version)
+      apply(connection, file, sql::migration_number(file, kFolder), now);
   }
   return {};
 }

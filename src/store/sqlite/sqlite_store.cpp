@@ -39,12 +39,6 @@ void make_private(const std::string& path) {
   const base::UniqueFd created(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
 }
 
-// Adds the file's name to errors at start, for the operator.
-base::Error at_start(const std::string& path, base::Error error) {
-  error.for_log = path + ": " + error.for_caller + (error.for_log.empty() ? "" : " (" + error.for_log + ")");
-  return error;
-}
-
 // Writes to the disk without changing anything: the version is in the first page, which SQLite writes even if
 // the value is unchanged.
 void touch(SQLite::Database& database) {
@@ -92,21 +86,21 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const SqliteOptions& opti
   switch_statistics_off();
   make_private(options.path);
   auto lock = sqlite::FileLock::take(options.path);
-  if (!lock) return fail(at_start(options.path, lock.error()));
+  if (!lock) return fail(sql::about(options.path, lock.error()));
   try {
     auto parts = std::make_unique<Parts>(std::move(*lock), options, clock);
     if (auto ready = sqlite::set_up(parts->writer, options, clock); !ready) {
-      return fail(at_start(options.path, ready.error()));
+      return fail(sql::about(options.path, ready.error()));
     }
     auto wal = sqlite::WalFile::open(parts->writer.log_path());
-    if (!wal) return fail(at_start(options.path, wal.error()));
+    if (!wal) return fail(sql::about(options.path, wal.error()));
     parts->wal.emplace(std::move(*wal));
     parts->start(options);
     return std::unique_ptr<SqliteStore>(new SqliteStore(std::move(parts)));
   } catch (const SQLite::Exception& exception) {
-    return fail(at_start(options.path, sqlite::error_at_open(exception)));
+    return fail(sql::about(options.path, sqlite::error_at_open(exception)));
   } catch (const sql::Failure& failure) {
-    return fail(at_start(options.path, sql::error_of(failure, "opening")));
+    return fail(sql::about(options.path, sql::error_of(failure, "opening")));
   }
 }
 

@@ -1,0 +1,17 @@
+// The numbered SQL files of a database's schema, "sqlite/0001_initial.sql", as they are embedded.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/embedded.h"
+
+namespace baton::store::sql {
+
+// "sqlite/0001_initial.sql" is 1 in the folder "sqlite/"; 0 for any file that is no migration of it.
+int migration_number(const base::EmbeddedFile& file, std::string_view folder);
+
+// The highest number of the folder's migrations.
+int newest_migration(const std::vector<base::EmbeddedFile>& files, std::string_view folder);
+
+}  // namespace baton::store::sql
