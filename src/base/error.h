@@ -32,6 +32,7 @@ enum class ErrorCode {
   too_large,   // over a limit on size
   overloaded,  // over a limit on number: try again later
   deadline_exceeded,
+  raced,        // another program was first: nothing of the group is stored, read again and decide again
   unavailable,  // may or may not have happened: read before retrying
   internal,
 };

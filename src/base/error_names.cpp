@@ -7,7 +7,7 @@ namespace baton::base {
 namespace {
 
 // In the order of ErrorCode.
-constexpr std::array<std::string_view, 22> kNames{"parse_error",
+constexpr std::array<std::string_view, 23> kNames{"parse_error",
                                                   "invalid_request",
                                                   "method_not_found",
                                                   "invalid_argument",
@@ -27,6 +27,7 @@ constexpr std::array<std::string_view, 22> kNames{"parse_error",
                                                   "too_large",
                                                   "overloaded",
                                                   "deadline_exceeded",
+                                                  "raced",
                                                   "unavailable",
                                                   "internal"};
 static_assert(static_cast<std::size_t>(ErrorCode::internal) + 1 == kNames.size());

@@ -26,6 +26,8 @@
 
 namespace baton::store {
 
+// A program that shares a store with others, during one life of it. None: of a store that is not shared.
+using NodeId = base::Number<struct NodeIdTag>;
 using DeliveryKey = base::Number<struct DeliveryKeyTag>;
 using PushConfigKey = base::Number<struct PushConfigKeyTag>;
 
@@ -45,6 +47,9 @@ struct ListPage {
 struct TaskRow {
   task::TaskHead head;
   base::Timestamp created{};
+  // Who has queued, runs or has its turn wait, and goes on with it; none without a turn. A change that gives
+  // the turn another number, attempt or state makes it its node's.
+  NodeId owner;
   // Possibly not all: compare with the head's artifact_count.
   task::ArtifactPlaces artifacts;
   struct Config {
@@ -95,11 +100,11 @@ class TaskStore {
   // Adds a change to the open group. `row`: the task's, as the last `apply` or `row` left it; for a new task
   // an empty one. It stays as it is if the change is refused; once the group has ended it is worthless. Fails
   // with: already_exists (the new task's id is taken, or the send is a repetition), conflict, task_not_found
-  // (the parent), invalid_argument (an illegal transition), too_large; unavailable and internal end the
-  // group.
+  // (the parent), invalid_argument (an illegal transition), too_large; unavailable, internal and raced end
+  // the group.
   virtual base::Result<Committed> apply(task::Change& change, TaskRow& row) = 0;
   // Ends the group; writes to the disk even if it is empty, which tells whether a failed store is writable
-  // again. Fails with unavailable and internal.
+  // again. Fails with unavailable, internal and raced.
   virtual base::Result<void> commit() = 0;
   // Returns once everything committed before the call is durable. After a failure nobody knows what is.
   virtual base::Result<void> flush() = 0;
@@ -130,9 +135,9 @@ class TaskStore {
 
   // One caller's visible tasks at one agent, newest status first.
   virtual base::Result<ListPage> list(const task::ListFilter& filter) const = 0;
-  // `unfinished`: tasks with a queued or running turn. `children`: those of `key` that have not ended.
+  // `unfinished`: tasks with a turn that is this node's. `children`: those of `key` that have not ended.
   // Detached children are neither `children` nor `orphans`, which are delegated tasks that have not ended, of
-  // parents that have.
+  // parents that have, but for those whose turn is another node's.
   enum class Open { unfinished, children, orphans };
   // At most `limit` of them; the unfinished ones and orphans with a key above `key`. Oldest first.
   virtual base::Result<std::vector<task::TaskHead>> open_tasks(Open which, task::TaskKey key,

@@ -1,0 +1,114 @@
+// Peers: the nodes that share a store. A node is one program during one life of it, with a number that is
+// never used again. It is alive while it renews its lease, in the database's time; when it is not, another
+// node takes its tasks over (TaskRow::owner), and nothing that it says is stored any more.
+//
+// Nodes tell each other which tasks they have changed, after the commit and soon. What is told may come late,
+// twice or not at all: the numbers of events say what is missing, so whoever follows a task looks at it every
+// second besides (`ends`).
+//
+// Threads: every method from any. The listener is called on threads of the peers, one call at a time, and may
+// read the store.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "store/task_store.h"
+
+namespace baton::store {
+
+// The last event that a task has had.
+struct Grown {
+  task::TaskKey task;
+  task::EventNumber last;
+};
+
+// How far a task has come, and whose turn it has.
+struct TaskEnd {
+  task::TaskKey task;
+  task::EventNumber last;
+  task::Version version;
+  NodeId owner;
+  bool cancel_requested = false;
+};
+
+struct NodeAgent {
+  task::AgentName name;
+  std::string digest;  // of its card, as hex
+};
+
+// What a node says of itself with each sign of life.
+struct NodeReport {
+  int running = 0, queued = 0;  // turns
+  bool draining = false;
+};
+
+struct Node {
+  NodeId id;
+  std::string name;     // the machine's, or what its operator has set
+  std::string version;  // of the program
+  base::Timestamp started{};
+  std::chrono::milliseconds lease{};  // that is left of it; negative: it is over
+  NodeReport report;
+  bool is_joining = false;       // it waits until all others know of it
+  bool is_asked_to_drain = false;
+  std::vector<NodeAgent> agents;  // by name
+};
+
+class Peers {
+ public:
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    // Others have changed these tasks.
+    virtual void heard(const std::vector<Grown>& tasks) = 0;
+    // Something may have been missed: look at all that is followed.
+    virtual void missed() = 0;
+    // These tasks with a turn were a dead node's, and are this one's now: as after a restart.
+    virtual void adopted(const std::vector<task::TaskKey>& tasks) = 0;
+    // An operator wants this node to drain and to end. Called once.
+    virtual void asked_to_drain() = 0;
+  };
+
+  virtual ~Peers() = default;
+
+  // This program's.
+  virtual NodeId self() const = 0;
+  // Whether no other node can have changed anything until now. So what this one has in memory is all there
+  // is.
+  virtual bool is_alone() const = 0;
+
+  // From now on calls the listener, which must outlive the peers or be replaced by null; replacing waits for a
+  // call that is under way. Before that tasks of dead nodes that this one has taken over are simply its own.
+  virtual void listen(Listener* listener) = 0;
+  // Has the others hear of these tasks. Never blocks; does nothing while this node is alone.
+  virtual void tell(const std::vector<Grown>& tasks) = 0;
+  // How far these tasks have come, in any order; leaves out those that are gone. One statement.
+  virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;
+
+  // Adds to the store's open group: this node takes over at most `most` turns that wait for a slot at others,
+  // of tasks of these agents that nobody has delegated and that await no children. Returns the tasks as they
+  // are then. On the thread that writes; fails as TaskStore::apply does.
+  virtual base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>& agents,
+                                                                int most) = 0;
+
+  // What this node says of itself: its agents, and a report whenever it is asked.
+  virtual void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report) = 0;
+  // All that are alive, by number; this one, too.
+  virtual base::Result<std::vector<Node>> nodes() const = 0;
+  // not_found if there is no such node.
+  virtual base::Result<void> ask_to_drain(NodeId node) = 0;
+  // Gives this node's unfinished tasks away: another one takes them over at once. Nothing can be written
+  // afterwards. Call once all writes are done.
+  virtual void leave() = 0;
+
+  // Whether this node does what only one of them does: webhooks, retention. There is one that does, or for a
+  // moment none.
+  virtual bool leads() const = 0;
+};
+
+}  // namespace baton::store
