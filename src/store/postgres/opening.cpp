@@ -66,6 +66,7 @@ std::int64_t register_node(Link& link, base::Timestamp now, std::chrono::millise
            std::to_string(base::to_ms(now)) + ", clock_timestamp() + interval '" +
            std::to_string(lease.count()) + " milliseconds')");
   link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + std::to_string(node) + ", 1, 0)");
+  link.ask("UPDATE tasks SET owner = " + std::to_string(node) + " WHERE turn_state <> 'none'");
   link.ask("COMMIT");
   return node;
 }

@@ -231,6 +231,15 @@ bool waits_otherwise(const task::TaskHead& before, const task::TaskHead& after) 
   return before.waits != after.waits || before.child_failed != after.child_failed;
 }
 
+// Whose turn it is after a change of a task that had the head `before`.
+NodeId owner_after(const WriteState& state, const task::TaskHead& before, const TaskRow& row) {
+  const task::TaskHead& after = row.head;
+  if (after.turn_state == task::TurnState::none) return {};
+  const bool is_same =
+      before.turn == after.turn && before.attempt == after.attempt && before.turn_state == after.turn_state;
+  return is_same ? row.owner : state.node();
+}
+
 Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) {
   const task::NewTask& task = *change.create;
   if (auto checked = check_new(state, task); !checked) return fail(checked.error());
@@ -245,6 +254,7 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
 
   task::TaskHead& head = fresh.head = std::move(step->applied.head);
   head.key = state.new_task_key();
+  fresh.owner = owner_after(state, {}, fresh);
   fresh.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
   fresh.alone = is_alone(task, fresh.indexed);
   fresh.joins_seen = state.joins();
@@ -292,6 +302,7 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
 
   // From here on a failure ends the group, and the row with it.
   const task::TaskHead before = std::exchange(row.head, std::move(step->applied.head));
+  row.owner = owner_after(state, before, row);
   look_for_joins(state, row);
   if (auto indexed = index_if_long(state, row, *step); !indexed) return fail(indexed.error());
   state.count(before, -1);

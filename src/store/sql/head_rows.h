@@ -13,8 +13,9 @@ namespace baton::store::sql {
 std::optional<TaskRow> find_head(Connection& connection, task::TaskKey key);
 std::optional<TaskRow> find_head(Connection& connection, const task::TaskRef& ref);
 bool task_exists(Connection& connection, task::TaskKey key);
+// `node`: whose turns they are.
 std::vector<task::TaskHead> open_heads(Connection& connection, TaskStore::Open which, task::TaskKey key,
-                                       int limit);
+                                       int limit, NodeId node);
 // At most `limit` of all tasks with keys above `after`, in order.
 std::vector<task::TaskHead> heads_after(Connection& connection, task::TaskKey after, int limit);
 ListPage list_heads(Connection& connection, const task::ListFilter& filter);

@@ -155,7 +155,7 @@ Result<ListPage> Store::list(const task::ListFilter& filter) const {
 
 Result<std::vector<task::TaskHead>> Store::open_tasks(Open which, task::TaskKey key, int limit) const {
   return reading("finding open tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
-    return open_heads(connection, which, key, limit);
+    return open_heads(connection, which, key, limit, state().node());
   });
 }
 

@@ -37,6 +37,8 @@ class WriterDialect {
  public:
   virtual ~WriterDialect() = default;
 
+  // This node's, from any thread; none if the database is not shared.
+  virtual NodeId node() const = 0;
   // A key that nothing of its kind has or had. That of a task that is gone is not given again, as sends
   // remember it; nor are those of configs and deliveries while the program runs: the result of an old
   // delivery may still arrive.
