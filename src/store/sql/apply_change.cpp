@@ -331,7 +331,8 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
 Result<Committed> apply_change(WriteState& state, task::Change& change, TaskRow& row) {
   if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
   // Checked first: a send is a repetition whatever has happened to the task since.
-  if (change.send && state.sends().find(state.connection(), *change.send, state.now())) {
+  if (change.send && state.sends().may_have(*change.send) &&
+      state.sends().find(state.connection(), *change.send, state.now())) {
     return fail(ErrorCode::already_exists, "the message was sent before");
   }
   return change.create ? create(state, change, row) : advance(state, change, row);
