@@ -32,14 +32,18 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       recovery_(store, inbox_, catalogue, clock),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
       actions_(operators, reader_, inbox_, tasks_, turns_, background_),
-      jobs_(operators, actions_, inbox_, background_) {
+      jobs_(operators, actions_, inbox_, background_, options_.peers) {
   if (options_.peers == nullptr) return;
   others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, background_,
                   OtherNodes::Hooks{[this](std::vector<task::TaskHead> adopted) -> base::Result<void> {
                                       const auto found = recovery_.take_up(std::move(adopted));
                                       return found ? go_on(*found) : base::fail(found.error());
                                     },
-                                    [this] { actions_.look(); }, options_.on_asked_to_drain});
+                                    [this] {
+                                      actions_.look();
+                                      jobs_.look();
+                                    },
+                                    options_.on_asked_to_drain});
 }
 
 Engine::~Engine() {
@@ -57,10 +61,7 @@ base::Result<int> Engine::start() {
   if (auto gone_on = go_on(*found); !gone_on) return base::fail(std::move(gone_on.error()));
   if (auto taken = schedules_.take(); !taken) return base::fail(std::move(taken.error()));
   if (leaving_) leaving_->retention.start();
-  // While others are there, they may be running them.
-  const bool is_alone = options_.peers == nullptr || options_.peers->is_alone();
-  if (auto resumed = is_alone ? jobs_.start() : base::Result<void>(); !resumed)
-    return base::fail(std::move(resumed.error()));
+  if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
   return static_cast<int>(found->unfinished.size());
 }

@@ -70,11 +70,11 @@ void OtherNodes::look_later() {
 
 // Once more after the others have gone: their last words may have been lost.
 void OtherNodes::look() {
+  if (stopped_) return;
+  hooks_.look();
   const bool is_alone = peers_.is_alone();
   if (was_alone_.exchange(is_alone) && is_alone) return;
-  if (stopped_) return;
   look_at_tasks();
-  hooks_.look();
   take_turns();
 }
 

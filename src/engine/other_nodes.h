@@ -3,7 +3,7 @@
 // from it, and takes turns that wait for a slot elsewhere while it has slots to spare.
 //
 // What others tell is only the quick way: every second all that is followed or runs here is compared with the
-// store in one statement. While this node is alone it does nothing.
+// store in one statement, unless this node is alone.
 //
 // Threads: `start` and `stop` from one thread. Lifetime: the peers outlive it.
 #pragma once
