@@ -45,9 +45,9 @@ void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller&
       writer_.lane().node, writer_.lane().lane, agent, caller, name, more);
   if (more < 0) {
     writer_.run(
-        "DELETE FROM task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3 AND (SELECT sum(tasks) FROM "
-        "task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3) = 0",
-        agent, caller, name);
+        "DELETE FROM task_totals WHERE agent = ? AND caller = ? AND state = ? AND node_id = ? AND lane = ? "
+        "AND tasks = 0",
+        agent, caller, name, writer_.lane().node, writer_.lane().lane);
   }
 }
 
