@@ -41,8 +41,11 @@ std::vector<task::TaskHead> take_queued(Writer& writer, const std::vector<task::
   for (const task::TaskKey key : keys) {
     auto row = sql::find_head(writer, key);
     if (!row) continue;
+    // The lock goes with the connection: a group that is written again expects the row to be the same.
+    const std::int64_t stamp = sql::stamp_of(row->head, row->alone);
     ++row->head.version.value;
-    writer.run("UPDATE tasks SET version = ?2, owner = ?3 WHERE task_key = ?1", key, row->head.version, me);
+    row->owner = {me};
+    sql::set_owner(writer, *row, stamp);
     heads.push_back(std::move(row->head));
   }
   return heads;

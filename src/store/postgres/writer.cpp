@@ -25,7 +25,9 @@ constexpr char kByKeys[] =
 constexpr char kMove[] =
     "WITH moved AS (UPDATE lanes SET last_group = $3 "
     "WHERE node_id = $1 AND lane = $2 AND last_group = $3 - 1 RETURNING 1) SELECT 1 / count(*) FROM moved";
-constexpr std::string_view kDivisionByZero = "22012";
+constexpr std::string_view kDivisionByZero = "22012", kDoubleKey = "23505", kSerialization = "40001",
+                           kDeadlock = "40P01";
+constexpr char kStands[] = "SELECT count(*) FROM lanes WHERE node_id = $1 AND lane = $2 AND last_group = $3";
 constexpr char kCommitGroup[] = "COMMIT";
 constexpr char kRollBackGroup[] = "ROLLBACK";
 // Whoever takes over gets a higher number.
@@ -40,6 +42,12 @@ constexpr char kWho[] = "SELECT pid, backend_start::text FROM pg_stat_activity W
 // Process numbers are used again: the time says which one is meant.
 constexpr char kEndBackend[] =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2";
+
+// Whether a group has failed for what another node has done: it has moved the lane, changed a row or added
+// what this one was to add.
+bool is_race(std::string_view state) {
+  return state == kDivisionByZero || state == kDoubleKey || state == kSerialization || state == kDeadlock;
+}
 
 }  // namespace
 
@@ -100,6 +108,19 @@ void Writer::give_up(const std::string& why) {
   throw sql::Failure(ErrorCode::unavailable, why);
 }
 
+void Writer::lose(const LinkFailure& failure) {
+  rollback();
+  // Else the connection is lost, and the next group tells what the lane has come to.
+  if (session_) {
+    const std::array lane{Parameter(lane_.node), Parameter(lane_.lane),
+                          Parameter(static_cast<std::int64_t>(done_))};
+    session_->link().send(kStands, lane);
+    const Rows rows = session_->link().finish();
+    if (integer_at(rows.get(), 0, 0) == 0) give_up(kTakenOver);
+  }
+  throw sql::Failure(ErrorCode::raced, failure.what());
+}
+
 void Writer::begin() {
   if (const std::string why = lost(); !why.empty()) throw sql::Failure(ErrorCode::unavailable, why);
   former_.clear();
@@ -134,7 +155,7 @@ auto Writer::in_group(F&& work) -> decltype(work()) {
       send_writes();
       return work();
     } catch (const LinkFailure& failure) {
-      if (failure.state() == kDivisionByZero) give_up(kTakenOver);
+      if (is_race(failure.state())) lose(failure);
       if (!failure.is_lost()) throw;
       // Nothing was asked to be committed, so it has not happened.
       recover(kPatience);
@@ -171,7 +192,7 @@ void Writer::commit() {
       ++done_;
       has_happened = true;
     } catch (const LinkFailure& failure) {
-      if (failure.state() == kDivisionByZero) give_up(kTakenOver);
+      if (is_race(failure.state())) lose(failure);
       if (!failure.is_lost()) throw;
       has_happened = recover(kPatience) == Outcome::happened;
     }

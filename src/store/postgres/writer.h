@@ -6,6 +6,9 @@
 // not, the same writes go out again. That takes half a minute at most; then `commit` fails with unavailable,
 // and what became of the group is found out before the next one begins: if it has happened, the writer ends.
 //
+// A group that meets what another node has written meanwhile, a row that is not as it was or a key that is
+// there already, fails as a whole with raced.
+//
 // After a failover an address may lead to a database that lacks what was confirmed: every new connection of a
 // node is checked (`check`) before it is used.
 //
@@ -83,6 +86,8 @@ class Writer final : public sql::Connection {
   void end_former(Link& link);
   [[noreturn]] void give_up(const std::string& why);
   bool note_end(const std::string& why);
+  // The group has failed, and is rolled back: another node has the lane, or was first (raced).
+  [[noreturn]] void lose(const LinkFailure& failure);
   template <class F>
   auto in_group(F&& work) -> decltype(work());
 

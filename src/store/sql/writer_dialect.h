@@ -21,6 +21,8 @@ class RecentSends {
 
   // Loads what is stored, the first time and after `forget`. Call before anything else.
   virtual void refresh(Connection& connection) = 0;
+  // Whether `find` may find this digest, without a look at the database.
+  virtual bool may_have(const task::SendDigest&) const { return true; }
   // The last send with this digest within the retention, if any.
   virtual std::optional<EarlierSend> find(Connection& connection, const task::SendDigest& digest,
                                           base::Timestamp now) const = 0;
