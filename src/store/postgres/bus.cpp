@@ -17,7 +17,7 @@ namespace {
 
 // PostgreSQL takes 8,000 bytes.
 constexpr std::size_t kPayloadMax = 7'900;
-constexpr std::chrono::milliseconds kRetryEvery(200);
+constexpr std::chrono::milliseconds kBusRetry(200);
 
 // A channel's name is at most 63 bytes long.
 constexpr char kChannel[] =
@@ -118,7 +118,7 @@ void Bus::listen() {
     } catch (const sql::Failure&) {
       listener_.reset();
       pollfd stop{stop_.get(), POLLIN, 0};
-      if (::poll(&stop, 1, static_cast<int>(kRetryEvery.count())) != 0) return;
+      if (::poll(&stop, 1, static_cast<int>(kBusRetry.count())) != 0) return;
     }
   }
 }

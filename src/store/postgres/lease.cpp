@@ -14,9 +14,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// kGoneAfter is longer than a node needs to renew its lease, also once the database is back; kSettling is
-// what others may need to connect again as this one has.
-constexpr milliseconds kRetryEvery(200), kGoneAfter(1'000), kSettling(2'000);
+// kSettling is what others may need to connect again as this one has.
+constexpr milliseconds kRetryEvery(200), kSettling(2'000);
 // Of renewals: beside others, so that they are missed in time; while joining.
 constexpr milliseconds kBesideOthers(200), kJoining(30);
 

@@ -31,6 +31,9 @@
 
 namespace baton::store::postgres {
 
+// Longer than a node needs to renew its lease, also once the database is back.
+inline constexpr std::chrono::milliseconds kGoneAfter(1'000);
+
 // How long a node counts as alive after it has said so, and how often it says so at least.
 struct LeaseTimes {
   std::chrono::milliseconds length{5'000}, renewal{500};

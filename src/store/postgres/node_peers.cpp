@@ -20,7 +20,7 @@ using base::Result;
 constexpr std::chrono::milliseconds kJoinPatience(60'000);
 
 // "{1,2}"
-std::string array_of(const std::vector<task::TaskKey>& tasks) {
+std::string keys_array(const std::vector<task::TaskKey>& tasks) {
   std::string text = "{";
   for (const task::TaskKey task : tasks) text += (text.size() == 1 ? "" : ",") + std::to_string(task.value);
   return text + "}";
@@ -140,7 +140,7 @@ Result<std::vector<TaskEnd>> NodePeers::ends(const std::vector<task::TaskKey>& t
     sql::Query query = (*lent).query(
         "SELECT task_key, last_event, version, owner, cancel_requested FROM tasks "
         "WHERE task_key = ANY (CAST(? AS bigint[]))",
-        array_of(tasks));
+        keys_array(tasks));
     std::vector<TaskEnd> ends;
     while (query.step()) {
       ends.push_back(

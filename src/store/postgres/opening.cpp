@@ -7,6 +7,7 @@
 
 #include "base/embedded.h"
 #include "store/copy/unfinished.h"
+#include "store/postgres/lease.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/migrations.h"
 #include "store/postgres/server_checks.h"
@@ -24,9 +25,8 @@ using std::chrono::steady_clock;
 
 // A server notices the end of a program that was killed after a moment; another one that opens the database
 // may have to make its tables first.
-constexpr milliseconds kAlonePatience(2'000), kSharedPatience(10'000), kLockPause(20);
-// kGoneAfter is longer than a node needs to renew its lease, also once the database is back.
-constexpr milliseconds kLookEvery(100), kRetryEvery(200), kGoneAfter(1'000);
+constexpr milliseconds kAlonePatience(2'000), kSharedPatience(10'000), kTryEvery(20);
+constexpr milliseconds kLookEvery(100), kAwayPause(200);
 
 constexpr char kStopOthers[] =
     "the database's tables are of an older Baton, and one has them open: stop all others first, then start "
@@ -90,7 +90,7 @@ Result<void> lock_checked(Link& link, const std::vector<std::string>& allows, co
   if (auto checked = check_way(link, allows, address); !checked) return checked;
   for (const auto until = steady_clock::now() + kAlonePatience; !try_lock(link, SchemaLock::alone);) {
     if (steady_clock::now() >= until) return fail(ErrorCode::already_exists, kIsOpen);
-    std::this_thread::sleep_for(kLockPause);
+    std::this_thread::sleep_for(kTryEvery);
   }
   return {};
 }
@@ -116,7 +116,7 @@ Result<bool> share_schema(Link& link, const WayIn& way, const Address& address, 
     }
     if (steady_clock::now() - begun >= (is_shared ? kAlonePatience : kSharedPatience))
       return fail(ErrorCode::already_exists, is_shared ? kStopOthers : kIsOpen);
-    std::this_thread::sleep_for(kLockPause);
+    std::this_thread::sleep_for(kTryEvery);
   }
 }
 
@@ -141,7 +141,7 @@ bool wait_until_free(const Address& address, const std::function<bool()>& waits)
     } catch (const sql::Failure&) {
       link.reset();
       back_since = unchanged_since = steady_clock::now();
-      pause = kRetryEvery;
+      pause = kAwayPause;
     }
     if (!waits()) return false;
     std::this_thread::sleep_for(pause);

@@ -8,7 +8,7 @@ namespace baton::store::postgres {
 namespace {
 
 // {"a","b"}
-std::string array_of(const std::vector<task::AgentName>& agents) {
+std::string names_array(const std::vector<task::AgentName>& agents) {
   std::string text = "{";
   for (const task::AgentName& agent : agents) {
     text += text.size() == 1 ? "\"" : ",\"";
@@ -34,7 +34,7 @@ std::vector<task::TaskHead> take_queued(Writer& writer, const std::vector<task::
   const std::int64_t me = writer.lane().node;
   std::vector<task::TaskKey> keys;
   {
-    sql::Query query = static_cast<sql::Connection&>(writer).query(kWaiting, me, array_of(agents), most);
+    sql::Query query = static_cast<sql::Connection&>(writer).query(kWaiting, me, names_array(agents), most);
     while (query.step()) keys.push_back({query.integer(0)});
   }
   std::vector<task::TaskHead> heads;
