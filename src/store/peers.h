@@ -45,6 +45,7 @@ struct NodeAgent {
 struct NodeReport {
   int running = 0, queued = 0;  // turns
   bool draining = false;
+  friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 
 struct Node {
