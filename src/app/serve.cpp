@@ -49,6 +49,7 @@ struct OpenStore {
   store::RetentionStore* retention = nullptr;
   store::OperatorStore* operators = nullptr;
   std::string server_name = {};
+  store::Peers* peers = nullptr;  // null: the store is not shared
 };
 
 template <class Store>
@@ -63,8 +64,11 @@ template <class Store>
 base::Result<OpenStore> named(base::Result<std::unique_ptr<Store>> store) {
   if (!store) return base::fail(std::move(store.error()));
   const std::string name = (*store)->server_name();
+  store::Peers* peers = nullptr;
+  if constexpr (requires { (*store)->peers(); }) peers = &(*store)->peers();
   OpenStore faces = faces_of(std::move(*store));
   faces.server_name = name;
+  faces.peers = peers;
   return faces;
 }
 
@@ -107,6 +111,7 @@ base::Result<OpenStore> open_store(const StoreOptions& options, const base::Cloc
                                              .allows = options.postgres_allows,
                                              .on_upgrade = on_upgrade,
                                              .waits = waiting(options),
+                                             .version = std::string(kVersion),
                                              .on_lost = end_without_store},
                                             clock));
   }
@@ -277,10 +282,11 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   add_hidden_agents(*catalogue, services, config.cards.delegate_urls);
   chosen_from = &*catalogue;
   log_start(config, *catalogue);
-  Service service(config,
-                  {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
-                   make, *catalogue, store->server_name, breakers, traced, exporter ? &*exporter : nullptr},
-                  http_limits(config, *catalogue, descriptors));
+  Service service(
+      config,
+      {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators, make,
+       *catalogue, store->server_name, breakers, traced, store->peers, exporter ? &*exporter : nullptr},
+      http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());
 }

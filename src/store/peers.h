@@ -45,6 +45,7 @@ struct NodeAgent {
 struct NodeReport {
   int running = 0, queued = 0;  // turns
   bool draining = false;
+  friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 
 struct Node {
@@ -54,7 +55,7 @@ struct Node {
   base::Timestamp started{};
   std::chrono::milliseconds lease{};  // that is left of it; negative: it is over
   NodeReport report;
-  bool is_joining = false;       // it waits until all others know of it
+  bool is_joining = false;  // it waits until all others know of it
   bool is_asked_to_drain = false;
   std::vector<NodeAgent> agents;  // by name
 };
@@ -72,6 +73,8 @@ class Peers {
     virtual void adopted(const std::vector<task::TaskKey>& tasks) = 0;
     // An operator wants this node to drain and to end. Called once.
     virtual void asked_to_drain() = 0;
+    // Whether somebody follows the task here.
+    virtual bool follows(task::TaskKey task) = 0;
   };
 
   virtual ~Peers() = default;
@@ -82,11 +85,15 @@ class Peers {
   // is.
   virtual bool is_alone() const = 0;
 
-  // From now on calls the listener, which must outlive the peers or be replaced by null; replacing waits for a
-  // call that is under way. Before that tasks of dead nodes that this one has taken over are simply its own.
+  // From now on calls the listener, which must outlive the peers or be replaced by null; replacing waits for
+  // a call that is under way. Before that tasks of dead nodes that this one has taken over are simply its
+  // own.
   virtual void listen(Listener* listener) = 0;
   // Has the others hear of these tasks. Never blocks; does nothing while this node is alone.
   virtual void tell(const std::vector<Grown>& tasks) = 0;
+  // Whether somebody follows the task on another node: asks them all, and blocks for a moment. One that does
+  // not answer in time counts as one where nobody does.
+  virtual bool is_followed_elsewhere(task::TaskKey task) = 0;
   // How far these tasks have come, in any order; leaves out those that are gone. One statement.
   virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;
 

@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "store/postgres/nodes.h"
+
 namespace baton::store::postgres {
 namespace {
 
@@ -49,12 +51,11 @@ bool is_race(std::string_view state) {
 
 }  // namespace
 
-bool lock_schema(Link& link) {
-  return link.ask_text("SELECT pg_try_advisory_lock(1111577678, hashtext(current_schema()))") == "t";
-}
-
-Writer::Writer(const Address& address, OnLost on_lost)
-    : address_(address), on_lost_(std::move(on_lost)), session_(std::make_unique<Session>(address)) {
+Writer::Writer(const Address& address, SchemaLock lock, OnLost on_lost)
+    : address_(address),
+      lock_(lock),
+      on_lost_(std::move(on_lost)),
+      session_(std::make_unique<Session>(address)) {
   connect();
 }
 
@@ -62,7 +63,7 @@ Writer::~Writer() {
   rollback();
   try {
     // At once: the server may take a while to notice that the connection is closed.
-    if (session_) session_->link().ask("SELECT pg_advisory_unlock_all()");
+    if (session_) unlock_all(session_->link());
   } catch (const sql::Failure&) {  // It is gone with the connection.
   }
 }
@@ -78,19 +79,28 @@ void Writer::connect() {
 void Writer::take(Lane lane) {
   lane_ = lane;
   done_ = 0;
+  lock_node(session_->link(), lane.node);
 }
 
 std::string Writer::lost() const {
   return lost_.with([](const std::string& why) { return why; });
 }
 
-void Writer::end(const std::string& why) {
-  const bool is_first = lost_.with([&](std::string& lost) {
+// Whether it is the first end.
+bool Writer::note_end(const std::string& why) {
+  return lost_.with([&](std::string& lost) {
     if (!lost.empty()) return false;
     lost = why;
     return true;
   });
-  if (is_first && on_lost_) on_lost_(why);
+}
+
+void Writer::end(const std::string& why) {
+  if (note_end(why) && on_lost_) on_lost_(why);
+}
+
+void Writer::retire() {
+  note_end("this node has left");
 }
 
 void Writer::give_up(const std::string& why) {
@@ -248,6 +258,7 @@ std::int64_t Writer::check(Link& link) {
     if (!is_there && integer_at(rows.get(), 0, 1) != 0) give_up(kTakenOver);
     if (!is_there) give_up(confirmed + ", it does not know the node");
     const std::int64_t last = integer_at(rows.get(), 0, 0);
+    if (last == kClosedLane) give_up(kTakenOver);
     if (last < done) give_up(confirmed + ", it knows " + std::to_string(last));
     return last;
   } catch (const LinkFailure& failure) {
@@ -260,9 +271,10 @@ Writer::Outcome Writer::settle() {
   auto session = std::make_unique<Session>(address_);
   Link& link = session->link();
   end_former(link);
-  const bool is_ours = lock_schema(link);
+  const bool is_ours = try_lock(link, lock_);
   const std::int64_t last = check(link);
   if (!is_ours) throw sql::Failure(ErrorCode::unavailable, "another connection has the database");
+  lock_node(link, lane_.node);
   const bool has_happened = last > done_;
   if (has_happened) {
     const std::array lane{Parameter(lane_.node), Parameter(lane_.lane), Parameter(last)};

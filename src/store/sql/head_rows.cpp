@@ -347,6 +347,12 @@ void update_head_ends(Connection& connection, const TaskRow& row, std::int64_t s
                  static_cast<std::int64_t>(row.head.bytes), stamp);
 }
 
+void set_owner(Connection& connection, const TaskRow& row, std::int64_t stamp) {
+  connection.run(BATON_GUARDED
+                 "UPDATE tasks SET version = ?2, owner = ?3 WHERE task_key = ?1 AND " BATON_STAMP " = ?4",
+                 row.head.key, row.head.version, row.owner, stamp);
+}
+
 void set_context(Connection& connection, const task::TaskHead& head, std::int64_t stamp) {
   connection.run(BATON_GUARDED "UPDATE tasks SET context_key = ?2 WHERE task_key = ?1 AND " BATON_STAMP
                                " = ?3",

@@ -45,6 +45,8 @@ void set_indexed(Connection& connection, task::TaskKey key);
 void show_head(Connection& connection, task::TaskKey key);
 // Updates only what output changes: the ends of the log and the artifacts.
 void update_head_ends(Connection& connection, const TaskRow& row, std::int64_t stamp);
+// Updates only the version and the owner.
+void set_owner(Connection& connection, const TaskRow& row, std::int64_t stamp);
 // Called once, when a task that was alone in its own context is so no more.
 void set_context(Connection& connection, const task::TaskHead& head, std::int64_t stamp);
 // Deletes the row, which must be as it was read.

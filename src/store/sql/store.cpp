@@ -64,6 +64,10 @@ void Store::take_back() {
   group_is_open_ = false;
 }
 
+Result<void> Store::in_group(const char* doing, const std::function<Result<void>()>& work) {
+  return writing(doing, work);
+}
+
 Result<Committed> Store::apply(task::Change& change, TaskRow& row) {
   return writing("applying a change", [&] { return apply_change(state(), change, row); });
 }

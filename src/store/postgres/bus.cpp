@@ -1,0 +1,206 @@
+#include "store/postgres/bus.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace baton::store::postgres {
+namespace {
+
+// PostgreSQL takes 8,000 bytes.
+constexpr std::size_t kPayloadMax = 7'900;
+constexpr std::chrono::milliseconds kBusRetry(200);
+
+// A channel's name is at most 63 bytes long.
+constexpr char kChannel[] =
+    "SELECT 'baton_' || CASE WHEN octet_length(current_schema()::text) > 50 THEN md5(current_schema()::text) "
+    "ELSE current_schema()::text END";
+constexpr char kTell[] =
+    "SELECT pg_notify('baton_' || CASE WHEN octet_length(current_schema()::text) > 50 THEN "
+    "md5(current_schema()::text) ELSE current_schema()::text END, $1)";
+
+// "12 345:6 78:9": node 12 has changed task 345, whose last event is 6, and task 78. "12 ?345" and "12 !345":
+// see Bus::ask and Bus::answer. "12": it calls.
+std::vector<std::string> payloads_of(std::int64_t node, const std::vector<std::string>& words) {
+  const std::string sender = std::to_string(node);
+  std::vector<std::string> payloads;
+  for (const std::string& word : words) {
+    if (payloads.empty() || payloads.back().size() + word.size() > kPayloadMax) payloads.push_back(sender);
+    payloads.back() += word;
+  }
+  return payloads;
+}
+
+// The number with which the text begins, which is taken off; 0: none does.
+std::int64_t take_number(std::string_view& text) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
+  return number;
+}
+
+struct Words {
+  std::vector<Grown> tasks;
+  std::vector<task::TaskKey> asked, answered;
+  bool is_call = true;  // there are none
+};
+
+void read_words(std::string_view text, Words& words) {
+  while (text.starts_with(' ')) {
+    text.remove_prefix(1);
+    words.is_call = false;
+    const char mark = text.starts_with('?') || text.starts_with('!') ? text.front() : ':';
+    if (mark != ':') text.remove_prefix(1);
+    const task::TaskKey task{take_number(text)};
+    if (!task) return;
+    if (mark == '?') words.asked.push_back(task);
+    if (mark == '!') words.answered.push_back(task);
+    if (mark != ':') continue;
+    if (!text.starts_with(':')) return;
+    text.remove_prefix(1);
+    words.tasks.push_back({task, {take_number(text)}});
+  }
+}
+
+void notify(Link& link, const std::string& payload) {
+  const std::array values{sql::Parameter(payload)};
+  link.send(kTell, values);
+  link.finish();
+}
+
+}  // namespace
+
+void call_others(Link& link, std::int64_t node) {
+  notify(link, std::to_string(node));
+}
+
+Bus::Bus(const Address& address, std::int64_t node, Events events)
+    : address_(address),
+      node_(node),
+      events_(std::move(events)),
+      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      listener_(listening()),
+      listening_([this] { listen(); }),
+      telling_([this] { tell_all(); }) {}
+
+Bus::~Bus() {
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  ::eventfd_write(stop_.get(), 1);
+}
+
+std::unique_ptr<Link> Bus::listening() const {
+  auto link = std::make_unique<Link>(address_);
+  events_.check(*link);
+  link->ask("LISTEN " + quoted_name(link->ask_text(kChannel)));
+  return link;
+}
+
+// Until there is something to hear. False: the bus is to stop.
+bool Bus::await_word(const Link& link) const {
+  std::array<pollfd, 2> watched{pollfd{link.socket(), POLLIN, 0}, pollfd{stop_.get(), POLLIN, 0}};
+  ::poll(watched.data(), watched.size(), -1);
+  return watched[1].revents == 0;
+}
+
+void Bus::listen() {
+  pthread_setname_np(pthread_self(), "bus-listen");
+  while (true) {
+    try {
+      if (!listener_) {
+        listener_ = listening();
+        events_.on_missed();
+        events_.on_call();
+      }
+      hear(*listener_);
+      if (!await_word(*listener_)) return;
+    } catch (const sql::Failure&) {
+      listener_.reset();
+      pollfd stop{stop_.get(), POLLIN, 0};
+      if (::poll(&stop, 1, static_cast<int>(kBusRetry.count())) != 0) return;
+    }
+  }
+}
+
+void Bus::hear(Link& link) {
+  Words all;
+  bool is_called = false;
+  for (const std::string& payload : link.told()) {
+    std::string_view text = payload;
+    if (take_number(text) == node_) continue;
+    all.is_call = true;
+    read_words(text, all);
+    is_called = is_called || all.is_call;
+  }
+  if (!all.tasks.empty()) events_.on_heard(std::move(all.tasks));
+  for (const task::TaskKey task : all.asked) events_.on_asked(task);
+  for (const task::TaskKey task : all.answered) events_.on_answered(task);
+  if (is_called) events_.on_call();
+}
+
+void Bus::tell(const std::vector<Grown>& tasks) {
+  {
+    std::lock_guard lock(mutex_);
+    for (const Grown& grown : tasks) {
+      task::EventNumber& last = untold_[grown.task];
+      last = std::max(last, grown.last);
+    }
+  }
+  changed_.notify_all();
+}
+
+void Bus::say(std::string word) {
+  {
+    std::lock_guard lock(mutex_);
+    words_.push_back(std::move(word));
+  }
+  changed_.notify_all();
+}
+
+void Bus::tell_all() {
+  pthread_setname_np(pthread_self(), "bus-tell");
+  while (true) {
+    std::unordered_map<task::TaskKey, task::EventNumber> tasks;
+    std::vector<std::string> words;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return is_stopping_ || !untold_.empty() || !words_.empty(); });
+      if (untold_.empty() && words_.empty()) return;
+      tasks.swap(untold_);
+      words.swap(words_);
+    }
+    for (const auto& [task, last] : tasks)
+      words.push_back(" " + std::to_string(task.value) + ":" + std::to_string(last.value));
+    send(payloads_of(node_, words));
+  }
+}
+
+// What cannot be sent is lost: whoever follows a task looks at it anyway.
+void Bus::send(const std::vector<std::string>& payloads) {
+  for (int tries = 0; tries < 2; ++tries) {
+    try {
+      if (!teller_) {
+        auto link = std::make_unique<Link>(address_);
+        events_.check(*link);
+        teller_ = std::move(link);
+      }
+      for (const std::string& payload : payloads) notify(*teller_, payload);
+      return;
+    } catch (const sql::Failure&) {
+      teller_.reset();  // it may have been cut while it was idle
+    }
+  }
+}
+
+}  // namespace baton::store::postgres
