@@ -235,6 +235,7 @@ TEST_CASE("Peers: the unfinished tasks of a node that was killed are adopted onc
   task::Change late = StoreBench::change(heads[0], {delta("r", "late")});
   first.kill();
   CHECK(comes([&] { return second.ear.adopted().size() + third.ear.adopted().size() >= heads.size(); }));
+  auto adopted = second.ear.adopted();
   adopted.merge(third.ear.adopted());
   CHECK(adopted == keys_of(heads));
   for (const task::TaskHead& head : heads) {
@@ -301,6 +302,7 @@ TEST_CASE("Peers: a node that leaves gives its unfinished tasks away at once") {
   const auto heads = some_busy(first, 5);
   first.peers().leave();
   CHECK(comes([&] { return second.ear.adopted() == keys_of(heads); }));
+  CHECK(second.peers().nodes().value().size() == 1);
   CHECK_FALSE(first.peers().is_alone());
   CHECK_FALSE(first.peers().leads());
   task::Change late = StoreBench::change(heads[0], {delta("r", "late")});
