@@ -96,8 +96,11 @@ void Lease::connect() {
   // A sign of life is for now: it does not wait for a synchronous standby, which may be away. What was
   // taken over is confirmed with the first group that follows from it.
   link->ask("SET synchronous_commit = local");
-  const bool is_first = renewed_ == Time();
-  if (!is_first) judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
+  if (renewed_ == Time()) {
+    call_others(*link, node_);  // it waits for them
+  } else {
+    judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
+  }
   link_ = std::move(link);
 }
 
