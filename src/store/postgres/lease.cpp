@@ -98,8 +98,11 @@ void Lease::connect() {
   // A sign of life is for now: it does not wait for a synchronous standby, which may be away. What was
   // taken over is confirmed with the first group that follows from it.
   link->ask("SET synchronous_commit = local");
-  const bool is_first = renewed_ == Time();
-  if (!is_first) judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
+  if (renewed_ == Time()) {
+    call_others(*link, node_);  // it waits for them
+  } else {
+    judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
+  }
   link_ = std::move(link);
 }
 
@@ -146,11 +149,12 @@ void Lease::give_back() {
 // False: this node is dead.
 bool Lease::round() {
   const Time start = steady_clock::now();
-  // What has kept it from giving a sign of life may have kept all.
-  if (renewed_ != Time() && start - renewed_ > kGoneAfter) judges_from_ = start + times_.length;
   const auto renewed = renew(*link_, node_, times_.length, knows_, !has_joined_);
   if (!renewed) return false;
-  renewed_ = steady_clock::now();
+  // What has kept this one from giving a sign of life may have kept all.
+  const Time before = std::exchange(renewed_, steady_clock::now());
+  if (before != Time() && renewed_ - before > kGoneAfter)
+    judges_from_ = std::max(judges_from_, renewed_ + times_.length);
   note_others(renewed->others, start);
   if (renewed->is_asked_to_drain && !std::exchange(has_been_asked_, true)) events_.on_asked_to_drain();
   for (const SeenNode& other : renewed->others) {
