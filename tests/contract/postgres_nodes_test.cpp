@@ -45,6 +45,7 @@ class Ear final : public Peers::Listener {
     adopted_.insert(tasks.begin(), tasks.end());
   }
   void asked_to_drain() override { ++drains; }
+  bool follows(TaskKey task) override { return task == followed; }
 
   std::int64_t last_of(TaskKey task) {
     std::lock_guard lock(mutex_);
@@ -60,6 +61,7 @@ class Ear final : public Peers::Listener {
   }
 
   std::atomic<int> misses = 0, drains = 0;
+  std::atomic<TaskKey> followed{};
 
  private:
   std::mutex mutex_;
@@ -70,8 +72,10 @@ class Ear final : public Peers::Listener {
 // A node whose way to the database is through a gate.
 class NodeBench : public GatedBench {
  public:
-  explicit NodeBench(std::shared_ptr<const Schema> in, std::chrono::milliseconds lease = kLease)
+  explicit NodeBench(std::shared_ptr<const Schema> in, std::chrono::milliseconds lease = kLease,
+                     const std::string& agent = "echo")
       : GatedBench(std::move(in), lease) {
+    peers().announce({{{agent}, ""}}, nullptr);
     peers().listen(&ear);
   }
   ~NodeBench() override {
@@ -345,12 +349,37 @@ TEST_CASE("Peers: of two that take each other for dead one stays") {
     auto second_now = of_second;  // what it has just asked has renewed its lease
     second_now.lease = schema.ask("SELECT lease_until FROM nodes WHERE node_id = " + std::to_string(second));
     std::optional<std::vector<TaskKey>> by_first, by_second;
-    std::thread beside([&] { by_second = store::postgres::take_over(other, second, kLease, of_first); });
-    by_first = store::postgres::take_over(one, first, kLease, second_now);
+    std::thread beside(
+        [&] { by_second = store::postgres::take_over(other, second, kLease, of_first, nullptr); });
+    by_first = store::postgres::take_over(one, first, kLease, second_now, nullptr);
     beside.join();
     CHECK(by_first.has_value() != by_second.has_value());
     CHECK(schema.ask("SELECT count(*) FROM nodes") == "1");
   }
+}
+
+TEST_CASE("Peers: a dead node's task waits for a node that has its agent") {
+  const auto schema = made_schema();
+  NodeBench first(schema), other(schema, NodeBench::kLease, "other");
+  const task::TaskHead mine = first.create_busy("t1");
+  first.kill();
+  CHECK(comes([&] { return schema->ask("SELECT count(*) FROM nodes") == "1"; }));
+  CHECK(other.owner_of(mine) == first.number());
+  CHECK(other.ear.adopted().empty());
+  NodeBench third(schema);
+  CHECK(comes([&] { return third.ear.adopted() == std::multiset<TaskKey>{mine.key}; }));
+  CHECK(third.owner_of(mine) == third.number());
+}
+
+TEST_CASE("Peers: a node learns whether a task is followed on another one") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema), third(schema);
+  const TaskKey task{7};
+  CHECK_FALSE(first.peers().is_followed_elsewhere(task));
+  third.ear.followed = task;
+  CHECK(first.peers().is_followed_elsewhere(task));
+  first.ear.followed = task;
+  CHECK_FALSE(third.peers().is_followed_elsewhere(TaskKey{8}));
 }
 
 TEST_CASE("Peers: one node leads, and another one when it has gone") {
