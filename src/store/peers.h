@@ -98,7 +98,7 @@ class Peers {
   virtual base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>& agents,
                                                                 int most) = 0;
 
-  // What this node says of itself: its agents, and a report whenever it is asked.
+  // What this node says of itself: its agents, and a report whenever it is asked, until `leave`.
   virtual void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report) = 0;
   // All that are alive, by number; this one, too.
   virtual base::Result<std::vector<Node>> nodes() const = 0;

@@ -46,6 +46,18 @@ class Ops(operate_case.OperateCase):
         self.assertEqual(row["running"], 0)
         self.good("resume", "joke", "--reason", "upgraded")
 
+    def test_only_node_is_listed_and_not_drained_where_nobody_shares_its_store(self):
+        rows = self.good("nodes")
+        self.assertTrue(rows[0]["self"])
+        self.assertEqual({agent["name"] for agent in rows[0]["agents"]}, set(self.AGENTS))
+        if databases.IS_SHARED:
+            return
+        self.assertEqual(len(rows), 1)
+        code, _, complaints = self.ops("drain-node", rows[0]["key"], "--reason", "upgrade")
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("stop the program", complaints)
+        self.assertEqual(self.good("audit", "--action", "drain")[0]["outcome"], "conflict")
+
     def test_scale(self):
         row = self.good("scale", "joke", "--concurrency", "3", "--reason", "a rush")[0]["agent"]
         self.assertEqual((row["concurrency"], row["scaled"]), (3, True))
