@@ -1,4 +1,5 @@
-// OperatorActions: what whoever runs this server does to tasks, deliveries and agents of all callers, and to nodes.
+// OperatorActions: what whoever runs this server does to tasks, deliveries and agents of all callers, and to
+// nodes.
 //
 // Each action is a decision on the engine's thread, so it loses no race: it is refused if the task has moved
 // on. An action that is taken is stored with a row of the audit and an Intervention in the task's log; one

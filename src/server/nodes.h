@@ -18,7 +18,6 @@
 #include "base/metrics_text.h"
 #include "base/worker_pool.h"
 #include "engine/engine.h"
-#include "store/peers.h"
 
 namespace baton::server {
 
