@@ -49,6 +49,13 @@ std::string line_of(const AgentDifference& difference) {
   return text + "\n";
 }
 
+// Without the agents that no caller can name: those are announced for the sake of their tasks alone.
+Node shown(Node node) {
+  std::erase_if(node.agents,
+                [](const store::NodeAgent& agent) { return !agents::is_agent_name(agent.name.value); });
+  return node;
+}
+
 }  // namespace
 
 std::string_view name_of(NodeState state) {
@@ -93,8 +100,9 @@ store::NodeReport Nodes::report() const {
 
 std::vector<store::NodeAgent> Nodes::agents() const {
   std::vector<store::NodeAgent> all;
-  for (const agents::Agent* agent : catalogue_.all())
-    all.push_back({agent->name, digest_of(agent->card_text)});
+  for (const auto* list : {&catalogue_.all(), &catalogue_.hidden()}) {
+    for (const agents::Agent* agent : *list) all.push_back({agent->name, digest_of(agent->card_text)});
+  }
   return all;
 }
 
@@ -104,9 +112,13 @@ void Nodes::announce() {
 }
 
 base::Result<std::vector<Node>> Nodes::read() const {
-  if (peers_ != nullptr) return peers_->nodes();
-  return std::vector<Node>{
-      {self(), self_.name, self_.version, self_.started, Millis(0), report(), false, false, agents()}};
+  if (peers_ == nullptr) {
+    return std::vector{shown(
+        {self(), self_.name, self_.version, self_.started, Millis(0), report(), false, false, agents()})};
+  }
+  auto nodes = peers_->nodes();
+  if (nodes) std::ranges::transform(*nodes, nodes->begin(), shown);
+  return nodes;
 }
 
 // Reads them, unless that was done or tried a moment ago.
@@ -115,7 +127,7 @@ Nodes::SeenPtr Nodes::look() const {
   const SeenPtr before =
       last_.with([&](Last& last) { return now - last.tried < kFresh ? last.seen : nullptr; });
   if (before) return before;
-  auto nodes = peers_->nodes();
+  auto nodes = read();
   return last_.with([&](Last& last) {
     Seen seen = last.seen ? *last.seen : Seen();
     seen.is_old = !nodes;

@@ -139,6 +139,17 @@ TEST_CASE("Nodes: each card is announced by a digest of its text, and a drain by
   CHECK(bench.peers.report().draining);
 }
 
+TEST_CASE("Nodes: agents that no caller can name are announced, as they have tasks, and not shown") {
+  Bench bench(false), shared;
+  bench.all.add_hidden(agent("~ask", ""));
+  CHECK(bench.nodes.read()->front().agents.size() == 2);
+  shared.all.add_hidden(agent("~ask", ""));
+  shared.nodes.announce();
+  CHECK(shared.peers.announced().size() == 3);
+  shared.peers.set_nodes(std::vector{node(1, shared.peers.announced())});
+  CHECK(shared.nodes.read()->front().agents.size() == 2);
+}
+
 TEST_CASE("Nodes: the report has the turns that run") {
   Bench bench;
   bench.nodes.announce();
