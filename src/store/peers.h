@@ -74,6 +74,8 @@ class Peers {
     virtual void adopted(const std::vector<task::TaskKey>& tasks) = 0;
     // An operator wants this node to drain and to end. Called once.
     virtual void asked_to_drain() = 0;
+    // Whether somebody follows the task here.
+    virtual bool follows(task::TaskKey task) = 0;
   };
 
   virtual ~Peers() = default;
@@ -90,6 +92,9 @@ class Peers {
   virtual void listen(Listener* listener) = 0;
   // Has the others hear of these tasks. Never blocks; does nothing while this node is alone.
   virtual void tell(const std::vector<Grown>& tasks) = 0;
+  // Whether somebody follows the task on another node: asks them all, and blocks for a moment. One that does
+  // not answer in time counts as one where nobody does.
+  virtual bool is_followed_elsewhere(task::TaskKey task) = 0;
   // How far these tasks have come, in any order; leaves out those that are gone. One statement.
   virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;
 

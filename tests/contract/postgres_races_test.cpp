@@ -1,6 +1,9 @@
 // What a PostgresStore does about what other nodes write: a group that meets it fails whole, and is stored
 // when it is decided again. The other node is a plain connection.
+#include <chrono>
+#include <future>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/id.h"
@@ -13,7 +16,6 @@ namespace postgres_races_test {
 using namespace baton;
 using namespace baton::test;
 using base::ErrorCode;
-using store::TaskStore;
 using task::State;
 
 namespace {
@@ -260,54 +262,6 @@ TEST_CASE("PostgresStore: a long log is indexed once, by the node that comes fir
   CHECK(texts(bench.context(head.context_key).said).size() == 42);
 }
 
-TEST_CASE("PostgresStore: a turn is the node's that has moved it last, and only its own are unfinished") {
-  PostgresBench bench;
-  const task::TaskHead head = bench.create("t1");
-  const auto unfinished = [&] {
-    return ids(bench.tasks->open_tasks(TaskStore::Open::unfinished, {}, 10).value());
-  };
-  CHECK_FALSE(bench.tasks->row(head.key)->owner);
-  bench.must(queueing(head));
-  const store::NodeId node = bench.tasks->row(head.key)->owner;
-  CHECK(std::to_string(node.value) == bench.schema.ask("SELECT max(node_id) FROM nodes"));
-  CHECK(unfinished() == Texts{"t1"});
-  bench.schema.ask("UPDATE tasks SET owner = 77, version = version + 1");
-  bench.rows.clear();
-  CHECK(unfinished().empty());
-  bench.must(head, {delta("r", "x")});
-  CHECK(bench.tasks->row(head.key)->owner.value == 77);
-  bench.must(queueing(head));
-  CHECK(bench.tasks->row(head.key)->owner.value == 77);
-  task::Change running = StoreBench::change(head, {});
-  running.turn.emplace();
-  running.turn->state = task::TurnState::running;
-  bench.must(std::move(running));
-  CHECK(bench.tasks->row(head.key)->owner == node);
-  task::Change resting = StoreBench::change(head, {status(State::completed)});
-  resting.turn.emplace();
-  resting.turn->state = task::TurnState::none;
-  bench.must(std::move(resting));
-  CHECK_FALSE(bench.tasks->row(head.key)->owner);
-}
-
-TEST_CASE("PostgresStore: orphans are no node's or its own, and children are anyone's") {
-  PostgresBench bench;
-  const task::TaskHead parent = bench.create("t1");
-  const auto child = [&](const std::string& id) {
-    task::Change made = StoreBench::creation(id, {status(State::submitted)}, "c-" + id);
-    made.create->parent = parent.key;
-    made.turn.emplace();
-    made.turn->state = task::TurnState::queued;
-    return bench.must(std::move(made)).head;
-  };
-  child("own");
-  child("another's");
-  bench.schema.ask("UPDATE tasks SET owner = 77 WHERE public_id <> 'own' AND parent_key > 0");
-  CHECK(ids(bench.tasks->open_tasks(TaskStore::Open::children, parent.key, 10).value()).size() == 2);
-  bench.must(parent, {status(State::completed)});
-  CHECK(ids(bench.tasks->open_tasks(TaskStore::Open::orphans, {}, 10).value()) == Texts{"own"});
-}
-
 TEST_CASE("PostgresStore: a total of nothing goes, unless another node counts at that moment") {
   PostgresBench bench;
   const task::TaskHead head = bench.create("t1");
@@ -330,6 +284,81 @@ TEST_CASE("PostgresStore: a total of nothing goes, unless another node counts at
   CHECK(count(bench, rows) == (is_counting ? "3" : "0"));
   if (is_counting) other.ask("COMMIT");
   CHECK(bench.schema.ask("SELECT coalesce(sum(tasks), 0) FROM " + rows) == (is_counting ? "5" : "0"));
+}
+
+TEST_CASE("PostgresStore: a context that another node has removed meanwhile is made anew at the second try") {
+  PostgresBench bench;
+  bench.create("t1");
+  const task::Change second = StoreBench::creation("t2", {status(State::submitted), user("m")}, "c1");
+  task::Change change = second;
+  succeed(bench.apply(change));
+  bench.schema.ask(
+      "DELETE FROM tasks; DELETE FROM events; DELETE FROM conversation; DELETE FROM contexts WHERE "
+      "context_key "
+      "<> 0");
+  CHECK(bench.tasks->commit().error().code == ErrorCode::raced);
+  bench.rows.clear();
+  const task::TaskHead head = bench.must(second).head;
+  CHECK(bench.head(head.key).context.value == "c1");
+}
+
+TEST_CASE("PostgresStore: a context stays when its last task goes while another node has one join") {
+  PostgresBench bench;
+  const task::TaskHead first = bench.create("t1");
+  const task::TaskHead ended = bench.must(first, {status(State::completed)}).head;
+  const auto address = store::postgres::Address::read(bench.schema.url());
+  REQUIRE(address);
+  store::postgres::Link other(*address);
+  other.ask("BEGIN");
+  other.ask("SELECT 1 FROM contexts WHERE public_id = 'c1' FOR KEY SHARE");
+  other.ask(
+      "INSERT INTO tasks SELECT (json_populate_record(t, '{\"task_key\": 999999, \"public_id\": \"t2\"}')).* "
+      "FROM tasks t");
+  auto removing = std::async(std::launch::async, [&] {
+    auto removed = bench.retention->remove({{{ended.key, ended.version}}});
+    return removed && bench.tasks->commit() && removed->size() == 1;
+  });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (count(bench, "pg_locks WHERE NOT granted") == "0" && std::chrono::steady_clock::now() < until)
+    std::this_thread::yield();
+  other.ask("COMMIT");
+  CHECK(removing.get());
+  CHECK(bench.head({999'999}).context.value == "c1");
+  CHECK_FALSE(bench.tasks->row(ended.key));
+}
+
+TEST_CASE("PostgresStore: a webhook is due that was stored while another node was done with the one before") {
+  PostgresBench bench;
+  task::TaskHead head = bench.create("t1");
+  task::PushConfig config;
+  config.id = {"p"};
+  config.url = "http://example.org/hook";
+  succeed(bench.set_push(head.key, config, 5));
+  bench.must(head, {status(State::working)});
+  const auto first = bench.deliveries->due_deliveries(bench.clock.now(), 10).value();
+  REQUIRE(first.size() == 1);
+  const std::string done = "UPDATE deliveries SET state = 'delivered', due_ms = NULL WHERE delivery_key = " +
+                           std::to_string(first[0].key.value);
+  SUBCASE("the event is this node's") {
+    task::Change change = StoreBench::change(head, {status(State::input_required)});
+    succeed(bench.apply(change));
+    bench.schema.ask(done);
+    succeed(bench.tasks->commit());
+  }
+  SUBCASE("the event is the other node's") {
+    succeed(bench.deliveries->record({first[0].key, {}, {}, {}}));
+    // Has the server see what is recorded.
+    task::Change other = StoreBench::creation("t2", {status(State::submitted)}, "c1");
+    succeed(bench.apply(other));
+    bench.schema.ask(
+        "INSERT INTO deliveries SELECT (json_populate_record(d, '{\"delivery_key\": 999999, "
+        "\"event_number\": "
+        "4}')).* FROM deliveries d; UPDATE deliveries SET due_ms = NULL WHERE delivery_key = 999999");
+    succeed(bench.tasks->commit());
+  }
+  const auto next = bench.deliveries->due_deliveries(bench.clock.now(), 10).value();
+  REQUIRE(next.size() == 1);
+  CHECK(next[0].event.value == 4);
 }
 
 }  // namespace postgres_races_test

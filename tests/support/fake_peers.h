@@ -26,6 +26,7 @@ class FakePeers final : public store::Peers {
     std::lock_guard lock(mutex_);
     told_.insert(told_.end(), tasks.begin(), tasks.end());
   }
+  bool is_followed_elsewhere(task::TaskKey) override { return followed; }
   base::Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override {
     std::lock_guard lock(mutex_);
     std::vector<store::TaskEnd> found;
@@ -59,7 +60,7 @@ class FakePeers final : public store::Peers {
     return told_;
   }
 
-  std::atomic<bool> alone = false, leading = true;
+  std::atomic<bool> alone = false, leading = true, followed = false;
 
  private:
   Listener* heard_by() const {
