@@ -39,6 +39,7 @@ class Ear final : public store::Peers::Listener {
     adopted_.insert(tasks.begin(), tasks.end());
   }
   void asked_to_drain() override { ++drains; }
+  bool follows(task::TaskKey) override { return false; }
 
   std::int64_t last_of(task::TaskKey task) {
     std::lock_guard lock(mutex_);
@@ -67,6 +68,7 @@ class NodeBench : public GatedBench {
   explicit NodeBench(std::shared_ptr<const Schema> in, std::chrono::milliseconds lease = kLease)
       : GatedBench(std::move(in), lease) {
     peers().listen(&ear);
+    peers().announce({{{"echo"}, ""}, {{"another"}, ""}}, nullptr);
   }
   ~NodeBench() override {
     gate.freeze(false);

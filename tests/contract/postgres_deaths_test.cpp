@@ -136,8 +136,9 @@ TEST_CASE("Peers: of two that take each other for dead one stays") {
     auto second_now = of_second;  // what it has just asked has renewed its lease
     second_now.lease = schema.ask("SELECT lease_until FROM nodes WHERE node_id = " + std::to_string(second));
     std::optional<std::vector<TaskKey>> by_first, by_second;
-    std::thread beside([&] { by_second = store::postgres::take_over(other, second, kLease, of_first); });
-    by_first = store::postgres::take_over(one, first, kLease, second_now);
+    std::thread beside(
+        [&] { by_second = store::postgres::take_over(other, second, kLease, of_first, nullptr); });
+    by_first = store::postgres::take_over(one, first, kLease, second_now, nullptr);
     beside.join();
     CHECK(by_first.has_value() != by_second.has_value());
     CHECK(schema.ask("SELECT count(*) FROM nodes") == "1");
