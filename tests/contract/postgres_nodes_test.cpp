@@ -223,19 +223,19 @@ TEST_CASE("Peers: a dead node's task waits for a node that has its agent") {
   CHECK(other.owner_of(mine) == first.number());
   CHECK(other.ear.adopted().empty());
   NodeBench third(schema);
-  CHECK(comes([&] { return third.ear.adopted() == std::multiset<TaskKey>{mine.key}; }));
+  CHECK(comes([&] { return third.ear.adopted() == std::multiset<task::TaskKey>{mine.key}; }));
   CHECK(third.owner_of(mine) == third.number());
 }
 
 TEST_CASE("Peers: a node learns whether a task is followed on another one") {
   const auto schema = made_schema();
   NodeBench first(schema), second(schema), third(schema);
-  const TaskKey task{7};
+  const task::TaskKey task{7};
   CHECK_FALSE(first.peers().is_followed_elsewhere(task));
   third.ear.followed = task;
   CHECK(first.peers().is_followed_elsewhere(task));
   first.ear.followed = task;
-  CHECK_FALSE(third.peers().is_followed_elsewhere(TaskKey{8}));
+  CHECK_FALSE(third.peers().is_followed_elsewhere(task::TaskKey{8}));
 }
 
 }  // namespace postgres_nodes_test
