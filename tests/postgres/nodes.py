@@ -97,6 +97,10 @@ class Nodes:
     def attempt(self, task):
         return self.query(f"SELECT attempt FROM tasks WHERE public_id = '{task}'")[0][0]
 
+    def living(self):
+        """The places of those that serve."""
+        return [index for index, node in enumerate(self.all) if node.is_up]
+
     def close(self):
         """Ends all of them. A node that has ended by itself, or does not end well, is an error."""
         self.proxy.end()
@@ -192,10 +196,12 @@ class SharedNodesCase(Helpers):
 
 
 class NodesCase(Helpers):
-    """Each test has nodes of its own, to end and to start."""
+    """Each test has nodes of its own, to end and to start. `FIRST`: how many of them run when it begins."""
+
+    FIRST = None
 
     def setUp(self):
         self.nodes = self.make()
         self.addCleanup(self.nodes.close)
         self.prepare(self.nodes)
-        self.nodes.start()
+        self.nodes.start(self.nodes.all[:self.FIRST])
