@@ -82,6 +82,17 @@ class Turns(nodes.NodesCase):
         self.nodes.gate("player", self.task)
         self.assert_ends()
 
+    def test_a_node_that_is_frozen_for_less_than_its_lease_keeps_its_turn(self):
+        self.begin()
+        self.nodes[0].freeze()
+        leases, seen = "SELECT max(lease_until) AS latest FROM nodes", set()
+        harness.wait_for(lambda: seen.update(self.nodes.query(leases)) or len(seen) > 2, 20, "leases to be renewed")
+        self.assertEqual(self.at(1, Rpc01).get(self.task).state, "working")
+        self.nodes[0].thaw()
+        self.nodes[0].is_up = True
+        self.nodes.gate("player", self.task)
+        self.assert_ends(attempt=1)
+
     def test_a_frozen_node_that_ends_starts_again_as_another_one(self):
         self.begin()
         self.nodes[0].freeze()

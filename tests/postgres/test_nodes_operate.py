@@ -89,7 +89,7 @@ class Operate(nodes.SharedNodesCase):
         key = self.send(0, "x", "phone")
         asked = self.read(1, f"/tasks/{key}")["question"]["event"]
         self.act(1, f"/tasks/{key}/answer", text="Android")
-        harness.wait_for(lambda: self.read(2, f"/tasks/{key}")["task"]["lastEvent"] > asked + 1, what="the turn to go on")
+        harness.wait_for(lambda: self.read(2, f"/tasks/{key}")["task"]["lastEvent"] > asked + 1, what="the next turn")
 
     def test_a_turn_is_requeued_on_another_node_than_its_own(self):
         task, key = self.begin(0, "slow")

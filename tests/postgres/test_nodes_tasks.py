@@ -29,6 +29,11 @@ def pages(at, **filters):
             return ids, totals
 
 
+def child_of(parent):
+    """Whose question it shows."""
+    return parent.raw["status"]["message"]["metadata"][client.EXTENSION]["askedBy"][0]["task"]
+
+
 class Reading(nodes.SharedNodesCase):
     def test_a_task_that_one_node_has_answered_is_found_and_listed_on_every_other_at_once(self):
         for number in range(12):
@@ -39,8 +44,7 @@ class Reading(nodes.SharedNodesCase):
                     for index in OTHERS:
                         got = self.at(index, generation).get(sent.id)
                         self.assertEqual((got.state, got.texts), ("completed", ["played: end"]))
-                        listed = self.at(index).list(contextId=context)
-                        self.assertEqual(([task["id"] for task in listed["tasks"]], listed["totalSize"]), ([sent.id], 1))
+                        self.assertEqual(pages(self.at(index), contextId=context), ([sent.id], [1]))
 
     def test_a_task_at_work_is_found_on_every_other_node_at_once(self):
         for number in range(6):
@@ -122,11 +126,11 @@ class Going(nodes.SharedNodesCase):
         self.assertEqual(following.rest()[-1].state, "canceled")
 
     def test_a_cancel_on_another_node_ends_the_task_soon_and_tells_its_agent(self):
-        workers = self.nodes[0].children()
-        for number in range(3):
+        for _ in range(3):
             task = client.new_id()
             stream = self.nodes[0].stream("x", task, agent="slow")
             stream.until(lambda block: "begun" in str(block.status))
+            workers = set(self.nodes[0].children())
             following = self.nodes[2].resubscribe(task, agent="slow")
             next(iter(following))
             began = time.monotonic()
@@ -138,8 +142,7 @@ class Going(nodes.SharedNodesCase):
             self.assertEqual(self.at(1, agent="slow").get(task).state, "canceled")
             # The worker's only place is free again, so it has stopped; and it is the same one.
             harness.wait_for(lambda: self.nodes[0].metric("baton_turns_running") == 0, 2, "the place to be free")
-        if workers:
-            self.assertLessEqual(set(workers), set(self.nodes[0].children()))
+            self.assertLessEqual(workers, set(self.nodes[0].children()))
 
     def test_a_message_to_a_running_task_on_another_node_waits_and_is_taken_up_once(self):
         for generation in nodes.GENERATIONS[1:]:
@@ -161,14 +164,14 @@ class Going(nodes.SharedNodesCase):
                     parent = self.at(0, agent="family").begin('{"all": [{"ask": "which?"}]%s}' % wait)
                     self.assertEqual((parent.state, parent.said), ("input-required", ["which?"]))
                     elsewhere = self.at(1, agent="family")
-                    asked_by = elsewhere.get(parent.id).raw["status"]["message"]["metadata"][client.EXTENSION]["askedBy"]
-                    elsewhere.send("this", task=asked_by[0]["task"] if at_the_child else parent.id)
+                    child = child_of(elsewhere.get(parent.id))
+                    elsewhere.send("this", task=child if at_the_child else parent.id)
                     self.assertEqual(self.wait_end(parent.id, index=2, agent="family").texts, ["this"])
         self.assert_logs_whole()
 
     def test_a_parent_s_cancel_on_another_node_cancels_its_children(self):
         parent = self.at(0, agent="family").begin('{"all": [{"ask": "which?"}, {"hold": "on"}]}')
-        child = parent.raw["status"]["message"]["metadata"][client.EXTENSION]["askedBy"][0]["task"]
+        child = child_of(parent)
         self.at(1, agent="family").cancel(parent.id)
         self.wait_end(parent.id, "canceled", index=2, agent="family")
         self.wait_end(child, "canceled", index=2, agent="family")
@@ -205,7 +208,8 @@ class AtOnce(nodes.SharedNodesCase):
         for number in range(10):
             with self.subTest(number):
                 task = self.at(number % 3, agent="family").begin('{"all": [{"ask": "which?"}]}')
-                metadata = {client.EXTENSION: {"ask": task.raw["status"]["message"]["metadata"][client.EXTENSION]["ask"]}}
+                asked = task.raw["status"]["message"]["metadata"][client.EXTENSION]["ask"]
+                metadata = {client.EXTENSION: {"ask": asked}}
                 said = self.at_once(*(lambda index=index: self.at(index, agent="family").send(
                     f"from {index}", task=task.id, metadata=metadata) for index in (0, 1, 2)))
                 refused = [one for one in said if isinstance(one, generations.Refused)]
