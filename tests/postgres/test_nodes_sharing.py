@@ -10,6 +10,7 @@ import client
 import generations
 import harness
 import nodes
+import plan_case
 import webhooks
 from new_generations import Rest10
 from nodes import KILLED_S
@@ -170,6 +171,62 @@ class Leading(nodes.NodesCase):
                 self.assertEqual(states[:1] + states[-1:], ["TASK_STATE_SUBMITTED", "TASK_STATE_COMPLETED"])
                 self.assertEqual(states.count("TASK_STATE_COMPLETED"), 1)
                 self.nodes[node].start()
+
+
+    def test_a_webhook_hears_every_event_in_order_though_the_node_of_the_turn_is_killed(self):
+        with webhooks.Receiver() as receiver:
+            for node, other in ((0, 1), (1, 2), (2, 0)):
+                path = f"/{node}"
+                task = self.at(node).send("wait", wait=False, push={"url": receiver.url(path)}).id
+                harness.wait_for(lambda: self.at(other).get(task).said == ["begun"], 20, "the agent's first word")
+                following = self.at(other).subscribe(task)
+                following.first()
+                self.nodes[node].kill()
+                self.at(other).send("speak one two three", task=task, wait=False)
+                self.nodes.gate("player", task)
+                followed = [item.block.result for item in following.rest()[1:]]
+                receiver.wait_state("TASK_STATE_COMPLETED", path=path, seconds=10)
+                heard = [delivery.task for delivery in receiver.of(path)]
+                once = [event for number, event in enumerate(heard) if event not in heard[:number]]
+                self.assertEqual(once[-len(followed):], followed, "perhaps again, but each and in order")
+                self.nodes[node].start()
+
+
+class Plans(nodes.NodesCase):
+    AGENTS = ["hand"]
+
+    @classmethod
+    def prepare(cls, all_nodes):
+        for node in all_nodes:
+            plan_case.write_plan(node, "three", {"sequence": [
+                plan_case.hand("say one", id="a"), plan_case.hand("hold h two", id="b"),
+                plan_case.hand("say {{/steps/a/text}} {{/steps/b/text}} three")]})
+
+    def calls_of(self, text):
+        """On all nodes together."""
+        paths = [node.agents_folder / "hand/calls" for node in self.nodes]
+        lines = [line for path in paths if path.exists() for line in path.read_text(encoding="utf-8").splitlines()]
+        return [line for line in lines if client.json.loads(line)[1] == text]
+
+    def begin(self, index):
+        task = self.at(index, agent="three").send("go", wait=False).id
+        harness.wait_for(lambda: self.calls_of("hold h two"), 20, "the second step")
+        return task
+
+    def test_a_plan_of_a_killed_node_goes_on_elsewhere_without_what_is_done(self):
+        task = self.begin(0)
+        self.nodes[0].kill()
+        self.nodes.gate("hand", "h")
+        self.assertEqual(self.wait_end(task, index=1, agent="three").texts, ["one two three"])
+        self.assertEqual([len(self.calls_of(text)) for text in ("say one", "say one two three")], [1, 1])
+        self.assert_logs_whole()
+
+    def test_a_plan_is_canceled_with_its_steps_on_another_node(self):
+        task = self.begin(0)
+        self.at(1, agent="three").cancel(task)
+        self.wait_end(task, "canceled", index=2, agent="three")
+        harness.wait_for(lambda: self.nodes.query("SELECT state FROM tasks WHERE agent = 'hand' AND "
+                                                  "state NOT IN ('completed', 'canceled')") == [], 5, "its steps to end")
 
 
 class Caps(nodes.SharedNodesCase):
