@@ -49,6 +49,7 @@ struct OpenStore {
   store::RetentionStore* retention = nullptr;
   store::OperatorStore* operators = nullptr;
   std::string server_name = {};
+  store::Peers* peers = nullptr;  // null: the store is not shared
 };
 
 template <class Store>
@@ -277,10 +278,11 @@ int serve(const Config& config, const std::function<LoadedConfig()>& read_again)
   add_hidden_agents(*catalogue, services, config.cards.delegate_urls);
   chosen_from = &*catalogue;
   log_start(config, *catalogue);
-  Service service(config,
-                  {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators,
-                   make, *catalogue, store->server_name, breakers, traced, exporter ? &*exporter : nullptr},
-                  http_limits(config, *catalogue, descriptors));
+  Service service(
+      config,
+      {clock, steady, *store->tasks, *store->deliveries, *store->retention, *store->operators, make,
+       *catalogue, store->server_name, breakers, traced, store->peers, exporter ? &*exporter : nullptr},
+      http_limits(config, *catalogue, descriptors));
   const auto served = service.run(read_again, signals);
   return served ? 0 : cannot_start(served.error());
 }

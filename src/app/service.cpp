@@ -34,6 +34,8 @@ engine::EngineOptions engine_options(const Config& config, const Dependencies& d
   engine::EngineOptions options = config.engine;
   if (!dependencies.server_name.empty()) options.node = dependencies.server_name;
   options.spans = dependencies.spans;
+  options.peers = dependencies.peers;
+  options.on_asked_to_drain = [] { kill(getpid(), SIGTERM); };  // as the machine's own tools ask
   options.on_flush_failed = [](const base::Error& error) {
     spdlog::critical("{}; ending, as nothing more can be promised", error.for_log);
     spdlog::shutdown();

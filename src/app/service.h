@@ -25,6 +25,7 @@
 #include "server/operate/routes.h"
 #include "server/pipeline/pipeline.h"
 #include "server/services.h"
+#include "store/peers.h"
 #include "store/retention_store.h"
 #include "store/task_store.h"
 
@@ -43,6 +44,7 @@ struct Dependencies {
   std::string server_name;                   // to other servers; empty: another one in each run
   const http::outbound::Breakers& breakers;  // for metrics
   base::SpanQueue* spans = nullptr;          // of traces; outlives the service; null: none
+  store::Peers* peers = nullptr;             // the nodes that share the store; null: nobody does
   const TraceExporter* exporter = nullptr;   // for metrics; null: none
 };
 

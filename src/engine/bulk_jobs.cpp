@@ -20,6 +20,7 @@ using base::fail;
 constexpr std::array<std::string_view, 6> kActions{"cancel", "retry", "requeue", "resend", "skip", "delete"};
 constexpr int kKeyTriesMax = 16;       // for a key that is free
 constexpr int kJobsKeptMax = 100'000;  // that are looked through at start
+constexpr int kJobsLookedAt = 64;      // the newest, later
 constexpr int kFindPage = 1'000;
 constexpr std::chrono::seconds kFindTime{10};  // for one page
 constexpr std::size_t kItemsAtOnce = 500;      // in one write
@@ -43,7 +44,7 @@ struct BulkJobs::Job {
     std::deque<task::TaskKey> next;  // read, and not acted on yet
     task::TaskKey last;              // the last one read
     int acting = 0;
-    bool reading = false, all_read = false;
+    bool reading = false, all_read = false, is_left = false;
   };
   base::Guarded<State> state;
 };
@@ -51,19 +52,34 @@ struct BulkJobs::Job {
 base::Result<void> BulkJobs::start() {
   const auto jobs = store_.bulk_jobs(kJobsKeptMax);
   if (!jobs) return fail(jobs.error());
+  // Another node may be writing one down.
+  const bool is_alone = peers_ == nullptr || peers_->is_alone();
   for (const store::BulkJob& job : *jobs) {
-    if (job.state == store::BulkJob::State::preparing) {
+    if (job.state == store::BulkJob::State::preparing && is_alone) {
       auto abandoned = write(store::BulkState{job.key, store::BulkJob::State::abandoned});
       if (!abandoned) return abandoned;
     }
-    const auto action = action_named(job.action);
-    if (job.state != store::BulkJob::State::running || !action) continue;
-    if (*action == BulkAction::erase && erasure_ == nullptr) continue;
-    spdlog::info("the job {} ({}) of {} goes on", job.key.value, job.action, job.actor);
-    ++jobs_;
-    run(job.key, *action, job.actor, job.reason);
+    if (is_runner()) take_up(job);
   }
   return {};
+}
+
+void BulkJobs::look() {
+  const bool is_first = !std::exchange(was_runner_, is_runner());
+  if (!was_runner_ || stopping_) return;
+  const auto jobs = store_.bulk_jobs(is_first ? kJobsKeptMax : kJobsLookedAt);
+  if (!jobs) return spdlog::warn("the operators' jobs cannot be read: {}", jobs.error().for_log);
+  for (const store::BulkJob& job : *jobs) take_up(job);
+}
+
+void BulkJobs::take_up(const store::BulkJob& job) {
+  const auto action = action_named(job.action);
+  if (job.state != store::BulkJob::State::running || !action) return;
+  if (*action == BulkAction::erase && erasure_ == nullptr) return;
+  if (running_.with([&](const auto& running) { return running.contains(job.key); })) return;
+  spdlog::info("the job {} ({}) of {} goes on", job.key.value, job.action, job.actor);
+  ++jobs_;
+  run(job.key, *action, job.actor, job.reason);
 }
 
 base::Result<task::BulkJobKey> BulkJobs::begin(const BulkRequest& request) {
@@ -88,7 +104,11 @@ base::Result<task::BulkJobKey> BulkJobs::begin(const BulkRequest& request) {
     --jobs_;
     return key;
   }
-  run(*key, request.action, request.actor, request.reason);
+  if (is_runner()) {
+    run(*key, request.action, request.actor, request.reason);
+  } else {
+    --jobs_;
+  }
   return key;
 }
 
@@ -150,6 +170,10 @@ base::Result<void> BulkJobs::write(store::OperatorWrite what) {
 }
 
 void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, std::string reason) {
+  if (!running_.with([&](auto& running) { return running.insert(key).second; })) {
+    --jobs_;  // it was found running meanwhile
+    return;
+  }
   const auto job = std::make_shared<Job>();
   job->key = key;
   job->action = action;
@@ -159,21 +183,26 @@ void BulkJobs::run(task::BulkJobKey key, BulkAction action, std::string actor, s
 
 // Acts on what is read, reads more, or ends the job.
 void BulkJobs::go_on(const JobPtr& job) {
-  bool reads = false, is_over = false;
+  const bool ends = stopping_ || !is_runner();  // another node goes on with it
+  bool reads = false, is_over = false, is_left = false;
   std::vector<task::TaskKey> next;
   job->state.with([&](Job::State& state) {
-    while (!stopping_ && state.acting < kWindow && !state.next.empty()) {
+    while (!ends && state.acting < kWindow && !state.next.empty()) {
       next.push_back(state.next.front());
       state.next.pop_front();
       ++state.acting;
     }
-    reads = !stopping_ && state.next.empty() && !state.all_read && !state.reading;
+    reads = !ends && state.next.empty() && !state.all_read && !state.reading;
     state.reading |= reads;
     is_over = state.next.empty() && state.all_read && state.acting == 0;
+    is_left = ends && !is_over && state.acting == 0 && !state.reading && !std::exchange(state.is_left, true);
   });
   for (const task::TaskKey task : next) act(job, task);
   if (reads) background_.run([this, job] { read_more(job); });
-  if (is_over) finish(job);
+  if (is_over) return finish(job);
+  if (!is_left) return;
+  --jobs_;
+  running_.with([&](auto& running) { running.erase(job->key); });
 }
 
 void BulkJobs::read_more(const JobPtr& job) {
@@ -230,6 +259,7 @@ void BulkJobs::finish(const JobPtr& job) {
       [this, job](const base::Result<void>& written) {
         if (written) {
           --jobs_;
+          running_.with([&](auto& running) { running.erase(job->key); });
           if (job->action == BulkAction::erase) erasure_->tidy();
           return;
         }

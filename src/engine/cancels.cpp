@@ -33,6 +33,7 @@ struct Cancels::Wish {
   bool had_turn = false;                          // that had not begun
   bool undoes = false;                            // before it ends
   bool wakes = false;                             // it waited, and goes on to undo
+  bool is_elsewhere = false;                      // another node had its turn
   std::string ask;                                // the question that the task waited with
 };
 
@@ -63,9 +64,10 @@ void Cancels::cancel(task::TaskKey key, std::shared_ptr<const task::AuditEntry> 
 void Cancels::post(const WishPtr& wish) {
   Decision decision;
   decision.task = wish->task;
-  decision.decide = [this, wish](const store::TaskRow& now) { return decide(*wish, now.head); };
+  decision.decide = [this, wish](const store::TaskRow& now) { return decide(*wish, now); };
   decision.committed = [this, wish](const store::Committed& committed) {
-    if (wish->wakes) return turns_.go_on(committed.head);
+    if (wish->wakes)
+      return wish->is_elsewhere ? turns_.take_over(committed.head) : turns_.go_on(committed.head);
     if (wish->had_turn && !wish->undoes) turns_.withdraw(committed.head);
   };
   decision.done = [this, wish](base::Result<Written> written) {
@@ -79,7 +81,8 @@ void Cancels::post(const WishPtr& wish) {
 }
 
 // A running turn is told later, once the wish is durable; any other task ends at once, or undoes.
-base::Result<task::Change> Cancels::decide(Wish& wish, const task::TaskHead& head) const {
+base::Result<task::Change> Cancels::decide(Wish& wish, const store::TaskRow& now) const {
+  const task::TaskHead& head = now.head;
   if (task::is_terminal(head.state)) return fail(ErrorCode::not_cancelable, "the task has ended");
   const bool running = head.turn_state == task::TurnState::running;
   wish.undoes = turns_.undoes_first(head);
@@ -87,6 +90,7 @@ base::Result<task::Change> Cancels::decide(Wish& wish, const task::TaskHead& hea
   wish.since = head.last_event;
   if (wish.is_known) return fail(ErrorCode::conflict, "the task is being canceled");
   wish.ask = head.ask;
+  wish.is_elsewhere = !turns_.is_ours(now);
   wish.had_turn = head.turn_state != task::TurnState::none && !running;
   task::Change change;
   if (wish.audit) note_intervention(change, *wish.audit);
@@ -130,9 +134,9 @@ void Cancels::end_lost_turn(const WishPtr& wish, const task::TaskHead& lost) {
   decision.task = wish->task;
   decision.decide = [this, wish, turn = lost.turn,
                      attempt = lost.attempt](const store::TaskRow& now) -> base::Result<task::Change> {
-    const bool is_lost = now.head.turn_state == task::TurnState::running && now.head.turn == turn &&
-                         now.head.attempt == attempt;
-    if (!is_lost) return fail(ErrorCode::conflict, "the turn has ended");
+    const bool is_lost = turns_.is_ours(now) && now.head.turn_state == task::TurnState::running &&
+                         now.head.turn == turn && now.head.attempt == attempt;
+    if (!is_lost) return fail(ErrorCode::conflict, "the turn has ended, or another node ends it");
     task::Change end;
     end.task = now.head.key;
     end.expected = now.head.version;

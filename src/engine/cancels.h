@@ -42,7 +42,7 @@ class Cancels {
   using WishPtr = std::shared_ptr<Wish>;
 
   void post(const WishPtr& wish);
-  base::Result<task::Change> decide(Wish& wish, const task::TaskHead& head) const;
+  base::Result<task::Change> decide(Wish& wish, const store::TaskRow& now) const;
   void await_cancel(const WishPtr& wish, task::EventNumber after);
   void stored(const WishPtr& wish, const task::TaskHead& head);
   void end_lost_turn(const WishPtr& wish, const task::TaskHead& lost);

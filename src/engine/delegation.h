@@ -33,9 +33,9 @@ class Delegation final : public Children {
   void turn_over(const task::TaskHead& head) override;
   void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) override;
 
-  // Goes on waiting for the children that a task awaits, after a restart and before its turn goes on, and
-  // passes on answers that they may not have got. Blocks on the disk.
-  base::Result<void> resume(const task::TaskHead& waiting);
+  // Also passes on answers that the children may not have got.
+  base::Result<void> resume(const task::TaskHead& waiting) override;
+  base::Result<void> learn_question(task::TaskKey parent) override;
 
  private:
   // A child, who waits for it, and the request's id. Shared by the callbacks of one delegation, which run one

@@ -7,6 +7,11 @@
 #include "engine/send_digest.h"
 
 namespace baton::engine {
+namespace {
+
+constexpr int kQuestionsPage = 500;
+
+}  // namespace
 
 // The child asks. Its question waits for the parent's caller until the child has another status.
 void Delegation::relay(const DelegatedPtr& delegated, const task::TaskHead& child) {
@@ -116,6 +121,19 @@ base::Result<void> Delegation::resume_question(const task::TaskHead& parent, con
   }
   turns_.questions().add(parent.key, question);
   if (!is_shown) pass_on(parent, question, answered->answer);
+  return {};
+}
+
+base::Result<void> Delegation::learn_question(task::TaskKey parent) {
+  const auto head = reader_.head(parent);
+  if (!head) return base::fail(head.error());
+  const auto log = read_turn_log(
+      *head, [&](task::EventNumber after) { return reader_.events(parent, after, kQuestionsPage); });
+  if (!log) return base::fail(log.error());
+  for (const task::Subagent& child : log->subagents.awaited()) {
+    const bool asks = task::is_waiting(head->state) && parts_of_ask(head->ask).subagent == child.id;
+    if (asks) return resume_question(*head, child, {});
+  }
   return {};
 }
 

@@ -1,4 +1,5 @@
 // Deliveries: the notifier's queue, of the store's deliveries. Results are written with the engine's groups.
+// Of the nodes that share a store, the one that leads has them all.
 #pragma once
 
 #include <utility>
@@ -11,13 +12,22 @@ namespace baton::engine {
 
 class Deliveries final : public notify::DeliveryQueue {
  public:
-  Deliveries(const store::DeliveryStore& store, const TaskReader& reader, Inbox& inbox)
-      : store_(store), reader_(reader), inbox_(inbox) {}
+  // `peers`: null if the store is not shared.
+  Deliveries(const store::DeliveryStore& store, const TaskReader& reader, Inbox& inbox,
+             const base::Clock& clock, const store::Peers* peers)
+      : store_(store), reader_(reader), inbox_(inbox), clock_(clock), peers_(peers) {}
 
   base::Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const override {
+    if (peers_ != nullptr && !peers_->leads()) return std::vector<store::Delivery>();
     return reader_.due_deliveries(now, limit);
   }
-  base::Result<std::optional<base::Timestamp>> next_due() const override { return store_.next_due(); }
+  base::Result<std::optional<base::Timestamp>> next_due() const override {
+    auto next = store_.next_due();
+    if (peers_ == nullptr || !next) return next;
+    // Other nodes write deliveries as well, and another one may lead by then.
+    const base::Timestamp soon = clock_.now() + kLookEvery;
+    return *next && **next < soon && peers_->leads() ? **next : soon;
+  }
   base::Result<store::DeliveryStore::Counts> delivery_counts() const override {
     return store_.delivery_counts();
   }
@@ -35,9 +45,13 @@ class Deliveries final : public notify::DeliveryQueue {
   }
 
  private:
+  static constexpr std::chrono::milliseconds kLookEvery{500};
+
   const store::DeliveryStore& store_;
   const TaskReader& reader_;
   Inbox& inbox_;
+  const base::Clock& clock_;
+  const store::Peers* const peers_;
 };
 
 }  // namespace baton::engine

@@ -10,6 +10,7 @@ InboxOptions inbox_options(const EngineOptions& options, TurnStats& stats) {
   InboxOptions inbox;
   inbox.on_flush_failed = options.on_flush_failed;
   inbox.stats = &stats;
+  inbox.peers = options.peers;
   return inbox;
 }
 
@@ -23,15 +24,27 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       clock_(clock),
       operators_(operators),
       inbox_(store, deliveries, live_, inbox_options(options_, stats_), std::move(deliveries_written)),
-      reader_(store, deliveries, live_, inbox_, background_),
-      deliveries_(deliveries, reader_, inbox_),
+      reader_(store, deliveries, live_, inbox_, background_, options_.peers),
+      deliveries_(deliveries, reader_, inbox_, clock, options_.peers),
       delegation_(reader_, tasks_, turns_, background_, options_),
       turns_(reader_, inbox_, catalogue, delegation_, background_, clock, options_, stats_),
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
       recovery_(store, inbox_, catalogue, clock),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
       actions_(operators, reader_, inbox_, tasks_, turns_, background_),
-      jobs_(operators, actions_, inbox_, background_) {}
+      jobs_(operators, actions_, inbox_, background_, options_.peers) {
+  if (options_.peers == nullptr) return;
+  others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, background_,
+                  OtherNodes::Hooks{[this](std::vector<task::TaskHead> adopted) -> base::Result<void> {
+                                      const auto found = recovery_.take_up(std::move(adopted));
+                                      return found ? go_on(*found) : base::fail(found.error());
+                                    },
+                                    [this] {
+                                      actions_.look();
+                                      jobs_.look();
+                                    },
+                                    options_.on_asked_to_drain});
+}
 
 Engine::~Engine() {
   drain();
@@ -45,29 +58,36 @@ base::Result<int> Engine::start() {
   if (auto paused = actions_.start(); !paused) return base::fail(std::move(paused.error()));
   const auto found = recovery_.run();
   if (!found) return base::fail(found.error());
+  if (auto gone_on = go_on(*found); !gone_on) return base::fail(std::move(gone_on.error()));
+  if (auto taken = schedules_.take(); !taken) return base::fail(std::move(taken.error()));
+  if (leaving_) leaving_->retention.start();
+  if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
+  if (others_) others_->start();
+  return static_cast<int>(found->unfinished.size());
+}
+
+// Goes on with tasks that an earlier run left, or a node that is gone.
+base::Result<void> Engine::go_on(const Recovery::Found& found) {
   // First: a turn that begins may delegate, and these must be the children of earlier ones.
-  for (const task::TaskHead& head : found->going_on) {
+  for (const task::TaskHead& head : found.going_on) {
     if (head.awaited == 0) continue;
-    if (auto resumed = delegation_.resume(head); !resumed) return base::fail(std::move(resumed.error()));
+    if (auto resumed = delegation_.resume(head); !resumed) return resumed;
   }
-  for (const task::TaskHead& head : found->going_on) turns_.go_on(head);
-  // Clients that followed a run before the program stopped have to come back, as after any lost connection.
-  for (const task::TaskHead& head : found->unfinished) {
+  for (const task::TaskHead& head : found.going_on) turns_.go_on(head);
+  // Clients that followed a run before its program stopped have to come back, as after any lost connection.
+  for (const task::TaskHead& head : found.unfinished) {
     if (head.origin != task::ProtocolVersion::none || head.parent) continue;
     const auto before = reader_.stop_before(head.key, head.last_event);
     if (before) tasks_.client_left(head.key, head.agent, *before);
   }
-  if (auto taken = schedules_.take(); !taken) return base::fail(std::move(taken.error()));
-  if (leaving_) leaving_->retention.start();
-  if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
-  return static_cast<int>(found->unfinished.size());
+  return {};
 }
 
 void Engine::set_retention(store::RetentionStore& store) {
   if (options_.caller_tasks_max > 0 || options_.caller_bytes_max > 0) {
     inbox_.set_usage(&usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max));
   }
-  leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_.retention,
+  leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_,
                    [this](const task::AuditEntry& entry) { return operators_.write(entry); });
   jobs_.set_erasure(leaving_->erasure);
 }
@@ -81,10 +101,12 @@ void Engine::drain() {
   if (std::exchange(drained_, true)) return;
   jobs_.stop();
   turns_.drain(options_.drain_grace);
+  if (others_) others_->stop();
   tasks_.release_waits();
   background_.stop();
   inbox_.settle();
   if (leaving_) leaving_->erasure.stop();
+  if (options_.peers != nullptr) options_.peers->leave();
 }
 
 Engine::Counts Engine::counts() const {

@@ -13,6 +13,7 @@
 #include "engine/deliveries.h"
 #include "engine/erasure.h"
 #include "engine/operator_actions.h"
+#include "engine/other_nodes.h"
 #include "engine/recovery.h"
 #include "engine/retention.h"
 #include "engine/schedules.h"
@@ -88,6 +89,8 @@ class Engine {
   const base::Histogram& flush_time() const { return inbox_.flush_time(); }
 
  private:
+  base::Result<void> go_on(const Recovery::Found& found);
+
   const EngineOptions options_;
   TurnStats stats_;
   const agents::Catalogue& catalogue_;
@@ -106,11 +109,11 @@ class Engine {
   Schedules schedules_;
   struct Leaving {
     Leaving(store::RetentionStore& kept, Inbox& inbox, TaskService& tasks, const agents::Catalogue& catalogue,
-            Background& background, const base::Clock& clock, const RetentionOptions& options,
+            Background& background, const base::Clock& clock, const EngineOptions& options,
             Erasure::Audit audit)
         : store(kept),
           removals(kept, inbox, background),
-          retention(kept, removals, tasks, catalogue, background, clock, options),
+          retention(kept, removals, tasks, catalogue, background, clock, options.retention, options.peers),
           erasure(kept, removals, background, std::move(audit)) {}
     store::RetentionStore& store;
     Removals removals;
@@ -120,6 +123,7 @@ class Engine {
   std::optional<Leaving> leaving_;
   OperatorActions actions_;
   BulkJobs jobs_;
+  std::optional<OtherNodes> others_;  // where the store is shared
   bool drained_ = false;
 };
 

@@ -226,8 +226,15 @@ void Inbox::write(Group& group) {
     for (; next < group.works.size(); ++next) {
       Work& work = *group.works[next];
       if (work.refused) continue;
+      // After one that looks again at the same task.
+      if (!loading_.empty() && loading_.contains(work.task())) {
+        read_anew(group, next--);
+        continue;
+      }
       const auto applied = work.apply(*this);
+      if (std::exchange(work.looks_again, false)) read_anew(group, next--);
       if (applied) continue;
+      if (applied.error().code == ErrorCode::raced) return race(group);
       if (applied.error().code == ErrorCode::unavailable) {
         note_outcome(false);
         return refuse_all(group, applied.error());
@@ -244,15 +251,56 @@ void Inbox::write(Group& group) {
   ++visible_;
   const auto committed = store_.commit();
   gone_.clear();
+  written_.clear();
   committed_at_ = base::SteadyTime::now();
+  if (!committed && committed.error().code == ErrorCode::raced) return race(group);
   note_outcome(committed.has_value());
   if (!committed) refuse_all(group, committed.error());
+}
+
+bool Inbox::may_be_stale(task::TaskKey task) const {
+  const bool is_shared = options_.peers != nullptr && !options_.peers->is_alone();
+  // What the open group has written is the store's if the group is.
+  return task && is_shared && !written_.contains(task);
+}
+
+void Inbox::note_written(task::TaskKey task) {
+  if (task && options_.peers != nullptr) written_.insert(task);
+}
+
+// Takes a work out of the group until its row has been read.
+void Inbox::read_anew(Group& group, std::size_t place) {
+  WorkPtr work = std::move(group.works[place]);
+  group.works.erase(group.works.begin() + static_cast<std::ptrdiff_t>(place));
+  const task::TaskKey key = work->task();
+  rows_.erase(key);
+  {
+    std::lock_guard lock(mutex_);
+    waiting_bytes_ += work->bytes;
+    waiting_ += work->bytes > 0 ? 1 : 0;
+  }
+  std::vector<WorkPtr>& waiting = loading_[key];
+  waiting.push_back(std::move(work));
+  if (waiting.size() > 1) return;
+  if (!loaders_.try_submit([this, key] { load(key); })) std::terminate();  // it holds all that can wait
+}
+
+// Another node has changed a task before this group could: all is decided again, on rows that are read anew.
+void Inbox::race(Group& group) {
+  for (const WorkPtr& work : group.works) {
+    if (work->refused || ++work->races <= options_.races_max) continue;
+    work->undo(*this);
+    work->refuse({ErrorCode::overloaded, "too many want to change this at once, try again later", {}});
+    work->refused = true;
+  }
+  put_back(group);
 }
 
 // Nothing could be written.
 void Inbox::refuse_all(Group& group, const base::Error& error) {
   is_open_ = false;
   gone_.clear();
+  written_.clear();
   group.answers = true;
   for (const WorkPtr& work : group.works) {
     if (work->refused) continue;
@@ -266,6 +314,7 @@ void Inbox::refuse_all(Group& group, const base::Error& error) {
 void Inbox::put_back(Group& group) {
   is_open_ = false;
   gone_.clear();
+  written_.clear();
   std::lock_guard lock(mutex_);
   for (auto work = group.works.rbegin(); work != group.works.rend(); ++work) {
     if (!(*work)->refused) (*work)->undo(*this);
@@ -360,6 +409,7 @@ void Inbox::tell(std::vector<Group>& groups) {
     }
     flushed_ = groups.back().number;
     flushed_.notify_all();
+    tell_peers();
     for (Group& group : groups) {
       for (WorkPtr& work : group.works) {
         work->tell();
@@ -380,7 +430,15 @@ bool Inbox::tells_many() const {
   return base::this_thread_id() == flush_thread_.get_id() && telling_ > kMany;
 }
 
+void Inbox::tell_peers() {
+  if (grown_.empty()) return;
+  options_.peers->tell(grown_);
+  grown_.clear();
+}
+
 void Inbox::note(const store::Committed& committed) {
+  if (options_.peers != nullptr && !options_.peers->is_alone())
+    grown_.push_back({committed.head.key, committed.head.last_event});
   if (options_.stats != nullptr) options_.stats->note(committed.head.agent, committed.events);
   if (committed.deliveries > 0) deliveries_written_();
 }

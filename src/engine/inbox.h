@@ -8,7 +8,9 @@
 // hears of any of them, the flush is held back for a moment, as most turns answer at once.
 //
 // Rows of tasks decided on lately are kept. Other rows are read by loader threads, so the engine's thread
-// never waits for a read; decisions on a task run in the order of `post` all the same.
+// never waits for a read; decisions on a task run in the order of `post` all the same. Where other nodes
+// share the store a kept row may be out of date. The store notices when the group is written: its decisions
+// are made again on rows that are read anew. A refusal is not final before its row was.
 //
 // Threads: every method from any. `decide` and `committed` run on the engine's thread, `done` on the flushing
 // thread, in the order of the decisions; none of them may block or wait for another decision.
@@ -34,6 +36,7 @@
 #include "engine/caller_usage.h"
 #include "engine/live_tasks.h"
 #include "engine/turn_stats.h"
+#include "store/peers.h"
 #include "store/retention_store.h"
 #include "store/task_store.h"
 
@@ -51,7 +54,7 @@ struct Decision {
 
   task::TaskKey task;  // none: a new task, and the row is empty
   // What to do about the task as it is now. Called again if the group could not be written for the sake of
-  // another change: nothing it does may count before `committed`.
+  // another change, and if the row was out of date: nothing it does may count before `committed`.
   Decide decide;
   // The change is in the store, but may not be durable: show nothing of it.
   std::function<void(const store::Committed&)> committed;
@@ -75,7 +78,9 @@ struct InboxOptions {
   std::chrono::microseconds hold{200};    // the longest that a group nobody hears of waits for the next one
   std::chrono::microseconds linger{100};  // from one commit to the next of a small group that may wait
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
-  TurnStats* stats = nullptr;  // is told of every event that is durable; outlives the inbox; null: nobody
+  TurnStats* stats = nullptr;     // is told of every event that is durable; outlives the inbox; null: nobody
+  store::Peers* peers = nullptr;  // likewise of every task that has changed; null: the store is not shared
+  int races_max = 32;             // that a decision's groups may lose; then it is overloaded
 };
 
 class Inbox {
@@ -151,6 +156,11 @@ class Inbox {
   void write(Group& group);
   void refuse_all(Group& group, const base::Error& error);
   void put_back(Group& group);
+  void race(Group& group);
+  void read_anew(Group& group, std::size_t place);
+  // Whether the task's row may differ from the one that is kept.
+  bool may_be_stale(task::TaskKey task) const;
+  void note_written(task::TaskKey task);
   void hand_over(Group group);
   void tell_committed(const std::vector<Work*>& works);
   // The loaders' threads.
@@ -160,6 +170,7 @@ class Inbox {
   bool next_to_flush(std::vector<Group>& groups);
   void tell(std::vector<Group>& groups);
   void note(const store::Committed& committed);
+  void tell_peers();
   void note_outcome(bool worked);
 
   store::TaskStore& store_;
@@ -175,12 +186,14 @@ class Inbox {
   std::atomic<std::uint64_t> heard_{0};   // groups whose `committed` were called
   std::size_t telling_ = 0;               // works being told; that thread only
   std::uint64_t told_ = 0;                // groups taken by the flushing thread; that thread only
+  std::vector<store::Grown> grown_;       // what other nodes are to hear; that thread only
   std::atomic<std::int64_t> pending_{0};  // works that have not been told
 
   // The engine's thread only.
   base::Lru<task::TaskKey, store::TaskRow> rows_;
   std::unordered_map<task::TaskKey, std::vector<WorkPtr>> loading_;  // what waits for the row
   std::unordered_set<task::TaskKey> gone_;                           // by the open group
+  std::unordered_set<task::TaskKey> written_;                        // likewise, where the store is shared
   bool is_open_ = false;                                             // the store's group
   base::SteadyTime::time_point committed_at_{};
 

@@ -15,7 +15,9 @@ namespace baton::engine {
 
 // Errors of the store after which nothing of the open group is left.
 inline bool ends_group(const base::Error& error) {
-  return error.code == base::ErrorCode::unavailable || error.code == base::ErrorCode::internal;
+  using base::ErrorCode;
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::internal ||
+         error.code == ErrorCode::raced;
 }
 
 // Something to write, from when it is posted until it is told.
@@ -35,7 +37,9 @@ class Inbox::Work {
   virtual void tell() = 0;
 
   std::size_t bytes = 0;
-  bool refused = false;  // it has its result, and nothing to write
+  int races = 0;             // that its groups have lost
+  bool refused = false;      // it has its result, and nothing to write
+  bool looks_again = false;  // `apply` has not decided: it wants the row read anew
 };
 
 class Inbox::Decided final : public Work {
@@ -57,10 +61,7 @@ class Inbox::Decided final : public Work {
     }
     store::TaskRow& row = *kept;
     auto change = decision_.decide(row);
-    if (!change) {
-      result_ = base::fail(std::move(change.error()));
-      return {};
-    }
+    if (!change) return refused(inbox, std::move(change.error()));
     if (auto admitted = admit(inbox, *change, row); !admitted) {
       result_ = base::fail(std::move(admitted.error()));
       return {};
@@ -71,10 +72,11 @@ class Inbox::Decided final : public Work {
     if (decision_.task && !changing_) changing(decision_.task);
     result_ = inbox.store_.apply(*change, row);
     if (!result_) {
-      return ends_group(result_.error()) ? base::Result<void>(base::fail(result_.error()))
-                                         : base::Result<void>();
+      if (ends_group(result_.error())) return base::fail(result_.error());
+      return refused(inbox, std::move(result_.error()));
     }
     inbox.is_open_ = true;
+    inbox.note_written(decision_.task);
     count(inbox, result_->head, static_cast<std::int64_t>(result_->head.bytes - size_before));
     request_ = std::move(change->request);
     if (decision_.task) return {};
@@ -114,6 +116,13 @@ class Inbox::Decided final : public Work {
   }
 
  private:
+  // If another node may have changed the task meanwhile, it is decided again on the row as the store has it.
+  base::Result<void> refused(const Inbox& inbox, base::Error error) {
+    looks_again = !std::exchange(has_looked_, true) && inbox.may_be_stale(decision_.task);
+    if (!looks_again) result_ = base::fail(std::move(error));
+    return {};
+  }
+
   // Only what callers say is refused: a task that has begun can end, and delegate.
   static base::Result<void> admit(const Inbox& inbox, const task::Change& change, const store::TaskRow& row) {
     if (inbox.usage_ == nullptr) return {};
@@ -146,6 +155,7 @@ class Inbox::Decided final : public Work {
   std::optional<task::Caller> counted_;  // whose usage has grown by this, and
   std::int64_t bytes_ = 0;               // so many bytes
   base::Result<store::Committed> result_;
+  bool has_looked_ = false;  // the row was read anew for it
 };
 
 // A delivery's result, or what an operator writes.

@@ -327,6 +327,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
     const auto entry = state.tasks.find(head.key);
     Live& live = entry->second;
     --live.changing;
+    live.heard = std::max(live.heard, head.last_event);
     after.swap(live.after);
     auto log = fresh ? fresh : next_log(live, committed);
     if (fresh) state.alone.erase(head.context_key);
@@ -359,6 +360,40 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   for (const auto& wake : news) (*wake)();
   for (const auto& [on_stop, stop] : stops) on_stop(stop);
   for (const auto& then : after) then();
+}
+
+std::vector<LiveTasks::Looking> LiveTasks::changed_elsewhere(task::TaskKey task, task::EventNumber last) {
+  LiveLogPtr dropped;
+  std::vector<std::shared_ptr<News>> news;
+  std::vector<Looking> looking;
+  state_.with([&](State& state) {
+    const auto entry = state.tasks.find(task);
+    if (entry == state.tasks.end()) return;
+    Live& live = entry->second;
+    if (live.log && live.log->head.last_event < last) dropped = drop_log(state, task, live);
+    if (live.heard < last) {
+      live.heard = last;
+      for (auto& [id, subscriber] : live.subscribers) {
+        if (subscriber.news) news.push_back(subscriber.news);
+        if (!subscriber.on_stop) continue;
+        subscriber.knows_past = false;
+        looking.push_back({{task, id, false}, subscriber.after});
+      }
+    }
+    drop_if_idle(state, entry);
+  });
+  for (const auto& wake : news) (*wake)();
+  return looking;
+}
+
+std::vector<store::Grown> LiveTasks::followed() const {
+  return state_.with([](const State& state) {
+    std::vector<store::Grown> all;
+    for (const auto& [task, live] : state.tasks) {
+      if (!live.subscribers.empty()) all.push_back({task, live.heard});
+    }
+    return all;
+  });
 }
 
 void LiveTasks::forget(task::TaskKey task) {

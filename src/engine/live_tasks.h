@@ -22,6 +22,7 @@
 #include "base/guarded.h"
 #include "base/threads.h"
 #include "engine/live_log.h"
+#include "store/peers.h"
 
 namespace baton::engine {
 
@@ -75,6 +76,16 @@ class LiveTasks {
   // The log of the only task of a context.
   LiveLogPtr alone_in(task::ContextKey context) const;
 
+  // Another node has changed the task, whose last event is `last` by then: drops what is out of date and has
+  // readers look again. Returns those who wait for a stop that may have come: call tell_past for each.
+  struct Looking {
+    Wait wait;
+    task::EventNumber after;
+  };
+  std::vector<Looking> changed_elsewhere(task::TaskKey task, task::EventNumber last);
+  // The tasks that have subscribers, with the last event that those have heard of.
+  std::vector<store::Grown> followed() const;
+
   // Whether the task has a subscriber: a stream, or a reply that waits for it to stop.
   bool is_followed(task::TaskKey task) const;
 
@@ -116,6 +127,7 @@ class LiveTasks {
     Subscribers subscribers;
     int readers = 0;                           // subscribers that read the log
     int changing = 0;                          // changes that wait or are not durable
+    task::EventNumber heard;                   // the last event that subscribers know of
     std::vector<std::function<void()>> after;  // the next of them
   };
   using Entries = std::unordered_map<task::TaskKey, Live>;

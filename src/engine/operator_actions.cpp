@@ -48,6 +48,10 @@ base::Result<void> check_scale(const OperatorActions::Scale& scale) {
   return check("concurrency", scale.concurrency, OperatorActions::kConcurrencyMax);
 }
 
+bool is_same(const store::AgentControl& a, const store::AgentControl& b) {
+  return a.paused == b.paused && a.workers == b.workers && a.concurrency == b.concurrency;
+}
+
 // For the audit.
 std::string text_of(const OperatorActions::Scale& scale) {
   std::string text;
@@ -70,6 +74,7 @@ struct OperatorActions::Act {
   Done done;
   std::function<base::Result<void>(const task::TaskHead&, task::Change&)> how;
   std::function<void(const task::TaskHead&)> committed, then;  // may be empty
+  bool is_elsewhere = false;                                   // another node had the task's turn
 };
 
 OperatorActions::OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox,
@@ -80,6 +85,7 @@ base::Result<void> OperatorActions::start() {
   const auto controls = store_.agent_controls();
   if (!controls) return fail(controls.error());
   for (const store::AgentControl& control : *controls) {
+    seen_.insert_or_assign(control.agent, control);
     if (control.workers > 0 || control.concurrency > 0) {
       spdlog::info("agent={} is scaled by an operator: workers={} concurrency={}; 0: as its card says",
                    base::loggable_word(control.agent.value), control.workers, control.concurrency);
@@ -91,6 +97,18 @@ base::Result<void> OperatorActions::start() {
     turns_.scheduler().set_paused(control.agent, true);
   }
   return {};
+}
+
+void OperatorActions::look() {
+  const auto controls = store_.agent_controls();
+  if (!controls) return;
+  for (const store::AgentControl& control : *controls) {
+    const auto seen = seen_.find(control.agent);
+    if (seen != seen_.end() && is_same(seen->second, control)) continue;
+    seen_.insert_or_assign(control.agent, control);
+    turns_.scheduler().set_paused(turns_.slots_of(control.agent), control.paused);
+    turns_.scales().set(control.agent, control.workers, control.concurrency);
+  }
 }
 
 // Null if the action has been refused for the actor's sake.
@@ -119,10 +137,11 @@ void OperatorActions::read_first(const ActPtr& act, std::function<void()> read) 
 void OperatorActions::decide(const ActPtr& act) {
   Decision decision;
   decision.task = act->task;
-  decision.decide = [act](const store::TaskRow& now) -> base::Result<task::Change> {
+  decision.decide = [this, act](const store::TaskRow& now) -> base::Result<task::Change> {
     task::Change change;
     change.task = now.head.key;
     change.expected = now.head.version;
+    act->is_elsewhere = !turns_.is_ours(now);
     if (auto decided = act->how(now.head, change); !decided) return fail(std::move(decided.error()));
     note_intervention(change, act->entry);
     return change;
@@ -251,8 +270,9 @@ void OperatorActions::requeue(task::TaskKey key, Actor actor, Done done) {
   const ActPtr act = begin("requeue", key, std::move(actor), std::move(done));
   if (!act) return;
   act->how = [this](const task::TaskHead& head, task::Change& change) { return queue(head, change); };
-  act->committed = [this](const task::TaskHead& head) {
-    if (head.turn_state != task::TurnState::running) turns_.go_on(head);
+  act->committed = [this, act = act.get()](const task::TaskHead& head) {
+    if (head.turn_state == task::TurnState::running) return;
+    act->is_elsewhere ? turns_.take_over(head) : turns_.go_on(head);
   };
   act->then = [this](const task::TaskHead& head) { begin_again(head); };
   decide(act);
@@ -293,7 +313,8 @@ void OperatorActions::revive(const task::TaskHead& lost) {
     run_again(change, now.head, shown, true);
     return change;
   };
-  decision.committed = [this](const store::Committed& committed) { turns_.go_on(committed.head); };
+  // Where another node had the turn, that one abandons it, and this one hears what its children tell.
+  decision.committed = [this](const store::Committed& committed) { turns_.take_over(committed.head); };
   decision.done = [](const base::Result<Written>&) {};
   inbox_.post(std::move(decision));
 }

@@ -42,6 +42,9 @@ class OperatorActions {
   // Pauses and scales the agents as an earlier run did, before any turn begins.
   base::Result<void> start();
 
+  // Takes over what other nodes have switched since. Blocks.
+  void look();
+
   // As TaskService::cancel; `done` comes once the cancel is stored, which a running turn may outlive. Fails
   // with not_cancelable if the task has ended, and with conflict if it is being canceled.
   void cancel(task::TaskKey key, Actor actor, Done done);
@@ -103,6 +106,7 @@ class OperatorActions {
   TaskService& tasks_;
   TurnRunner& turns_;
   Background& background_;
+  std::unordered_map<task::AgentName, store::AgentControl> seen_;  // in the store, when it was last read
 };
 
 }  // namespace baton::engine

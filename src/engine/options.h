@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/id.h"
 #include "base/span.h"
+#include "store/peers.h"
 #include "task/task.h"
 
 namespace baton::engine {
@@ -53,6 +54,10 @@ struct EngineOptions {
   std::function<base::Result<void>(const task::PushConfig&)> check_push;
   std::chrono::milliseconds disk_retry{250};  // after a write that failed
   base::SpanQueue* spans = nullptr;           // of turns and children; outlives the engine; null: none
+  // The others that share the store; outlives the engine; null: nobody does.
+  store::Peers* peers = nullptr;
+  // Called when an operator wants this node to drain; must not block.
+  std::function<void()> on_asked_to_drain = [] {};
   // Called with the error when a flush has failed, before the program ends.
   std::function<void(const base::Error&)> on_flush_failed = [](const base::Error&) {};
 };

@@ -30,7 +30,11 @@ Recovery::Recovery(const store::TaskStore& store, Inbox& inbox, const agents::Ca
 base::Result<Recovery::Found> Recovery::run() {
   auto all = all_unfinished();
   if (!all) return base::fail(std::move(all.error()));
-  Found found{std::move(*all), {}};
+  return take_up(std::move(*all));
+}
+
+base::Result<Recovery::Found> Recovery::take_up(std::vector<task::TaskHead> unfinished) {
+  Found found{std::move(unfinished), {}};
   for (const task::TaskHead& head : found.unfinished) {
     // The agent's card is wrong: its tasks wait for a start with a correct one.
     if (catalogue_.is_left_out(head.agent)) {
@@ -58,11 +62,18 @@ base::Result<std::vector<task::TaskHead>> Recovery::all_unfinished() const {
 }
 
 // Returns the task as it is then.
-base::Result<task::TaskHead> Recovery::recover(const task::TaskHead& found) {
-  if (found.turn_state != task::TurnState::running) return found;
-  auto change = change_for(found);
-  if (!change) return base::fail(std::move(change.error()));
-  return commit(std::move(*change));
+base::Result<task::TaskHead> Recovery::recover(task::TaskHead found) {
+  while (found.turn_state == task::TurnState::running) {
+    auto change = change_for(found);
+    if (!change) return base::fail(std::move(change.error()));
+    auto now = commit(std::move(*change));
+    if (now || now.error().code != base::ErrorCode::conflict) return now;
+    // Somebody has spoken to it, or canceled it, on another node.
+    auto row = store_.row(found.key);
+    if (!row) return base::fail(std::move(row.error()));
+    found = std::move(row->head);
+  }
+  return found;
 }
 
 base::Result<task::TaskHead> Recovery::commit(task::Change change) {

@@ -1,12 +1,13 @@
-// Recovery: handles, at start, the turns that an earlier run of the program left queued or broken off.
+// Recovery: handles the turns that an earlier run of the program left queued or broken off: at start and,
+// where nodes share the store, those of a node that is gone.
 //
 // A broken-off turn follows its agent's rule. `resume` withdraws the output of the broken attempt and queues
 // the turn again, however often that happens; the log warns of a turn that may be crashing the program. If
 // the turn awaited children, its task waits for them first, and the attempt does not count, unless its agent
 // resumes beside them. `fail` ends the task with a clear reason. A task whose cancel was requested is
 // canceled, and so are the open children of ended tasks; a plan that undoes goes on with that. Tasks of an
-// agent that the catalogue has left out stay as they are. Threads: `run` from one thread, before new tasks
-// are accepted. Blocks.
+// agent that the catalogue has left out stay as they are. Threads: one at a time; `run` before new tasks are
+// accepted. Blocks.
 #pragma once
 
 #include "agents/catalogue.h"
@@ -26,10 +27,12 @@ class Recovery {
     std::vector<task::TaskHead> going_on;    // those whose turns are queued or wait now, as they are
   };
   base::Result<Found> run();
+  // The same for these tasks of this node.
+  base::Result<Found> take_up(std::vector<task::TaskHead> unfinished);
 
  private:
   base::Result<std::vector<task::TaskHead>> all_unfinished() const;
-  base::Result<task::TaskHead> recover(const task::TaskHead& found);
+  base::Result<task::TaskHead> recover(task::TaskHead found);
   base::Result<task::TaskHead> commit(task::Change change);
   base::Result<void> end_children(task::TaskKey parent);
   base::Result<void> end_orphans(std::vector<task::TaskHead>& going_on);

@@ -17,6 +17,7 @@ constexpr int kTreeMax = 200'000;
 // A round begins so long after the last one's end: a tenth of the shortest time, within these.
 constexpr milliseconds kRoundMin{200}, kRoundMax{3'600'000};
 constexpr milliseconds kFirstRound{5'000};
+constexpr milliseconds kLeadAgain{1'000};
 // Free pages that stay in the file: 1 MiB.
 constexpr std::int64_t kSparePages = 256;
 
@@ -83,7 +84,10 @@ milliseconds Retention::shortest() const {
 }
 
 void Retention::begin_later(milliseconds after) {
-  background_.timers().after(after, [this] { background_.run_low([this] { begin(false); }); });
+  background_.timers().after(after, [this] {
+    if (peers_ != nullptr && !peers_->leads()) return begin_later(kLeadAgain);
+    background_.run_low([this] { begin(false); });
+  });
 }
 
 void Retention::begin(bool only_counts) {

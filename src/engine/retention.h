@@ -28,16 +28,18 @@ std::chrono::milliseconds kept_at_least(const RetentionOptions& options, const a
 
 class Retention {
  public:
+  // `peers`: the one node that leads has the rounds; null: the store is not shared.
   Retention(store::RetentionStore& store, Removals& removals, TaskService& tasks,
             const agents::Catalogue& catalogue, Background& background, const base::Clock& clock,
-            const RetentionOptions& options)
+            const RetentionOptions& options, const store::Peers* peers)
       : store_(store),
         removals_(removals),
         tasks_(tasks),
         catalogue_(catalogue),
         background_(background),
         clock_(clock),
-        options_(options) {}
+        options_(options),
+        peers_(peers) {}
 
   // Begins the rounds. For a database from before there was retention, as long as none is configured, only
   // says in the log what would go.
@@ -69,6 +71,7 @@ class Retention {
   Background& background_;
   const base::Clock& clock_;
   const RetentionOptions& options_;
+  const store::Peers* const peers_;
   std::atomic<std::int64_t> removed_{0}, expired_{0};
 };
 

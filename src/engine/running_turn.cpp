@@ -85,6 +85,7 @@ void RunningTurn::tell_of_cancel() {
 }
 
 void RunningTurn::cancel(std::string reason) {
+  if (state_.with([](const State& state) { return state.cancel_requested; })) return;
   const auto grace = services_.background.timers().after(
       cancel_grace_, [self = shared_from_this()] { self->force(agents::Canceled{}); });
   const auto running = state_.with([&](State& state) {

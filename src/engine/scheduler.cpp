@@ -221,6 +221,22 @@ Scheduler::Counts Scheduler::counts() const {
   });
 }
 
+std::vector<std::pair<task::AgentName, int>> Scheduler::room() const {
+  return state_.with([&](const State& state) {
+    std::vector<std::pair<task::AgentName, int>> room;
+    const int slots = slots_ - state.running;
+    if (state.closed || !state.rotation.empty()) return room;
+    for (const auto& [name, most] : state.limits) {
+      const auto found = state.agents.find(name);
+      const bool has_turns = found != state.agents.end();
+      if (has_turns && found->second.queued > 0) continue;
+      const int more = std::min(limit_of(state, name) - (has_turns ? found->second.running : 0), slots);
+      if (more > 0) room.emplace_back(name, more);
+    }
+    return room;
+  });
+}
+
 std::vector<std::pair<task::AgentName, Scheduler::AgentCounts>> Scheduler::agents() const {
   std::vector<std::pair<task::AgentName, AgentCounts>> all;
   const auto now = base::SteadyTime::now();

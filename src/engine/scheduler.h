@@ -86,6 +86,9 @@ class Scheduler {
     int running = 0;
   };
   Counts counts() const;
+  // How many more turns each agent could begin at once. Nothing while a turn waits for a slot of all agents,
+  // or no more may start.
+  std::vector<std::pair<task::AgentName, int>> room() const;
 
   // The same for an agent, with how long the turn has waited that has waited longest, and how long each turn
   // has waited that has a slot by now, or gave its place back.

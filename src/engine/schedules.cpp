@@ -107,6 +107,8 @@ base::Result<base::Timestamp> Schedules::first_seen(const task::TaskRef& mark) {
   decision.done = [&](base::Result<Written> result) { written.set_value(std::move(result)); };
   inbox_.post(std::move(decision));
   auto result = written.get_future().get();
+  // Another node has made it just now.
+  if (!result && result.error().code == base::ErrorCode::already_exists) return first_seen(mark);
   if (!result) return base::fail(std::move(result.error()));
   return result->head.status_at;
 }

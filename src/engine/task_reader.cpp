@@ -45,15 +45,19 @@ Result<T> TaskReader::durable(task::TaskKey key, Result<T> read) const {
   return read;
 }
 
+LiveLogPtr TaskReader::current(LiveLogPtr log) const {
+  return peers_ == nullptr || peers_->is_alone() ? log : nullptr;
+}
+
 Result<task::TaskHead> TaskReader::head(task::TaskKey key) const {
-  if (const LiveLogPtr log = live_.log(key)) return log->head;
+  if (const LiveLogPtr log = current(live_.log(key))) return log->head;
   auto row = durable(key, store_.row(key));
   if (!row) return base::fail(std::move(row.error()));
   return std::move(row->head);
 }
 
 Result<task::TaskHead> TaskReader::head(const task::TaskRef& ref) const {
-  const LiveLogPtr log = live_.log(ref);
+  const LiveLogPtr log = current(live_.log(ref));
   auto head = log ? Result<task::TaskHead>(log->head) : store_.find(ref);
   if (head && head->hidden) return base::fail(base::ErrorCode::task_not_found, "task not found");
   if (head && !log && live_.is_changing(head->key)) inbox_.settle_reads();
@@ -62,7 +66,8 @@ Result<task::TaskHead> TaskReader::head(const task::TaskRef& ref) const {
 
 Result<task::Task> TaskReader::read(task::TaskKey key, const task::Depth& depth,
                                     std::optional<task::EventNumber> as_of) const {
-  const LiveLogPtr log = live_.log(key);
+  LiveLogPtr log = live_.log(key);
+  if (!as_of) log = current(std::move(log));
   const bool is_there =
       log && log->whole && log->head.bytes <= depth.bytes_max && (!as_of || *as_of <= log->head.last_event);
   if (is_there) return fold(*log, depth, as_of);
@@ -75,17 +80,21 @@ Result<task::Task> TaskReader::read(const task::TaskRef& ref, const task::Depth&
   return read(found->key, depth);
 }
 
-bool TaskReader::is_at_hand(task::TaskKey key) const {
-  return is_small(live_.log(key));
+bool TaskReader::is_at_hand(task::TaskKey key, std::optional<task::EventNumber> as_of) const {
+  LiveLogPtr log = live_.log(key);
+  const bool has_it = log && as_of && *as_of <= log->head.last_event;
+  return is_small(has_it ? std::move(log) : current(std::move(log)));
 }
 
 bool TaskReader::is_at_hand(const task::TaskRef& ref) const {
-  return is_small(live_.log(ref));
+  return is_small(current(live_.log(ref)));
 }
 
 Result<std::vector<task::Event>> TaskReader::events(task::TaskKey key, task::EventNumber after,
                                                     int limit) const {
-  const LiveLogPtr log = live_.log(key);
+  LiveLogPtr log = live_.log(key);
+  // There may be more than it has.
+  if (log && log->head.last_event <= after) log = current(std::move(log));
   if (!log || !log->covers(after)) return durable(key, store_.events(key, after, limit));
   std::vector<task::Event> events;
   for (const task::EventPtr& event : log->after(after, static_cast<std::size_t>(std::max(limit, 0)))) {
@@ -96,13 +105,17 @@ Result<std::vector<task::Event>> TaskReader::events(task::TaskKey key, task::Eve
 
 Result<std::optional<Stop>> TaskReader::stop_after(task::TaskKey key, task::EventNumber number) const {
   const LiveLogPtr log = live_.log(key);
-  if (log && log->covers(number)) return log->stop_after(number);
+  if (log && log->covers(number)) {
+    const auto stop = log->stop_after(number);
+    if (stop || current(log)) return stop;
+  }
   return durable(key, store_.stop_after(key, number));
 }
 
 Result<task::EventNumber> TaskReader::stop_before(task::TaskKey key, task::EventNumber number) const {
   const LiveLogPtr log = live_.log(key);
-  if (!log || !log->whole) return durable(key, store_.stop_before(key, number));
+  const bool is_there = log && log->whole && (number <= log->head.last_event || current(log));
+  if (!is_there) return durable(key, store_.stop_before(key, number));
   task::EventNumber last;
   for (auto stop = log->stop_after({}); stop && stop->number < number; stop = log->stop_after(last)) {
     last = stop->number;
@@ -116,11 +129,18 @@ void TaskReader::await_stop(task::TaskKey key, task::EventNumber after, std::chr
   const LiveTasks::Wait wait = live_.await_stop(key, after, deadline, std::move(done));
   if (wait.id == 0) return;
   if (deadline < expires_at_.load()) expire_at(deadline);
-  if (wait.knows_past) return;
+  if (!wait.knows_past) look_for_stop(wait, after);
+}
+
+void TaskReader::look_for_stop(const LiveTasks::Wait& wait, task::EventNumber after) const {
   background_.run([this, wait, after] {
     const auto stop = stop_after(wait.task, after);
     live_.tell_past(wait, stop ? *stop : std::nullopt);
   });
+}
+
+void TaskReader::changed_elsewhere(task::TaskKey task, task::EventNumber last) const {
+  for (const auto& [wait, after] : live_.changed_elsewhere(task, last)) look_for_stop(wait, after);
 }
 
 void TaskReader::expire_at(TimePoint when) const {
@@ -169,7 +189,7 @@ Result<store::TurnInput> TaskReader::turn_input(task::TaskKey key, task::EventNu
 }
 
 Result<store::ContextRecord> TaskReader::context(const task::TaskHead& head, int limit) const {
-  const LiveLogPtr log = live_.alone_in(head.context_key);
+  const LiveLogPtr log = current(live_.alone_in(head.context_key));
   const bool is_all = log && log->head.key == head.key && !live_.is_changing(head.key);
   if (!is_all || !nothing_said(*log, head.turn_message)) {
     return store_.context(head.context_key, head.key, head.turn_message, limit);

@@ -1,5 +1,6 @@
 // TaskReader: reads of tasks, from the live log where there is one, else from the store, and waits for their
-// stops. What it tells callers is durable.
+// stops. What it tells callers is durable. While other nodes share the store, memory says how a task was; how
+// it is now is read.
 //
 // Threads: any. Every method but await_stop may block on the disk.
 #pragma once
@@ -19,8 +20,13 @@ namespace baton::engine {
 class TaskReader {
  public:
   TaskReader(const store::TaskStore& store, const store::DeliveryStore& deliveries, LiveTasks& live,
-             const Inbox& inbox, Background& background)
-      : store_(store), deliveries_(deliveries), live_(live), inbox_(inbox), background_(background) {}
+             const Inbox& inbox, Background& background, const store::Peers* peers = nullptr)
+      : store_(store),
+        deliveries_(deliveries),
+        live_(live),
+        inbox_(inbox),
+        background_(background),
+        peers_(peers) {}
 
   base::Result<task::TaskHead> head(task::TaskKey key) const;
   // task_not_found if the caller has no such task at this agent, or it is hidden.
@@ -29,8 +35,8 @@ class TaskReader {
   base::Result<task::Task> read(task::TaskKey key, const task::Depth& depth,
                                 std::optional<task::EventNumber> as_of = {}) const;
   base::Result<task::Task> read(const task::TaskRef& ref, const task::Depth& depth) const;
-  // Whether a read of this task is cheap and needs no disk.
-  bool is_at_hand(task::TaskKey key) const;
+  // Whether a read of this task, as it is now or just after event `as_of`, is cheap and needs no disk.
+  bool is_at_hand(task::TaskKey key, std::optional<task::EventNumber> as_of) const;
   bool is_at_hand(const task::TaskRef& ref) const;
   // At most `limit` events with numbers above `after`, in order; fewer if they are large.
   base::Result<std::vector<task::Event>> events(task::TaskKey key, task::EventNumber after, int limit) const;
@@ -41,6 +47,8 @@ class TaskReader {
   // block.
   void await_stop(task::TaskKey key, task::EventNumber after, std::chrono::milliseconds bound,
                   LiveTasks::OnStop done) const;
+  // Another node has changed the task; see LiveTasks.
+  void changed_elsewhere(task::TaskKey task, task::EventNumber last) const;
   base::Result<store::ListPage> list(const task::ListFilter& filter) const;
   base::Result<std::vector<task::PushConfig>> configs(task::TaskKey task) const;
   base::Result<std::vector<store::Delivery>> due_deliveries(base::Timestamp now, int limit) const;
@@ -60,6 +68,9 @@ class TaskReader {
  private:
   using TimePoint = base::SteadyTime::time_point;
 
+  // The log if nobody can have changed its task elsewhere, up to now.
+  LiveLogPtr current(LiveLogPtr log) const;
+  void look_for_stop(const LiveTasks::Wait& wait, task::EventNumber after) const;
   void expire_at(TimePoint when) const;
   void expire() const;
   template <class T>
@@ -70,6 +81,7 @@ class TaskReader {
   LiveTasks& live_;
   const Inbox& inbox_;
   Background& background_;
+  const store::Peers* const peers_;  // null: the store is not shared
   // No wait is overdue before then: a timer is set. One serves all waits.
   mutable std::atomic<TimePoint> expires_at_ = TimePoint::max();
 };

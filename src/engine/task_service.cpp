@@ -72,7 +72,10 @@ struct TaskService::Pending {
   std::shared_ptr<RunningTurn> run;              // its turn, if that has begun
   bool came_late = false;                        // the task that its context had waiting waits no more
   std::optional<ChildQuestion> answers;          // the question that it answers, marked as answered
-  task::TaskKey asked;                           // the task that showed it, and since when
+  bool wants_question = false;                   // that another node has: it has to be learned first
+  bool has_learned = false;
+  std::string subagent;  // whose question that is
+  task::TaskKey asked;   // the task that showed it, and since when
   task::EventNumber asked_at;
   int tries = 0;
 };
@@ -174,7 +177,7 @@ base::Result<task::Change> TaskService::decide(Pending& pending, const store::Ta
   const bool is_by_context = now.head.key && pending.submission.task.empty();
   pending.came_late = is_by_context && now.head.state != task::State::input_required;
   if (pending.came_late) return fail(ErrorCode::conflict, "the task no longer waits");
-  auto change = now.head.key ? go_on(pending, now.head) : create(pending);
+  auto change = now.head.key ? go_on(pending, now) : create(pending);
   if (!change) return change;
   change->send = pending.digest;
   if (const auto& audit = pending.submission.audit)
@@ -239,7 +242,10 @@ void TaskService::stored(const PendingPtr& pending, base::Result<Written> result
   if (!result) {
     give_back_room(*pending);
     give_back_question(*pending);
-    if (pending->asked) turns_.ask(std::exchange(pending->asked, {}));
+    if (pending->asked && !pending->wants_question) {
+      forget_learned(*pending);
+      turns_.ask(std::exchange(pending->asked, {}));
+    }
     return refuse(pending, std::move(result.error()));
   }
   if (pending->run) turns_.run_if_late(pending->run);
@@ -251,6 +257,7 @@ void TaskService::stored(const PendingPtr& pending, base::Result<Written> result
   const task::EventNumber before = pending->answers ? pending->asked_at : result->before;
   if (pending->answers) {
     turns_.answered(head, *pending->answers, std::move(pending->submission.message));
+    forget_learned(*pending);
   } else if (pending->asked) {
     turns_.ask(pending->asked);
   }
@@ -258,17 +265,28 @@ void TaskService::stored(const PendingPtr& pending, base::Result<Written> result
       Accepted{head.key, head.id, head.context, before, after, false, head.hidden, is_delayed(head)});
 }
 
+// The question of a task whose turn is another node's is known here for as long as it is answered.
+void TaskService::forget_learned(const Pending& pending) {
+  if (pending.has_learned) turns_.questions().forget(pending.asked, pending.subagent);
+}
+
 // An earlier send of the same message may be the reason for the refusal: its answer is this one's too.
 void TaskService::refuse(const PendingPtr& pending, base::Error error) {
-  // Another send has made or answered the task that this one looked for.
+  // Another send has made or answered the task that this one looked for, or the question is another node's.
   const bool looks_again =
-      (error.code == ErrorCode::already_exists || pending->came_late) && ++pending->tries < kTriesMax;
+      (error.code == ErrorCode::already_exists || pending->came_late || pending->wants_question) &&
+      ++pending->tries < kTriesMax;
   if (!pending->digest && !looks_again) return pending->done(fail(std::move(error)));
   const bool runs = background_.run([this, pending, looks_again, error]() mutable {
     if (pending->digest) {
       auto accepted = earlier_send(*pending->digest);
       if (accepted || accepted.error().code != ErrorCode::not_found)
         return pending->done(std::move(accepted));
+    }
+    if (std::exchange(pending->wants_question, false)) {
+      pending->has_learned = true;
+      if (auto learned = turns_.learn_question(pending->asked); !learned)
+        return pending->done(fail(std::move(learned.error())));
     }
     if (looks_again) return route(pending);
     pending->done(fail(std::move(error)));
@@ -311,7 +329,8 @@ base::Result<task::Change> TaskService::create(const Pending& pending) const {
   return change;
 }
 
-base::Result<task::Change> TaskService::go_on(Pending& pending, const task::TaskHead& head) {
+base::Result<task::Change> TaskService::go_on(Pending& pending, const store::TaskRow& now) {
+  const task::TaskHead& head = now.head;
   const task::Submission& submission = pending.submission;
   if (auto checked = check_going_on(submission, head, options_); !checked) {
     return fail(std::move(checked.error()));
@@ -328,6 +347,8 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const task::Task
     pending.asked = head.key;
     pending.answers = turns_.questions().answer(head.key, head.ask);
     if (pending.answers) return answer(pending, head);
+    pending.wants_question = !turns_.is_ours(now) && !pending.has_learned;
+    pending.subagent = parts_of_ask(head.ask).subagent;
     if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
     // An answer that a parent passes on is no message of its own. The question may not be known yet.
     if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet");

@@ -71,7 +71,9 @@ class TaskService {
     return reader_.read(ref, depth);
   }
   // Whether a callback may read this task: see TaskReader.
-  bool is_at_hand(task::TaskKey key) const { return reader_.is_at_hand(key); }
+  bool is_at_hand(task::TaskKey key, std::optional<task::EventNumber> as_of) const {
+    return reader_.is_at_hand(key, as_of);
+  }
   bool is_at_hand(const task::TaskRef& ref) const { return reader_.is_at_hand(ref); }
   // See Inbox.
   bool tells_many() const { return inbox_.tells_many(); }
@@ -164,13 +166,14 @@ class TaskService {
                                                  const agents::Agent* agent,
                                                  const task::TaskHead* before) const;
   base::Result<void> delay(const task::Submission& submission, task::Change& change) const;
-  base::Result<task::Change> go_on(Pending& pending, const task::TaskHead& head);
+  base::Result<task::Change> go_on(Pending& pending, const store::TaskRow& now);
   task::Change answer(Pending& pending, const task::TaskHead& head) const;
   void give_back_question(Pending& pending);
   base::Result<void> make_room(Pending& pending, task::Change& change);
   void give_back_room(Pending& pending);
   void begin(Pending& pending, const store::Committed& committed);
   void stored(const PendingPtr& pending, base::Result<Written> result);
+  void forget_learned(const Pending& pending);
   void refuse(const PendingPtr& pending, base::Error error);
   base::Result<Accepted> earlier_send(const task::SendDigest& digest) const;
   bool is_abandoned(task::TaskKey key, task::EventNumber before) const;

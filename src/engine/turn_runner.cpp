@@ -119,8 +119,8 @@ void TurnRunner::begin(task::TaskKey task, const task::AgentName& agent) {
 // The change that begins the task's queued turn, or ends its task if nobody can run it.
 base::Result<task::Change> TurnRunner::beginning(const store::TaskRow& now) const {
   const task::TaskHead& head = now.head;
-  // Cancelled or ended while it was queued.
-  if (head.turn_state != task::TurnState::queued) {
+  // Cancelled or ended while it was queued, or taken by another node.
+  if (head.turn_state != task::TurnState::queued || !is_ours(now)) {
     return base::fail(base::ErrorCode::not_found, "the task has no queued turn");
   }
   task::Change change;
@@ -316,6 +316,32 @@ std::shared_ptr<RunningTurn> TurnRunner::running_turn(task::TaskKey task) const 
     const auto found = running.find(task);
     return found == running.end() ? nullptr : found->second;
   });
+}
+
+bool TurnRunner::is_ours(const store::TaskRow& row) const {
+  return options_.peers == nullptr || !row.owner || row.owner == options_.peers->self();
+}
+
+std::vector<task::TaskKey> TurnRunner::running_tasks() const {
+  return running_.with([](const auto& running) {
+    std::vector<task::TaskKey> tasks;
+    tasks.reserve(running.size());
+    for (const auto& [task, run] : running) tasks.push_back(task);
+    return tasks;
+  });
+}
+
+void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
+  const auto run = running_turn(now.task);
+  // What this node has stored since is newer.
+  if (!run || now.version < run->head().version) return;
+  if (now.owner != options_.peers->self()) {
+    spdlog::info("{} its turn goes on elsewhere", facts_of(run->head()));
+    return run->abandon();
+  }
+  if (!now.cancel_requested) return;
+  for (const task::TaskKey child : questions_.asking(now.task)) children_.cancel(child);
+  run->cancel({});
 }
 
 bool TurnRunner::undoes_first(const task::TaskHead& head) const {

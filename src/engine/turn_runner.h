@@ -32,6 +32,12 @@ class Children {
   virtual void turn_over(const task::TaskHead& head) = 0;
   // The caller has answered a child's question with this message, which is in the parent's log.
   virtual void pass_on(const task::TaskHead& parent, const ChildQuestion& question, task::Message answer) = 0;
+  // Goes on waiting for the children that a task awaits, before its turn goes on: after a restart, or where
+  // another node had the turn. Blocks on the disk.
+  virtual base::Result<void> resume(const task::TaskHead& waiting) = 0;
+  // Notes the question that the task shows, if a child asks it, though another node has the task's turn.
+  // Blocks on the disk.
+  virtual base::Result<void> learn_question(task::TaskKey parent) = 0;
 };
 
 class TurnRunner final : private RunningTurn::Owner {
@@ -61,6 +67,15 @@ class TurnRunner final : private RunningTurn::Owner {
   // Breaks the task's running turn off; see RunningTurn. False: no turn of the task runs here.
   bool break_off(task::TaskKey task);
 
+  // Whether a turn of the task runs here.
+  bool runs(task::TaskKey task) const { return running_turn(task) != nullptr; }
+  std::vector<task::TaskKey> running_tasks() const;
+  // Another node may have changed the task: its running turn is told of a cancel, or abandoned if it is not
+  // this node's any more.
+  void changed_elsewhere(const store::TaskEnd& now);
+  // How many more turns could begin at once, by agent; nothing while there are no slots.
+  std::vector<std::pair<task::AgentName, int>> room() const { return scheduler_.room(); }
+
   // Whether there is somebody to run the agent's turns.
   bool serves(const task::AgentName& agent) const { return catalogue_.find(agent) != nullptr; }
 
@@ -83,6 +98,12 @@ class TurnRunner final : private RunningTurn::Owner {
   // After a change that may have queued the task's turn or made it wait for a time: sees to it that it goes
   // on. Call it from that change's `committed`, or at start.
   void go_on(const task::TaskHead& head);
+  // The same where this node's change has taken the turn from another node: its children tell this one now.
+  void take_over(const task::TaskHead& head);
+  // Whether the task's turn is this node's, or there is none.
+  bool is_ours(const store::TaskRow& row) const;
+  // See Children.
+  base::Result<void> learn_question(task::TaskKey task) { return children_.learn_question(task); }
   // Whether one more task of this caller may wait for a time.
   bool may_wait_for_time(const task::Caller& caller) const {
     return wakes_.has_room(std::string(task::account_of(caller)));

@@ -32,6 +32,7 @@ void TurnRunner::settle(task::TaskKey task, task::EventNumber message, const tas
   decision.task = task;
   decision.decide = [this, message, child](const store::TaskRow& now) -> base::Result<task::Change> {
     const task::TaskHead& head = now.head;
+    if (!is_ours(now)) return base::fail(base::ErrorCode::not_found, "another node waits for this");
     // The turn takes no more, but its end is not stored: it may have been refused.
     if (head.turn_state == task::TurnState::running && head.turn_message == message) {
       return base::fail(base::ErrorCode::conflict, "the task does not wait yet");
@@ -78,6 +79,14 @@ void TurnRunner::go_on(const task::TaskHead& head) {
   scheduler_.enqueue_again(head.key, claim_of(head));
 }
 
+void TurnRunner::take_over(const task::TaskHead& head) {
+  if (head.awaited == 0) return go_on(head);
+  background_.run([this, head] {
+    if (auto resumed = children_.resume(head)) return go_on(head);
+    background_.timers().after(options_.disk_retry, [this, head] { take_over(head); });
+  });
+}
+
 void TurnRunner::withdraw(const task::TaskHead& head) {
   wakes_.forget(head.key);
   scheduler_.remove(head.key, claim_of(head));
@@ -88,9 +97,10 @@ void TurnRunner::wake(task::TaskKey task, task::TurnNumber turn) {
   Decision decision;
   decision.task = task;
   decision.answers = false;
-  decision.decide = [turn](const store::TaskRow& now) -> base::Result<task::Change> {
+  decision.decide = [this, turn](const store::TaskRow& now) -> base::Result<task::Change> {
     const task::TaskHead& head = now.head;
-    if (head.turn_state != task::TurnState::waiting || head.turn != turn || !head.waits.until) {
+    const bool waits = head.turn_state == task::TurnState::waiting && head.turn == turn && is_ours(now);
+    if (!waits || !head.waits.until) {
       return base::fail(base::ErrorCode::not_found, "the turn waits no more");
     }
     task::Change change;

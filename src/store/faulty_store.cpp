@@ -12,7 +12,7 @@ using base::Result;
 namespace {
 
 bool ends_group(ErrorCode code) {
-  return code == ErrorCode::unavailable || code == ErrorCode::internal;
+  return code == ErrorCode::unavailable || code == ErrorCode::internal || code == ErrorCode::raced;
 }
 
 tl::unexpected<base::Error> planned(ErrorCode code) {
@@ -113,11 +113,9 @@ Result<bool> FaultyStore::tidy(std::int64_t spare_pages) {
 Result<void> FaultyStore::commit() {
   const GroupFaults faults = group();
   group_.reset();
+  if (faults.commit_fails) roll_back_();
   if (faults.before_commit) faults.before_commit();
-  if (faults.commit_fails) {
-    roll_back_();
-    return planned(ErrorCode::unavailable);
-  }
+  if (faults.commit_fails) return planned(faults.commit_failure);
   auto committed = tasks_.commit();
   if (committed && faults.after_commit) faults.after_commit();
   return committed;

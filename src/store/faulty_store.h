@@ -21,9 +21,10 @@ struct GroupFaults {
   // So many changes, delivery results and removals are applied. The next one fails, and the group is gone.
   std::optional<int> applied_max;
   base::ErrorCode failure = base::ErrorCode::unavailable;  // of that one; or internal
-  // The commit fails with unavailable before anything has happened.
+  // The commit fails before anything has happened.
   bool commit_fails = false;
-  std::function<void()> before_commit;  // a late commit: nothing has happened yet
+  base::ErrorCode commit_failure = base::ErrorCode::unavailable;  // or raced
+  std::function<void()> before_commit;  // a late commit: nothing has happened yet, or all is taken back
   std::function<void()> after_commit;   // a late answer: the group is committed, and its writer not told
 };
 

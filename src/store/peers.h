@@ -45,6 +45,7 @@ struct NodeAgent {
 struct NodeReport {
   int running = 0, queued = 0;  // turns
   bool draining = false;
+  friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 
 struct Node {
@@ -54,7 +55,7 @@ struct Node {
   base::Timestamp started{};
   std::chrono::milliseconds lease{};  // that is left of it; negative: it is over
   NodeReport report;
-  bool is_joining = false;       // it waits until all others know of it
+  bool is_joining = false;  // it waits until all others know of it
   bool is_asked_to_drain = false;
   std::vector<NodeAgent> agents;  // by name
 };
@@ -82,8 +83,9 @@ class Peers {
   // is.
   virtual bool is_alone() const = 0;
 
-  // From now on calls the listener, which must outlive the peers or be replaced by null; replacing waits for a
-  // call that is under way. Before that tasks of dead nodes that this one has taken over are simply its own.
+  // From now on calls the listener, which must outlive the peers or be replaced by null; replacing waits for
+  // a call that is under way. Before that tasks of dead nodes that this one has taken over are simply its
+  // own.
   virtual void listen(Listener* listener) = 0;
   // Has the others hear of these tasks. Never blocks; does nothing while this node is alone.
   virtual void tell(const std::vector<Grown>& tasks) = 0;

@@ -299,7 +299,7 @@ Result<Applied> apply(const TaskHead& before, Change& change, base::Timestamp no
   }
   applied.shows = before.hidden && !stays_hidden(applied.head, change);
   applied.head.hidden = before.hidden && !applied.shows;
-  applied.decides = applied.decides || change.turn.has_value() || change.create.has_value();
+  applied.decides = applied.decides || change.turn || change.create || change.events.empty();
   if (applied.decides) ++applied.head.version.value;
   return std::move(applied);
 }

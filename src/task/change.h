@@ -92,7 +92,8 @@ struct Change {
   std::optional<NewTask> create;
   TaskKey task;
 
-  // Refused with `conflict` unless the head has this version. Decisions set it; output does not.
+  // Refused with `conflict` unless the head has this version. Decisions set it; output does not. Every change
+  // raises the version or adds events.
   std::optional<Version> expected;
   // Refused with `conflict` unless this attempt of this turn is running. The fence for an executor's output.
   struct Fence {

@@ -40,7 +40,7 @@ void answer_task(const CallPtr& call, const Wanted& wanted) {
 // The same from a callback.
 template <class AnswerOf>
 void answer_task_later(const CallPtr& call, const Wanted& wanted) {
-  from_callback(call, wanted.key, [call, wanted] { answer_task<AnswerOf>(call, wanted); });
+  from_callback(call, wanted.key, wanted.as_of, [call, wanted] { answer_task<AnswerOf>(call, wanted); });
 }
 
 // Whether the operation may wait for the disk.

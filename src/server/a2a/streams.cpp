@@ -266,7 +266,7 @@ void send_stream(const CallPtr& call, protocol::a2a::SendRequest request) {
         if (accepted->hidden) return open_message(call, *accepted, form);
         if (!call->rules.stream_begins_with_task()) return open_sent(call, *accepted, form, {}, nullptr);
         const std::function<void()> open = [call, accepted = *accepted, form] {
-          from_callback(call, accepted.key,
+          from_callback(call, accepted.key, accepted.after,
                         [call, accepted, form] { read_and_open_sent(call, accepted, form); });
         };
         // If the agent's answer is being stored, it is sent together with the Task, one flush later.

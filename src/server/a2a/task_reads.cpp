@@ -49,13 +49,14 @@ void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& do
                                 });
 }
 
-void from_callback(const CallPtr& call, task::TaskKey task, std::function<void()> answer) {
+void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
+                   std::function<void()> answer) {
   const engine::TaskService& tasks = call->services.engine.tasks();
-  const auto answer_here = [call, &tasks, task, answer = std::move(answer)] {
-    tasks.is_at_hand(task) ? answer() : call->read_later(answer);
+  const auto answer_here = [call, &tasks, task, as_of, answer = std::move(answer)] {
+    tasks.is_at_hand(task, as_of) ? answer() : call->read_later(answer);
   };
   // By the time the other thread comes to it, the task may have left memory.
-  if (tasks.tells_many() && tasks.is_at_hand(task)) return call->later(answer_here);
+  if (tasks.tells_many() && tasks.is_at_hand(task, as_of)) return call->later(answer_here);
   answer_here();
 }
 

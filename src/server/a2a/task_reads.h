@@ -41,7 +41,8 @@ using TaskRead = std::function<void(base::Result<task::Task>, AnswerBudget::Shar
 void read_task(const CallPtr& call, const TaskToRead& wanted, const TaskRead& done);
 // Has a callback's answer about a task made: here if the task is in memory, else where the store may be read;
 // elsewhere too if the callback's thread has many to tell.
-void from_callback(const CallPtr& call, task::TaskKey task, std::function<void()> answer);
+void from_callback(const CallPtr& call, task::TaskKey task, std::optional<task::EventNumber> as_of,
+                   std::function<void()> answer);
 base::Error too_many_large_answers();
 
 }  // namespace baton::server::a2a

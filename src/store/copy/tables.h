@@ -1,7 +1,7 @@
 // The tables that a copy of a database consists of, with their columns: the same in SQLite and PostgreSQL.
 //
-// Left out is what a database has of its own: its migrations, PostgreSQL's nodes and lanes, SQLite's slices
-// of sends.
+// Left out is what a database has of its own: its migrations, PostgreSQL's nodes and lanes and whose
+// turns are whose, SQLite's slices of sends.
 #pragma once
 
 #include <cstddef>

@@ -48,6 +48,10 @@ const std::string& PostgresStore::server_name() const {
   return kNone;
 }
 
+Peers& PostgresStore::peers() const {
+  std::abort();
+}
+
 // Nothing of the rest is ever called, as there is no such store.
 base::Result<void> PostgresStore::flush() {
   return {};

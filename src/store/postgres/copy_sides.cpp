@@ -6,7 +6,9 @@
 
 #include "base/embedded.h"
 #include "store/copy/unfinished.h"
+#include "store/postgres/locks.h"
 #include "store/postgres/migrations.h"
+#include "store/postgres/nodes.h"
 #include "store/postgres/opening.h"
 #include "store/postgres/session.h"
 #include "store/postgres/writer.h"
@@ -50,7 +52,7 @@ class PostgresSource final : public copy::Source {
     snapshot_.reset();
     try {
       // At once: the server may take a while to notice that the connection is closed.
-      reader_.link().ask("SELECT pg_advisory_unlock_all()");
+      unlock_all(reader_.link());
     } catch (const sql::Failure&) {  // It is gone with the connection.
     }
   }
@@ -81,7 +83,8 @@ class PostgresSource final : public copy::Source {
 
 class PostgresTarget final : public copy::Target {
  public:
-  explicit PostgresTarget(Address address) : address_(std::move(address)), writer_(address_, nullptr) {}
+  explicit PostgresTarget(Address address)
+      : address_(std::move(address)), writer_(address_, SchemaLock::alone, nullptr) {}
 
   Result<void> prepare(const base::Clock& clock, const std::vector<std::string>& allows) {
     Link& link = writer_.link();
@@ -95,7 +98,8 @@ class PostgresTarget final : public copy::Target {
     is_begun_ = has_table(link, copy::kUnfinishedTable);
     if (!is_begun_ && has_any()) return fail(copy::not_empty());
     // Longer than any copy takes: whoever waits for the database must not end this one.
-    writer_.take({register_node(link, clock.now(), std::chrono::hours(1'000)), 1});
+    const NewNode node{"a copy", "", clock.now(), std::chrono::hours(1'000)};
+    writer_.take({enter(link, node, true), 1});
     return {};
   }
 
@@ -115,6 +119,7 @@ class PostgresTarget final : public copy::Target {
 
   void prepare_to_serve() override {
     for (const char* sequence : kSequences) writer_.run(sequence);
+    writer_.run("DELETE FROM nodes");
   }
 
   // What was committed is on the disk. The planner learns now what it would learn a minute later.

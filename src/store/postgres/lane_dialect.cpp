@@ -44,10 +44,18 @@ void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller&
       "DO UPDATE SET tasks = task_totals.tasks + excluded.tasks",
       writer_.lane().node, writer_.lane().lane, agent, caller, name, more);
   if (more < 0) {
-    writer_.run(
-        "DELETE FROM task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3 AND (SELECT sum(tasks) FROM "
-        "task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3) = 0",
-        agent, caller, name);
+    // Only if no other node changes one of these rows at this moment, which would be lost with it. Then rows
+    // whose sum is 0 may stay until the caller's next change in this state, or until nodes come and go.
+#define BATON_THESE "FROM task_totals WHERE agent = ?1 AND caller = ?2 AND state = ?3"
+    writer_.run("WITH held AS (SELECT node_id, lane, tasks " BATON_THESE
+                " AND (SELECT sum(tasks) " BATON_THESE
+                ") = 0 FOR UPDATE SKIP LOCKED) "
+                "DELETE " BATON_THESE
+                " AND (node_id, lane) IN (SELECT node_id, lane FROM held) AND "
+                "(SELECT sum(tasks) FROM held) = 0 AND (SELECT count(*) FROM held) = "
+                "(SELECT count(*) " BATON_THESE ")",
+                agent, caller, name);
+#undef BATON_THESE
   }
 }
 

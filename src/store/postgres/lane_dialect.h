@@ -17,6 +17,7 @@ class LaneDialect final : public sql::WriterDialect {
  public:
   LaneDialect(Writer& writer, base::Duration send_retention) : writer_(writer), sends_(send_retention) {}
 
+  NodeId node() const override { return {writer_.lane().node}; }
   std::int64_t new_key(sql::KeyOf kind) override;
   sql::RecentSends& sends() override { return sends_; }
   bool takes_key(std::initializer_list<std::string_view> texts) const override;

@@ -2,9 +2,11 @@
 
 #include <pthread.h>
 
-#include <memory>
+#include <algorithm>
+#include <utility>
 
-#include "store/postgres/opening.h"
+#include "store/postgres/bus.h"
+#include "store/postgres/locks.h"
 
 namespace baton::store::postgres {
 namespace {
@@ -12,117 +14,220 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-// kGoneAfter is longer than a holder needs to renew its lease, also once the database is back.
-constexpr milliseconds kLookEvery(100), kRetryEvery(200), kGoneAfter(1'000);
+// kSettling is what others may need to connect again as this one has.
+constexpr milliseconds kRetryEvery(200), kSettling(2'000);
+// Of renewals: beside others, so that they are missed in time; while joining.
+constexpr milliseconds kBesideOthers(200), kJoining(30);
 
-// The backends that hold the schema's lock (lock_schema).
-constexpr char kHolders[] =
-    "FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND classid = 1111577678 AND "
-    "objid = hashtext(current_schema())::oid AND "
-    "database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-
-struct Holding {
-  bool is_locked = false;
-  std::string lease;  // when the last one of all nodes ends; empty: there is none
-  bool is_leased = false;
-};
-
-Holding look(Link& link) {
-  Holding found;
-  found.is_locked = link.ask_text(std::string("SELECT count(*) ") + kHolders) != "0";
-  if (!has_table(link, "nodes")) return found;
-  const Rows rows =
-      link.ask("SELECT max(lease_until), coalesce(max(lease_until) > clock_timestamp(), false) FROM nodes");
-  found.lease = text_at(rows.get(), 0, 0);
-  found.is_leased = integer_at(rows.get(), 0, 1) != 0;
-  return found;
+std::int64_t count_of(steady_clock::time_point time) {
+  return time.time_since_epoch().count();
 }
 
 }  // namespace
 
-Lease::Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void(Link&)> check,
-             std::function<void()> on_lost)
+Lease::Lease(const Address& address, std::int64_t node, LeaseTimes times, Events events)
     : address_(address),
       node_(node),
       times_(times),
-      check_(std::move(check)),
-      on_lost_(std::move(on_lost)),
+      events_(std::move(events)),
+      knows_(node),
       thread_([this] { run(); }) {}
 
 Lease::~Lease() {
+  leave();
+}
+
+void Lease::leave() {
   {
     std::lock_guard lock(mutex_);
-    stopping_ = true;
+    is_stopping_ = true;
   }
   changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Lease::look() {
+  {
+    std::lock_guard lock(mutex_);
+    looks_ = true;
+  }
+  changed_.notify_all();
+}
+
+bool Lease::await_joined(milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [this] { return has_joined_.load(); });
+}
+
+void Lease::announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report) {
+  {
+    std::unique_lock lock(mutex_);
+    agents_ = std::move(agents);
+    report_ = std::move(report);
+    changed_.wait(lock, [this] { return !is_asking_; });
+  }
+  look();
+}
+
+// A session's lock may have gone with its session and be another's. So who gets it waits until the one before
+// has noticed, and who has it relies on it only as long.
+bool Lease::leads() const {
+  const std::int64_t now = count_of(steady_clock::now());
+  return leads_from_ <= now && now < leads_until_;
 }
 
 // False: it is to stop.
 bool Lease::rest(milliseconds time) {
   std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, time, [this] { return stopping_; });
+  changed_.wait_for(lock, time, [this] { return is_stopping_ || looks_; });
+  looks_ = false;
+  return !is_stopping_;
 }
 
-std::unique_ptr<Link> Lease::connect() {
+milliseconds Lease::pause() const {
+  if (!has_joined_) return std::min(kJoining, times_.renewal);
+  return has_others_ ? std::min(kBesideOthers, times_.renewal) : times_.renewal;
+}
+
+void Lease::connect() {
   auto link = std::make_unique<Link>(address_);
-  check_(*link);
-  // A sign of life is for now: it does not wait for a synchronous standby, which may be away.
+  events_.check(*link);
+  lock_node(*link, node_);
+  // A sign of life is for now: it does not wait for a synchronous standby, which may be away. What was
+  // taken over is confirmed with the first group that follows from it.
   link->ask("SET synchronous_commit = local");
-  return link;
+  const bool is_first = renewed_ == Time();
+  if (!is_first) judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
+  link_ = std::move(link);
 }
 
-bool Lease::renew(Link& link) {
-  const std::string length = std::to_string(times_.length.count()) + " milliseconds";
-  const Rows rows = link.ask("UPDATE nodes SET lease_until = clock_timestamp() + interval '" + length +
-                             "' WHERE node_id = " + std::to_string(node_) + " RETURNING 1");
-  return PQntuples(rows.get()) == 1;
+void Lease::note_loss() {
+  link_.reset();
+  is_leader_ = false;
+  alone_until_ = 0;
+  leads_until_ = 0;
 }
 
 void Lease::run() {
   pthread_setname_np(pthread_self(), "lease");
-  std::unique_ptr<Link> link;
   for (bool goes_on = true; goes_on;) {
     try {
-      if (!link) link = connect();
-      if (!renew(*link)) return on_lost_();
-      goes_on = rest(times_.renewal);
-    } catch (const sql::Failure&) {  // the database is away, or this connection
-      link.reset();
+      if (!link_) connect();
+      if (!round()) {
+        note_loss();
+        return events_.on_lost();
+      }
+      goes_on = rest(pause());
+    } catch (const LinkFailure& failure) {
+      if (failure.is_lost() || !link_ || link_->is_lost()) note_loss();
+      goes_on = rest(kRetryEvery);
+    } catch (const sql::Failure&) {  // this is not the database that it should be, or not now
+      note_loss();
       goes_on = rest(kRetryEvery);
     }
   }
+  give_back();
+}
+
+void Lease::give_back() {
+  alone_until_ = 0;
+  leads_until_ = 0;
   try {
-    if (link) link->ask("DELETE FROM nodes WHERE node_id = " + std::to_string(node_));
+    if (!link_) return;
+    postgres::leave(*link_, node_);
+    unlock_all(*link_);
+    if (has_others_) call_others(*link_, node_);
   } catch (const sql::Failure&) {  // it ends by itself
   }
 }
 
-bool wait_until_free(const Address& address, const std::function<bool()>& waits) {
-  std::unique_ptr<Link> link;
-  std::string lease;
-  auto unchanged_since = steady_clock::now();
-  auto back_since = unchanged_since - kGoneAfter;
-  while (true) {
-    milliseconds pause = kLookEvery;
-    try {
-      if (!link) link = std::make_unique<Link>(address);
-      const Holding found = look(*link);
-      if (found.is_locked || found.lease != lease) unchanged_since = steady_clock::now();
-      lease = found.lease;
-      // While the database was away nobody could renew a lease.
-      const bool is_over = !found.is_leased && steady_clock::now() - back_since >= kGoneAfter;
-      const bool is_gone = is_over || steady_clock::now() - unchanged_since >= kGoneAfter;
-      if (!found.is_locked && is_gone) return true;
-      if (!found.lease.empty() && is_over)
-        link->ask(std::string("SELECT pg_terminate_backend(pid) ") + kHolders);
-    } catch (const sql::Failure&) {
-      link.reset();
-      back_since = unchanged_since = steady_clock::now();
-      pause = kRetryEvery;
-    }
-    if (!waits()) return false;
-    std::this_thread::sleep_for(pause);
+// False: this node is dead.
+bool Lease::round() {
+  const Time start = steady_clock::now();
+  // What has kept it from giving a sign of life may have kept all.
+  if (renewed_ != Time() && start - renewed_ > kGoneAfter) judges_from_ = start + times_.length;
+  const auto renewed = renew(*link_, node_, times_.length, knows_, !has_joined_);
+  if (!renewed) return false;
+  renewed_ = steady_clock::now();
+  note_others(renewed->others, start);
+  if (renewed->is_asked_to_drain && !std::exchange(has_been_asked_, true)) events_.on_asked_to_drain();
+  for (const SeenNode& other : renewed->others) {
+    const bool may_be_judged = renewed->is_up_long && renewed_ >= judges_from_;
+    if (!other.has_left && !(may_be_judged && is_dead(other))) continue;
+    const auto tasks = take_over(*link_, node_, times_.length, other);
+    if (tasks && !tasks->empty()) events_.on_adopted(*tasks);
+    look();
   }
+  lead(start);
+  say();
+  return true;
+}
+
+void Lease::note_others(const std::vector<SeenNode>& others, Time start) {
+  std::erase_if(watched_, [&](const auto& watched) {
+    return std::ranges::find(others, watched.first, &SeenNode::id) == others.end();
+  });
+  bool is_known = true;
+  for (const SeenNode& other : others) {
+    Watched& watched = watched_[other.id];
+    if (watched.lease != other.lease) watched = {other.lease, renewed_};
+    is_known = is_known && (other.knows >= node_ || other.has_left);
+  }
+  if (!others.empty()) {
+    alone_until_ = 0;
+    if (!has_others_.exchange(true)) ++crowds_;
+    // They wait for this to be published.
+    const std::int64_t highest = std::max(knows_, others.back().id);
+    if (std::exchange(knows_, highest) != highest) look();
+  } else {
+    if (has_others_.exchange(false)) events_.on_alone_again(crowds_);
+    if (memory_is_of_ == crowds_) alone_until_ = count_of(start + std::min(times_.length, kGoneAfter));
+  }
+  if (!is_known || has_joined_) return;
+  {
+    std::lock_guard lock(mutex_);
+    has_joined_ = true;
+    looks_ = true;  // to publish it
+  }
+  changed_.notify_all();
+}
+
+bool Lease::is_dead(const SeenNode& other) {
+  // Nobody can have been watched by one that has just come.
+  if (!has_joined_ && other.is_long_over) return true;
+  if (renewed_ - watched_[other.id].since < kGoneAfter) return false;
+  return other.is_over || !has_sessions(*link_, other.id);
+}
+
+void Lease::lead(Time start) {
+  if (!has_joined_) return;
+  if (!is_leader_) {
+    if (!try_lead(*link_)) return;
+    is_leader_ = true;
+    leads_from_ = count_of(has_others_ ? steady_clock::now() + kGoneAfter : start);
+  }
+  leads_until_ = count_of(start + std::min(times_.length, kGoneAfter));
+}
+
+// What this node says of itself, if it is something new.
+void Lease::say() {
+  std::function<NodeReport()> ask;
+  std::string agents;
+  {
+    std::lock_guard lock(mutex_);
+    agents = encode_agents(agents_);
+    ask = report_;
+    is_asking_ = true;
+  }
+  const NodeReport report = ask ? ask() : NodeReport();
+  {
+    std::lock_guard lock(mutex_);
+    is_asking_ = false;
+  }
+  changed_.notify_all();
+  if (said_ && said_->first == report && said_->second == agents) return;
+  postgres::report(*link_, node_, report, agents);
+  said_ = {report, agents};
 }
 
 }  // namespace baton::store::postgres

@@ -1,61 +1,121 @@
-// Lease: keeps a node's row in `nodes` alive. Whoever waits for the database takes it when its holder's lease
-// is over, or sooner if the holder's session has ended and the lease is not renewed. A holder that was only
-// frozen or cut off writes nothing more: its lane is gone (writer.h).
+// Lease: keeps a node's row in `nodes` alive, and takes over from nodes that are dead. A node that was only
+// frozen or cut off writes nothing more then: its lane is closed (writer.h).
 //
-// All times are the database's. Threads: one of its own; the destructor ends it.
+// A node is dead when its lease is over, or its sessions have ended, and it was watched for a second without
+// a sign of life. Whoever could not give such signs itself for a while, or has a new connection, leaves the
+// others time to give theirs: what has kept it from the database may have kept all.
+//
+// A node joins: it waits until each other one has published that it knows of it, or is dead. So one that is
+// alone may rely on its memory, until the second is over for which others would watch it in vain.
+//
+// All times but that second are the database's. Threads: one of its own; every method from any.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
-#include "base/error.h"
+#include "store/peers.h"
 #include "store/postgres/link.h"
+#include "store/postgres/nodes.h"
 
 namespace baton::store::postgres {
 
-// How long a node counts as alive after it has said so, and how often it says so.
+// Longer than a node needs to renew its lease, also once the database is back.
+inline constexpr std::chrono::milliseconds kGoneAfter(1'000);
+
+// How long a node counts as alive after it has said so, and how often it says so at least.
 struct LeaseTimes {
   std::chrono::milliseconds length{5'000}, renewal{500};
 };
 
 class Lease {
  public:
-  // `check`: called with each connection before it is used; what it throws counts as a failure of the
-  // database. `on_lost`: called once: the row is gone, as another Baton has taken over. Both are called on
-  // the lease's thread.
-  Lease(const Address& address, std::int64_t node, LeaseTimes times, std::function<void(Link&)> check,
-        std::function<void()> on_lost);
-  // Gives the lease back, so that whoever waits need not wait for its end.
+  // All are called on the lease's thread, and return soon.
+  struct Events {
+    // With each connection before it is used; what it throws counts as a failure of the database.
+    std::function<void(Link&)> check;
+    // Once: the row is gone, as another node has taken over.
+    std::function<void()> on_lost;
+    std::function<void(std::vector<task::TaskKey>)> on_adopted;
+    std::function<void()> on_asked_to_drain;
+    // All others have gone. This node is alone as soon as `rely_on_memory` was called with this number.
+    std::function<void(std::int64_t)> on_alone_again;
+  };
+
+  Lease(const Address& address, std::int64_t node, LeaseTimes times, Events events);
+  // As `leave`.
   ~Lease();
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
+  // False: it still waits for others after this time.
+  bool await_joined(std::chrono::milliseconds patience);
+  // Looks at the other nodes now.
+  void look();
+  // Gives the lease back, so that nobody has to wait for its end.
+  void leave();
+  void rely_on_memory(std::int64_t number) { memory_is_of_ = number; }
+  void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report);
+
+  bool is_alone() const { return std::chrono::steady_clock::now().time_since_epoch().count() < alone_until_; }
+  bool has_others() const { return has_others_; }
+  bool leads() const;
+
  private:
+  using Time = std::chrono::steady_clock::time_point;
+  // Since when a node's lease has not changed.
+  struct Watched {
+    std::string lease;
+    Time since;
+  };
+
   void run();
-  std::unique_ptr<Link> connect();
-  bool renew(Link& link);
+  bool round();
+  void connect();
+  void note_loss();
+  void note_others(const std::vector<SeenNode>& others, Time start);
+  bool is_dead(const SeenNode& other);
+  void lead(Time start);
+  void say();
+  void give_back();
+  std::chrono::milliseconds pause() const;
   bool rest(std::chrono::milliseconds time);
 
   const Address& address_;
   const std::int64_t node_;
   const LeaseTimes times_;
-  const std::function<void(Link&)> check_;
-  const std::function<void()> on_lost_;
+  const Events events_;
+
+  // The thread's own.
+  std::unique_ptr<Link> link_;
+  std::int64_t knows_;
+  std::map<std::int64_t, Watched> watched_;
+  Time judges_from_{}, renewed_{};  // when it may call others dead; its last sign of life
+  std::int64_t crowds_ = 0;         // how often others have come
+  bool is_leader_ = false, has_been_asked_ = false;
+  std::optional<std::pair<NodeReport, std::string>> said_;
+
+  std::atomic<std::int64_t> alone_until_ = 0, memory_is_of_ = 0;
+  std::atomic<std::int64_t> leads_from_ = 0, leads_until_ = 0;
+  std::atomic<bool> has_others_ = false, has_joined_ = false;
+
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool stopping_ = false;
+  bool is_stopping_ = false, looks_ = false, is_asking_ = false;
+  std::vector<NodeAgent> agents_;
+  std::function<NodeReport()> report_;
   std::jthread thread_;
 };
-
-// Waits until nobody has the database, and ends the sessions of a holder whose lease is over. A lock that is
-// free does not mean that its holder is gone: the database may have been restarted, and the holder is on its
-// way back. `waits` is asked while somebody has it, or the database is away. False: it said no.
-bool wait_until_free(const Address& address, const std::function<bool()>& waits);
 
 }  // namespace baton::store::postgres

@@ -93,6 +93,16 @@ Link::~Link() {
   PQfinish(connection_);
 }
 
+std::vector<std::string> Link::told() {
+  check(PQconsumeInput(connection_));
+  std::vector<std::string> payloads;
+  while (PGnotify* notice = PQnotifies(connection_)) {
+    payloads.emplace_back(notice->extra);
+    PQfreemem(notice);
+  }
+  return payloads;
+}
+
 bool Link::is_lost() const {
   return PQstatus(connection_) != CONNECTION_OK;
 }
@@ -265,6 +275,12 @@ std::string text_at(const PGresult* rows, int row, int column) {
   const std::string_view stored(PQgetvalue(rows, row, column),
                                 static_cast<std::size_t>(PQgetlength(rows, row, column)));
   return stored.find('\x01') == std::string_view::npos ? std::string(stored) : unescaped(stored);
+}
+
+std::string quoted_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string(2, c) : std::string(1, c);
+  return quoted + '"';
 }
 
 }  // namespace baton::store::postgres

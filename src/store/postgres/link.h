@@ -88,6 +88,11 @@ class Link {
   Rows ask(const std::string& sql);
   std::string ask_text(const std::string& sql);
 
+  // What was told on channels that this session listens to, and has arrived. Nothing may be queued.
+  std::vector<std::string> told();
+  // To wait for it: then there is something to read, or the connection is lost.
+  int socket() const { return PQsocket(connection_); }
+
   bool is_lost() const;
   std::string parameter(const char* name) const;
   int server_version() const { return PQserverVersion(connection_); }
@@ -122,5 +127,8 @@ class Link {
 // A value of a row; a null is 0 or empty.
 std::int64_t integer_at(const PGresult* rows, int row, int column);
 std::string text_at(const PGresult* rows, int row, int column);
+
+// As a name within a statement.
+std::string quoted_name(std::string_view name);
 
 }  // namespace baton::store::postgres

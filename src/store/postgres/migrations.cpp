@@ -80,6 +80,13 @@ bool is_new(Link& link) {
   return link.ask_text(kTables) == "0";
 }
 
+Result<bool> is_newest(Link& link, const std::vector<base::EmbeddedFile>& files) {
+  const int newest = sql::newest_migration(files, kFolder);
+  const auto version = version_of(link, newest);
+  if (!version) return fail(version.error());
+  return *version == newest;
+}
+
 Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& files) {
   const int newest = sql::newest_migration(files, kFolder);
   const auto version = version_of(link, newest);

@@ -21,7 +21,10 @@ base::Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& fi
 // Whether the schema has no tables. Throws sql::Failure, as what follows.
 bool is_new(Link& link);
 
-// Whether it has all of `files` applied: fails with invalid_argument or unsupported.
+// Whether it has all of `files` applied. Fails as `migrate` does.
+base::Result<bool> is_newest(Link& link, const std::vector<base::EmbeddedFile>& files);
+
+// The same for what may not be upgraded: fails with invalid_argument or unsupported.
 base::Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& files);
 
 }  // namespace baton::store::postgres

@@ -1,12 +1,16 @@
 #include "store/postgres/opening.h"
 
 #include <chrono>
+#include <memory>
 #include <thread>
 #include <utility>
 
+#include "base/embedded.h"
 #include "store/copy/unfinished.h"
+#include "store/postgres/lease.h"
+#include "store/postgres/locks.h"
+#include "store/postgres/migrations.h"
 #include "store/postgres/server_checks.h"
-#include "store/postgres/writer.h"
 
 namespace baton::store::postgres {
 
@@ -16,16 +20,56 @@ using base::Result;
 
 namespace {
 
-// A server notices the end of a program that was killed after a moment.
-constexpr std::chrono::milliseconds kLockPatience(2'000), kLockPause(20);
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
-Result<void> take_lock(Link& link) {
-  const auto until = std::chrono::steady_clock::now() + kLockPatience;
-  while (!lock_schema(link)) {
-    if (std::chrono::steady_clock::now() >= until) return fail(ErrorCode::already_exists, kIsOpen);
-    std::this_thread::sleep_for(kLockPause);
+// A server notices the end of a program that was killed after a moment; another one that opens the database
+// may have to make its tables first.
+constexpr milliseconds kAlonePatience(2'000), kSharedPatience(10'000), kTryEvery(20);
+constexpr milliseconds kLookEvery(100), kAwayPause(200);
+
+constexpr char kStopOthers[] =
+    "the database's tables are of an older Baton, and one has them open: stop all others first, then start "
+    "this one, which upgrades the tables";
+
+struct Leases {
+  std::string last;  // when the last one of all nodes ends; empty: there is none
+  bool is_over = true;
+};
+
+// By a way that tables of every version have.
+Leases leases_of(Link& link) {
+  if (!has_table(link, "nodes")) return {};
+  const Rows rows = link.ask(
+      "SELECT max(lease_until), coalesce(max(lease_until) <= clock_timestamp(), true) FROM nodes n "
+      "WHERE coalesce(to_jsonb(n)->>'state', '') <> 'left'");
+  return {text_at(rows.get(), 0, 0), integer_at(rows.get(), 0, 1) != 0};
+}
+
+Result<void> check_way(Link& link, const std::vector<std::string>& allows, const Address& address) {
+  if (auto checked = check_server(link, allows); !checked) return checked;
+  Link other(address);
+  return check_sessions(link, other);
+}
+
+// Whether no node renews its lease. All have lost their sessions.
+bool are_gone(Link& link) {
+  const std::string last = leases_of(link).last;
+  if (last.empty()) return true;
+  for (const auto since = steady_clock::now(); steady_clock::now() - since < kGoneAfter;) {
+    std::this_thread::sleep_for(kLookEvery);
+    if (leases_of(link).last != last) return false;
   }
-  return {};
+  return true;
+}
+
+// The schema's lock is this link's alone, and in the end shared.
+Result<bool> upgrade(Link& link, const WayIn& way, base::Timestamp now) {
+  auto migrated = migrate(link, base::embedded_files(), now, way.on_upgrade);
+  if (!migrated) return fail(migrated.error());
+  try_lock(link, SchemaLock::shared);
+  unlock(link, SchemaLock::alone);
+  return true;
 }
 
 }  // namespace
@@ -43,31 +87,65 @@ base::Error error_at_open(const sql::Failure& failure) {
 }
 
 Result<void> lock_checked(Link& link, const std::vector<std::string>& allows, const Address& address) {
-  if (auto checked = check_server(link, allows); !checked) return checked;
-  Link other(address);
-  if (auto checked = check_sessions(link, other); !checked) return checked;
-  return take_lock(link);
+  if (auto checked = check_way(link, allows, address); !checked) return checked;
+  for (const auto until = steady_clock::now() + kAlonePatience; !try_lock(link, SchemaLock::alone);) {
+    if (steady_clock::now() >= until) return fail(ErrorCode::already_exists, kIsOpen);
+    std::this_thread::sleep_for(kTryEvery);
+  }
+  return {};
 }
 
-std::int64_t register_node(Link& link, base::Timestamp now, std::chrono::milliseconds lease) {
-  const std::int64_t node = std::stoll(link.ask_text("SELECT nextval('node_ids')"));
-  link.ask("BEGIN");
-  link.ask("DELETE FROM lanes");
-  link.ask("DELETE FROM nodes");
-  link.ask(
-      "CREATE TEMPORARY TABLE counted ON COMMIT DROP AS "
-      "SELECT agent, caller, state, sum(tasks)::bigint AS tasks FROM task_totals "
-      "GROUP BY agent, caller, state HAVING sum(tasks) <> 0");
-  link.ask("DELETE FROM task_totals");
-  link.ask(
-      "INSERT INTO task_totals (node_id, lane, agent, caller, state, tasks) "
-      "SELECT 0, 0, agent, caller, state, tasks FROM counted");
-  link.ask("INSERT INTO nodes (node_id, started_ms, lease_until) VALUES (" + std::to_string(node) + ", " +
-           std::to_string(base::to_ms(now)) + ", clock_timestamp() + interval '" +
-           std::to_string(lease.count()) + " milliseconds')");
-  link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + std::to_string(node) + ", 1, 0)");
-  link.ask("COMMIT");
-  return node;
+Result<bool> share_schema(Link& link, const WayIn& way, const Address& address, base::Timestamp now) {
+  if (way.waits_for_others) {
+    if (auto locked = lock_checked(link, way.allows, address); !locked) return fail(locked.error());
+    return upgrade(link, way, now);
+  }
+  if (auto checked = check_way(link, way.allows, address); !checked) return fail(checked.error());
+  const auto begun = steady_clock::now();
+  while (true) {
+    const bool is_shared = try_lock(link, SchemaLock::shared);
+    if (is_shared) {
+      const auto newest = is_newest(link, base::embedded_files());
+      if (!newest) return fail(newest.error());
+      if (*newest) return false;
+      unlock(link, SchemaLock::shared);
+    }
+    if (try_lock(link, SchemaLock::alone)) {
+      if (are_gone(link)) return upgrade(link, way, now);
+      unlock(link, SchemaLock::alone);
+    }
+    if (steady_clock::now() - begun >= (is_shared ? kAlonePatience : kSharedPatience))
+      return fail(ErrorCode::already_exists, is_shared ? kStopOthers : kIsOpen);
+    std::this_thread::sleep_for(kTryEvery);
+  }
+}
+
+bool wait_until_free(const Address& address, const std::function<bool()>& waits) {
+  std::unique_ptr<Link> link;
+  std::string last;
+  auto unchanged_since = steady_clock::now();
+  auto back_since = unchanged_since - kGoneAfter;
+  while (true) {
+    milliseconds pause = kLookEvery;
+    try {
+      if (!link) link = std::make_unique<Link>(address);
+      const bool is_held = is_locked(*link);
+      const Leases found = leases_of(*link);
+      if (is_held || found.last != last) unchanged_since = steady_clock::now();
+      last = found.last;
+      // While the database was away nobody could renew a lease.
+      const bool is_over = found.is_over && steady_clock::now() - back_since >= kGoneAfter;
+      const bool is_gone = is_over || steady_clock::now() - unchanged_since >= kGoneAfter;
+      if (!is_held && is_gone) return true;
+      if (!found.last.empty() && is_over) end_lock_holders(*link);
+    } catch (const sql::Failure&) {
+      link.reset();
+      back_since = unchanged_since = steady_clock::now();
+      pause = kAwayPause;
+    }
+    if (!waits()) return false;
+    std::this_thread::sleep_for(pause);
+  }
 }
 
 bool has_table(Link& link, const char* name) {

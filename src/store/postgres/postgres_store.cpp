@@ -1,15 +1,18 @@
 #include "store/postgres/postgres_store.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <chrono>
 #include <optional>
 #include <utility>
 
-#include "base/embedded.h"
 #include "store/copy/unfinished.h"
 #include "store/postgres/lane_dialect.h"
-#include "store/postgres/lease.h"
-#include "store/postgres/migrations.h"
+#include "store/postgres/node_peers.h"
+#include "store/postgres/nodes.h"
 #include "store/postgres/opening.h"
+#include "store/postgres/queued.h"
 #include "store/postgres/writer.h"
 #include "store/sql/connection_pool.h"
 #include "store/sql/failure.h"
@@ -34,7 +37,7 @@ constexpr int kOperatorReaders = 2;
 struct PostgresStore::Parts {
   Parts(Address of, const PostgresOptions& options, const base::Clock& clock)
       : address(std::move(of)),
-        writer(address, options.on_lost),
+        writer(address, postgres::SchemaLock::shared, options.on_lost),
         dialect(writer, options.send_retention),
         state(writer, clock, dialect, options.short_events_max) {}
 
@@ -56,17 +59,28 @@ struct PostgresStore::Parts {
   std::string server_name;
   bool kept_before = false;
   std::optional<sql::ConnectionPool> readers, operators;
-  std::optional<postgres::Lease> lease;
+  std::optional<postgres::NodePeers> peers;
 };
 
 namespace {
 
-// What must be so before anything is written.
-Result<void> prepare(Link& link, const PostgresOptions& options, const Address& address,
-                     base::Timestamp now) {
-  if (auto locked = postgres::lock_checked(link, options.allows, address); !locked) return locked;
+std::string name_of_machine() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// Makes this program a node. Returns its number.
+Result<std::int64_t> enter(Link& link, const PostgresOptions& options, const Address& address,
+                           base::Timestamp now) {
+  // Also said to who comes while it is made.
   if (postgres::has_table(link, copy::kUnfinishedTable)) return fail(postgres::unfinished_error(link));
-  return postgres::migrate(link, base::embedded_files(), now, options.on_upgrade);
+  const auto are_gone = postgres::share_schema(
+      link, {options.allows, options.waits != nullptr, options.on_upgrade}, address, now);
+  if (!are_gone) return fail(are_gone.error());
+  if (postgres::has_table(link, copy::kUnfinishedTable)) return fail(postgres::unfinished_error(link));
+  const std::string name = options.name.empty() ? name_of_machine() : options.name;
+  return postgres::enter(link, {name, options.version, now, options.lease}, *are_gone);
 }
 
 }  // namespace
@@ -95,26 +109,32 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open_now(const PostgresOpt
   try {
     auto parts = std::make_unique<Parts>(std::move(*address), options, clock);
     Link& link = parts->writer.link();
-    if (auto ready = prepare(link, options, parts->address, clock.now()); !ready)
-      return fail(sql::about(name.name(), ready.error()));
+    const auto node = enter(link, options, parts->address, clock.now());
+    if (!node) return fail(sql::about(name.name(), node.error()));
     parts->server_name = link.ask_text("SELECT name FROM server");
     parts->kept_before = link.ask_text("SELECT kept_before FROM retention") != "0";
-    const std::int64_t node = postgres::register_node(link, clock.now(), options.lease);
-    parts->writer.take({node, 1});
+    parts->writer.take({*node, 1});
     const auto check = [&writer = parts->writer](Link& other) { writer.check(other); };
-    parts->lease.emplace(parts->address, node, postgres::LeaseTimes{options.lease, options.lease_renewal},
-                         check, [&writer = parts->writer] { writer.end(postgres::kTakenOver); });
-    parts->start(clock.now());
     const auto connect = [&at = parts->address, check] { return std::make_unique<Reader>(at, check); };
     parts->readers.emplace(options.readers, connect);
     parts->operators.emplace(kOperatorReaders, connect);
+    parts->peers.emplace(postgres::NodePeers::Place{parts->address,
+                                                    parts->writer,
+                                                    *parts->readers,
+                                                    *parts->operators,
+                                                    {options.lease, options.lease_renewal}});
+    if (auto joined = parts->peers->join(); !joined) return fail(sql::about(name.name(), joined.error()));
+    // What others have written is read from here on.
+    parts->start(clock.now());
     return std::unique_ptr<PostgresStore>(new PostgresStore(std::move(parts)));
   } catch (const sql::Failure& failure) {
     return fail(sql::about(name.name(), postgres::error_at_open(failure)));
   }
 }
 
-PostgresStore::PostgresStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+PostgresStore::PostgresStore(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {
+  parts_->peers->take_by([this](const auto& agents, int most) { return take_queued(agents, most); });
+}
 
 PostgresStore::~PostgresStore() = default;
 
@@ -124,6 +144,21 @@ bool PostgresStore::available() {
 
 const std::string& PostgresStore::server_name() const {
   return parts_->server_name;
+}
+
+Peers& PostgresStore::peers() const {
+  return *parts_->peers;
+}
+
+Result<std::vector<task::TaskHead>> PostgresStore::take_queued(const std::vector<task::AgentName>& agents,
+                                                               int most) {
+  std::vector<task::TaskHead> taken;
+  auto added = in_group("taking turns over", [&]() -> Result<void> {
+    taken = postgres::take_queued(parts_->writer, agents, most);
+    return {};
+  });
+  if (!added) return fail(added.error());
+  return taken;
 }
 
 void PostgresStore::commit_group(bool) {

@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "store/peers.h"
 #include "store/sql/store.h"
 
 namespace baton::store {
@@ -34,10 +35,12 @@ struct PostgresOptions {
   std::vector<std::string> allows = {};
   // Called before a database of an earlier schema is upgraded, which may take a while.
   std::function<void(int from, int to)> on_upgrade = [](int, int) {};
-  // Asked every so often while another Baton has the database, or it is away: whether to wait. Then this one
-  // takes over when the other has gone. Null: it is refused at once.
+  // Asked every so often while other nodes have the database, or it is away: whether to wait. Then this one
+  // takes over when they have gone. Null: it joins them.
   std::function<bool()> waits = nullptr;
-  // How long this one counts as alive after its last sign of life, and how often it gives one.
+  // What operators know this node by; empty: its machine's name. And the version of the program.
+  std::string name, version;
+  // How long this one counts as alive after its last sign of life, and how often it gives one at least.
   std::chrono::milliseconds lease{5'000}, lease_renewal{500};
   // Called once, on any thread of the store's callers or its own, when nothing can be written any more: end
   // the program. `flush` fails from then on, but who only reads never calls it.
@@ -46,10 +49,12 @@ struct PostgresOptions {
 
 class PostgresStore final : public sql::Store {
  public:
-  // Opens the database, creating or upgrading the tables as needed. Fails with already_exists (another Baton
-  // has it open), unsupported (built without PostgreSQL; a server that is too old; tables of a newer Baton),
-  // invalid_argument (the URL; a setting that would lose what was confirmed; a database with other tables),
-  // unavailable. The message says what to do. `clock` must outlive the store.
+  // Opens the database as one node more, creating or upgrading the tables as needed, and takes over from
+  // nodes that are dead. Returns once all others know of it. Fails with already_exists (another Baton has it
+  // open that does not share it, or shares tables that are to be upgraded), unsupported (built without
+  // PostgreSQL; a server that is too old; tables of a newer Baton), invalid_argument (the URL; a setting that
+  // would lose what was confirmed; a database with other tables), unavailable. The message says what to do.
+  // `clock` must outlive the store.
   static base::Result<std::unique_ptr<PostgresStore>> open(const PostgresOptions& options,
                                                            const base::Clock& clock);
   // Whether this program was built with PostgreSQL.
@@ -57,6 +62,8 @@ class PostgresStore final : public sql::Store {
 
   // The database's name to other servers: made with it, and the same over restarts.
   const std::string& server_name() const;
+  // The nodes that share the database.
+  Peers& peers() const;
 
   ~PostgresStore() override;
 
@@ -68,6 +75,7 @@ class PostgresStore final : public sql::Store {
   explicit PostgresStore(std::unique_ptr<Parts> parts);
   static base::Result<std::unique_ptr<PostgresStore>> open_now(const PostgresOptions& options,
                                                                const base::Clock& clock);
+  base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>& agents, int most);
 
   sql::WriteState& state() const override;
   const sql::RecentSends& recent_sends() const override;

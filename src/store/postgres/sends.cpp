@@ -29,25 +29,23 @@ void Sends::refresh(sql::Connection& connection) {
 }
 
 void Sends::note(std::uint64_t high, base::Timestamp at) {
-  stretches_.with([&](std::deque<Stretch>& stretches) {
-    if (stretches.empty() || stretches.back().room == 0) {
-      std::size_t most = kStretchMin << std::min<std::size_t>(stretches.size(), 5);
-      stretches.emplace_back(std::min(most, kStretchMax));
-    }
-    Stretch& last = stretches.back();
-    last.filter.add(high);
-    --last.room;
-    last.newest = std::max(last.newest, at);
-  });
+  if (stretches_.empty() || stretches_.back().room == 0) {
+    std::size_t most = kStretchMin << std::min<std::size_t>(stretches_.size(), 5);
+    stretches_.emplace_back(std::min(most, kStretchMax));
+  }
+  Stretch& last = stretches_.back();
+  last.filter.add(high);
+  --last.room;
+  last.newest = std::max(last.newest, at);
+}
+
+bool Sends::may_have(const task::SendDigest& digest) const {
+  return std::ranges::any_of(stretches_,
+                             [&](const Stretch& each) { return each.filter.may_have(digest.high); });
 }
 
 std::optional<EarlierSend> Sends::find(sql::Connection& connection, const task::SendDigest& digest,
                                        base::Timestamp now) const {
-  const bool may_be_there = stretches_.with([&](const std::deque<Stretch>& stretches) {
-    return std::ranges::any_of(stretches,
-                               [&](const Stretch& each) { return each.filter.may_have(digest.high); });
-  });
-  if (!may_be_there) return std::nullopt;
   sql::Query query = connection.query(
       "SELECT task_key, before FROM sends WHERE digest_high = ? AND digest_low = ? AND at_ms > ?",
       bits(digest.high), bits(digest.low), base::to_ms(now - retention_));
@@ -58,11 +56,13 @@ std::optional<EarlierSend> Sends::find(sql::Connection& connection, const task::
 void Sends::add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
                 base::Timestamp now) {
   if (added_++ % kSendsPerCleaning == 0) drop_expired(connection, now);
-  // One that is there has expired. No digest is added twice before `find` has looked for it.
+  // One that is there has expired. If another node has added it, the group fails, and is in the filter then.
+  if (may_have(digest)) {
+    connection.run("DELETE FROM sends WHERE digest_high = ? AND digest_low = ? AND at_ms <= ?",
+                   bits(digest.high), bits(digest.low), base::to_ms(now - retention_));
+  }
   connection.run(
-      "/* apart */ INSERT INTO sends (digest_high, digest_low, at_ms, task_key, before) "
-      "VALUES (?, ?, ?, ?, ?) ON CONFLICT (digest_high, digest_low) DO UPDATE SET "
-      "at_ms = excluded.at_ms, task_key = excluded.task_key, before = excluded.before",
+      "INSERT INTO sends (digest_high, digest_low, at_ms, task_key, before) VALUES (?, ?, ?, ?, ?)",
       bits(digest.high), bits(digest.low), base::to_ms(now), send.task, send.before);
   note(digest.high, now);
 }
@@ -71,11 +71,9 @@ void Sends::drop_expired(sql::Connection& connection, base::Timestamp now) {
   const base::Timestamp expired = now - retention_;
   connection.run(
       "DELETE FROM sends WHERE ctid = ANY (ARRAY (SELECT ctid FROM sends WHERE at_ms <= ?1 ORDER BY at_ms "
-      "LIMIT ?2))",
+      "LIMIT ?2 FOR UPDATE SKIP LOCKED))",
       base::to_ms(expired), kCleanedMax);
-  stretches_.with([&](std::deque<Stretch>& stretches) {
-    while (!stretches.empty() && stretches.front().newest <= expired) stretches.pop_front();
-  });
+  while (!stretches_.empty() && stretches_.front().newest <= expired) stretches_.pop_front();
 }
 
 }  // namespace baton::store::postgres

@@ -1,7 +1,7 @@
 // Sends: rows of `sends`, found by the table's own index. So that nearly no send waits for an answer of the
-// server, a filter in memory (three bytes a send) says which have certainly not come before.
-//
-// With other nodes on the database the filter would not know of their sends.
+// server, a filter in memory (three bytes a send) says which have certainly not come before to this node.
+// One that has come to another node as well is not stored twice: the group fails with raced, and the filter
+// has it from then on.
 //
 // Threads: as RecentSends says.
 #pragma once
@@ -9,7 +9,6 @@
 #include <deque>
 #include <optional>
 
-#include "base/guarded.h"
 #include "store/sql/digest_filter.h"
 #include "store/sql/writer_dialect.h"
 
@@ -20,6 +19,7 @@ class Sends final : public sql::RecentSends {
   explicit Sends(base::Duration retention) : retention_(retention) {}
 
   void refresh(sql::Connection& connection) override;
+  bool may_have(const task::SendDigest& digest) const override;
   std::optional<EarlierSend> find(sql::Connection& connection, const task::SendDigest& digest,
                                   base::Timestamp now) const override;
   void add(sql::Connection& connection, const task::SendDigest& digest, const EarlierSend& send,
@@ -42,7 +42,7 @@ class Sends final : public sql::RecentSends {
   const base::Duration retention_;
   bool is_loaded_ = false;
   std::uint64_t added_ = 0;
-  base::Guarded<std::deque<Stretch>> stretches_;  // oldest first
+  std::deque<Stretch> stretches_;  // oldest first
 };
 
 // Changes send times after `now` to `now`, so that those sends expire on time.

@@ -2,6 +2,7 @@
 
 #include <endian.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstring>
 
@@ -11,11 +12,12 @@ namespace baton::store::postgres {
 namespace {
 
 constexpr std::string_view kInsert = "INSERT INTO ", kUpdate = "UPDATE ", kValues = " VALUES ",
-                           kWhere = " WHERE ";
+                           kWhere = " WHERE ", kAnd = " AND ";
 // A row may be met twice in one group, but not in one statement.
 constexpr std::string_view kOnConflict = " ON CONFLICT ", kDoNothing = " ON CONFLICT DO NOTHING";
 // Says that no row is met twice between two statements that see it.
 constexpr std::string_view kApart = "/* apart */ ";
+constexpr std::string_view kGuarded = "/* guarded */ ";
 
 constexpr std::int32_t kNumberType = 20, kTextType = 25;
 
@@ -63,25 +65,48 @@ std::optional<SetForm> insert_form(std::string_view sql, std::size_t parameters)
                  std::string(first_word(sql.substr(kInsert.size()))), std::nullopt};
 }
 
+// "a_key = $1": the text before the parameter, and its number.
+struct Comparison {
+  std::string_view what;
+  std::size_t number = 0;
+};
+
+std::optional<Comparison> comparison_in(std::string_view text) {
+  constexpr std::string_view kEquals = " = $";
+  const auto equals = text.rfind(kEquals);
+  if (equals == std::string_view::npos) return std::nullopt;
+  Comparison found{text.substr(0, equals)};
+  for (const char c : text.substr(equals + kEquals.size())) {
+    if (std::isdigit(static_cast<unsigned char>(c)) == 0) return std::nullopt;
+    found.number = found.number * 10 + static_cast<std::size_t>(c - '0');
+  }
+  return found;
+}
+
 std::optional<SetForm> update_form(std::string_view sql, std::size_t parameters) {
+  const bool is_guarded = sql.starts_with(kGuarded);
+  if (is_guarded) sql.remove_prefix(kGuarded.size());
   const auto where = sql.find(kWhere);
   if (!sql.starts_with(kUpdate) || where == std::string_view::npos) return std::nullopt;
   if (sql.find("SELECT ") != std::string_view::npos) return std::nullopt;
   const std::string_view condition = sql.substr(where + kWhere.size());
-  const auto equals = condition.find(" = $");
-  if (equals == std::string_view::npos) return std::nullopt;
-  const std::string_view column = condition.substr(0, equals), number = condition.substr(equals + 4);
-  std::size_t key = 0;
-  for (const char c : number) {
-    if (std::isdigit(static_cast<unsigned char>(c)) == 0) return std::nullopt;
-    key = key * 10 + static_cast<std::size_t>(c - '0');
-  }
+  const std::size_t end = is_guarded ? condition.find(kAnd) : condition.size();
+  const auto key = comparison_in(condition.substr(0, end));
   // What is added to a column counts each time.
-  const std::string_view table = first_word(sql.substr(kUpdate.size()));
-  if (!column.ends_with("_key") || sql.find(" + ") != std::string_view::npos) return std::nullopt;
-  return SetForm{with_columns(sql.substr(0, where)) + " FROM " + unnested(parameters) + " WHERE " +
-                     std::string(table) + "." + std::string(column) + " = p.p" + std::to_string(key),
-                 std::string(table), key - 1};
+  sql = sql.substr(0, where);
+  if (!key || !key->what.ends_with("_key") || sql.find(" + ") != std::string_view::npos) return std::nullopt;
+  const std::string table(first_word(sql.substr(kUpdate.size())));
+  SetForm form{with_columns(sql) + " FROM " + unnested(parameters) + " WHERE " + table + "." +
+                   std::string(key->what) + " = p.p" + std::to_string(key->number),
+               table, key->number - 1};
+  if (!is_guarded) return form;
+  const auto guard = comparison_in(condition.substr(std::min(end, condition.size())));
+  if (!guard) return std::nullopt;
+  form.guard = guard->number - 1;
+  form.sql = "WITH done AS (" + form.sql + std::string(guard->what) + " = p.p" +
+             std::to_string(guard->number) +
+             " RETURNING 1) SELECT 1 / (count(*) = cardinality($1))::int FROM done";
+  return form;
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 // Done to "INSERT INTO table (...) VALUES (...), ..." and "UPDATE table SET ... WHERE key = ?n": rows of
 // different statements, and of one INSERT, do not depend on each other, as there are no foreign keys or
 // triggers. Every other statement is on its own, in its place.
+//
+// "/* guarded */ UPDATE table SET ... WHERE key = ?n AND guard = ?m" fails, by a division by zero, if a row
+// is not there or its guard is another. It is always a set.
 #pragma once
 
 #include <optional>
@@ -20,6 +23,8 @@ struct SetForm {
   // Of an UPDATE: the parameter that chooses the row. The last of two runs for one row counts, as both set
   // the same columns.
   std::optional<std::size_t> key;
+  // The parameter that the row is compared with. That of the first of these runs counts, as the row was then.
+  std::optional<std::size_t> guard = {};
 };
 
 // `sql` is PostgreSQL's, with `parameters` parameters. Nothing: it has none.

@@ -77,11 +77,11 @@ void WriteLog::put_aside(std::size_t run, const SetForm& set) {
     const auto [row, is_new] =
         rows.try_emplace(parameters_of(write)[*set.key].number, write.sql, pending->runs.size());
     if (!is_new) {
-      pending->runs[row->second.second] = run;
+      pending->runs[row->second.second].last = run;
       return;
     }
   }
-  pending->runs.push_back(run);
+  pending->runs.push_back({run, run});
 }
 
 void WriteLog::send(Session& session) {
@@ -114,18 +114,19 @@ void WriteLog::send_sets(Session& session) {
 }
 
 void WriteLog::send_set(Session& session, Pending& pending) const {
-  if (pending.runs.size() == 1)
-    return session.send(pending.sql, parameters_of(writes_[pending.runs.front()]));
+  const auto guard = pending.set->guard;
+  if (pending.runs.size() == 1 && !guard)
+    return session.send(pending.sql, parameters_of(pending.runs.front()));
   // In the order of their keys, as every writer locks rows.
   if (const auto key = pending.set->key) {
-    std::ranges::sort(pending.runs, {},
-                      [&](std::size_t run) { return parameters_of(writes_[run])[*key].number; });
+    std::ranges::sort(pending.runs, {}, [&](const Run& run) { return parameters_of(run)[*key].number; });
   }
   std::vector<Link::Array> arrays;
-  const Parameters first = parameters_of(writes_[pending.runs.front()]);
+  const Parameters first = parameters_of(pending.runs.front());
   for (std::size_t i = 0; i < first.size(); ++i) {
     ArrayWriter array(first[i].kind, pending.runs.size());
-    for (const std::size_t run : pending.runs) array.add(parameters_of(writes_[run])[i]);
+    for (const Run& run : pending.runs)
+      array.add(parameters_of(i == guard ? writes_[run.first] : writes_[run.last])[i]);
     arrays.push_back(array.take());
   }
   session.link().send_arrays(pending.set, pending.set->sql, arrays);

@@ -39,15 +39,19 @@ class WriteLog {
     bool is_alone;
   };
   // Runs of one statement that were not sent yet.
+  struct Run {
+    std::size_t last, first;  // places in writes_; the first one's guard counts
+  };
   struct Pending {
     const char* sql = nullptr;
     const SetForm* set = nullptr;
-    std::vector<std::size_t> runs;  // places in writes_
+    std::vector<Run> runs;
   };
 
   Parameters parameters_of(const Write& write) const {
     return {parameters_.data() + write.first, write.count};
   }
+  Parameters parameters_of(const Run& run) const { return parameters_of(writes_[run.last]); }
   std::string_view kept(std::string_view text);
   void put(const char* sql, Parameters parameters, bool is_alone);
   const std::optional<SetForm>& form_of(const Write& write);

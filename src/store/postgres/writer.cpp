@@ -5,6 +5,8 @@
 #include <thread>
 #include <utility>
 
+#include "store/postgres/nodes.h"
+
 namespace baton::store::postgres {
 namespace {
 
@@ -23,7 +25,9 @@ constexpr char kByKeys[] =
 constexpr char kMove[] =
     "WITH moved AS (UPDATE lanes SET last_group = $3 "
     "WHERE node_id = $1 AND lane = $2 AND last_group = $3 - 1 RETURNING 1) SELECT 1 / count(*) FROM moved";
-constexpr std::string_view kDivisionByZero = "22012";
+constexpr std::string_view kDivisionByZero = "22012", kDoubleKey = "23505", kSerialization = "40001",
+                           kDeadlock = "40P01";
+constexpr char kStands[] = "SELECT count(*) FROM lanes WHERE node_id = $1 AND lane = $2 AND last_group = $3";
 constexpr char kCommitGroup[] = "COMMIT";
 constexpr char kRollBackGroup[] = "ROLLBACK";
 // Whoever takes over gets a higher number.
@@ -39,14 +43,19 @@ constexpr char kWho[] = "SELECT pid, backend_start::text FROM pg_stat_activity W
 constexpr char kEndBackend[] =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2";
 
-}  // namespace
-
-bool lock_schema(Link& link) {
-  return link.ask_text("SELECT pg_try_advisory_lock(1111577678, hashtext(current_schema()))") == "t";
+// Whether a group has failed for what another node has done: it has moved the lane, changed a row or added
+// what this one was to add.
+bool is_race(std::string_view state) {
+  return state == kDivisionByZero || state == kDoubleKey || state == kSerialization || state == kDeadlock;
 }
 
-Writer::Writer(const Address& address, OnLost on_lost)
-    : address_(address), on_lost_(std::move(on_lost)), session_(std::make_unique<Session>(address)) {
+}  // namespace
+
+Writer::Writer(const Address& address, SchemaLock lock, OnLost on_lost)
+    : address_(address),
+      lock_(lock),
+      on_lost_(std::move(on_lost)),
+      session_(std::make_unique<Session>(address)) {
   connect();
 }
 
@@ -54,7 +63,7 @@ Writer::~Writer() {
   rollback();
   try {
     // At once: the server may take a while to notice that the connection is closed.
-    if (session_) session_->link().ask("SELECT pg_advisory_unlock_all()");
+    if (session_) unlock_all(session_->link());
   } catch (const sql::Failure&) {  // It is gone with the connection.
   }
 }
@@ -70,24 +79,46 @@ void Writer::connect() {
 void Writer::take(Lane lane) {
   lane_ = lane;
   done_ = 0;
+  lock_node(session_->link(), lane.node);
 }
 
 std::string Writer::lost() const {
   return lost_.with([](const std::string& why) { return why; });
 }
 
-void Writer::end(const std::string& why) {
-  const bool is_first = lost_.with([&](std::string& lost) {
+// Whether it is the first end.
+bool Writer::note_end(const std::string& why) {
+  return lost_.with([&](std::string& lost) {
     if (!lost.empty()) return false;
     lost = why;
     return true;
   });
-  if (is_first && on_lost_) on_lost_(why);
+}
+
+void Writer::end(const std::string& why) {
+  if (note_end(why) && on_lost_) on_lost_(why);
+}
+
+void Writer::retire() {
+  note_end("this node has left");
 }
 
 void Writer::give_up(const std::string& why) {
   end(why);
   throw sql::Failure(ErrorCode::unavailable, why);
+}
+
+void Writer::lose(const LinkFailure& failure) {
+  rollback();
+  // Else the connection is lost, and the next group tells what the lane has come to.
+  if (session_) {
+    const std::array lane{Parameter(lane_.node), Parameter(lane_.lane),
+                          Parameter(static_cast<std::int64_t>(done_))};
+    session_->link().send(kStands, lane);
+    const Rows rows = session_->link().finish();
+    if (integer_at(rows.get(), 0, 0) == 0) give_up(kTakenOver);
+  }
+  throw sql::Failure(ErrorCode::raced, failure.what());
 }
 
 void Writer::begin() {
@@ -124,7 +155,7 @@ auto Writer::in_group(F&& work) -> decltype(work()) {
       send_writes();
       return work();
     } catch (const LinkFailure& failure) {
-      if (failure.state() == kDivisionByZero) give_up(kTakenOver);
+      if (is_race(failure.state())) lose(failure);
       if (!failure.is_lost()) throw;
       // Nothing was asked to be committed, so it has not happened.
       recover(kPatience);
@@ -161,7 +192,7 @@ void Writer::commit() {
       ++done_;
       has_happened = true;
     } catch (const LinkFailure& failure) {
-      if (failure.state() == kDivisionByZero) give_up(kTakenOver);
+      if (is_race(failure.state())) lose(failure);
       if (!failure.is_lost()) throw;
       has_happened = recover(kPatience) == Outcome::happened;
     }
@@ -227,6 +258,7 @@ std::int64_t Writer::check(Link& link) {
     if (!is_there && integer_at(rows.get(), 0, 1) != 0) give_up(kTakenOver);
     if (!is_there) give_up(confirmed + ", it does not know the node");
     const std::int64_t last = integer_at(rows.get(), 0, 0);
+    if (last == kClosedLane) give_up(kTakenOver);
     if (last < done) give_up(confirmed + ", it knows " + std::to_string(last));
     return last;
   } catch (const LinkFailure& failure) {
@@ -239,9 +271,10 @@ Writer::Outcome Writer::settle() {
   auto session = std::make_unique<Session>(address_);
   Link& link = session->link();
   end_former(link);
-  const bool is_ours = lock_schema(link);
+  const bool is_ours = try_lock(link, lock_);
   const std::int64_t last = check(link);
   if (!is_ours) throw sql::Failure(ErrorCode::unavailable, "another connection has the database");
+  lock_node(link, lane_.node);
   const bool has_happened = last > done_;
   if (has_happened) {
     const std::array lane{Parameter(lane_.node), Parameter(lane_.lane), Parameter(last)};

@@ -6,6 +6,9 @@
 // not, the same writes go out again. That takes half a minute at most; then `commit` fails with unavailable,
 // and what became of the group is found out before the next one begins: if it has happened, the writer ends.
 //
+// A group that meets what another node has written meanwhile, a row that is not as it was or a key that is
+// there already, fails as a whole with raced.
+//
 // After a failover an address may lead to a database that lacks what was confirmed: every new connection of a
 // node is checked (`check`) before it is used.
 //
@@ -22,14 +25,12 @@
 #include <vector>
 
 #include "base/guarded.h"
+#include "store/postgres/locks.h"
 #include "store/postgres/session.h"
 #include "store/postgres/write_log.h"
 #include "store/sql/connection.h"
 
 namespace baton::store::postgres {
-
-// Keeps other nodes off the tables of this schema until the session ends. Returns whether nobody else does.
-bool lock_schema(Link& link);
 
 inline constexpr char kTakenOver[] = "another Baton has taken over the database";
 
@@ -40,8 +41,8 @@ struct Lane {
 class Writer final : public sql::Connection {
  public:
   using OnLost = std::function<void(const std::string& why)>;
-  // Connects. It needs the lock before it writes.
-  Writer(const Address& address, OnLost on_lost);
+  // Connects. Its session needs the lock before it writes.
+  Writer(const Address& address, SchemaLock lock, OnLost on_lost);
   ~Writer() override;
 
   // Once the lane has its row. Groups are counted from 1.
@@ -62,6 +63,8 @@ class Writer final : public sql::Connection {
 
   // Has nothing written any more, for this reason.
   void end(const std::string& why);
+  // The same, as this node has left: nobody is told.
+  void retire();
   // Why nothing is written any more; empty: all is well. Another node has taken over, or the database has
   // lost what it had confirmed.
   std::string lost() const;
@@ -82,10 +85,14 @@ class Writer final : public sql::Connection {
   Outcome settle();
   void end_former(Link& link);
   [[noreturn]] void give_up(const std::string& why);
+  bool note_end(const std::string& why);
+  // The group has failed, and is rolled back: another node has the lane, or was first (raced).
+  [[noreturn]] void lose(const LinkFailure& failure);
   template <class F>
   auto in_group(F&& work) -> decltype(work());
 
   const Address& address_;
+  const SchemaLock lock_;
   const OnLost on_lost_;
   std::unique_ptr<Session> session_;  // null: lost
   int backend_ = 0;

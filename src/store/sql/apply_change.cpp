@@ -90,7 +90,7 @@ bool is_alone(const task::NewTask& task, bool indexed) {
 Result<void> write_down_context(WriteState& state, TaskRow& row) {
   const auto log = read_log(state.connection(), row.head.key);
   if (!log) return fail(log.error());
-  write_down_context(state.connection(), row.head, *log);
+  write_down_context(state.connection(), row.head, *log, stamp_of(row.head, row.alone));
   row.alone = false;
   state.note_join();
   return {};
@@ -231,6 +231,15 @@ bool waits_otherwise(const task::TaskHead& before, const task::TaskHead& after) 
   return before.waits != after.waits || before.child_failed != after.child_failed;
 }
 
+// Whose turn it is after a change of a task that had the head `before`.
+NodeId owner_after(const WriteState& state, const task::TaskHead& before, const TaskRow& row) {
+  const task::TaskHead& after = row.head;
+  if (after.turn_state == task::TurnState::none) return {};
+  const bool is_same =
+      before.turn == after.turn && before.attempt == after.attempt && before.turn_state == after.turn_state;
+  return is_same ? row.owner : state.node();
+}
+
 Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) {
   const task::NewTask& task = *change.create;
   if (auto checked = check_new(state, task); !checked) return fail(checked.error());
@@ -245,6 +254,7 @@ Result<Committed> create(WriteState& state, task::Change& change, TaskRow& row) 
 
   task::TaskHead& head = fresh.head = std::move(step->applied.head);
   head.key = state.new_task_key();
+  fresh.owner = owner_after(state, {}, fresh);
   fresh.indexed = outgrows(head.last_event, step->encoded, state.short_events_max());
   fresh.alone = is_alone(task, fresh.indexed);
   fresh.joins_seen = state.joins();
@@ -273,11 +283,11 @@ void look_for_joins(WriteState& state, TaskRow& row) {
 }
 
 // Writes the index rows of the task's existing log once it is no longer short.
-Result<void> index_if_long(WriteState& state, TaskRow& row, const Step& step) {
+Result<void> index_if_long(WriteState& state, const task::TaskHead& before, TaskRow& row, const Step& step) {
   if (row.indexed || !outgrows(row.head.last_event, step.encoded, state.short_events_max())) return {};
   const auto log = read_log(state.connection(), row.head.key);
   if (!log) return fail(log.error());
-  if (row.alone) write_down_context(state.connection(), row.head, *log);
+  if (row.alone) write_down_context(state.connection(), row.head, *log, stamp_of(before, row.alone));
   row.alone = false;
   index_log(state.connection(), row.head.key, *log);
   set_indexed(state.connection(), row.head.key);
@@ -292,16 +302,15 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
 
   // From here on a failure ends the group, and the row with it.
   const task::TaskHead before = std::exchange(row.head, std::move(step->applied.head));
+  row.owner = owner_after(state, before, row);
   look_for_joins(state, row);
-  if (auto indexed = index_if_long(state, row, *step); !indexed) return fail(indexed.error());
+  if (auto indexed = index_if_long(state, before, row, *step); !indexed) return fail(indexed.error());
   state.count(before, -1);
   const int deliveries = write_step(state, row, before.last_event, *step, change, now);
-  if (step->applied.decides) {
-    const bool new_status = row.head.status_event != before.status_event;
-    (new_status ? update_head_and_status : update_head)(state.connection(), row);
-  } else if (!change.events.empty()) {
-    update_head_ends(state.connection(), row);
-  }
+  const bool new_status = row.head.status_event != before.status_event;
+  (!step->applied.decides ? update_head_ends
+   : new_status           ? update_head_and_status
+                          : update_head)(state.connection(), row, stamp_of(before, row.alone));
   if (waits_otherwise(before, row.head)) update_waits(state.connection(), row);
   if (before.tokens != row.head.tokens || before.children != row.head.children)
     update_usage(state.connection(), row);
@@ -320,7 +329,8 @@ Result<Committed> advance(WriteState& state, task::Change& change, TaskRow& row)
 Result<Committed> apply_change(WriteState& state, task::Change& change, TaskRow& row) {
   if (auto subject = task::check_subject(change); !subject) return fail(subject.error());
   // Checked first: a send is a repetition whatever has happened to the task since.
-  if (change.send && state.sends().find(state.connection(), *change.send, state.now())) {
+  if (change.send && state.sends().may_have(*change.send) &&
+      state.sends().find(state.connection(), *change.send, state.now())) {
     return fail(ErrorCode::already_exists, "the message was sent before");
   }
   return change.create ? create(state, change, row) : advance(state, change, row);

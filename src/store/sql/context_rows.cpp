@@ -6,6 +6,7 @@
 
 #include "store/log_reads.h"
 #include "store/own_context.h"
+#include "store/sql/head_rows.h"
 #include "store/sql/log_rows.h"
 
 namespace baton::store::sql {
@@ -93,9 +94,9 @@ void insert_in_context(Connection& connection, const task::TaskHead& head, task:
 }
 
 void write_down_context(Connection& connection, const task::TaskHead& head,
-                        std::span<const task::EventPtr> log) {
+                        std::span<const task::EventPtr> log, std::int64_t stamp) {
   insert_context(connection, head);
-  connection.run("UPDATE tasks SET context_key = ? WHERE task_key = ?", head.context_key, head.key);
+  set_context(connection, head, stamp);
   for (const task::EventPtr& event : log) {
     insert_in_context(connection, head, event->number, event->at, event->body);
   }

@@ -41,9 +41,10 @@ void insert_context(Connection& connection, const task::TaskHead& head);
 void insert_in_context(Connection& connection, const task::TaskHead& head, task::EventNumber number,
                        base::Timestamp at, const task::EventBody& body);
 
-// Writes all rows of the own context of a task that was alone in it, from its log.
+// Writes all rows of the own context of a task that was alone in it, from its log, which raises the row's
+// stamp by one.
 void write_down_context(Connection& connection, const task::TaskHead& head,
-                        std::span<const task::EventPtr> log);
+                        std::span<const task::EventPtr> log, std::int64_t stamp);
 
 // As TaskStore::context.
 base::Result<ContextRecord> read_context(Connection& connection, task::ContextKey context, task::TaskKey task,

@@ -9,6 +9,8 @@ base::Error error_of(const Failure& failure, std::string_view doing) {
   switch (failure.code()) {
     case ErrorCode::unavailable:
       return {ErrorCode::unavailable, "the store is not available at the moment", std::move(for_log)};
+    case ErrorCode::raced:
+      return {ErrorCode::raced, "another program was first", std::move(for_log)};
     case ErrorCode::too_large:
       return {ErrorCode::too_large, "too large to be stored", std::move(for_log)};
     default:

@@ -12,8 +12,8 @@ namespace baton::store::sql {
 
 class Failure : public std::runtime_error {
  public:
-  // `code`: unavailable if the statement is not at fault and a later retry may succeed; too_large; else
-  // internal. `what` goes to the log, and holds nothing secret.
+  // `code`: unavailable if the statement is not at fault and a later retry may succeed; too_large; raced;
+  // else internal. `what` goes to the log, and holds nothing secret.
   Failure(base::ErrorCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
 
   base::ErrorCode code() const { return code_; }

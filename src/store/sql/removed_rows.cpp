@@ -130,7 +130,7 @@ Result<void> delete_task(WriteState& state, const TaskRow& row) {
   connection.run("DELETE FROM scheduled_tasks WHERE task_key = ?", key);
   connection.run("DELETE FROM task_metadata WHERE task_key = ?", key);
   if (row.indexed) connection.run("DELETE FROM artifacts WHERE task_key = ?", key);
-  connection.run("DELETE FROM tasks WHERE task_key = ?", key);
+  delete_head(connection, row);
   return row.alone ? Result<void>() : leave_context(connection, row);
 }
 

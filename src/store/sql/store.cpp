@@ -26,6 +26,11 @@ Result<TaskRow> found(std::optional<TaskRow> row) {
   return std::move(*row);
 }
 
+bool ends_group(const base::Error& error) {
+  return error.code == ErrorCode::unavailable || error.code == ErrorCode::internal ||
+         error.code == ErrorCode::raced;
+}
+
 }  // namespace
 
 // Runs `work` in the open group. What is left half written ends the group, and so does a refusal if the group
@@ -40,14 +45,12 @@ auto Store::writing(const char* doing, F&& work) -> decltype(work()) {
       return work();
     } catch (const Failure& failure) {
       base::Error error = error_of(failure, doing);
-      if (error.code != ErrorCode::unavailable) error.code = ErrorCode::internal;
+      if (!ends_group(error)) error.code = ErrorCode::internal;
       return fail(std::move(error));
     }
   }();
   if (result) return result;
-  const bool is_broken =
-      result.error().code == ErrorCode::unavailable || result.error().code == ErrorCode::internal;
-  if (is_broken) {
+  if (ends_group(result.error())) {
     take_back();
     state().forget();
   } else if (is_first) {
@@ -59,6 +62,10 @@ auto Store::writing(const char* doing, F&& work) -> decltype(work()) {
 void Store::take_back() {
   state().connection().rollback();
   group_is_open_ = false;
+}
+
+Result<void> Store::in_group(const char* doing, const std::function<Result<void>()>& work) {
+  return writing(doing, work);
 }
 
 Result<Committed> Store::apply(task::Change& change, TaskRow& row) {
@@ -155,7 +162,7 @@ Result<ListPage> Store::list(const task::ListFilter& filter) const {
 
 Result<std::vector<task::TaskHead>> Store::open_tasks(Open which, task::TaskKey key, int limit) const {
   return reading("finding open tasks", [&](auto& connection) -> Result<std::vector<task::TaskHead>> {
-    return open_heads(connection, which, key, limit);
+    return open_heads(connection, which, key, limit, state().node());
   });
 }
 

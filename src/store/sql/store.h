@@ -4,6 +4,8 @@
 // Threads: as TaskStore says.
 #pragma once
 
+#include <functional>
+
 #include "base/error.h"
 #include "store/operator_store.h"
 #include "store/retention_store.h"
@@ -72,6 +74,8 @@ class Store : public TaskStore, public DeliveryStore, public OperatorStore, publ
   // Commits the open group, whose totals are written. Throws Failure. `is_empty`: nothing was applied since
   // the last commit; a transaction is open all the same.
   virtual void commit_group(bool is_empty) = 0;
+  // Adds to the open group what `work` writes; as `apply` does.
+  base::Result<void> in_group(const char* doing, const std::function<base::Result<void>()>& work);
 
  private:
   void take_back();

@@ -33,6 +33,7 @@ class WriteState {
 
   Connection& connection() { return connection_; }
   const base::Clock& clock() const { return clock_; }
+  NodeId node() const { return dialect_.node(); }
   // Never goes back, so that the order of numbers and the order of times agree.
   base::Timestamp now() { return last_ = std::max(last_, clock_.now()); }
 

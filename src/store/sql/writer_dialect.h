@@ -21,6 +21,8 @@ class RecentSends {
 
   // Loads what is stored, the first time and after `forget`. Call before anything else.
   virtual void refresh(Connection& connection) = 0;
+  // Whether `find` may find this digest, without a look at the database.
+  virtual bool may_have(const task::SendDigest&) const { return true; }
   // The last send with this digest within the retention, if any.
   virtual std::optional<EarlierSend> find(Connection& connection, const task::SendDigest& digest,
                                           base::Timestamp now) const = 0;
@@ -37,6 +39,8 @@ class WriterDialect {
  public:
   virtual ~WriterDialect() = default;
 
+  // This node's, from any thread; none if the database is not shared.
+  virtual NodeId node() const = 0;
   // A key that nothing of its kind has or had. That of a task that is gone is not given again, as sends
   // remember it; nor are those of configs and deliveries while the program runs: the result of an old
   // delivery may still arrive.

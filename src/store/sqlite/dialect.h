@@ -23,6 +23,7 @@ class Dialect final : public sql::WriterDialect {
   // Call once the tables are there, before anything is written.
   void start();
 
+  NodeId node() const override { return {}; }
   std::int64_t new_key(sql::KeyOf kind) override { return ++last_[static_cast<std::size_t>(kind)]; }
   sql::RecentSends& sends() override { return sends_; }
   bool takes_key(std::initializer_list<std::string_view>) const override { return true; }

@@ -154,7 +154,7 @@ class Importer {
     if (!alone) return fail(damaged("a context without its task"));
     const auto log = read_log(connection_, alone->head.key);
     if (!log) return fail(log.error());
-    write_down_context(connection_, alone->head, *log);
+    write_down_context(connection_, alone->head, *log, stamp_of(alone->head, alone->alone));
     return {};
   }
 

@@ -1,0 +1,69 @@
+// Bus: by which nodes tell each other what they have changed: NOTIFY on the schema's channel. One is out at a
+// time; what comes meanwhile goes together with the next one, and of a task's numbers the newest.
+//
+// Threads: one that listens and one that tells; every method from any.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "store/peers.h"
+#include "store/postgres/link.h"
+
+namespace baton::store::postgres {
+
+// Has the other nodes look at who there is.
+void call_others(Link& link, std::int64_t node);
+
+class Bus {
+ public:
+  // All are called on the bus's threads.
+  struct Events {
+    // As Lease::Events::check.
+    std::function<void(Link&)> check;
+    std::function<void(std::vector<Grown>)> on_heard;
+    // Nobody has listened for a while.
+    std::function<void()> on_missed;
+    // Another node has called, as `call_others` does.
+    std::function<void()> on_call;
+  };
+
+  // Listens once it is made. Throws sql::Failure.
+  Bus(const Address& address, std::int64_t node, Events events);
+  ~Bus();
+  Bus(const Bus&) = delete;
+  Bus& operator=(const Bus&) = delete;
+
+  void tell(const std::vector<Grown>& tasks);
+
+ private:
+  std::unique_ptr<Link> listening() const;
+  void listen();
+  void hear(Link& link);
+  bool await_word(const Link& link) const;
+  void tell_all();
+  void send(const std::vector<std::string>& payloads);
+
+  const Address& address_;
+  const std::int64_t node_;
+  const Events events_;
+  const base::UniqueFd stop_;
+
+  std::unique_ptr<Link> listener_, teller_;  // each of one thread
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_stopping_ = false;
+  std::unordered_map<task::TaskKey, task::EventNumber> untold_;
+  std::jthread listening_, telling_;
+};
+
+}  // namespace baton::store::postgres

@@ -1,0 +1,185 @@
+#include "store/postgres/node_peers.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "store/sql/failure.h"
+
+namespace baton::store::postgres {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Result;
+
+// Others are dead long before.
+constexpr std::chrono::milliseconds kJoinPatience(60'000);
+
+// "{1,2}"
+std::string keys_array(const std::vector<task::TaskKey>& tasks) {
+  std::string text = "{";
+  for (const task::TaskKey task : tasks) text += (text.size() == 1 ? "" : ",") + std::to_string(task.value);
+  return text + "}";
+}
+
+}  // namespace
+
+NodePeers::NodePeers(const Place& place)
+    : address_(place.address),
+      writer_(place.writer),
+      readers_(place.readers),
+      operators_(place.operators),
+      node_(place.writer.lane().node) {
+  const auto check = [this](Link& link) { writer_.check(link); };
+  Bus::Events of_bus;
+  of_bus.check = check;
+  of_bus.on_heard = [this](const std::vector<Grown>& tasks) {
+    note([&](News& news) {
+      for (const Grown& grown : tasks) {
+        task::EventNumber& last = news.heard[grown.task];
+        last = std::max(last, grown.last);
+      }
+    });
+  };
+  of_bus.on_missed = [this] { note([](News& news) { news.has_missed = true; }); };
+  of_bus.on_call = [this] {
+    if (lease_) lease_->look();
+  };
+  Lease::Events of_lease;
+  of_lease.check = check;
+  of_lease.on_lost = [this] { writer_.end(kTakenOver); };
+  of_lease.on_adopted = [this](const std::vector<task::TaskKey>& tasks) {
+    note([&](News& news) { news.adopted.insert(news.adopted.end(), tasks.begin(), tasks.end()); });
+  };
+  of_lease.on_asked_to_drain = [this] { note([](News& news) { news.is_asked_to_drain = true; }); };
+  of_lease.on_alone_again = [this](std::int64_t number) {
+    note([&](News& news) { news.alone_again = number; });
+  };
+  lease_.emplace(address_, node_, place.times, std::move(of_lease));
+  bus_.emplace(address_, node_, std::move(of_bus));
+  thread_ = std::jthread([this] { run(); });
+}
+
+NodePeers::~NodePeers() {
+  bus_.reset();
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+Result<void> NodePeers::join() {
+  if (lease_->await_joined(kJoinPatience)) return {};
+  return fail(ErrorCode::unavailable, "other Batons on the database do not answer",
+              "node " + std::to_string(node_) + " has waited for them in vain");
+}
+
+template <class F>
+void NodePeers::note(F&& add) {
+  {
+    std::lock_guard lock(mutex_);
+    add(news_);
+  }
+  changed_.notify_all();
+}
+
+void NodePeers::run() {
+  pthread_setname_np(pthread_self(), "peers");
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] {
+      return is_stopping_ || news_.is_for_all() || (listener_ != nullptr && news_.is_asked_to_drain);
+    });
+    if (is_stopping_) return;
+    const News news = std::exchange(news_, {});
+    Listener* const listener = listener_;
+    // A listener that comes later is asked.
+    news_.is_asked_to_drain = listener == nullptr && news.is_asked_to_drain;
+    is_calling_ = true;
+    lock.unlock();
+    pass_on(listener, news);
+    lock.lock();
+    is_calling_ = false;
+    changed_.notify_all();
+  }
+}
+
+void NodePeers::pass_on(Listener* listener, const News& news) {
+  if (listener != nullptr) {
+    if (!news.adopted.empty()) listener->adopted(news.adopted);
+    std::vector<Grown> heard;
+    for (const auto& [task, last] : news.heard) heard.push_back({task, last});
+    if (!heard.empty()) listener->heard(heard);
+    if (news.has_missed || news.alone_again) listener->missed();
+    if (news.is_asked_to_drain) listener->asked_to_drain();
+  }
+  if (news.alone_again) lease_->rely_on_memory(*news.alone_again);
+}
+
+void NodePeers::listen(Listener* listener) {
+  std::unique_lock lock(mutex_);
+  listener_ = listener;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return !is_calling_; });
+}
+
+void NodePeers::tell(const std::vector<Grown>& tasks) {
+  if (lease_->has_others()) bus_->tell(tasks);
+}
+
+Result<std::vector<TaskEnd>> NodePeers::ends(const std::vector<task::TaskKey>& tasks) const {
+  return sql::catching("looking for news", [&]() -> Result<std::vector<TaskEnd>> {
+    auto lent = readers_.lend();
+    const sql::Snapshot snapshot(*lent);
+    sql::Query query = (*lent).query(
+        "SELECT task_key, last_event, version, owner, cancel_requested FROM tasks "
+        "WHERE task_key = ANY (CAST(? AS bigint[]))",
+        keys_array(tasks));
+    std::vector<TaskEnd> ends;
+    while (query.step()) {
+      ends.push_back(
+          {{query.integer(0)}, {query.integer(1)}, {query.integer(2)}, {query.integer(3)}, query.truth(4)});
+    }
+    return ends;
+  });
+}
+
+void NodePeers::announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report) {
+  std::ranges::sort(agents, {}, &NodeAgent::name);
+  lease_->announce(std::move(agents), std::move(report));
+}
+
+Result<std::vector<Node>> NodePeers::nodes() const {
+  return sql::catching("reading the nodes", [&]() -> Result<std::vector<Node>> {
+    auto lent = operators_.lend();
+    const sql::Snapshot snapshot(*lent);
+    return all_nodes(*lent);
+  });
+}
+
+Result<void> NodePeers::ask_to_drain(NodeId node) {
+  return sql::catching("asking a node to drain", [&]() -> Result<void> {
+    Link link(address_);
+    writer_.check(link);
+    if (!postgres::ask_to_drain(link, node)) return fail(ErrorCode::not_found, "there is no such node");
+    if (node.value == node_) {
+      lease_->look();
+    } else {
+      call_others(link, node_);
+    }
+    return {};
+  });
+}
+
+void NodePeers::leave() {
+  writer_.retire();
+  lease_->leave();
+}
+
+}  // namespace baton::store::postgres

@@ -1,0 +1,65 @@
+// The rows of `nodes`: who there is, and who is dead. A node that is dead has no row; its lanes are closed,
+// so that it writes nothing more, and its tasks with a turn and its part of the totals are another one's.
+//
+// Threads: the link's. Errors: sql::Failure.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "store/peers.h"
+#include "store/postgres/link.h"
+#include "store/sql/connection.h"
+
+namespace baton::store::postgres {
+
+// `last_group` of a lane through which nothing comes any more.
+inline constexpr std::int64_t kClosedLane = -1;
+
+struct NewNode {
+  std::string name, version;
+  base::Timestamp started{};
+  std::chrono::milliseconds lease{};
+};
+
+// Makes this program a node that joins, with one lane, 1. Takes over from those that have left, or from all
+// (`others_are_gone`), and the tasks whose turn is of none. Returns its number.
+std::int64_t enter(Link& link, const NewNode& node, bool others_are_gone);
+
+// Of another node, as a renewal sees it.
+struct SeenNode {
+  std::int64_t id = 0, knows = 0;
+  std::string lease;  // when it ends, exactly
+  bool is_over = false, is_long_over = false;
+  bool is_joining = false, has_left = false;
+};
+struct Renewed {
+  bool is_asked_to_drain = false;
+  bool is_up_long = false;  // the database: nodes have had the time of a lease to say that they are alive
+  std::vector<SeenNode> others;
+};
+// Says that this node is alive, and which others it has known until now. Nothing: it has no row any more.
+std::optional<Renewed> renew(Link& link, std::int64_t node, std::chrono::milliseconds lease,
+                             std::int64_t knows, bool is_joining);
+void report(Link& link, std::int64_t node, const NodeReport& report, const std::string& agents);
+
+// Takes a dead node's tasks over. Nothing is done if it has said meanwhile that it is alive, if another one
+// was faster, or if this node is dead itself. Returns its tasks.
+std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t node,
+                                                    std::chrono::milliseconds lease, const SeenNode& dead);
+
+// The lease is over; another node, or the next one to open the database, takes over.
+void leave(Link& link, std::int64_t node);
+
+std::vector<Node> all_nodes(sql::Connection& connection);
+// False: there is no such node.
+bool ask_to_drain(Link& link, NodeId node);
+
+// As a JSON list.
+std::string encode_agents(const std::vector<NodeAgent>& agents);
+
+}  // namespace baton::store::postgres

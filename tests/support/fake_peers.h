@@ -1,0 +1,76 @@
+// FakePeers: other nodes as a test tells them: whether there are any, how far tasks have come, and what they
+// say.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "store/peers.h"
+
+namespace baton::test {
+
+class FakePeers final : public store::Peers {
+ public:
+  static constexpr store::NodeId kSelf{1}, kOther{2};
+
+  store::NodeId self() const override { return kSelf; }
+  bool is_alone() const override { return alone; }
+  void listen(Listener* now) override {
+    std::lock_guard lock(mutex_);
+    listener_ = now;
+  }
+  void tell(const std::vector<store::Grown>& tasks) override {
+    std::lock_guard lock(mutex_);
+    told_.insert(told_.end(), tasks.begin(), tasks.end());
+  }
+  base::Result<std::vector<store::TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override {
+    std::lock_guard lock(mutex_);
+    std::vector<store::TaskEnd> found;
+    for (const store::TaskEnd& end : ends_) {
+      if (std::find(tasks.begin(), tasks.end(), end.task) != tasks.end()) found.push_back(end);
+    }
+    return found;
+  }
+  base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>&, int) override {
+    return std::vector<task::TaskHead>();
+  }
+  void announce(std::vector<store::NodeAgent>, std::function<store::NodeReport()>) override {}
+  base::Result<std::vector<store::Node>> nodes() const override { return std::vector<store::Node>(); }
+  base::Result<void> ask_to_drain(store::NodeId) override { return {}; }
+  void leave() override {}
+  bool leads() const override { return leading; }
+
+  // The other nodes' part.
+  void say(const std::vector<store::Grown>& tasks) {
+    if (Listener* const listener = heard_by()) listener->heard(tasks);
+  }
+  void give(const std::vector<task::TaskKey>& tasks) {
+    if (Listener* const listener = heard_by()) listener->adopted(tasks);
+  }
+  void set_ends(std::vector<store::TaskEnd> ends) {
+    std::lock_guard lock(mutex_);
+    ends_ = std::move(ends);
+  }
+  std::vector<store::Grown> told() const {
+    std::lock_guard lock(mutex_);
+    return told_;
+  }
+
+  std::atomic<bool> alone = false, leading = true;
+
+ private:
+  Listener* heard_by() const {
+    std::lock_guard lock(mutex_);
+    return listener_;
+  }
+
+  mutable std::mutex mutex_;
+  Listener* listener_ = nullptr;
+  std::vector<store::Grown> told_;
+  std::vector<store::TaskEnd> ends_;
+};
+
+}  // namespace baton::test

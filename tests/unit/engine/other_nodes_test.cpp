@@ -1,0 +1,89 @@
+#include "engine/other_nodes.h"
+
+#include <doctest/doctest.h>
+
+#include "support/engine_bench.h"
+#include "support/fake_peers.h"
+
+namespace other_nodes_test {
+
+using namespace baton;
+using test::EngineBench;
+using test::FakePeers;
+
+namespace {
+
+struct Bench {
+  FakePeers peers;
+  EngineBench engine{[this] {
+    EngineBench::Options options;
+    options.engine.peers = &peers;
+    return options;
+  }()};
+
+  // A task whose turn runs.
+  task::TaskKey begin() {
+    const auto accepted = engine.submit(EngineBench::message("go on"));
+    REQUIRE(accepted);
+    running = engine.scripted().next();
+    REQUIRE(running);
+    return accepted->key;
+  }
+  // The task as another node has left it.
+  void change(task::TaskKey key, store::NodeId owner, bool cancels, std::int64_t version = 1'000) {
+    peers.set_ends({{key, {100}, {version}, owner, cancels}});
+    peers.say({{key, {100}}});
+  }
+  bool is(bool test::ScriptedExecutor::Running::*what) {
+    return engine.scripted().wait_for([&] { return (*running).*what; });
+  }
+
+  test::ScriptedExecutor::RunningPtr running;
+};
+
+using Running = test::ScriptedExecutor::Running;
+
+}  // namespace
+
+TEST_CASE("OtherNodes: a turn that another node has taken is abandoned here") {
+  Bench bench;
+  const task::TaskKey key = bench.begin();
+  bench.change(key, FakePeers::kOther, false);
+  CHECK(bench.is(&Running::let_go));
+  CHECK(bench.engine.engine().counts().turns.running == 0);
+}
+
+TEST_CASE("OtherNodes: a turn whose cancel another node has stored is told of it") {
+  Bench bench;
+  const task::TaskKey key = bench.begin();
+  bench.change(key, FakePeers::kSelf, true);
+  CHECK(bench.is(&Running::canceled));
+  bench.running->sink->finish(agents::Canceled{});
+  const auto stop = bench.engine.wait(key);
+  REQUIRE(stop);
+  CHECK(stop->state == task::State::canceled);
+}
+
+TEST_CASE("OtherNodes: what was read before this node's own change says nothing about its turn") {
+  Bench bench;
+  const task::TaskKey key = bench.begin();
+  bench.change(key, FakePeers::kOther, true, 0);
+  bench.running->sink->finish(agents::Done{});
+  const auto stop = bench.engine.wait(key);
+  REQUIRE(stop);
+  CHECK(stop->state == task::State::completed);
+  CHECK_FALSE(bench.running->canceled);
+}
+
+TEST_CASE("Deliveries: only the node that leads has any") {
+  Bench bench;
+  bench.peers.leading = false;
+  const auto due = bench.engine.engine().deliveries().due_deliveries(base::Timestamp::max(), 10);
+  REQUIRE(due);
+  CHECK(due->empty());
+  const auto next = bench.engine.engine().deliveries().next_due();
+  REQUIRE(next);
+  CHECK(next->has_value());  // it looks whether it leads by then
+}
+
+}  // namespace other_nodes_test
