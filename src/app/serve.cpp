@@ -64,8 +64,11 @@ template <class Store>
 base::Result<OpenStore> named(base::Result<std::unique_ptr<Store>> store) {
   if (!store) return base::fail(std::move(store.error()));
   const std::string name = (*store)->server_name();
+  store::Peers* peers = nullptr;
+  if constexpr (requires { (*store)->peers(); }) peers = &(*store)->peers();
   OpenStore faces = faces_of(std::move(*store));
   faces.server_name = name;
+  faces.peers = peers;
   return faces;
 }
 
@@ -108,6 +111,8 @@ base::Result<OpenStore> open_store(const StoreOptions& options, const base::Cloc
                                              .allows = options.postgres_allows,
                                              .on_upgrade = on_upgrade,
                                              .waits = waiting(options),
+                                             .name = options.name_of_node(),
+                                             .version = std::string(kVersion),
                                              .on_lost = end_without_store},
                                             clock));
   }

@@ -31,7 +31,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
       recovery_(store, inbox_, catalogue, clock),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
-      actions_(operators, reader_, inbox_, tasks_, turns_, background_),
+      actions_(operators, reader_, inbox_, tasks_, turns_, background_, options_.peers),
       jobs_(operators, actions_, inbox_, background_, options_.peers) {
   if (options_.peers == nullptr) return;
   others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, background_,

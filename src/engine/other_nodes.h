@@ -45,6 +45,7 @@ class OtherNodes final : private store::Peers::Listener {
   void missed() override;
   void adopted(const std::vector<task::TaskKey>& tasks) override;
   void asked_to_drain() override;
+  bool follows(task::TaskKey task) override { return live_.is_followed(task); }
 
   void look_later();
   void look();

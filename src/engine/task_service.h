@@ -118,8 +118,11 @@ class TaskService {
   base::Result<task::Leaving> leaving(task::TaskKey key, task::EventNumber before) const;
   // Call when the client of the run that begins after `before` has left. A run with Leaving::cancels, on a
   // task that no A2A client made, is canceled with a reason after the agent's grace, unless by then it has
-  // stopped or the task is followed (LiveTasks::is_followed).
+  // stopped or the task is followed (is_followed).
   void client_left(task::TaskKey key, const task::AgentName& agent, task::EventNumber before);
+  // Whether the task has a stream or a reply that waits, on any node. Blocks for a moment if it has none
+  // here.
+  bool is_followed(task::TaskKey key) const;
   // Cancels a child that its parent does not need any more.
   void cancel_child(task::TaskKey child, const std::string& reason = {}) {
     cancels_.cancel_child(child, reason);

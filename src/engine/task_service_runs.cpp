@@ -97,14 +97,19 @@ void TaskService::client_left(task::TaskKey key, const task::AgentName& agent, t
   });
 }
 
+bool TaskService::is_followed(task::TaskKey key) const {
+  if (live_.is_followed(key)) return true;
+  return options_.peers != nullptr && options_.peers->is_followed_elsewhere(key);
+}
+
 bool TaskService::is_abandoned(task::TaskKey key, task::EventNumber before) const {
-  if (live_.is_followed(key)) return false;
   const auto head = reader_.head(key);
   // An A2A client comes back for its task by other means.
   if (!head || head->origin != task::ProtocolVersion::none || task::is_stopped(head->state)) return false;
   const auto now = reader_.stop_before(key, head->last_event);
   const auto rule = leaving(key, before);
-  return now && *now == before && rule && *rule == task::Leaving::cancels;
+  const bool may_be = now && *now == before && rule && *rule == task::Leaving::cancels;
+  return may_be && !is_followed(key);
 }
 
 // The task that a message answers without naming it: the only one that waits in its context.

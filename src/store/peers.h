@@ -67,12 +67,15 @@ class Peers {
     virtual ~Listener() = default;
     // Others have changed these tasks.
     virtual void heard(const std::vector<Grown>& tasks) = 0;
-    // Something may have been missed: look at all that is followed.
+    // Something may have been missed: look at all that is followed, and rely on nothing that is in memory but
+    // is not followed. Comes also when the last other node has gone: only then is this one alone again.
     virtual void missed() = 0;
     // These tasks with a turn were a dead node's, and are this one's now: as after a restart.
     virtual void adopted(const std::vector<task::TaskKey>& tasks) = 0;
     // An operator wants this node to drain and to end. Called once.
     virtual void asked_to_drain() = 0;
+    // Whether somebody follows the task here.
+    virtual bool follows(task::TaskKey task) = 0;
   };
 
   virtual ~Peers() = default;
@@ -80,7 +83,7 @@ class Peers {
   // This program's.
   virtual NodeId self() const = 0;
   // Whether no other node can have changed anything until now. So what this one has in memory is all there
-  // is.
+  // is. Cheap. False also for a moment when the database is slow to take a sign of life.
   virtual bool is_alone() const = 0;
 
   // From now on calls the listener, which must outlive the peers or be replaced by null; replacing waits for
@@ -89,18 +92,23 @@ class Peers {
   virtual void listen(Listener* listener) = 0;
   // Has the others hear of these tasks. Never blocks; does nothing while this node is alone.
   virtual void tell(const std::vector<Grown>& tasks) = 0;
+  // Whether somebody follows the task on another node: asks them all, and blocks for a moment. One that does
+  // not answer in time counts as one where nobody does.
+  virtual bool is_followed_elsewhere(task::TaskKey task) = 0;
   // How far these tasks have come, in any order; leaves out those that are gone. One statement.
   virtual base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const = 0;
 
-  // Adds to the store's open group: this node takes over at most `most` turns that wait for a slot at others,
-  // of tasks of these agents that nobody has delegated and that await no children. Returns the tasks as they
-  // are then. On the thread that writes; fails as TaskStore::apply does.
+  // Adds to the store's open group: this node takes over at most `most` turns that wait for a slot at others
+  // that are alive, of tasks of these agents that nobody has delegated and that await no children. Returns
+  // the tasks as they are then. On the thread that writes; fails as TaskStore::apply does.
   virtual base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>& agents,
                                                                 int most) = 0;
 
-  // What this node says of itself: its agents, and a report whenever it is asked.
+  // What this node says of itself: its agents, and a report, for which it is asked with each sign of life on
+  // a thread of the peers, until `leave`. Waits for a call of the former function, so null ends that; never
+  // call it from there.
   virtual void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report) = 0;
-  // All that are alive, by number; this one, too.
+  // All that have not left, by number; this one, too. One whose lease is over is dead soon.
   virtual base::Result<std::vector<Node>> nodes() const = 0;
   // not_found if there is no such node.
   virtual base::Result<void> ask_to_drain(NodeId node) = 0;
@@ -109,7 +117,7 @@ class Peers {
   virtual void leave() = 0;
 
   // Whether this node does what only one of them does: webhooks, retention. There is one that does, or for a
-  // moment none.
+  // moment none; never two.
   virtual bool leads() const = 0;
 };
 

@@ -10,6 +10,7 @@
 #include "contract/store_bench.h"
 #include "store/postgres/link.h"
 #include "store/postgres/postgres_store.h"
+#include "support/tcp_gate.h"
 
 namespace baton::test {
 
@@ -86,6 +87,51 @@ class PostgresBench : public StoreBench {
 
  private:
   std::unique_ptr<store::PostgresStore> store_;
+};
+
+// A store whose connections go through a gate. Several share a schema.
+class GatedBench : public StoreBench {
+ public:
+  GatedBench() : GatedBench(std::make_shared<Schema>()) {}
+  explicit GatedBench(std::shared_ptr<const Schema> in,
+                      std::chrono::milliseconds lease = std::chrono::seconds(5))
+      : schema_(std::move(in)), schema(*schema_), gate(port_of(schema.url())) {
+    settings.url = schema.url();
+    settings.url.replace(settings.url.find(address()), address().size(),
+                         "@127.0.0.1:" + std::to_string(gate.port()));
+    settings.allows = {"fsync=off"};
+    settings.on_lost = [](const std::string&) {};
+    settings.lease = lease;
+    open();
+  }
+  // What it does when it ends must come through.
+  ~GatedBench() override { gate.freeze(false); }
+
+  void open() {
+    auto opened = store::PostgresStore::open(settings, clock);
+    succeed(opened);
+    store = std::move(*opened);
+    use(*store);
+  }
+
+  // How many rows a table has, told by another connection.
+  std::string count(const std::string& table) const { return schema.ask("SELECT count(*) FROM " + table); }
+
+ private:
+  std::string address() const { return "@127.0.0.1:" + std::to_string(port_of(schema.url())); }
+  static int port_of(const std::string& url) {
+    const auto at = url.find("@127.0.0.1:");
+    if (at == std::string::npos) FAIL("BATON_TEST_POSTGRES must be postgresql://...@127.0.0.1:port/...");
+    return std::stoi(url.substr(at + 11));
+  }
+
+  const std::shared_ptr<const Schema> schema_;
+
+ public:
+  const Schema& schema;
+  TcpGate gate;
+  store::PostgresOptions settings;
+  std::unique_ptr<store::PostgresStore> store;
 };
 
 }  // namespace baton::test

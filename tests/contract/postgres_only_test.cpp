@@ -8,7 +8,6 @@
 #include "contract/postgres_bench.h"
 #include "contract/store_bench.h"
 #include "store/postgres/migrations.h"
-#include "support/tcp_gate.h"
 
 namespace postgres_only_test {
 
@@ -18,37 +17,6 @@ using base::ErrorCode;
 using task::State;
 
 namespace {
-
-// A store whose connections go through a gate.
-class GatedBench : public StoreBench {
- public:
-  GatedBench() : gate(port_of(schema.url())) {
-    settings.url = schema.url();
-    settings.url.replace(settings.url.find(address()), address().size(),
-                         "@127.0.0.1:" + std::to_string(gate.port()));
-    settings.allows = {"fsync=off"};
-    auto opened = store::PostgresStore::open(settings, clock);
-    succeed(opened);
-    store = std::move(*opened);
-    use(*store);
-  }
-
-  // How many rows a table has, told by another connection.
-  std::string count(const std::string& table) const { return schema.ask("SELECT count(*) FROM " + table); }
-
-  const Schema schema;
-  TcpGate gate;
-  store::PostgresOptions settings;
-  std::unique_ptr<store::PostgresStore> store;
-
- private:
-  std::string address() const { return "@127.0.0.1:" + std::to_string(port_of(schema.url())); }
-  static int port_of(const std::string& url) {
-    const auto at = url.find("@127.0.0.1:");
-    if (at == std::string::npos) FAIL("BATON_TEST_POSTGRES must be postgresql://...@127.0.0.1:port/...");
-    return std::stoi(url.substr(at + 11));
-  }
-};
 
 void end_connections(const Schema& schema) {
   schema.ask(
@@ -64,12 +32,6 @@ base::Error error_at_open(const store::PostgresOptions& options) {
 }
 
 }  // namespace
-
-TEST_CASE("PostgresStore: a database that another one has open is refused") {
-  PostgresBench bench;
-  CHECK(error_at_open(bench.settings).code == ErrorCode::already_exists);
-  bench.reopen();
-}
 
 TEST_CASE("PostgresStore: one that waits is there once the other has closed") {
   PostgresBench bench;

@@ -73,13 +73,6 @@ class Shown(unittest.TestCase):
         for text in (self.server.log_text(), *self.server.lines, *shown):
             self.assertNotIn(password, text)
 
-    def test_a_second_program_on_the_same_database_is_refused(self):
-        self.server.start()
-        code, said = run("serve", "--port", "0", *self.server.database.words())
-        self.assertEqual(code, 1)
-        self.assertTrue(said)
-        self.server.send("hello")
-
 
 if __name__ == "__main__":
     unittest.main()

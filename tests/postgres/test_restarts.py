@@ -1,4 +1,5 @@
-"""The database is restarted at once, as after a crash, under a Baton that goes on, alone or with another one that waits."""
+"""The database is restarted at once, as after a crash, under a Baton that goes on, alone, beside another one or with
+another one that waits."""
 import pathlib
 import signal
 import sys
@@ -9,6 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 
 import failover
 import harness
+import new_generations
 import test_standby
 
 
@@ -31,6 +33,26 @@ class Restarts(failover.Case):
         self.assert_kept(book)
         self.assert_ends_well(*long)
         self.assertTrue(server.running())
+
+    def test_nodes_that_share_the_database_all_stay(self):
+        first = self.serve()
+        second = harness.Server(["player"], failover.CONFIG)
+        second.database.drop()
+        second.database = first.database
+        self.addCleanup(second.discard)
+        second.start()
+        at = [self.at, new_generations.Rpc10(second)]
+        nodes = first.database.query("SELECT node_id FROM nodes ORDER BY 1")
+        self.assertEqual(len(nodes), 2)
+        lease = "SELECT node_id, lease_until FROM nodes"
+        for _ in range(3):
+            self.restart()
+            for each in at:
+                self.assertEqual(each.send("end").state, "completed")
+        seen = set()
+        harness.wait_for(lambda: seen.update(first.database.query(lease)) or len(seen) > 40, 20, "renewed leases")
+        self.assertEqual(first.database.query("SELECT node_id FROM nodes ORDER BY 1"), nodes)
+        self.assertTrue(first.running() and second.running())
 
     def wait_beside(self):
         """Another Baton that waits for the database of the first one."""

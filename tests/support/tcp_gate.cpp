@@ -44,6 +44,11 @@ TcpGate::TcpGate(int port) : server_port_(port), listener_(::socket(AF_INET, SOC
 
 void TcpGate::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
+    if (cuts_all_.exchange(false)) pairs_.clear();
+    if (is_frozen_) {
+      ::poll(nullptr, 0, kLookMs);
+      continue;
+    }
     std::vector<pollfd> watched{{listener_.get(), POLLIN, 0}};
     for (const Pair& pair : pairs_) {
       watched.push_back({pair.client.get(), POLLIN, 0});

@@ -26,6 +26,10 @@ class TcpGate {
   void cut_answer_with(const char* text) { answer_ = text; }
   // While shut, connections are accepted and closed.
   void shut(bool is_shut) { is_shut_ = is_shut; }
+  // While frozen, nothing passes, and connections stay as they are.
+  void freeze(bool is_frozen) { is_frozen_ = is_frozen; }
+  // Ends all connections: each side hears of it.
+  void cut_all() { cuts_all_ = true; }
   int cuts() const { return cuts_; }
 
  private:
@@ -43,7 +47,7 @@ class TcpGate {
   std::list<Pair> pairs_;
   std::atomic<std::int64_t> request_bytes_ = -1;
   std::atomic<const char*> answer_ = nullptr;
-  std::atomic<bool> is_shut_ = false;
+  std::atomic<bool> is_shut_ = false, is_frozen_ = false, cuts_all_ = false;
   std::atomic<int> cuts_ = 0;
   std::jthread thread_;
 };

@@ -256,7 +256,7 @@ base::Result<bool> is_abandoned(const ChatCall& call, const task::TaskHead& head
   if (!before) return fail(before.error());
   const auto leaving = call.tasks().leaving(head.key, *before);
   if (!leaving) return fail(leaving.error());
-  return *leaving != task::Leaving::goes_on && !call.services.engine.live().is_followed(head.key);
+  return *leaving != task::Leaving::goes_on && !call.tasks().is_followed(head.key);
 }
 
 // Makes room for a new run in a conversation that takes one at a time: cancels runs whose client has left.

@@ -27,15 +27,14 @@ constexpr char kTell[] =
     "SELECT pg_notify('baton_' || CASE WHEN octet_length(current_schema()::text) > 50 THEN "
     "md5(current_schema()::text) ELSE current_schema()::text END, $1)";
 
-// "12 345:6 78:9": node 12 has changed task 345, whose last event is 6, and task 78. "12": it calls.
-std::vector<std::string> payloads_of(std::int64_t node,
-                                     const std::unordered_map<task::TaskKey, task::EventNumber>& tasks) {
+// "12 345:6 78:9": node 12 has changed task 345, whose last event is 6, and task 78. "12 ?345" and "12 !345":
+// see Bus::ask and Bus::answer. "12": it calls.
+std::vector<std::string> payloads_of(std::int64_t node, const std::vector<std::string>& words) {
   const std::string sender = std::to_string(node);
   std::vector<std::string> payloads;
-  for (const auto& [task, last] : tasks) {
-    const std::string pair = " " + std::to_string(task.value) + ":" + std::to_string(last.value);
-    if (payloads.empty() || payloads.back().size() + pair.size() > kPayloadMax) payloads.push_back(sender);
-    payloads.back() += pair;
+  for (const std::string& word : words) {
+    if (payloads.empty() || payloads.back().size() + word.size() > kPayloadMax) payloads.push_back(sender);
+    payloads.back() += word;
   }
   return payloads;
 }
@@ -48,16 +47,27 @@ std::int64_t take_number(std::string_view& text) {
   return number;
 }
 
-std::vector<Grown> read_pairs(std::string_view text) {
+struct Words {
   std::vector<Grown> tasks;
+  std::vector<task::TaskKey> asked, answered;
+  bool is_call = true;  // there are none
+};
+
+void read_words(std::string_view text, Words& words) {
   while (text.starts_with(' ')) {
     text.remove_prefix(1);
-    const std::int64_t task = take_number(text);
-    if (task == 0 || !text.starts_with(':')) break;
+    words.is_call = false;
+    const char mark = text.starts_with('?') || text.starts_with('!') ? text.front() : ':';
+    if (mark != ':') text.remove_prefix(1);
+    const task::TaskKey task{take_number(text)};
+    if (!task) return;
+    if (mark == '?') words.asked.push_back(task);
+    if (mark == '!') words.answered.push_back(task);
+    if (mark != ':') continue;
+    if (!text.starts_with(':')) return;
     text.remove_prefix(1);
-    tasks.push_back({{task}, {take_number(text)}});
+    words.tasks.push_back({task, {take_number(text)}});
   }
-  return tasks;
 }
 
 void notify(Link& link, const std::string& payload) {
@@ -124,16 +134,18 @@ void Bus::listen() {
 }
 
 void Bus::hear(Link& link) {
-  std::vector<Grown> tasks;
+  Words all;
   bool is_called = false;
   for (const std::string& payload : link.told()) {
     std::string_view text = payload;
     if (take_number(text) == node_) continue;
-    std::vector<Grown> told = read_pairs(text);
-    is_called = is_called || told.empty();
-    tasks.insert(tasks.end(), told.begin(), told.end());
+    all.is_call = true;
+    read_words(text, all);
+    is_called = is_called || all.is_call;
   }
-  if (!tasks.empty()) events_.on_heard(std::move(tasks));
+  if (!all.tasks.empty()) events_.on_heard(std::move(all.tasks));
+  for (const task::TaskKey task : all.asked) events_.on_asked(task);
+  for (const task::TaskKey task : all.answered) events_.on_answered(task);
   if (is_called) events_.on_call();
 }
 
@@ -148,17 +160,29 @@ void Bus::tell(const std::vector<Grown>& tasks) {
   changed_.notify_all();
 }
 
+void Bus::say(std::string word) {
+  {
+    std::lock_guard lock(mutex_);
+    words_.push_back(std::move(word));
+  }
+  changed_.notify_all();
+}
+
 void Bus::tell_all() {
   pthread_setname_np(pthread_self(), "bus-tell");
   while (true) {
     std::unordered_map<task::TaskKey, task::EventNumber> tasks;
+    std::vector<std::string> words;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return is_stopping_ || !untold_.empty(); });
-      if (untold_.empty()) return;
+      changed_.wait(lock, [this] { return is_stopping_ || !untold_.empty() || !words_.empty(); });
+      if (untold_.empty() && words_.empty()) return;
       tasks.swap(untold_);
+      words.swap(words_);
     }
-    send(payloads_of(node_, tasks));
+    for (const auto& [task, last] : tasks)
+      words.push_back(" " + std::to_string(task.value) + ":" + std::to_string(last.value));
+    send(payloads_of(node_, words));
   }
 }
 

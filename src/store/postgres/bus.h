@@ -34,6 +34,8 @@ class Bus {
     std::function<void()> on_missed;
     // Another node has called, as `call_others` does.
     std::function<void()> on_call;
+    // Another node asks who follows this task, or says that somebody does there.
+    std::function<void(task::TaskKey)> on_asked, on_answered;
   };
 
   // Listens once it is made. Throws sql::Failure.
@@ -43,6 +45,9 @@ class Bus {
   Bus& operator=(const Bus&) = delete;
 
   void tell(const std::vector<Grown>& tasks);
+  // Asks who follows the task; says that somebody does here.
+  void ask(task::TaskKey task) { say(" ?" + std::to_string(task.value)); }
+  void answer(task::TaskKey task) { say(" !" + std::to_string(task.value)); }
 
  private:
   std::unique_ptr<Link> listening() const;
@@ -50,6 +55,7 @@ class Bus {
   void hear(Link& link);
   bool await_word(const Link& link) const;
   void tell_all();
+  void say(std::string word);
   void send(const std::vector<std::string>& payloads);
 
   const Address& address_;
@@ -63,6 +69,7 @@ class Bus {
   std::condition_variable changed_;
   bool is_stopping_ = false;
   std::unordered_map<task::TaskKey, task::EventNumber> untold_;
+  std::vector<std::string> words_;  // likewise
   std::jthread listening_, telling_;
 };
 

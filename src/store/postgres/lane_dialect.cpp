@@ -59,4 +59,27 @@ void LaneDialect::add_to_total(const task::AgentName& agent, const task::Caller&
   }
 }
 
+void LaneDialect::keep_context(task::ContextKey context) {
+  writer_.run("SELECT 1 / count(*) FROM (SELECT 1 FROM contexts WHERE context_key = ? FOR KEY SHARE) AS kept",
+              context);
+}
+
+void LaneDialect::claim_context(task::ContextKey context) {
+  writer_.run("SELECT 1 FROM contexts WHERE context_key = ? FOR UPDATE", context);
+}
+
+// All configs are locked first, in the order of their keys, so that no two nodes wait for each other. Whoever
+// is the second sees what the first one has done.
+void LaneDialect::wake_deliveries(const Waiting& waiting, base::Timestamp now) {
+  for (const auto& [config, event] : waiting)
+    writer_.run("SELECT 1 FROM push_configs WHERE config_key = ? FOR UPDATE", config);
+  for (const auto& [config, event] : waiting) {
+    writer_.run(
+        "UPDATE deliveries SET due_ms = ?3 WHERE delivery_key = (SELECT delivery_key FROM deliveries WHERE "
+        "config_key = ?1 AND event_number >= ?2 AND state = 'waiting' ORDER BY event_number LIMIT 1) AND NOT "
+        "EXISTS (SELECT 1 FROM deliveries WHERE config_key = ?1 AND due_ms IS NOT NULL)",
+        config, event, base::to_ms(now));
+  }
+}
+
 }  // namespace baton::store::postgres

@@ -23,6 +23,9 @@ class LaneDialect final : public sql::WriterDialect {
   bool takes_key(std::initializer_list<std::string_view> texts) const override;
   void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
                     std::int64_t more) override;
+  void keep_context(task::ContextKey context) override;
+  void claim_context(task::ContextKey context) override;
+  void wake_deliveries(const Waiting& waiting, base::Timestamp now) override;
 
  private:
   struct Block {

@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
 // kSettling is what others may need to connect again as this one has.
-constexpr milliseconds kRetryEvery(200), kSettling(2'000);
+constexpr milliseconds kRetryEvery(200), kSettling(2'000), kAdoptEvery(5'000);
 // Of renewals: beside others, so that they are missed in time; while joining.
 constexpr milliseconds kBesideOthers(200), kJoining(30);
 
@@ -63,6 +63,8 @@ void Lease::announce(std::vector<NodeAgent> agents, std::function<NodeReport()> 
   {
     std::unique_lock lock(mutex_);
     agents_ = std::move(agents);
+    has_announced_ = true;
+    adopts_soon_ = true;
     report_ = std::move(report);
     changed_.wait(lock, [this] { return !is_asking_; });
   }
@@ -96,8 +98,11 @@ void Lease::connect() {
   // A sign of life is for now: it does not wait for a synchronous standby, which may be away. What was
   // taken over is confirmed with the first group that follows from it.
   link->ask("SET synchronous_commit = local");
-  const bool is_first = renewed_ == Time();
-  if (!is_first) judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
+  if (renewed_ == Time()) {
+    call_others(*link, node_);  // it waits for them
+  } else {
+    judges_from_ = std::max(judges_from_, steady_clock::now() + kSettling);
+  }
   link_ = std::move(link);
 }
 
@@ -144,29 +149,48 @@ void Lease::give_back() {
 // False: this node is dead.
 bool Lease::round() {
   const Time start = steady_clock::now();
-  // What has kept it from giving a sign of life may have kept all.
-  if (renewed_ != Time() && start - renewed_ > kGoneAfter) judges_from_ = start + times_.length;
   const auto renewed = renew(*link_, node_, times_.length, knows_, !has_joined_);
   if (!renewed) return false;
-  renewed_ = steady_clock::now();
+  // What has kept this one from giving a sign of life may have kept all.
+  const Time before = std::exchange(renewed_, steady_clock::now());
+  if (before != Time() && renewed_ - before > kGoneAfter)
+    judges_from_ = std::max(judges_from_, renewed_ + times_.length);
   note_others(renewed->others, start);
   if (renewed->is_asked_to_drain && !std::exchange(has_been_asked_, true)) events_.on_asked_to_drain();
   for (const SeenNode& other : renewed->others) {
     const bool may_be_judged = renewed->is_up_long && renewed_ >= judges_from_;
     if (!other.has_left && !(may_be_judged && is_dead(other))) continue;
-    const auto tasks = take_over(*link_, node_, times_.length, other);
+    const std::vector<task::AgentName> own = agents();
+    const auto tasks = take_over(*link_, node_, times_.length, other, has_announced_ ? &own : nullptr);
     if (tasks && !tasks->empty()) events_.on_adopted(*tasks);
     look();
   }
+  adopt_left(start);
   lead(start);
   say();
   return true;
 }
 
+std::vector<task::AgentName> Lease::agents() {
+  std::lock_guard lock(mutex_);
+  std::vector<task::AgentName> names;
+  for (const NodeAgent& agent : agents_) names.push_back(agent.name);
+  return names;
+}
+
+// Its own agents' tasks that nobody could take over who did.
+void Lease::adopt_left(Time start) {
+  if (!has_announced_ || (start < adopts_at_ && !adopts_soon_.exchange(false))) return;
+  adopts_at_ = start + kAdoptEvery;
+  const std::vector<task::TaskKey> tasks = adopt(*link_, node_, agents());
+  if (!tasks.empty()) events_.on_adopted(tasks);
+}
+
 void Lease::note_others(const std::vector<SeenNode>& others, Time start) {
-  std::erase_if(watched_, [&](const auto& watched) {
+  const auto gone = std::erase_if(watched_, [&](const auto& watched) {
     return std::ranges::find(others, watched.first, &SeenNode::id) == others.end();
   });
+  if (gone > 0) adopts_soon_ = true;
   bool is_known = true;
   for (const SeenNode& other : others) {
     Watched& watched = watched_[other.id];

@@ -5,6 +5,8 @@
 // a sign of life. Whoever could not give such signs itself for a while, or has a new connection, leaves the
 // others time to give theirs: what has kept it from the database may have kept all.
 //
+// Tasks of agents that whoever takes over does not have are of no node, until one that has the agent looks.
+//
 // A node joins: it waits until each other one has published that it knows of it, or is dead. So one that is
 // alone may rely on its memory, until the second is over for which others would watch it in vain.
 //
@@ -86,6 +88,8 @@ class Lease {
   void note_loss();
   void note_others(const std::vector<SeenNode>& others, Time start);
   bool is_dead(const SeenNode& other);
+  void adopt_left(Time start);
+  std::vector<task::AgentName> agents();
   void lead(Time start);
   void say();
   void give_back();
@@ -103,12 +107,13 @@ class Lease {
   std::map<std::int64_t, Watched> watched_;
   Time judges_from_{}, renewed_{};  // when it may call others dead; its last sign of life
   std::int64_t crowds_ = 0;         // how often others have come
+  Time adopts_at_{};                // what no node could take over
   bool is_leader_ = false, has_been_asked_ = false;
   std::optional<std::pair<NodeReport, std::string>> said_;
 
   std::atomic<std::int64_t> alone_until_ = 0, memory_is_of_ = 0;
   std::atomic<std::int64_t> leads_from_ = 0, leads_until_ = 0;
-  std::atomic<bool> has_others_ = false, has_joined_ = false;
+  std::atomic<bool> has_others_ = false, has_joined_ = false, has_announced_ = false, adopts_soon_ = false;
 
   std::mutex mutex_;
   std::condition_variable changed_;

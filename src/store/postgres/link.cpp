@@ -65,6 +65,9 @@ Link::Link(const Address& address) : address_(address) {
   const std::array<const char*, kKeywords.size()> values{
       "5", "5", "2", "3", "3000", "any", "baton", address.url().c_str(), "UTF8", nullptr};
   connection_ = PQconnectdbParams(kKeywords.data(), values.data(), 1);
+  // It would write to standard error, say that a session which listens has been ended.
+  PQsetNoticeProcessor(
+      connection_, [](void*, const char*) {}, nullptr);
   std::string wrong;
   if (PQstatus(connection_) != CONNECTION_OK) {
     wrong = text_or_empty(PQerrorMessage(connection_));

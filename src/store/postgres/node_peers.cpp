@@ -18,6 +18,7 @@ using base::Result;
 
 // Others are dead long before.
 constexpr std::chrono::milliseconds kJoinPatience(60'000);
+constexpr std::chrono::milliseconds kAnswerPatience(500);
 
 // "{1,2}"
 std::string keys_array(const std::vector<task::TaskKey>& tasks) {
@@ -48,6 +49,14 @@ NodePeers::NodePeers(const Place& place)
   of_bus.on_missed = [this] { note([](News& news) { news.has_missed = true; }); };
   of_bus.on_call = [this] {
     if (lease_) lease_->look();
+  };
+  of_bus.on_asked = [this](task::TaskKey task) { note([&](News& news) { news.asked.push_back(task); }); };
+  of_bus.on_answered = [this](task::TaskKey task) {
+    {
+      std::lock_guard lock(mutex_);
+      if (const auto asking = asking_.find(task); asking != asking_.end()) asking->second = true;
+    }
+    changed_.notify_all();
   };
   Lease::Events of_lease;
   of_lease.check = check;
@@ -116,6 +125,9 @@ void NodePeers::pass_on(Listener* listener, const News& news) {
     std::vector<Grown> heard;
     for (const auto& [task, last] : news.heard) heard.push_back({task, last});
     if (!heard.empty()) listener->heard(heard);
+    for (const task::TaskKey task : news.asked) {
+      if (listener->follows(task)) bus_->answer(task);
+    }
     if (news.has_missed || news.alone_again) listener->missed();
     if (news.is_asked_to_drain) listener->asked_to_drain();
   }
@@ -131,6 +143,19 @@ void NodePeers::listen(Listener* listener) {
 
 void NodePeers::tell(const std::vector<Grown>& tasks) {
   if (lease_->has_others()) bus_->tell(tasks);
+}
+
+bool NodePeers::is_followed_elsewhere(task::TaskKey task) {
+  if (!lease_->has_others()) return false;
+  std::unique_lock lock(mutex_);
+  asking_.try_emplace(task, false);
+  bus_->ask(task);
+  changed_.wait_for(lock, kAnswerPatience, [&] {
+    const auto asking = asking_.find(task);
+    return is_stopping_ || asking == asking_.end() || asking->second;
+  });
+  const auto asked = asking_.extract(task);  // whoever asks at the same time has the same answer
+  return asked.empty() || asked.mapped();
 }
 
 Result<std::vector<TaskEnd>> NodePeers::ends(const std::vector<task::TaskKey>& tasks) const {

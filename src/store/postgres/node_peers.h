@@ -43,6 +43,7 @@ class NodePeers final : public Peers {
   bool is_alone() const override { return lease_->is_alone(); }
   void listen(Listener* listener) override;
   void tell(const std::vector<Grown>& tasks) override;
+  bool is_followed_elsewhere(task::TaskKey task) override;
   base::Result<std::vector<TaskEnd>> ends(const std::vector<task::TaskKey>& tasks) const override;
   Taken take_queued(const std::vector<task::AgentName>& agents, int most) override {
     return take_(agents, most);
@@ -58,11 +59,13 @@ class NodePeers final : public Peers {
   struct News {
     std::unordered_map<task::TaskKey, task::EventNumber> heard;
     bool has_missed = false, is_asked_to_drain = false;
-    std::vector<task::TaskKey> adopted;
-    std::optional<std::int64_t> alone_again;  // Lease::Events
+    std::vector<task::TaskKey> adopted, asked;  // asked: who follows them
+    std::optional<std::int64_t> alone_again;    // Lease::Events
 
     // Whether there is something that is over even if there is no listener.
-    bool is_for_all() const { return !heard.empty() || has_missed || !adopted.empty() || alone_again; }
+    bool is_for_all() const {
+      return !heard.empty() || has_missed || !adopted.empty() || !asked.empty() || alone_again;
+    }
   };
   // Adds to the news.
   template <class F>
@@ -81,6 +84,7 @@ class NodePeers final : public Peers {
   News news_;
   Listener* listener_ = nullptr;
   bool is_calling_ = false, is_stopping_ = false;
+  std::unordered_map<task::TaskKey, bool> asking_;  // whether others have said that somebody follows them
 
   std::optional<Lease> lease_;
   std::optional<Bus> bus_;

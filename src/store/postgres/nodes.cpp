@@ -55,16 +55,23 @@ void fold_totals(Link& link) {
       "HAVING sum(tasks) <> 0");
 }
 
-// Of nodes without a row, or of none. In the order of their keys, as every writer locks rows; "+ 0" has the
-// index of tasks with a turn be used.
-std::vector<task::TaskKey> adopt_tasks(Link& link, const std::string& me) {
+// Of nodes without a row, or of none, those of these agents; with null of all if there are no other nodes. In
+// the order of their keys, as every writer locks rows; "+ 0" has the index of tasks with a turn be used.
+std::vector<task::TaskKey> adopt_tasks(Link& link, std::int64_t me,
+                                       const std::vector<task::AgentName>* agents) {
   // Only what somebody else may have in memory needs another version.
-  const Rows rows = link.ask(
-      "WITH chosen AS (SELECT task_key FROM tasks t WHERE turn_state <> 'none' AND NOT EXISTS (SELECT FROM "
-      "nodes n WHERE n.node_id = t.owner) ORDER BY task_key + 0 FOR UPDATE) "
-      "UPDATE tasks SET owner = " +
-      me + ", version = version + (SELECT least(count(*), 1) FROM nodes WHERE node_id <> " + me +
-      ") FROM chosen WHERE tasks.task_key = chosen.task_key RETURNING tasks.task_key");
+  constexpr char kAdopt[] =
+      "WITH others AS (SELECT count(*) AS number FROM nodes WHERE node_id <> $1), "
+      "chosen AS (SELECT task_key FROM tasks t, others WHERE turn_state <> 'none' AND NOT EXISTS (SELECT "
+      "FROM nodes n WHERE n.node_id = t.owner) AND (($2 <> 0 AND number = 0) OR agent LIKE '%://%' OR agent "
+      "= "
+      "ANY (CAST($3 AS text[]))) ORDER BY task_key + 0 FOR UPDATE OF t) "
+      "UPDATE tasks SET owner = $1, version = version + least(number, 1) FROM chosen, others WHERE "
+      "tasks.task_key = chosen.task_key RETURNING tasks.task_key";
+  const std::string names = names_array(agents == nullptr ? std::vector<task::AgentName>() : *agents);
+  const std::array values{Parameter(me), Parameter(agents == nullptr), Parameter(names)};
+  link.send(kAdopt, values);
+  const Rows rows = link.finish();
   std::vector<task::TaskKey> keys;
   for (int i = 0; i < PQntuples(rows.get()); ++i) keys.push_back({integer_at(rows.get(), i, 0)});
   return keys;
@@ -86,7 +93,7 @@ std::int64_t enter(Link& link, const NewNode& node, bool others_are_gone) {
     link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + me + ", 1, 0)");
     close_lanes(link, me);
     fold_totals(link);
-    adopt_tasks(link, me);
+    adopt_tasks(link, std::stoll(me), nullptr);
     return std::stoll(me);
   });
 }
@@ -127,7 +134,8 @@ void report(Link& link, std::int64_t node, const NodeReport& report, const std::
 }
 
 std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t node, milliseconds lease,
-                                                    const SeenNode& dead) {
+                                                    const SeenNode& dead,
+                                                    const std::vector<task::AgentName>* agents) {
   using Taken = std::optional<std::vector<task::TaskKey>>;
   // Half a group that waits for the rest of it would hold its lane.
   if (!dead.has_left) end_sessions(link, dead.id);
@@ -142,8 +150,12 @@ std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t nod
     if (PQntuples(ended.get()) == 0) return std::nullopt;
     close_lanes(link, me);
     fold_totals(link);
-    return adopt_tasks(link, me);
+    return adopt_tasks(link, node, agents);
   });
+}
+
+std::vector<task::TaskKey> adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents) {
+  return in_transaction(link, [&] { return adopt_tasks(link, node, &agents); });
 }
 
 void leave(Link& link, std::int64_t node) {
@@ -186,6 +198,20 @@ bool ask_to_drain(Link& link, NodeId node) {
       link.ask("UPDATE nodes SET asked_to_drain = 1 WHERE node_id = " + std::to_string(node.value) +
                " AND state <> 'left' RETURNING 1");
   return PQntuples(asked.get()) == 1;
+}
+
+// {"a","b"}
+std::string names_array(const std::vector<task::AgentName>& agents) {
+  std::string text = "{";
+  for (const task::AgentName& agent : agents) {
+    text += text.size() == 1 ? "\"" : ",\"";
+    for (const char c : agent.value) {
+      if (c == '"' || c == '\\') text += '\\';
+      text += c;
+    }
+    text += '"';
+  }
+  return text + "}";
 }
 
 std::string encode_agents(const std::vector<NodeAgent>& agents) {

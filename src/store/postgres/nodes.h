@@ -27,7 +27,8 @@ struct NewNode {
 };
 
 // Makes this program a node that joins, with one lane, 1. Takes over from those that have left, or from all
-// (`others_are_gone`), and the tasks whose turn is of none. Returns its number.
+// (`others_are_gone`). Without others the tasks whose turn is of no node are its own; else see `adopt`.
+// Returns its number.
 std::int64_t enter(Link& link, const NewNode& node, bool others_are_gone);
 
 // Of another node, as a renewal sees it.
@@ -48,9 +49,14 @@ std::optional<Renewed> renew(Link& link, std::int64_t node, std::chrono::millise
 void report(Link& link, std::int64_t node, const NodeReport& report, const std::string& agents);
 
 // Takes a dead node's tasks over. Nothing is done if it has said meanwhile that it is alive, if another one
-// was faster, or if this node is dead itself. Returns its tasks.
+// was faster, or if this node is dead itself. Returns its tasks
+// of these agents, or with null all if nobody else is there; the others are of no node then.
 std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t node,
-                                                    std::chrono::milliseconds lease, const SeenNode& dead);
+                                                    std::chrono::milliseconds lease, const SeenNode& dead,
+                                                    const std::vector<task::AgentName>* agents);
+// Makes the tasks of these agents whose turn is of no node this one's, and returns them. Agents that are URLs
+// are everybody's.
+std::vector<task::TaskKey> adopt(Link& link, std::int64_t node, const std::vector<task::AgentName>& agents);
 
 // The lease is over; another node, or the next one to open the database, takes over.
 void leave(Link& link, std::int64_t node);
@@ -59,6 +65,8 @@ std::vector<Node> all_nodes(sql::Connection& connection);
 // False: there is no such node.
 bool ask_to_drain(Link& link, NodeId node);
 
+// As an array of PostgreSQL's.
+std::string names_array(const std::vector<task::AgentName>& agents);
 // As a JSON list.
 std::string encode_agents(const std::vector<NodeAgent>& agents);
 

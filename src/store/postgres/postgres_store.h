@@ -39,7 +39,7 @@ struct PostgresOptions {
   // takes over when they have gone. Null: it joins them.
   std::function<bool()> waits = nullptr;
   // What operators know this node by; empty: its machine's name. And the version of the program.
-  std::string name, version;
+  std::string name = {}, version = {};
   // How long this one counts as alive after its last sign of life, and how often it gives one at least.
   std::chrono::milliseconds lease{5'000}, lease_renewal{500};
   // Called once, on any thread of the store's callers or its own, when nothing can be written any more: end

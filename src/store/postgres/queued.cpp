@@ -2,27 +2,10 @@
 
 #include <string>
 
+#include "store/postgres/nodes.h"
 #include "store/sql/head_rows.h"
 
 namespace baton::store::postgres {
-namespace {
-
-// {"a","b"}
-std::string names_array(const std::vector<task::AgentName>& agents) {
-  std::string text = "{";
-  for (const task::AgentName& agent : agents) {
-    text += text.size() == 1 ? "\"" : ",\"";
-    for (const char c : agent.value) {
-      if (c == '"' || c == '\\') text += '\\';
-      text += c;
-    }
-    text += '"';
-  }
-  return text + "}";
-}
-
-}  // namespace
-
 std::vector<task::TaskHead> take_queued(Writer& writer, const std::vector<task::AgentName>& agents,
                                         int most) {
   // A row that another one locks is left to it.

@@ -107,6 +107,7 @@ Result<bool> enter_context(WriteState& state, task::TaskHead& head, const task::
     insert_context(connection, head);
     return true;
   }
+  if (found.has_rows) state.keep_context(found.key);
   if (!found.has_rows) {
     auto first = find_head(connection, task_of_own_key(found.key));
     if (!first) return fail(damaged("a context without its task"));

@@ -165,6 +165,7 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
         "created_ms, "
         "attempts, error) VALUES (?1, ?2, ?3, ?4, 'waiting', CASE WHEN ?5 <> 0 THEN ?6 END, ?6, 0, '')",
         state.new_delivery_key(), config.key, task.head.key, event, first, base::to_ms(at));
+    if (!first) state.note_waiting(config.key, event);
     ++written;
   }
   return written;
@@ -194,6 +195,7 @@ base::Result<void> record_result(WriteState& state, const DeliveryResult& result
       "WHERE delivery_key = ?1",
       result.key, outcome, result.error);
   advance(connection, config, event, state.now());
+  state.note_waiting({config}, {event + 1});
   return {};
 }
 

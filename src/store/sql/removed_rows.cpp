@@ -90,7 +90,8 @@ bool is_context_in_use(Connection& connection, task::ContextKey context) {
 }
 
 // Call while the task's log is there and its row is gone.
-Result<void> leave_context(Connection& connection, const TaskRow& row) {
+Result<void> leave_context(WriteState& state, const TaskRow& row) {
+  Connection& connection = state.connection();
   const task::TaskHead& head = row.head;
   Query last = connection.query(
       "SELECT at_ms FROM events WHERE event_key <= ? AND event_key >= ? "
@@ -99,6 +100,7 @@ Result<void> leave_context(Connection& connection, const TaskRow& row) {
   const std::int64_t until = last.step() ? last.integer(0) : base::to_ms(head.status_at);
   connection.run("DELETE FROM conversation WHERE context_key = ? AND at_ms BETWEEN ? AND ? AND task_key = ?",
                  head.context_key, base::to_ms(row.created), until, head.key);
+  state.claim_context(head.context_key);
   if (is_context_in_use(connection, head.context_key)) return delete_calls(connection, head);
   connection.run("DELETE FROM calls WHERE context_key = ?", head.context_key);
   connection.run("DELETE FROM contexts WHERE context_key = ?", head.context_key);
@@ -131,7 +133,7 @@ Result<void> delete_task(WriteState& state, const TaskRow& row) {
   connection.run("DELETE FROM task_metadata WHERE task_key = ?", key);
   if (row.indexed) connection.run("DELETE FROM artifacts WHERE task_key = ?", key);
   delete_head(connection, row);
-  return row.alone ? Result<void>() : leave_context(connection, row);
+  return row.alone ? Result<void>() : leave_context(state, row);
 }
 
 // Deletes more of one log. Returns whether one was there.

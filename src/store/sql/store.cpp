@@ -79,7 +79,7 @@ Result<void> Store::record(const DeliveryResult& result) {
 Result<void> Store::commit() {
   const bool is_empty = !group_is_open_;
   return writing("committing", [&]() -> Result<void> {
-    state().write_totals();
+    state().finish();
     commit_group(is_empty);
     group_is_open_ = false;
     return {};

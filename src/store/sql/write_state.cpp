@@ -6,6 +6,7 @@
 
 namespace baton::store::sql {
 void WriteState::start() {
+  if (node()) return;  // others have had deliveries sent again, too
   Query resent = connection_.query(
       "SELECT d.config_key FROM deliveries d WHERE d.due_ms IS NOT NULL AND (SELECT l.state FROM deliveries "
       "l "
@@ -53,7 +54,9 @@ void WriteState::count(const task::TaskHead& head, std::int64_t tasks) {
   }
 }
 
-void WriteState::write_totals() {
+void WriteState::finish() {
+  if (!waiting_.empty()) dialect_.wake_deliveries(waiting_, now());
+  waiting_.clear();
   for (const auto& [whose, more] : totals_) {
     const auto& [agent, caller, state] = whose;
     if (more != 0) dialect_.add_to_total(agent, caller, state, more);

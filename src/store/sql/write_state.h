@@ -52,7 +52,16 @@ class WriteState {
     for (const TaskRow::Config& config : configs(task)) resent_.insert(config.key);
   }
   // Whether deliveries of the config that wait may lie before others that do not.
-  bool may_resend(PushConfigKey config) const { return resent_.contains(config); }
+  bool may_resend(PushConfigKey config) const { return node() || resent_.contains(config); }
+  // Notes that deliveries of the config may wait from this event on, and that another node may not know.
+  void note_waiting(PushConfigKey config, task::EventNumber event) {
+    if (!node()) return;
+    task::EventNumber& first = waiting_.try_emplace(config, event).first->second;
+    first = std::min(first, event);
+  }
+
+  void keep_context(task::ContextKey context) { dialect_.keep_context(context); }
+  void claim_context(task::ContextKey context) { dialect_.claim_context(context); }
 
   RecentSends& sends() {
     dialect_.sends().refresh(connection_);
@@ -68,10 +77,11 @@ class WriteState {
   // Counts a task that has come to rest (1) or goes on (-1); the totals are written with the transaction.
   void count(const task::TaskHead& head, std::int64_t tasks);
   // Call last in a transaction.
-  void write_totals();
+  void finish();
 
   void forget() {
     totals_.clear();
+    waiting_.clear();
     dialect_.sends().forget();
   }
 
@@ -85,6 +95,7 @@ class WriteState {
   base::Timestamp last_{};
   std::int64_t joins_ = 1;
   std::unordered_set<PushConfigKey> resent_;  // and perhaps more
+  WriterDialect::Waiting waiting_;            // in the open transaction
   // Not yet written. std::less<> allows look-up by references.
   std::map<std::tuple<task::AgentName, task::Caller, task::State>, std::int64_t, std::less<>> totals_;
 };

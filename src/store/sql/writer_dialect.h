@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string_view>
 
@@ -53,6 +54,19 @@ class WriterDialect {
   // leaves no row: the caller may have been erased.
   virtual void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
                             std::int64_t more) = 0;
+
+  // What other nodes may do at the same moment, on a database that is shared.
+  //
+  // Keeps a context that was found from being removed until the group has ended; fails it with raced, then or
+  // later, if it is gone.
+  virtual void keep_context(task::ContextKey context) = 0;
+  // Before it is seen whether anything is in the context: waits for groups that keep it, and has others that
+  // want to keep it wait.
+  virtual void claim_context(task::ContextKey context) = 0;
+  // Call last in a group. Of each config the event from which on deliveries may wait without one that is due,
+  // as another node has added one to the config, or has had its last one end: the first of them is due now.
+  using Waiting = std::map<PushConfigKey, task::EventNumber>;
+  virtual void wake_deliveries(const Waiting& waiting, base::Timestamp now) = 0;
 };
 
 }  // namespace baton::store::sql

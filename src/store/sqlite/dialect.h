@@ -29,6 +29,9 @@ class Dialect final : public sql::WriterDialect {
   bool takes_key(std::initializer_list<std::string_view>) const override { return true; }
   void add_to_total(const task::AgentName& agent, const task::Caller& caller, task::State state,
                     std::int64_t more) override;
+  void keep_context(task::ContextKey) override {}
+  void claim_context(task::ContextKey) override {}
+  void wake_deliveries(const Waiting&, base::Timestamp) override {}
 
  private:
   Connection& connection_;

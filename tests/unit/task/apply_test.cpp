@@ -98,6 +98,16 @@ TEST_CASE("apply: pieces go to their artifact, and begin where there is none to 
   CHECK(applied->head.version.value == 5);
 }
 
+TEST_CASE("apply: a change without events raises the version") {
+  Change made = change({});
+  made.push.emplace();
+  const auto applied = applied_to(State::working, made);
+  REQUIRE(applied.has_value());
+  CHECK(applied->decides);
+  CHECK(applied->head.version.value == 6);
+  CHECK(applied->head.last_event.value == 10);
+}
+
 TEST_CASE("apply: only what is there can be withdrawn") {
   Change made = change({task::Withdrawn{{{"old"}, {"gone"}, {"unknown"}, {"old"}}}, delta("old")});
   const auto applied = applied_to(State::working, made);

@@ -33,6 +33,20 @@ TEST_CASE("Sets: an UPDATE of the row with a key becomes one over arrays") {
         "p4) WHERE t.t_key = p.p1");
 }
 
+TEST_CASE("Sets: a guarded UPDATE becomes one over arrays that fails unless it meets every row") {
+  const auto form = set_form("/* guarded */ UPDATE t SET a = $2 WHERE t_key = $1 AND a + b = $3", 3);
+  REQUIRE(form);
+  CHECK(form->table == "t");
+  CHECK(form->key == 0);
+  CHECK(form->guard == 2);
+  CHECK(form->sql ==
+        "WITH done AS (UPDATE t SET a = p.p2 FROM unnest($1, $2, $3) AS p (p1, p2, p3) WHERE t.t_key = p.p1 "
+        "AND a + b = p.p3 RETURNING 1) SELECT 1 / (count(*) = cardinality($1))::int FROM done");
+  CHECK_FALSE(set_form("UPDATE t SET a = $2 WHERE t_key = $1", 2)->guard);
+  CHECK_FALSE(set_form("/* guarded */ UPDATE t SET a = $2 WHERE t_key = $1", 2));
+  CHECK_FALSE(set_form("/* guarded */ UPDATE t SET a = a + 1 WHERE t_key = $1 AND a = $2", 2));
+}
+
 TEST_CASE("Sets: what depends on other rows, or on how often it runs, stays as it is") {
   CHECK_FALSE(set_form("UPDATE t SET n = n + 1 WHERE t_key = $1", 1));
   CHECK_FALSE(set_form("UPDATE t SET a = $1 WHERE t_key = $2 AND b = 0", 2));
