@@ -63,20 +63,33 @@ class Operate(nodes.SharedNodesCase):
         row = next(row for row in self.read(index, "/agents")["agents"] if row["name"] == agent)
         return row.get("paused", False)
 
+    def try_to_begin(self, index):
+        """A task of the paused agent, its stream and its key; or None if it has begun."""
+        task = client.new_id()
+        stream = self.nodes[index].stream("x", task, agent="slow", token=CALLER)
+        next(iter(stream))
+        key = self.key_of(task)
+        if self.read(0, f"/tasks/{key}")["task"]["turnState"] == "queued":
+            return task, stream, key
+        self.nodes.gate("slow", task)
+        stream.rest()
+        return None
+
     def test_an_agent_that_is_paused_on_one_node_is_paused_on_all_until_it_is_resumed(self):
         self.assertTrue(self.act(0, "/agents/slow/pause")["agent"]["paused"])
+        waiting = []
         for index in (1, 2):
-            harness.wait_for(lambda: self.is_paused(index, "slow"), SOON_S, f"node {index} to pause")
-        task = client.new_id()
-        stream = self.nodes[1].stream("x", task, agent="slow", token=CALLER)
-        key = self.key_of(task)
-        self.assertEqual(self.read(0, f"/tasks/{key}")["task"]["turnState"], "queued")
+            waiting.append(harness.wait_for(lambda: self.try_to_begin(index), SOON_S, f"node {index} to pause"))
+            self.assertTrue(self.is_paused(index, "slow"))
+        for _, _, key in waiting:
+            self.assertEqual(self.read(0, f"/tasks/{key}")["task"]["turnState"], "queued")
         self.act(2, "/agents/slow/resume")
-        stream.until(lambda block: "begun" in str(block.status))
+        for task, stream, _ in waiting:
+            stream.until(lambda block: "begun" in str(block.status))
+            self.nodes.gate("slow", task)
+            self.assertEqual(stream.rest()[-1].status["state"], "completed")
         for index in (0, 1):
             harness.wait_for(lambda: not self.is_paused(index, "slow"), SOON_S, f"node {index} to go on")
-        self.nodes.gate("slow", task)
-        self.assertEqual(stream.rest()[-1].status["state"], "completed")
 
     def test_a_failed_task_is_retried_on_another_node(self):
         key = self.send(0, "complain", "bad")

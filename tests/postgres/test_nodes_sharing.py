@@ -69,7 +69,7 @@ class DifferentAgents(nodes.NodesCase):
             "Content-Type": "application/json", "A2A-Version": "1.0"})
         self.assertGreaterEqual(refused.status, 400)
         self.assertEqual(refused.status, unknown.status)
-        self.assertEqual(self.at(2, agent="slow").send("x", wait=False).state, "submitted")
+        self.assertIn(self.at(2, agent="slow").send("x", wait=False).state, ("submitted", "working"))
 
     def test_a_dead_node_s_turn_is_taken_by_one_that_has_its_agent(self):
         for _ in range(2):
