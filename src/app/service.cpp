@@ -211,7 +211,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   if (links_.url.empty()) links_.url = url;
   if (links_.url.ends_with('/')) links_.url.pop_back();
   notifier_.start();
-  nodes_.announce();
+  nodes_.start();
   pipeline_.set_ready(true);
   look_at_cards();
   if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);

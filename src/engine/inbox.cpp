@@ -65,6 +65,16 @@ void Inbox::write(std::function<base::Result<void>()> apply, std::function<void(
   push(std::make_unique<Stored>(std::move(apply), std::move(done)), sizeof(Stored));
 }
 
+void Inbox::forget_rows() {
+  std::uint64_t times = 0;
+  {
+    std::lock_guard lock(mutex_);
+    times = ++to_forget_;
+  }
+  may_gather_.notify_one();
+  wait_for(forgotten_, times);
+}
+
 bool Inbox::store_is_writable() {
   if (writable_) return true;
   if (!probing_.exchange(true)) push(std::make_unique<Probed>(probing_), sizeof(Probed));
@@ -144,7 +154,7 @@ bool Inbox::gather(Group& group) {
         // A callback may post more.
         is_over = stopping_ && queue_.empty() && (before > 0 || (untold_ == 0 && loading_.empty()));
         const bool has_rows = group.works.empty() && !loaded_.empty();
-        return !queue_.empty() || has_rows || is_complete() || is_over;
+        return !queue_.empty() || has_rows || forgets(group) || is_complete() || is_over;
       };
       if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
       if (!is_due()) may_gather_.wait(lock, is_due);
@@ -176,8 +186,18 @@ void Inbox::take_loaded() {
   }
 }
 
+// Only while no group is open, which may have changed some, and nothing is being read.
+bool Inbox::forgets(const Group& group) const {
+  return to_forget_ > forgotten_ && group.works.empty() && loading_.empty();
+}
+
 void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
   if (group.works.empty()) take_loaded();
+  if (forgets(group)) {
+    rows_.clear();
+    forgotten_ = to_forget_;
+    forgotten_.notify_all();
+  }
   while (!queue_.empty() && has_room(group)) {
     WorkPtr work = std::move(queue_.front());
     queue_.pop_front();

@@ -386,6 +386,17 @@ std::vector<LiveTasks::Looking> LiveTasks::changed_elsewhere(task::TaskKey task,
   return looking;
 }
 
+void LiveTasks::forget_logs() {
+  Dropped dropped;
+  state_.with([&](State& state) {
+    for (auto entry = state.tasks.begin(); entry != state.tasks.end();) {
+      const auto at = entry++;
+      dropped.push_back(drop_log(state, at->first, at->second));
+      drop_if_idle(state, at);
+    }
+  });
+}
+
 std::vector<store::Grown> LiveTasks::followed() const {
   return state_.with([](const State& state) {
     std::vector<store::Grown> all;

@@ -16,7 +16,7 @@ using Millis = std::chrono::milliseconds;
 using store::Node;
 using store::NodeId;
 
-constexpr std::chrono::seconds kFresh{1};
+constexpr std::chrono::seconds kFresh{1}, kPause{2};
 
 std::string digest_of(std::string_view card) {
   base::Sha256 hash;
@@ -106,6 +106,11 @@ std::vector<store::NodeAgent> Nodes::agents() const {
   return all;
 }
 
+void Nodes::start() {
+  announce();
+  if (peers_ != nullptr) look_after(Millis(0));
+}
+
 void Nodes::announce() {
   if (peers_ == nullptr) return;
   peers_->announce(agents(), [this] { return report(); });
@@ -138,18 +143,19 @@ Nodes::SeenPtr Nodes::look() const {
   });
 }
 
-std::string Nodes::remarks() const {
-  if (peers_ == nullptr) return {};
-  const auto [seen, reads] = last_.with([&](Last& last) {
-    const bool begins = !last.is_reading && Clock::now() - last.tried >= kFresh;
-    last.is_reading = last.is_reading || begins;
-    return std::pair(last.seen, begins);
+// Again and again, one at a time. Neither timers nor the pool run any more once the engine has drained.
+void Nodes::look_after(Millis pause) {
+  engine_.after(pause, [this] {
+    const bool taken = readers_.try_submit([this] {
+      look();
+      look_after(kPause);
+    });
+    if (!taken) look_after(kPause);
   });
-  const auto read_again = [this] {
-    look();
-    last_.with([](Last& last) { last.is_reading = false; });
-  };
-  if (reads && !readers_.try_submit(read_again)) last_.with([](Last& last) { last.is_reading = false; });
+}
+
+std::string Nodes::remarks() const {
+  const SeenPtr seen = last_.with([](const Last& last) { return last.seen; });
   if (!seen) return {};
   if (seen->is_old) return "the nodes cannot be read: the database does not answer\n";
   std::string text;

@@ -1,7 +1,7 @@
 // Nodes: this program and the others that share its store, as whoever runs them sees them.
 //
-// Those who look often, such as probes and scrapes, get what was read a second ago at most, or for `remarks`,
-// which may not block, when it was last asked.
+// Those who look often get what was read a moment ago: scrapes a second at most, and probes, which may not
+// wait, a few. While the program serves, the nodes are read that often.
 // Threads: any. Lifetime: what it is made with outlives it; before it goes the pool is stopped and the engine
 // has drained, after which no peer asks for a report.
 #pragma once
@@ -49,7 +49,7 @@ class Nodes {
   };
 
   // `peers`: null if the store is not shared.
-  Nodes(store::Peers* peers, const engine::Engine& engine, const agents::Catalogue& catalogue, Self self,
+  Nodes(store::Peers* peers, engine::Engine& engine, const agents::Catalogue& catalogue, Self self,
         base::WorkerPool& readers)
       : peers_(peers), engine_(engine), catalogue_(catalogue), self_(std::move(self)), readers_(readers) {}
 
@@ -58,8 +58,10 @@ class Nodes {
   // Whether this one does what only one of them does.
   bool leads() const { return peers_ == nullptr || peers_->leads(); }
 
-  // Tells the others which agents this one serves, and from then on what its turns do. Before it serves, and
-  // when the catalogue has changed.
+  // Announces, and begins to look. Once, before it serves.
+  void start();
+  // Tells the others which agents this one serves, and from then on what its turns do. When the catalogue has
+  // changed.
   void announce();
   // From now on this one drains.
   void drain() { is_draining_ = true; }
@@ -68,8 +70,8 @@ class Nodes {
   // All, by number. This one alone, without a lease, if the store is not shared. Blocks.
   base::Result<std::vector<store::Node>> read() const;
 
-  // For probes, a line each: what differs between the nodes, by their numbers, and whether the database says
-  // nothing of them. Never blocks; has them read again for the next time.
+  // For probes, a line each: what differs between the nodes, by their numbers, or that the database says
+  // nothing of them. Never blocks.
   std::string remarks() const;
   // Nothing if the store is not shared. Blocks.
   void add_to(base::MetricsText& out) const;
@@ -85,15 +87,15 @@ class Nodes {
   struct Last {
     SeenPtr seen;
     Clock::time_point tried{};
-    bool is_reading = false;
   };
 
   store::NodeReport report() const;
   std::vector<store::NodeAgent> agents() const;
   SeenPtr look() const;
+  void look_after(std::chrono::milliseconds pause);
 
   store::Peers* const peers_;
-  const engine::Engine& engine_;
+  engine::Engine& engine_;
   const agents::Catalogue& catalogue_;
   const Self self_;
   base::WorkerPool& readers_;

@@ -46,16 +46,19 @@ void write_difference(Writer& out, const AgentDifference& difference) {
   });
 }
 
-base::Result<std::string> node_answer(const CallPtr& call, store::NodeId key) {
+// As it was before, if it is gone already.
+base::Result<std::string> node_answer(const CallPtr& call, store::Node node) {
+  node.is_asked_to_drain = true;
   const auto all = call->facts.nodes.read();
-  if (!all) return fail(all.error());
-  const auto found = std::ranges::find(*all, key, &store::Node::id);
-  if (found == all->end()) return fail(ErrorCode::unavailable, "it is done, and the node is gone already");
+  if (all) {
+    const auto found = std::ranges::find(*all, node.id, &store::Node::id);
+    if (found != all->end()) node = *found;
+  }
   std::string text;
   Writer out(text);
   out.object([&] {
     out.key("node");
-    write_node(out, call->facts.nodes, *found);
+    write_node(out, call->facts.nodes, node);
   });
   return text;
 }
@@ -83,10 +86,14 @@ void drain_node(const CallPtr& call) {
   if (!key) return answer(call, fail(key.error()));
   const auto body = ActionBody::read(*call, {});
   if (!body) return answer(call, fail(body.error()));
-  call->facts.actions.drain(*key, body->actor(), [call, key = *key](base::Result<void> done) {
+  const auto all = call->facts.nodes.read();
+  if (!all) return answer(call, fail(all.error()));
+  const auto found = std::ranges::find(*all, *key, &store::Node::id);
+  const store::Node before = found == all->end() ? store::Node() : *found;
+  call->facts.actions.drain(*key, body->actor(), [call, before](base::Result<void> done) {
     if (!done) return answer(call, fail(std::move(done.error())));
     const bool taken =
-        call->facts.services.readers.try_submit([call, key] { answer(call, node_answer(call, key)); });
+        call->facts.services.readers.try_submit([call, before] { answer(call, node_answer(call, before)); });
     if (!taken) answer(call, fail(ErrorCode::unavailable, "it is done, but cannot be shown now"));
   });
 }

@@ -423,4 +423,19 @@ TEST_CASE("LiveTasks: who waits for a stop is told of one that another node has 
   }
 }
 
+TEST_CASE("LiveTasks: logs that are forgotten are read from the store, and followers stay") {
+  LiveTasks live;
+  Log log(live), other(live, {8});
+  log.create({status(State::submitted)});
+  other.create({status(State::submitted)});
+  int news = 0;
+  const auto subscription = live.subscribe(kTask, [&] { ++news; });
+  live.forget_logs();
+  CHECK_FALSE(live.log(kTask));
+  CHECK_FALSE(live.log({8}));
+  log.add({text()});
+  CHECK(news == 1);
+  CHECK(live.log(kTask));
+}
+
 }  // namespace live_tasks_test

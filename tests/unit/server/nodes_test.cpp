@@ -44,10 +44,14 @@ agents::Catalogue catalogue() {
 struct Bench {
   explicit Bench(bool is_shared = true)
       : nodes(is_shared ? &peers : nullptr, engine.engine(), all, {"db-1", "1.2.3", {}}, pool) {}
-  ~Bench() { pool.stop(); }
+  ~Bench() {
+    engine.engine().drain();
+    pool.stop();
+  }
 
   // What probes are told, once that is `wanted`.
   std::string remarks(const std::string& wanted) {
+    nodes.start();
     const auto until = std::chrono::steady_clock::now() + test::patience();
     while (nodes.remarks() != wanted && std::chrono::steady_clock::now() < until) std::this_thread::yield();
     return nodes.remarks();

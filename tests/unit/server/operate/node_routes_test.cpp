@@ -44,10 +44,10 @@ store::Node node(store::NodeId id, const std::string& name, const std::string& d
 struct Bench {
   explicit Bench(bool is_shared = true)
       : engine([&] {
-          test::EngineBench::Options options = {};
-          options.engine.drain_grace = std::chrono::milliseconds(200);
-          options.engine.peers = is_shared ? &peers : nullptr;
-          return options;
+          test::EngineBench::Options made;
+          made.engine.drain_grace = std::chrono::milliseconds(200);
+          made.engine.peers = is_shared ? &peers : nullptr;
+          return made;
         }()),
         nodes(is_shared ? &peers : nullptr, engine.engine(), catalogue, {"db-1", "1.2.3", {}}, pool) {
     peers.set_nodes(std::vector{node(FakePeers::kSelf, "db-1", "a"), node(FakePeers::kOther, "db-2", "b")});
