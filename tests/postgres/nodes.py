@@ -205,3 +205,7 @@ class NodesCase(Helpers):
         self.addCleanup(self.nodes.close)
         self.prepare(self.nodes)
         self.nodes.start(self.nodes.all[:self.FIRST])
+        # Nobody is declared dead soon after the database has started: that may have kept all from it.
+        harness.wait_for(lambda: self.nodes.query("SELECT 1 AS one WHERE clock_timestamp() - "
+                                                  "pg_postmaster_start_time() > interval '6 s'"), 20,
+                         "the database to be up for longer than a lease")

@@ -229,21 +229,34 @@ class Plans(nodes.NodesCase):
                                                   "state NOT IN ('completed', 'canceled')") == [], 5, "its steps to end")
 
 
+def status_of_send(node):
+    body = client.json.dumps({"message": Rest10(node).message("end")}).encode()
+    return node.http("POST", "/agents/player/message:send", body, {
+        "Content-Type": "application/json", "A2A-Version": "1.0"}).status
+
+
 class Caps(nodes.SharedNodesCase):
     CONFIG = {"limits": {"caller_tasks_max": 5}}
 
     def test_a_caller_s_cap_holds_over_all_nodes(self):
         for number in range(5):
             self.at(number % 3).send("end")
-
-        def is_refused(index):
-            body = client.json.dumps({"message": self.at(0, Rest10).message("end")}).encode()
-            return self.nodes[index].http("POST", "/agents/player/message:send", body, {
-                "Content-Type": "application/json", "A2A-Version": "1.0"}).status == 429
         # Nodes may count each other's tasks a little later.
-        for index in (0, 1, 2):
-            harness.wait_for(lambda: is_refused(index), 5, f"node {index} to refuse more")
+        for node in self.nodes:
+            harness.wait_for(lambda: status_of_send(node) == 429, 5, "the node to refuse more")
         self.assertLessEqual(self.at(0).list()["totalSize"], 10)
+
+
+class FreedCaps(nodes.SharedNodesCase):
+    CONFIG = {"limits": {"caller_tasks_max": 3}, "retention": {"completed_s": 1}}
+
+    def test_a_caller_at_its_cap_is_taken_again_on_every_node_once_its_tasks_have_gone(self):
+        for node in self.nodes:
+            while status_of_send(node) == 200:
+                pass
+        harness.wait_for(lambda: self.nodes.query("SELECT count(*) FROM tasks") == [(0,)], what="all to go")
+        for node in self.nodes:
+            harness.wait_for(lambda: status_of_send(node) == 200, 5, "the node to take more")
 
 
 if __name__ == "__main__":

@@ -165,7 +165,7 @@ class Going(nodes.SharedNodesCase):
                     self.assertEqual((parent.state, parent.said), ("input-required", ["which?"]))
                     elsewhere = self.at(1, agent="family")
                     child = child_of(elsewhere.get(parent.id))
-                    elsewhere.send("this", task=child if at_the_child else parent.id)
+                    elsewhere.send("this", task=child if at_the_child else parent.id, wait=False)
                     self.assertEqual(self.wait_end(parent.id, index=2, agent="family").texts, ["this"])
         self.assert_logs_whole()
 
