@@ -10,7 +10,7 @@ namespace baton::engine {
 namespace {
 
 // Of callers' tasks, and how much longer the pause than the count at least.
-constexpr std::chrono::milliseconds kCountEvery{5'000};
+constexpr std::chrono::milliseconds kCountEvery{200};
 constexpr int kCountRest = 50;
 
 InboxOptions inbox_options(const EngineOptions& options, TurnStats& stats) {
@@ -66,6 +66,7 @@ base::Result<int> Engine::start() {
   if (leaving_) leaving_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
+  if (others_ && usage_) count_after(kCountEvery);
   return static_cast<int>(found->unfinished.size());
 }
 
@@ -73,20 +74,19 @@ base::Result<int> Engine::start() {
 void Engine::look_at_others() {
   actions_.look();
   jobs_.look();
-  if (usage_ && !options_.peers->is_alone()) count_again();
 }
 
 // Tasks that other nodes have made or removed count as well, if not at once.
-void Engine::count_again() {
-  if (base::SteadyTime::now() < counts_at_ || is_counting_.exchange(true)) return;
-  background_.run_low([this] {
-    const auto since = base::SteadyTime::now();
-    if (const auto counted = usage_->count(leaving_->store); !counted)
-      spdlog::warn("what callers have in the store cannot be counted: {}", counted.error().for_log);
-    const auto took = base::SteadyTime::now() - since;
-    counts_at_ =
-        base::SteadyTime::now() + std::max<base::SteadyTime::duration>(kCountEvery, kCountRest * took);
-    is_counting_ = false;
+void Engine::count_after(std::chrono::milliseconds pause) {
+  background_.timers().after(pause, [this] {
+    background_.run_low([this] {
+      if (options_.peers->is_alone()) return count_after(kCountEvery);
+      const auto since = base::SteadyTime::now();
+      if (const auto counted = usage_->count(leaving_->store); !counted)
+        spdlog::warn("what callers have in the store cannot be counted: {}", counted.error().for_log);
+      const auto took = std::chrono::ceil<std::chrono::milliseconds>(base::SteadyTime::now() - since);
+      count_after(std::max(kCountEvery, kCountRest * took));
+    });
   });
 }
 

@@ -160,6 +160,7 @@ base::Result<task::TaskKey> TaskService::target_of(const task::Submission& submi
 base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
   give_back_room(pending);  // if this is not the first time
   give_back_question(pending);
+  pending.wants_question = false;
   const bool is_by_context = now.head.key && pending.submission.task.empty();
   pending.came_late = is_by_context && now.head.state != task::State::input_required;
   if (pending.came_late) return fail(ErrorCode::conflict, "the task no longer waits");
@@ -335,6 +336,7 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
     if (pending.answers) return answer(pending, head);
     pending.wants_question = !turns_.is_ours(now) && !pending.has_learned;
     pending.subagent = parts_of_ask(head.ask).subagent;
+    if (pending.wants_question) return fail(ErrorCode::conflict, "the question has to be learned first");
     if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
     // An answer that a parent passes on is no message of its own. The question may not be known yet.
     if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet");

@@ -15,8 +15,7 @@ from operate_case import CALLER, OPERATOR, VIEWER
 SOON_S = 2
 
 
-class Operate(nodes.SharedNodesCase):
-    AGENTS = ["joke", "slow", "phone", "bad"]
+class OperateCase(nodes.SharedNodesCase):
     CONFIG = {"tokens": operate_case.TOKENS}
 
     def ask(self, index, method, path, body=None, token=OPERATOR):
@@ -74,6 +73,10 @@ class Operate(nodes.SharedNodesCase):
         self.nodes.gate("slow", task)
         stream.rest()
         return None
+
+
+class Operate(OperateCase):
+    AGENTS = ["joke", "slow", "phone", "bad"]
 
     def test_an_agent_that_is_paused_on_one_node_is_paused_on_all_until_it_is_resumed(self):
         self.assertTrue(self.act(0, "/agents/slow/pause")["agent"]["paused"])
@@ -135,6 +138,17 @@ class Operate(nodes.SharedNodesCase):
         for key in keys:
             self.wait_row(0, key, "canceled")
             self.assertEqual(len(self.read(0, f"/audit?task={key}")["rows"]), 1)
+
+
+class TasksOfOtherAgents(OperateCase):
+    """Callers reach an agent at the nodes that have it, operators reach its tasks at any."""
+    AGENTS = [["slow"], ["phone"], ["phone"]]
+
+    def test_tasks_of_an_agent_that_a_node_does_not_have_are_read_and_canceled_there(self):
+        task, key = self.begin(0, "slow")
+        self.assertEqual(self.read(1, f"/tasks/{key}")["task"]["id"], task)
+        self.act(1, f"/tasks/{key}/cancel")
+        self.wait_row(2, key, "canceled")
 
 
 if __name__ == "__main__":

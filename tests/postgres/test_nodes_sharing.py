@@ -49,18 +49,6 @@ class DifferentAgents(nodes.NodesCase):
 
     AGENTS = [["player", "slow"], ["player", "phone"], ["player", "slow", "counter"]]
 
-    def test_a_node_reads_and_cancels_tasks_of_agents_that_it_does_not_have(self):
-        for generation in (*nodes.GENERATIONS[1:], Rest10):
-            with self.subTest(generation.name):
-                task = self.at(0, generation, "slow").send("x", wait=False).id
-                elsewhere = self.at(1, generation, "slow")
-                self.assertEqual(elsewhere.get(task).id, task)
-                following = elsewhere.subscribe(task)
-                self.assertEqual(following.first().raw["id"], task)
-                self.assertIn(elsewhere.cancel(task).state, ("canceled", "working"))
-                self.assertEqual(following.rest()[-1].state, "canceled")
-                self.assertEqual(self.at(0, generation, "slow").get(task).state, "canceled")
-
     def test_a_send_to_a_node_without_the_agent_is_refused_and_others_are_not(self):
         unknown = self.nodes[1].http("POST", "/agents/nobody/message:send", b"{}", {
             "Content-Type": "application/json", "A2A-Version": "1.0"})
