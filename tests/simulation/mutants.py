@@ -56,12 +56,12 @@ MUTANTS = {
     ],
     # What was committed is published and told, then flushed.
     "publish_before_flush": [
-        ("engine/inbox.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
+        ("engine/inbox_flushes.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
          """      told_ += groups.size();
       wait_for(heard_, told_);
       tell(groups);
       if (const auto flushed = store_.flush(); !flushed) {"""),
-        ("engine/inbox.cpp", """    may_gather_.notify_one();
+        ("engine/inbox_flushes.cpp", """    may_gather_.notify_one();
     told_ += groups.size();
     wait_for(heard_, told_);
     tell(groups);
