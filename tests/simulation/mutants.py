@@ -86,8 +86,8 @@ MUTANTS = {
     ],
     # Nobody comes back at its time for a turn that was waiting for it when the program ended.
     "forgets_time": [
-        ("engine/engine.cpp", """  for (const task::TaskHead& head : found->going_on) turns_.go_on(head);""",
-         """  for (const task::TaskHead& head : found->going_on) {
+        ("engine/engine.cpp", """  for (const task::TaskHead& head : found.going_on) turns_.go_on(head);""",
+         """  for (const task::TaskHead& head : found.going_on) {
     if (head.turn_state == task::TurnState::queued) turns_.go_on(head);
   }"""),
     ],
