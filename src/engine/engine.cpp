@@ -1,10 +1,17 @@
 #include "engine/engine.h"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 #include <map>
 
 namespace baton::engine {
 
 namespace {
+
+// Of callers' tasks, and how much longer the pause than the count at least.
+constexpr std::chrono::milliseconds kCountEvery{5'000};
+constexpr int kCountRest = 50;
 
 InboxOptions inbox_options(const EngineOptions& options, TurnStats& stats) {
   InboxOptions inbox;
@@ -39,11 +46,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
                                       const auto found = recovery_.take_up(std::move(adopted));
                                       return found ? go_on(*found) : base::fail(found.error());
                                     },
-                                    [this] {
-                                      actions_.look();
-                                      jobs_.look();
-                                    },
-                                    options_.on_asked_to_drain});
+                                    [this] { look_at_others(); }, options_.on_asked_to_drain});
 }
 
 Engine::~Engine() {
@@ -64,6 +67,27 @@ base::Result<int> Engine::start() {
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
   return static_cast<int>(found->unfinished.size());
+}
+
+// Takes over what other nodes have switched, begun or left.
+void Engine::look_at_others() {
+  actions_.look();
+  jobs_.look();
+  if (usage_ && !options_.peers->is_alone()) count_again();
+}
+
+// Tasks that other nodes have made or removed count as well, if not at once.
+void Engine::count_again() {
+  if (base::SteadyTime::now() < counts_at_ || is_counting_.exchange(true)) return;
+  background_.run_low([this] {
+    const auto since = base::SteadyTime::now();
+    if (const auto counted = usage_->count(leaving_->store); !counted)
+      spdlog::warn("what callers have in the store cannot be counted: {}", counted.error().for_log);
+    const auto took = base::SteadyTime::now() - since;
+    counts_at_ =
+        base::SteadyTime::now() + std::max<base::SteadyTime::duration>(kCountEvery, kCountRest * took);
+    is_counting_ = false;
+  });
 }
 
 // Goes on with tasks that an earlier run left, or a node that is gone.

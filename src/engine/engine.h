@@ -90,6 +90,8 @@ class Engine {
 
  private:
   base::Result<void> go_on(const Recovery::Found& found);
+  void look_at_others();
+  void count_again();
 
   const EngineOptions options_;
   TurnStats stats_;
@@ -98,6 +100,8 @@ class Engine {
   store::OperatorStore& operators_;
   LiveTasks live_;
   std::optional<CallerUsage> usage_;
+  std::atomic<bool> is_counting_{false};
+  base::SteadyTime::time_point counts_at_{};  // the next time; one look after the other
   Inbox inbox_;
   Background background_;
   const TaskReader reader_;

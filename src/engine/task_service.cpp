@@ -19,20 +19,6 @@ using base::fail;
 constexpr int kTriesMax = 32;
 constexpr int kWaitingMessagesMax = 1000;
 
-// "text" and "text/plain" are the same mode.
-std::string_view mode_of(std::string_view mode) {
-  return mode == "text" ? "text/plain" : mode;
-}
-
-bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<std::string>& offered) {
-  if (wanted.empty() || offered.empty()) return true;
-  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
-    return mode == "*/*" || std::any_of(offered.begin(), offered.end(), [&](const std::string& other) {
-             return mode_of(mode) == mode_of(other) || other == "*/*";
-           });
-  });
-}
-
 task::RequestData request_of(const task::Submission& submission) {
   return {submission.metadata, submission.tools,   submission.state, submission.extensions,
           submission.hops,     submission.history, submission.trace};
