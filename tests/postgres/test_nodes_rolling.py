@@ -14,6 +14,7 @@ import harness
 import nodes
 
 UNAVAILABLE = 503
+AGAIN = (429, 503)  # what a node says that stops meanwhile, in JSON-RPC
 
 
 class Load:
@@ -49,8 +50,11 @@ class Load:
         while True:
             try:
                 answer = at.post(at.METHODS["send"], params)
-                if answer.status != UNAVAILABLE:
+                refused = (answer.body or {}).get("error")
+                if answer.status == 200 and not refused:
                     return at.sent(answer.body["result"])
+                if answer.status != UNAVAILABLE and refused["code"] not in AGAIN:
+                    raise AssertionError(f"refused: {answer.raw}")
             except (OSError, http.client.HTTPException):  # whoever has no answer asks again
                 pass
             if time.monotonic() > deadline:
