@@ -126,8 +126,9 @@ TEST_CASE("Peers: of two that take each other for dead one stays") {
     CAPTURE(round);
     constexpr std::chrono::milliseconds kLease(60'000);
     store::postgres::Link one(*address), other(*address);
-    const auto first = store::postgres::enter(one, {"a", "", {}, kLease}, true);
-    const auto second = store::postgres::enter(other, {"b", "", {}, kLease}, false);
+    store::postgres::forget_nodes(one);
+    const auto first = store::postgres::enter(one, {"a", "", {}, kLease});
+    const auto second = store::postgres::enter(other, {"b", "", {}, kLease});
     const auto seen = [&](store::postgres::Link& by, std::int64_t node) {
       return store::postgres::renew(by, node, kLease, node, false)->others.at(0);
     };

@@ -26,10 +26,11 @@ struct NewNode {
   std::chrono::milliseconds lease{};
 };
 
-// Makes this program a node that joins, with one lane, 1. Takes over from those that have left, or from all
-// (`others_are_gone`). Without others the tasks whose turn is of no node are its own; else see `adopt`.
-// Returns its number.
-std::int64_t enter(Link& link, const NewNode& node, bool others_are_gone);
+// All nodes are gone, and nobody else can enter, as the schema's lock is this link's alone.
+void forget_nodes(Link& link);
+// Makes this program a node that joins, with one lane, 1. Takes over from those that have left. Without
+// others the tasks whose turn is of no node are its own; else see `adopt`. Returns its number.
+std::int64_t enter(Link& link, const NewNode& node);
 
 // Of another node, as a renewal sees it.
 struct SeenNode {
