@@ -109,7 +109,8 @@ base::Result<void> Engine::go_on(const Recovery::Found& found) {
 
 void Engine::set_retention(store::RetentionStore& store) {
   if (options_.caller_tasks_max > 0 || options_.caller_bytes_max > 0) {
-    inbox_.set_usage(&usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max));
+    inbox_.set_usage(
+        &usage_.emplace(options_.caller_tasks_max, options_.caller_bytes_max, options_.peers != nullptr));
   }
   leaving_.emplace(store, inbox_, tasks_, catalogue_, background_, clock_, options_,
                    [this](const task::AuditEntry& entry) { return operators_.write(entry); });
