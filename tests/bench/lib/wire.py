@@ -1,19 +1,21 @@
 """Counts what a client of PostgreSQL asks: its connections go through here."""
-import itertools
+import collections
 import selectors
 import socket
 import struct
 import threading
 
-EXECUTES, ASKS = b"E", b"Q"  # messages of the client: a prepared or given statement, and a text of statements
 BLOCK = 1 << 18
+FRAMES = (b"BEGIN", b"COMMIT", b"ROLLBACK")
 
 
 class Requests:
-    """The messages of one connection's client, from its beginning."""
+    """The messages of one connection's client, from its beginning. `asked`: how often which text; not those that only
+    begin and end a transaction."""
 
     def __init__(self):
-        self.count, self.rest, self.has_begun = 0, b"", False
+        self.asked, self.rest, self.has_begun = collections.Counter(), b"", False
+        self.prepared, self.bound = {}, b""
 
     def take(self, data):
         self.rest += data
@@ -25,11 +27,26 @@ class Requests:
             length, = struct.unpack_from("!i", self.rest, at + head)
             if len(self.rest) < at + head + length:
                 break
-            if head and self.rest[at:at + 1] in (EXECUTES, ASKS):
-                self.count += 1
+            if head:
+                self._take_one(self.rest[at:at + 1], self.rest[at + 5:at + 1 + length])
             self.has_begun = True
             at += head + length
         self.rest = self.rest[at:]
+
+    def _take_one(self, kind, body):
+        if kind == b"P":  # a statement: its name, its text
+            name, text, _ = body.split(b"\0", 2)
+            self.prepared[name] = text
+        elif kind == b"B":  # values for it: the portal's name, its own
+            self.bound = self.prepared.get(body.split(b"\0", 2)[1], b"?")
+        elif kind == b"E":
+            self._count(self.bound)
+        elif kind == b"Q":
+            self._count(body.rstrip(b"\0"))
+
+    def _count(self, text):
+        if not text.startswith(FRAMES):
+            self.asked[text] += 1
 
 
 class Wire:
@@ -56,9 +73,9 @@ class Wire:
             thread.join()
         self.listener.close()
 
-    def count(self):
-        """Statements until now."""
-        return sum(requests.count for requests in self.requests)
+    def asked(self):
+        """Until now."""
+        return sum((requests.asked for requests in list(self.requests)), collections.Counter())
 
     def _begin(self, what, *how):
         self.threads.append(threading.Thread(target=what, args=how))
@@ -80,7 +97,7 @@ class Wire:
                 one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 selector.register(one, selectors.EVENT_READ)
             try:
-                for _ in itertools.count():
+                while True:
                     for key, _ in selector.select():
                         data = key.fileobj.recv(BLOCK)
                         if not data:

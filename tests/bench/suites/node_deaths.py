@@ -14,8 +14,8 @@ from servers import Baton
 WANTED_DEATHS = 50
 LEASE_S = 5
 ENDS = {  # how a node ends, how soon its turn is to run again, and in how many groups of nodes at once it is measured
-    "killed": (lambda process: process.kill(), 2, 3),
-    "frozen": (lambda process: process.send_signal(signal.SIGSTOP), 7, 3),
+    "killed": (lambda process: process.kill(), 2, 4),
+    "frozen": (lambda process: process.send_signal(signal.SIGSTOP), 7, 4),
     "drained": (lambda process: process.terminate(), 0.3, 1),
 }
 PAUSE_S = 0.005
@@ -90,7 +90,7 @@ def run(context):
         all_groups = [Group(context, stack) for _ in range(most)]
         for name, (end, wanted, at_once) in ENDS.items():
             groups = all_groups[:at_once]
-            each = context.scaled(-(-WANTED_DEATHS // len(groups)), 2)
+            each = context.scaled(-(-WANTED_DEATHS // len(groups)), 1)
             context.say(f"{each * len(groups)} nodes that are {name}")
             with concurrent.futures.ThreadPoolExecutor(len(groups)) as threads:
                 found = sorted(itertools.chain(*threads.map(lambda group: group.deaths(each, end), groups)))
@@ -100,7 +100,7 @@ def run(context):
                            f"{number(p99)} s", p99 <= wanted)
     context.section(
         "The end of a node",
-        f"One of {context.nodes} nodes that serve, in which a turn runs. From its end to the second attempt of that turn in "
-        "the database, on another node. Drained: by SIGTERM, without a grace for its turns, which is ten seconds by default. "
-        "Each time another one ends, which then starts anew. Killed and frozen nodes: of three such groups at once.",
+        f"One of {context.nodes} nodes that serve, in which a turn runs. From its end to the second attempt of that turn "
+        "in the database, on another node. Drained: by SIGTERM, without a grace for its turns, which is ten seconds by "
+        "default. Each time another one ends, which then starts anew. Killed and frozen: in several such groups at once.",
         table(["the node is", "deaths", "median s", "p99 s", "longest s"], rows))

@@ -46,7 +46,7 @@ class Stream:
 
 
 def begin(group, count):
-    """A task of ticks at each node, whose send is a stream there, and followers of it at all others: (stream, followers)."""
+    """[(stream, followers)]: of a task of ticks at each node, whose send is a stream there, and followers at all others."""
     watched = []
     for index, node in enumerate(group.nodes):
         first = Stream(node, a2a.send("1.0", f"ticks {count} {PAUSE_MS}", stream=True,

@@ -100,8 +100,8 @@ def report_sends(context, found):
         "whole cluster's. p50 is the mean of the nodes', p99 the highest of them. Ratios are to one node, medians of the "
         "rounds'.",
         table(["nodes", "connections at each", "per second, all", "p50 ms", "p99 ms", "Baton's CPU µs a task",
-               "PostgreSQL's CPU µs a task", "WAL bytes a task", "connections to PostgreSQL, each", "Baton's CPU to one node",
-               "PostgreSQL's CPU to one node"], rows))
+               "PostgreSQL's CPU µs a task", "WAL bytes a task", "connections to PostgreSQL, each",
+               "Baton's CPU to one node", "PostgreSQL's CPU to one node"], rows))
     full_ratio, shared_ratio = (ratio(found, of, one, "cpu_us") for of in (full, shared))
     context.target(f"{context.nodes} nodes to one, {CONNECTIONS} connections at each: Baton's CPU a task",
                    f"at most {WANTED_CPU}x", times(full_ratio), full_ratio <= WANTED_CPU)
