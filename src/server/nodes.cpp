@@ -178,7 +178,7 @@ void Nodes::add_to(base::MetricsText& out) const {
     for (int i = 0; i < kNodeStates; ++i)
       out.value({{"state", name_of(static_cast<NodeState>(i))}}, counts[static_cast<std::size_t>(i)]);
   }
-  out.gauge("baton_node_leads", "Whether this node does what only one does: webhooks, retention.",
+  out.gauge("baton_node_leads", "Whether this node does what only one does: retention, operators' jobs.",
             std::int64_t{leads()});
   if (!lease) return;
   const std::chrono::duration<double> left = *lease - (Clock::now() - seen->at);

@@ -131,8 +131,8 @@ class Peers {
   // afterwards. Call once all writes are done.
   virtual void leave() = 0;
 
-  // Whether this node does what only one of them does: webhooks, retention. There is one that does, or for a
-  // moment none; never two.
+  // Whether this node does what only one of them does: retention, operators' jobs. There is one that does, or
+  // for a moment none; never two.
   virtual bool leads() const = 0;
 };
 

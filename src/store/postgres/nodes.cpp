@@ -55,6 +55,12 @@ void fold_totals(Link& link) {
       "HAVING sum(tasks) <> 0");
 }
 
+// What is due of nodes without a row, or of none.
+void adopt_deliveries(Link& link, const std::string& me) {
+  link.ask("UPDATE deliveries d SET sender = " + me +
+           " WHERE due_ms IS NOT NULL AND NOT EXISTS (SELECT FROM nodes n WHERE n.node_id = d.sender)");
+}
+
 // Of nodes without a row, or of none, those of these agents; with null of all if there are no other nodes. In
 // the order of their keys, as every writer locks rows; "+ 0" has the index of tasks with a turn be used.
 std::vector<task::TaskKey> adopt_tasks(Link& link, std::int64_t me,
@@ -97,6 +103,7 @@ std::int64_t enter(Link& link, const NewNode& node) {
     link.ask("INSERT INTO lanes (node_id, lane, last_group) VALUES (" + me + ", 1, 0)");
     close_lanes(link, me);
     fold_totals(link);
+    adopt_deliveries(link, me);
     adopt_tasks(link, std::stoll(me), nullptr);
     return std::stoll(me);
   });
@@ -154,6 +161,7 @@ std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t nod
     if (PQntuples(ended.get()) == 0) return std::nullopt;
     close_lanes(link, me);
     fold_totals(link);
+    adopt_deliveries(link, me);
     return adopt_tasks(link, node, agents);
   });
 }
