@@ -46,12 +46,13 @@ class Group:
                 "database_us": used["cpu_s"] * 1e6 / count, "wal": used["wal"] / count,
                 "connections": cluster.connections(meter.session, self.url) / len(self.nodes)}
 
-    def pause_ms(self, meter, rate):
-        """For load.wrk, with CONNECTIONS at each: so that there are so many sends a second in all."""
-        cycle = CONNECTIONS * len(self.nodes) * 1000 / rate
-        pause = max(1, round(cycle - 5))
-        answered = CONNECTIONS * len(self.nodes) * 1000 / self.measure(meter, CONNECTIONS, 1, pause)["rate"] - pause
-        return max(1, round(cycle - answered))
+    def pace(self, meter, rate):
+        """Connections at each node and the pause (see `measure`) with which there are so many sends a second in all."""
+        cycle_ms = 100
+        each = max(1, round(rate / len(self.nodes) * cycle_ms / 1000))
+        pause = cycle_ms - 10
+        answered = each * len(self.nodes) * 1000 / self.measure(meter, each, 2, pause)["rate"] - pause
+        return each, max(1, round(cycle_ms - answered))
 
 
 def idle(meter, group, seconds):
@@ -73,7 +74,7 @@ def measured(context, meter, one, several):
     for group, each in cases[:2]:
         group.measure(meter, each, context.scaled(3, 1))
     found, before, tasks = {}, size(meter.session, several.url), 0
-    for number_of_round in range(context.scaled(max(5, context.rounds), 1)):
+    for number_of_round in range(context.scaled(max(9, context.rounds), 1)):
         context.say(f"{context.nodes} nodes and one, round {number_of_round + 1}")
         for group, each in cases:
             sample = group.measure(meter, each, context.seconds)
@@ -120,18 +121,21 @@ sends a second in all; CPU µs a task: Baton {cpu}, PostgreSQL {database_cpu}):
 - A node costs {idle_cpu} % of a core of its own, {idle_database_cpu} % of PostgreSQL's and {idle_wal} bytes of WAL a
   second just by being there, as {nodes} idle nodes do. That is in the rows above.
 - Cores are time that is used, on this machine's, without agents, TLS and a proxy: have twice as many. The fewer tasks a
-  second, the fewer share a commit, and the more each costs. WAL has whole pages after checkpoints only as far as some
-  came up; a standby or an archive gets as much. Connections are those that were open under load.
+  second, the fewer share a commit, and the more each costs.
+- WAL is {wal} KB a task while the pages of the indexes have been written since the last checkpoint, and {wal_after} KB just
+  after one, when each task is the first to come to some of them: with a large database and few tasks a second that is most
+  of the time. CPU is of the latter. A standby or an archive gets as much. Connections are those that were open under load.
 - {unproven}: more tasks a second than {most}, the most that was measured here, with everything on {cores} cores. One
   PostgreSQL may or may not take them: measure on yours before you rely on it."""
 
 
-def sizing(context, meter, group, disk, still):
+def sizing(context, meter, group, disk, still, wal):
     rows, paced = [], []
     for rate in (100, 1_000):
         context.say(f"{context.nodes} nodes, {rate} sends a second each")
-        pause = group.pause_ms(meter, rate * len(group.nodes))
-        samples = Samples(group.measure(meter, CONNECTIONS, context.scaled(2 * context.seconds, 1), pause)
+        connections, pause = group.pace(meter, rate * len(group.nodes))
+        meter.checkpoint()
+        samples = Samples(group.measure(meter, connections, context.scaled(2 * context.seconds, 1), pause)
                           for _ in range(context.rounds))
         each = {figure: samples.median(figure) for figure in ("rate", "cpu_us", "database_us", "wal", "connections")}
         paced.append(each)
@@ -139,20 +143,22 @@ def sizing(context, meter, group, disk, still):
             tasks = rate * nodes
             rows.append([nodes, f"{rate:,}", f"{tasks:,}" + ("" if tasks <= context.known[MAX_RATE] else UNPROVEN),
                          number(rate * each["cpu_us"] / 1e6), number(tasks * each["database_us"] / 1e6),
-                         number(tasks * each["wal"] / 1e6), number(tasks * disk * 86_400 / 1e9),
+                         number(tasks * wal / 1e6), number(tasks * each["wal"] / 1e6), number(tasks * disk * 86_400 / 1e9),
                          f"{nodes * each['connections']:,.0f}"])
     assumed = ASSUMED.format(
-        unproven=UNPROVEN.strip(), nodes=context.nodes, rates=listed(paced, "rate"), cpu=listed(paced, "cpu_us"),
+        wal=number(wal / 1e3), wal_after=listed(paced, "wal", 1e3), unproven=UNPROVEN.strip(),
+        nodes=context.nodes, rates=listed(paced, "rate"), cpu=listed(paced, "cpu_us"),
         database_cpu=listed(paced, "database_us"), idle_cpu=number(still["cpu"] * 100),
         idle_database_cpu=number(still["database_cpu"] * 100), idle_wal=number(still["wal"]),
         most=f"{context.known[MAX_RATE]:,.0f}", cores=os.cpu_count())
     context.section("Sizing", table(["nodes", "tasks a second, each", "all", "cores of each node", "cores of PostgreSQL",
-                                     "WAL MB/s", "GB a day in the database, if all is kept", "connections to PostgreSQL"],
+                                     "WAL MB/s", "just after a checkpoint", "GB a day, if all is kept",
+                                     "connections to PostgreSQL"],
                                     rows), assumed)
 
 
-def listed(samples, figure):
-    return " and ".join(number(sample[figure]) for sample in samples)
+def listed(samples, figure, unit=1):
+    return " and ".join(number(sample[figure] / unit) for sample in samples)
 
 
 def run(context):
@@ -163,4 +169,4 @@ def run(context):
         one = Group(context.places, stack, 1)
         found, disk = measured(context, meter, one, several)
         report_sends(context, found)
-        sizing(context, meter, several, disk, still)
+        sizing(context, meter, several, disk, still, found[context.nodes, CONNECTIONS].median("wal"))
