@@ -114,4 +114,5 @@ class Meter:
 def connections(session, url):
     """How many there are to that database, which is not the session's."""
     name = url.rsplit("/", 1)[1]
-    return int(session.ask(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'")[0])
+    return int(session.ask(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}' AND "
+                           "backend_type = 'client backend'")[0])

@@ -55,11 +55,14 @@ def asked_during(wires, seconds):
 
 
 def more(still, still_s, asked, asked_s):
-    """(queries, notices) a second that were not there before, or not so often. That others became rarer does not count."""
+    """(queries, notices) a second that were not there before, or not so often. That others became rarer does not count,
+    nor what two looks at the same may differ by."""
     found = [0.0, 0.0]
     for text, count in asked.items():
         # What comes once a second may come once more than there are seconds.
-        found[NOTICE in text] += max(0.0, (count - 1) / asked_s - still[text] / still_s)
+        grown = (count - 1) / asked_s - still[text] / still_s
+        if NOTICE in text or grown > 2 / still_s:
+            found[NOTICE in text] += max(0.0, grown)
     return found
 
 
