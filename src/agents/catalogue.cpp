@@ -304,6 +304,25 @@ void Catalogue::add_elsewhere(Agent agent, std::function<bool(std::string_view u
   state_->knows_url = std::move(knows);
 }
 
+void Catalogue::set_on_other_nodes(const std::vector<task::AgentName>& names) {
+  state_->on_other_nodes.with([&](OnOtherNodes& others) {
+    others.now = {names.begin(), names.end()};
+    for (const task::AgentName& name : names) {
+      std::unique_ptr<const Agent>& known = others.known[name];
+      if (known) continue;
+      Agent agent;
+      agent.name = name;
+      known = std::make_unique<const Agent>(std::move(agent));
+    }
+  });
+}
+
+const Agent* Catalogue::on_other_node(const task::AgentName& name) const {
+  return state_->on_other_nodes.with([&](const OnOtherNodes& others) -> const Agent* {
+    return others.now.contains(name) ? others.known.at(name).get() : nullptr;
+  });
+}
+
 const Agent* Catalogue::find_skilled(const std::string& skill, const std::string& tag) const {
   const auto has = [&](const Agent* agent) {
     const auto& skills = agent->card.skills;

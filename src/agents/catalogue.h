@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "agents/executor.h"
 #include "agents/settings.h"
 #include "base/error.h"
+#include "base/guarded.h"
 #include "task/card.h"
 
 namespace baton::agents {
@@ -87,6 +89,12 @@ class Catalogue {
   // the name of their agent. Once, and not thread-safe, as above; `knows` may be called from any thread.
   void add_elsewhere(Agent agent, std::function<bool(std::string_view url)> knows);
 
+  // Agents that other nodes on the same store serve, instead of those named before. Threads: any.
+  void set_on_other_nodes(const std::vector<task::AgentName>& names);
+  // One of them, of which only the name is known: its tasks can be read and canceled here. Null: there is no
+  // such agent.
+  const Agent* on_other_node(const task::AgentName& name) const;
+
   // The first agent with a skill of this id and a skill with this tag, either of which may be empty; null if
   // there is none.
   const Agent* find_skilled(const std::string& skill, const std::string& tag) const;
@@ -115,6 +123,10 @@ class Catalogue {
     std::vector<CardReport> left_out;
     std::vector<CardReport> warnings;
   };
+  struct OnOtherNodes {
+    std::map<task::AgentName, std::unique_ptr<const Agent>> known;  // now or before
+    std::set<task::AgentName> now;
+  };
   // Replaced tables and agents are kept, because they may be in use. They grow with the number of reloads.
   struct State {
     std::atomic<const Table*> table{nullptr};
@@ -123,6 +135,7 @@ class Catalogue {
     std::vector<const Agent*> hidden;
     const Agent* elsewhere = nullptr;  // one of them; null: none
     std::function<bool(std::string_view url)> knows_url;
+    base::Guarded<OnOtherNodes> on_other_nodes;
   };
   const Table& table() const { return *state_->table.load(std::memory_order_acquire); }
   const Agent* keep(Agent agent);

@@ -133,6 +133,7 @@ Nodes::SeenPtr Nodes::look() const {
       last_.with([&](Last& last) { return now - last.tried < kFresh ? last.seen : nullptr; });
   if (before) return before;
   auto nodes = read();
+  if (nodes) tell_catalogue(*nodes);
   return last_.with([&](Last& last) {
     Seen seen = last.seen ? *last.seen : Seen();
     seen.is_old = !nodes;
@@ -141,6 +142,15 @@ Nodes::SeenPtr Nodes::look() const {
     last.seen = std::make_shared<const Seen>(std::move(seen));
     return last.seen;
   });
+}
+
+void Nodes::tell_catalogue(const std::vector<Node>& nodes) const {
+  std::vector<task::AgentName> others;
+  for (const Node& node : nodes) {
+    if (node.id == self()) continue;
+    for (const store::NodeAgent& agent : node.agents) others.push_back(agent.name);
+  }
+  catalogue_.set_on_other_nodes(others);
 }
 
 // Again and again, one at a time. Neither timers nor the pool run any more once the engine has drained.
