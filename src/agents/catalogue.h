@@ -19,6 +19,7 @@
 
 #include "agents/executor.h"
 #include "agents/settings.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/guarded.h"
 #include "task/card.h"
@@ -31,6 +32,7 @@ struct Agent {
   AgentSettings settings;
   std::filesystem::path folder;        // absolute; empty for agents without one
   std::chrono::sys_seconds read_at{};  // when the card was read; the epoch for agents without a folder
+  base::Timestamp changed{};           // when the card's file was; 0 for agents without a folder
   std::string card_text;               // as read
   std::unique_ptr<Executor> executor;
 
@@ -89,8 +91,10 @@ class Catalogue {
   // the name of their agent. Once, and not thread-safe, as above; `knows` may be called from any thread.
   void add_elsewhere(Agent agent, std::function<bool(std::string_view url)> knows);
 
-  // Agents that other nodes on the same store serve, instead of those named before. Threads: any.
-  void set_on_other_nodes(const std::vector<task::AgentName>& names);
+  // Agents that other nodes on the same store serve, and those of them whose cards are newer there than here;
+  // instead of those named before. Threads: any.
+  void set_on_other_nodes(const std::vector<task::AgentName>& names, std::set<task::AgentName> newer);
+  bool is_newer_elsewhere(const task::AgentName& name) const;
   // One of them, of which only the name is known: its tasks can be read and canceled here. Null: there is no
   // such agent.
   const Agent* on_other_node(const task::AgentName& name) const;
@@ -125,7 +129,7 @@ class Catalogue {
   };
   struct OnOtherNodes {
     std::map<task::AgentName, std::unique_ptr<const Agent>> known;  // now or before
-    std::set<task::AgentName> now;
+    std::set<task::AgentName> now, newer;
   };
   // Replaced tables and agents are kept, because they may be in use. They grow with the number of reloads.
   struct State {
