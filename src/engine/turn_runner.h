@@ -83,6 +83,11 @@ class TurnRunner final : private RunningTurn::Owner {
   // Whether there is somebody to run the agent's turns.
   bool serves(const task::AgentName& agent) const { return catalogue_.find(agent) != nullptr; }
 
+  // Whether another node has the agent, and this one does not.
+  bool is_elsewhere(const task::AgentName& agent) const {
+    return !serves(agent) && catalogue_.on_other_node(agent) != nullptr;
+  }
+
   // See turn_ending.h.
   bool undoes_first(const task::TaskHead& head) const;
 

@@ -39,7 +39,8 @@ struct TaskEnd {
 
 struct NodeAgent {
   task::AgentName name;
-  std::string digest;  // of its card, as hex
+  std::string digest;         // of its card, as hex
+  base::Timestamp changed{};  // the card; 0: unknown
 };
 
 // What a node says of itself with each sign of life.

@@ -1,6 +1,7 @@
 #include "store/postgres/nodes.h"
 
 #include <array>
+#include <cstdlib>
 
 #include "json/document.h"
 #include "json/writer.h"
@@ -198,7 +199,9 @@ std::vector<Node> all_nodes(sql::Connection& connection) {
     for (const json::Value agent : agents.root()) {
       std::vector<std::string> fields;
       for (const json::Value field : agent) fields.push_back(field.str());
-      if (fields.size() == 2) node.agents.push_back({{fields[0]}, fields[1]});
+      if (fields.size() < 2) continue;
+      const std::int64_t changed = fields.size() > 2 ? std::strtoll(fields[2].c_str(), nullptr, 10) : 0;
+      node.agents.push_back({{fields[0]}, fields[1], base::from_ms(changed)});
     }
     nodes.push_back(std::move(node));
   }
@@ -229,7 +232,9 @@ std::string names_array(const std::vector<task::AgentName>& agents) {
 std::string encode_agents(const std::vector<NodeAgent>& agents) {
   std::string text;
   json::Writer out(text);
-  out.each(agents, [&](const NodeAgent& agent) { out.strings({agent.name.value, agent.digest}); });
+  out.each(agents, [&](const NodeAgent& agent) {
+    out.strings({agent.name.value, agent.digest, std::to_string(base::to_ms(agent.changed))});
+  });
   return text;
 }
 
