@@ -35,8 +35,13 @@ class SmallDisk:
 
     def fill(self):
         """There is no room from now on."""
-        used = os.statvfs(self.folder)
-        self.resize((used.f_blocks - used.f_bfree) * used.f_frsize)
+        while True:
+            there = os.statvfs(self.folder)
+            try:
+                return self.resize((there.f_blocks - there.f_bfree) * there.f_frsize)
+            except NotAllowed:
+                if os.statvfs(self.folder).f_bfree == there.f_bfree:
+                    raise  # it has not been written to meanwhile
 
     def free(self):
         self.resize(SIZE)
