@@ -57,6 +57,9 @@ class Book:
                 self.cut.append(f"{text} {error!r}")
                 return
             except Exception as error:  # of whatever kind: the test is told
+                if str(error).startswith("HTTP 502"):  # by the proxy: no node is left
+                    self.cut.append(f"{text} {error!r}")
+                    return
                 self.wrong.append(f"{text} {error!r}")
                 return
             else:
