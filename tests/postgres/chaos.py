@@ -14,7 +14,8 @@ import small_disk
 
 # Each so many seconds.
 PERIODS = {"kill": 3.3, "freeze": 45, "cut_clients": 8, "cut_database": 8, "half_open_clients": 20,
-           "half_open_database": 40, "terminate_backends": 15, "restart_database": 33, "fill_disk": 140, "fill_log": 280}
+           "half_open_database": 40, "terminate_backends": 15, "restart_database": 33, "fill_disk": 140,
+           "fill_log": 280}
 FROZEN_S = (5.5, 8)  # longer than a lease
 CUT_AT_ONCE = 3
 SAID_MAX = 20
