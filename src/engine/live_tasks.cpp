@@ -42,6 +42,17 @@ std::size_t bytes_of(const std::optional<task::RequestData>& request) {
   return bytes;
 }
 
+std::shared_ptr<LiveLog> first_log(const store::Committed& committed, const task::Json& metadata) {
+  auto log = std::make_shared<LiveLog>();
+  log->head = committed.head;
+  log->metadata = metadata;
+  log->events = committed.events;
+  if (!committed.events.empty()) log->created = committed.events.front()->at;
+  log->alone = committed.new_context;
+  log->whole = true;
+  return log;
+}
+
 }  // namespace
 
 LiveTasks::Subscription& LiveTasks::Subscription::operator=(Subscription&& other) noexcept {
@@ -262,13 +273,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   std::shared_ptr<LiveLog> fresh;
   if (metadata != nullptr) {
     more += metadata->text.size() + kTaskBytes;
-    fresh = std::make_shared<LiveLog>();
-    fresh->head = head;
-    fresh->metadata = *metadata;
-    fresh->events = committed.events;
-    if (!committed.events.empty()) fresh->created = committed.events.front()->at;
-    fresh->alone = committed.new_context;
-    fresh->whole = true;
+    fresh = first_log(committed, *metadata);
   }
   std::vector<std::shared_ptr<News>> news;
   std::vector<std::pair<OnStop, Stop>> stops;

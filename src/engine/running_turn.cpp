@@ -56,10 +56,6 @@ bool RunningTurn::is_over() const {
   return state_.with([](const State& state) { return state.phase == Phase::over; });
 }
 
-bool RunningTurn::is_abandoned() const {
-  return state_.with([](const State& state) { return state.abandoned; });
-}
-
 void RunningTurn::started() {
   arm_deadline(time_max_);
   if (budget_) arm_budget_end();

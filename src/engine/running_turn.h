@@ -116,7 +116,9 @@ class RunningTurn final : public agents::TurnSink, public std::enable_shared_fro
   bool is_plan() const { return is_short_; }
   bool is_over() const;
   // Whether it was given up: another one goes on with it, on this node or elsewhere.
-  bool is_abandoned() const;
+  bool is_abandoned() const {
+    return state_.with([](const State& state) { return state.abandoned; });
+  }
   // How long ago it began.
   base::SteadyTime::duration age() const { return base::SteadyTime::now() - begun_; }
   // Why the turn failed or was rejected; empty if it was not, or not yet.

@@ -138,6 +138,41 @@ TEST_CASE("PostgresStore: a schema of a newer Baton is refused") {
   CHECK(error_at_open(bench.settings).code == ErrorCode::unsupported);
 }
 
+TEST_CASE("PostgresStore: what a newer Baton has only added does not keep an older one out") {
+  PostgresBench bench;
+  bench.create("t1");
+  bench.close();
+  bench.schema.ask(
+      "ALTER TABLE tasks ADD COLUMN more bigint NOT NULL DEFAULT 0; "
+      "INSERT INTO migrations (number, name, applied_ms) VALUES (9998, '9998_add_more.sql', 0)");
+  bench.open();
+  bench.create("t2", "c2");
+  CHECK(bench.schema.ask("SELECT count(*) FROM tasks") == "2");
+  bench.close();
+  bench.schema.ask("INSERT INTO migrations (number, name, applied_ms) VALUES (9999, '9999_remove.sql', 0)");
+  CHECK(error_at_open(bench.settings).code == ErrorCode::unsupported);
+}
+
+TEST_CASE(
+    "PostgresStore: additions are applied beside an older Baton that serves, other migrations are not") {
+  PostgresBench bench;
+  const auto address = store::postgres::Address::read(bench.schema.url());
+  REQUIRE(address);
+  store::postgres::Link link(*address);
+  std::vector<base::EmbeddedFile> files = base::embedded_files();
+  const auto tables = [&] { return store::postgres::state_of_tables(link, files).value(); };
+  CHECK(tables() == store::postgres::Tables::fit);
+  files.push_back(
+      {"postgres/9997_add_more.sql", "ALTER TABLE tasks ADD COLUMN more bigint NOT NULL DEFAULT 0;\n"});
+  CHECK(tables() == store::postgres::Tables::lack_additions);
+  succeed(store::postgres::migrate(link, files, {}, nullptr));
+  CHECK(tables() == store::postgres::Tables::fit);
+  bench.create("t1");
+  files.push_back({"postgres/9998_remove.sql", "ALTER TABLE tasks DROP COLUMN more;\n"});
+  files.push_back({"postgres/9999_add_other.sql", "ALTER TABLE tasks ADD COLUMN other bigint;\n"});
+  CHECK(tables() == store::postgres::Tables::are_older);
+}
+
 TEST_CASE("PostgresStore: a migration is applied once and whole, or not at all") {
   const Schema schema;
   const auto address = store::postgres::Address::read(schema.url());

@@ -47,7 +47,23 @@ std::vector<std::string> statements_of(std::string_view text) {
   return statements;
 }
 
-Result<int> version_of(Link& link, int newest) {
+bool only_adds(std::string_view name) {
+  const auto after_number = name.find('_');
+  return after_number != std::string_view::npos && name.substr(after_number + 1).starts_with("add_");
+}
+
+// Whether a newer Baton has only added to what this program knows.
+bool has_additions_only(Link& link, int newest) {
+  const std::array after{sql::Parameter(newest)};
+  link.send("SELECT name FROM migrations WHERE number > $1", after);
+  const Rows rows = link.finish();
+  for (int i = 0; i < PQntuples(rows.get()); ++i) {
+    if (!only_adds(text_at(rows.get(), i, 0))) return false;
+  }
+  return true;
+}
+
+Result<int> version_of(Link& link, int newest, bool takes_additions = false) {
   if (link.ask_text("SELECT current_schema()").empty()) {
     return fail(
         ErrorCode::invalid_argument,
@@ -59,6 +75,7 @@ Result<int> version_of(Link& link, int newest) {
                 "the database has tables of another program: use one, or a schema, that is empty");
   }
   const int version = std::stoi("0" + link.ask_text("SELECT max(number) FROM migrations"));
+  if (version > newest && takes_additions && has_additions_only(link, newest)) return newest;
   if (version > newest) {
     return fail(ErrorCode::unsupported, "the database was written by a newer Baton",
                 "schema " + std::to_string(version) + ", this program knows " + std::to_string(newest));
@@ -80,11 +97,16 @@ bool is_new(Link& link) {
   return link.ask_text(kTables) == "0";
 }
 
-Result<bool> is_newest(Link& link, const std::vector<base::EmbeddedFile>& files) {
+Result<Tables> state_of_tables(Link& link, const std::vector<base::EmbeddedFile>& files) {
   const int newest = sql::newest_migration(files, kFolder);
-  const auto version = version_of(link, newest);
+  const auto version = version_of(link, newest, true);
   if (!version) return fail(version.error());
-  return *version == newest;
+  if (*version == newest) return Tables::fit;
+  const bool add_only = *version > 0 && std::ranges::all_of(files, [&](const base::EmbeddedFile& file) {
+    const int number = sql::migration_number(file, kFolder);
+    return number <= *version || only_adds(file.name);
+  });
+  return add_only ? Tables::lack_additions : Tables::are_older;
 }
 
 Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& files) {
@@ -99,7 +121,7 @@ Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& fil
 Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, base::Timestamp now,
                      const std::function<void(int from, int to)>& on_upgrade) {
   const int newest = sql::newest_migration(files, kFolder);
-  auto version = version_of(link, newest);
+  auto version = version_of(link, newest, true);
   if (!version) return fail(version.error());
   if (*version > 0 && *version < newest && on_upgrade) on_upgrade(*version, newest);
   for (const base::EmbeddedFile& file : files) {
@@ -109,7 +131,7 @@ Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& files, b
       link.ask("SET LOCAL lock_timeout = '10s'");
       link.ask("SELECT pg_advisory_xact_lock(1111577678, hashtext(current_schema() || ' migrations'))");
       // Another program may have been first.
-      auto now_is = version_of(link, newest);
+      auto now_is = version_of(link, newest, true);
       if (!now_is) return fail(now_is.error());
       if (sql::migration_number(file, kFolder) > *now_is)
         apply(link, file, sql::migration_number(file, kFolder), now);

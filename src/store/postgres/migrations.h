@@ -1,4 +1,7 @@
 // Migrations: makes the tables of an empty schema, and upgrades older ones to the newest.
+//
+// One whose name begins with "add_" ("postgres/0005_add_lag.sql") only adds what programs of older versions
+// need not know of: it is applied while they serve, and they may start on it.
 #pragma once
 
 #include <functional>
@@ -21,8 +24,11 @@ base::Result<void> migrate(Link& link, const std::vector<base::EmbeddedFile>& fi
 // Whether the schema has no tables. Throws sql::Failure, as what follows.
 bool is_new(Link& link);
 
-// Whether it has all of `files` applied. Fails as `migrate` does.
-base::Result<bool> is_newest(Link& link, const std::vector<base::EmbeddedFile>& files);
+// fit: all of `files` are applied, and perhaps additions of a newer Baton. lack_additions: all but some that
+// add. are_older: `migrate` needs the schema for itself.
+enum class Tables { fit, lack_additions, are_older };
+// Fails as `migrate` does, but for those of a newer Baton that only has additions.
+base::Result<Tables> state_of_tables(Link& link, const std::vector<base::EmbeddedFile>& files);
 
 // The same for what may not be upgraded: fails with invalid_argument or unsupported.
 base::Result<void> check_newest(Link& link, const std::vector<base::EmbeddedFile>& files);

@@ -107,9 +107,11 @@ Result<void> share_schema(Link& link, const WayIn& way, const Address& address, 
   while (true) {
     const bool is_shared = try_lock(link, SchemaLock::shared);
     if (is_shared) {
-      const auto newest = is_newest(link, base::embedded_files());
-      if (!newest) return fail(newest.error());
-      if (*newest) return {};
+      const auto tables = state_of_tables(link, base::embedded_files());
+      if (!tables) return fail(tables.error());
+      if (*tables == Tables::fit) return {};
+      if (*tables == Tables::lack_additions)
+        return migrate(link, base::embedded_files(), now, way.on_upgrade);
       unlock(link, SchemaLock::shared);
     }
     if (try_lock(link, SchemaLock::alone)) {
