@@ -68,15 +68,6 @@ LiveTasks::Subscription::~Subscription() {
   if (live_) live_->remove(task_, id_);
 }
 
-// Whether others are to be asked to tell of the task; as though they were.
-bool LiveTasks::asks_for(Live& live) const {
-  return sharing_ && !live.subscribers.empty() && !std::exchange(live.is_asked_for, true);
-}
-
-void LiveTasks::ask_for(const std::optional<store::Grown>& task) const {
-  if (task) sharing_->follow(*task);
-}
-
 // A task whose log is here, or that this node changes, is not another node's, or that is heard of.
 std::uint64_t LiveTasks::add(State& state, task::TaskKey task, Subscriber subscriber,
                              std::optional<store::Grown>& follows) const {
@@ -97,7 +88,7 @@ LiveTasks::Subscription LiveTasks::subscribe(task::TaskKey task, News news) {
   std::optional<store::Grown> follows;
   subscription.id_ =
       state_.with([&](State& state) { return add(state, task, std::move(subscriber), follows); });
-  ask_for(follows);
+  if (follows) sharing_->follow(*follows);
   return subscription;
 }
 
@@ -291,9 +282,7 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
     // Another node was heard of first, which has changed it since.
     if (head.last_event < live.heard) log = nullptr;
     if (fresh) state.alone.erase(head.context_key);
-    if (log && log->whole) {
-      log->add_request(committed, std::move(request));
-    }
+    if (log && log->whole) log->add_request(committed, std::move(request));
     for (auto one = live.subscribers.begin(); one != live.subscribers.end();) {
       const auto at = one++;
       Subscriber& subscriber = at->second;
@@ -323,57 +312,8 @@ void LiveTasks::publish(const store::Committed& committed, std::optional<task::R
   for (const auto& wake : news) (*wake)();
   for (const auto& [on_stop, stop] : stops) on_stop(stop);
   for (const Looking& one : looking) sharing_->look(one);
-  ask_for(follows);
+  if (follows) sharing_->follow(*follows);
   for (const auto& then : after) then();
-}
-
-std::vector<LiveTasks::Looking> LiveTasks::changed_elsewhere(task::TaskKey task, task::EventNumber last) {
-  LiveLogPtr dropped;
-  std::vector<std::shared_ptr<News>> news;
-  std::vector<Looking> looking;
-  std::optional<store::Grown> follows;
-  state_.with([&](State& state) {
-    const auto entry = state.tasks.find(task);
-    if (entry == state.tasks.end()) return;
-    Live& live = entry->second;
-    if (asks_for(live)) follows = {task, std::max(live.heard, last)};
-    if (live.log && live.log->head.last_event < last) dropped = drop_log(state, task, live);
-    if (live.heard < last) {
-      live.heard = last;
-      for (auto& [id, subscriber] : live.subscribers) {
-        if (subscriber.news) news.push_back(subscriber.news);
-        if (!subscriber.on_stop) continue;
-        ++subscriber.looks;
-        subscriber.known = std::max(subscriber.known, last);
-        looking.push_back({{task, id, false}, subscriber.after});
-      }
-    }
-    drop_if_idle(state, entry);
-  });
-  ask_for(follows);
-  for (const auto& wake : news) (*wake)();
-  return looking;
-}
-
-void LiveTasks::forget_logs() {
-  Dropped dropped;
-  state_.with([&](State& state) {
-    for (auto entry = state.tasks.begin(); entry != state.tasks.end();) {
-      const auto at = entry++;
-      dropped.push_back(drop_log(state, at->first, at->second));
-      drop_if_idle(state, at);
-    }
-  });
-}
-
-std::vector<store::Grown> LiveTasks::followed() const {
-  return state_.with([](const State& state) {
-    std::vector<store::Grown> all;
-    for (const auto& [task, live] : state.tasks) {
-      if (!live.subscribers.empty()) all.push_back({task, live.heard});
-    }
-    return all;
-  });
 }
 
 void LiveTasks::forget(task::TaskKey task) {

@@ -162,7 +162,6 @@ class LiveTasks {
 
   bool note_stop(Subscriber& subscriber, const store::Committed& committed) const;
   bool asks_for(Live& live) const;
-  void ask_for(const std::optional<store::Grown>& task) const;
   std::uint64_t add(State& state, task::TaskKey task, Subscriber subscriber,
                     std::optional<store::Grown>& follows) const;
   static void drop(State& state, Live& live, Subscribers::iterator subscriber);

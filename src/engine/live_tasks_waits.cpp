@@ -24,7 +24,7 @@ LiveTasks::Wait LiveTasks::await_stop(task::TaskKey task, task::EventNumber afte
     if (knows_past) subscriber.known = log->head.last_event;
     return Wait{task, add(state, task, std::move(subscriber), follows), knows_past};
   });
-  ask_for(follows);
+  if (follows) sharing_->follow(*follows);
   if (wait.id == 0) on_stop(stop);
   return wait;
 }

@@ -181,15 +181,13 @@ base::Result<task::Change> TaskService::decide(Pending& pending, const store::Ta
 // Reserves a slot or a place in the queue. A turn that has a slot begins in the same change that stores its
 // message.
 base::Result<void> TaskService::make_room(Pending& pending, task::Change& change) {
-  pending.room = turns_.scheduler().reserve(pending.claim, true);
-  switch (pending.room) {
+  const Scheduler::Room room = turns_.scheduler().reserve(pending.claim, true);
+  switch (room) {
     case Scheduler::Room::none:
       return fail(ErrorCode::overloaded, "too many tasks are waiting; try again later");
     case Scheduler::Room::closed:
-      pending.room = Scheduler::Room::none;
       return fail(ErrorCode::unavailable, "the server is shutting down, try again");
     case Scheduler::Room::over_share:
-      pending.room = Scheduler::Room::none;
       return fail(ErrorCode::overloaded,
                   "as many of this caller's tasks are waiting as may wait; try again later");
     case Scheduler::Room::queue:
@@ -199,6 +197,7 @@ base::Result<void> TaskService::make_room(Pending& pending, task::Change& change
       change.turn->state = task::TurnState::running;
       change.turn->attempt = 1;
   }
+  pending.room = room;
   return {};
 }
 
@@ -361,9 +360,7 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
     return change;
   }
   change.reopen = task::is_terminal(head.state);
-  if (change.reopen) {
-    change.turn->budget = budget_for(submission, catalogue_.find(submission.agent), &head);
-  }
+  if (change.reopen) change.turn->budget = budget_for(submission, catalogue_.find(submission.agent), &head);
   // A reopened task must leave its terminal state before anything else can be added to its log.
   change.events.push_back(task::StatusChanged{{task::State::submitted, std::nullopt, clock_.now()}, {}});
   change.events.push_back(task::MessageAdded{submission.message, submission.leaving});
