@@ -26,6 +26,7 @@ struct Options {
   bool replay = false;       // one seed, and what happened in it
   bool all_marks = false;    // every mark must have been reached
   bool plans = false;        // every seed has them
+  int nodes = 1;             // that share the store
   bool to_be_found = false;  // a fault is planted: a seed must find it
 };
 
@@ -48,7 +49,7 @@ struct Outcome {
 
 Outcome simulate(std::uint64_t seed, const Options& options) {
   Outcome outcome;
-  World world(seed, options.steps, options.plans);
+  World world(seed, options.steps, options.plans, options.nodes);
   try {
     world.run();
   } catch (const Violation& violation) {
@@ -198,6 +199,8 @@ Options parse(int count, char** words) {
       options.plans = true;
     } else if (word == "--to-be-found") {
       options.to_be_found = true;
+    } else if (has_value && word == "--nodes") {
+      options.nodes = std::clamp(std::atoi(words[++at]), 1, 9);
     } else if (has_value && word == "--seeds") {
       options.seeds = std::atoll(words[++at]);
     } else if (has_value && word == "--first") {
@@ -214,8 +217,8 @@ Options parse(int count, char** words) {
     } else {
       std::fprintf(stderr,
                    "usage: baton_simulation [--seeds N] [--first SEED] [--steps N] [--jobs N] [--seconds S]\n"
-                   "                        [--plans] [--marks] [--to-be-found] | --replay SEED [--steps N] "
-                   "[--plans]\n");
+                   "                        [--nodes N] [--plans] [--marks] [--to-be-found]\n"
+                   "                        | --replay SEED [--steps N] [--nodes N] [--plans]\n");
       std::exit(2);
     }
   }

@@ -87,7 +87,21 @@ namespace baton::simulation {
   X(killed_while_a_plan_is_undone)        \
   X(killed_while_a_plan_asks)             \
   X(killed_while_a_plan_waits_for_a_time) \
-  X(killed_between_a_childs_end_and_its_plan)
+  X(killed_between_a_childs_end_and_its_plan) \
+  X(group_lost_its_race)                  \
+  X(commit_lost_its_race)                 \
+  X(row_out_of_date)                      \
+  X(queued_turn_taken)                    \
+  X(tasks_taken_over)                     \
+  X(left_tasks_adopted)                   \
+  X(frozen_past_its_lease)                \
+  X(thawed_and_dead)                      \
+  X(ended_as_it_was_dead)                 \
+  X(alone_again)                          \
+  X(bus_was_cut)                          \
+  X(database_was_away)                    \
+  X(running_turn_requeued)                \
+  X(webhook_of_a_dead_node)
 
 enum class Mark {
 #define BATON_MARK(name) name,

@@ -51,7 +51,8 @@ class Leaf final : public agents::Executor {
 
   std::unique_ptr<agents::Execution> start(agents::Turn turn,
                                            std::shared_ptr<agents::TurnSink> sink) override {
-    world_.step_calls.begin(world_, turn.task.value, turn.attempt);
+    if (!world_.is_dead(world_.fibers.process()))
+      world_.step_calls.begin(world_, turn.task.value, turn.attempt);
     auto step = std::make_shared<Step>(Step{std::move(sink), std::move(turn), false, false, {}});
     world_.fibers.spawn([this, step] { work(*step); });
     return std::make_unique<RunningStep>(step);
