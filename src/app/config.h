@@ -37,6 +37,10 @@ struct StoreOptions {
   std::vector<std::string> postgres_allows;  // settings of a PostgreSQL server that would be refused
   bool postgres_standby = false;             // waits while another Baton has the PostgreSQL database
   base::Duration send_retention = std::chrono::hours(24);
+  std::string node_name;  // what operators know this program by; empty: its machine's name
+
+  // As configured, or else the machine's.
+  std::string name_of_node() const;
 };
 
 struct Config {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string_view>
 
@@ -330,6 +331,13 @@ class Loader {
 bool Config::has_caller_tokens() const {
   return std::ranges::any_of(tokens,
                              [](const ConfiguredToken& token) { return token.role == server::Role::calls; });
+}
+
+std::string StoreOptions::name_of_node() const {
+  if (!node_name.empty()) return node_name;
+  std::array<char, 256> machine{};
+  ::gethostname(machine.data(), machine.size() - 1);
+  return machine.data();
 }
 
 bool Config::on_loopback() const {

@@ -111,6 +111,7 @@ base::Result<OpenStore> open_store(const StoreOptions& options, const base::Cloc
                                              .allows = options.postgres_allows,
                                              .on_upgrade = on_upgrade,
                                              .waits = waiting(options),
+                                             .name = options.name_of_node(),
                                              .version = std::string(kVersion),
                                              .on_lost = end_without_store},
                                             clock));

@@ -68,6 +68,10 @@ std::vector<server::Token> tokens_of(const Config& config) {
   return tokens;
 }
 
+server::Nodes::Self node_self(const Config& config, base::Timestamp started) {
+  return {config.store.name_of_node(), std::string(kVersion), started};
+}
+
 bool has_own_listener(const Config& config) {
   return config.operate_port != Config::kWithCallers;
 }
@@ -130,6 +134,8 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
       operator_readers_("operate", kOperatorThreads, kOperatorRequestsMax),
       operator_pages_(kOperatorPagesMax, kOperatorRequestsMax, kAnswerWait, operator_readers_,
                       engine_.timers()),
+      nodes_(dependencies.peers, engine_, dependencies.catalogue, node_self(config, dependencies.clock.now()),
+             operator_readers_),
       operator_services_{engine_,
                          dependencies.catalogue,
                          operator_options_,
@@ -144,12 +150,14 @@ Service::Service(const Config& config, const Dependencies& dependencies, const h
                       dependencies.deliveries,
                       engine_.operator_actions(),
                       engine_.bulk_jobs(),
+                      nodes_,
                       std::string(kVersion),
                       dependencies.clock.now(),
                       {},
                       {}},
       operators_(operator_facts_, operator_readers_),
       pipeline_(services_) {
+  pipeline_.set_nodes(&nodes_);
   pipeline_.set_operators(&operators_, &operator_options_, !has_own_listener(config));
   admit(config);
 }
@@ -203,6 +211,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
   if (links_.url.empty()) links_.url = url;
   if (links_.url.ends_with('/')) links_.url.pop_back();
   notifier_.start();
+  nodes_.start();
   pipeline_.set_ready(true);
   look_at_cards();
   if (*recovered > 0) spdlog::info("{} turns of an earlier run are taken up again", *recovered);
@@ -213,6 +222,7 @@ base::Result<void> Service::serve(const Servers& servers, const std::function<Lo
     if (signal == SIGHUP) reload(read_again());
   }
   spdlog::info("stopping: no new work, running turns may finish");
+  nodes_.drain();
   pipeline_.set_ready(false);
   drain(servers, signals);
   engine_.settle();
@@ -306,6 +316,7 @@ void Service::reload(const LoadedConfig& loaded) {
   if (const auto taken = engine_.catalogue_changed(); !taken) {
     spdlog::error("SIGHUP: the schedules stay as they were: {}", taken.error().for_log);
   }
+  nodes_.announce();
   look_at_cards();
   admit(loaded.config);
   spdlog::info("SIGHUP: {} tokens are good now; of the agents {} are new, {} changed, {} gone",
@@ -353,6 +364,7 @@ void Service::more_metrics(base::MetricsText& out) const {
              "How long an attempt at a webhook took.");
   out.histogram({}, notifier_.attempt_time().snapshot());
   dependencies_.breakers.add_to(out);
+  nodes_.add_to(out);
   if (dependencies_.exporter != nullptr) dependencies_.exporter->add_to(out);
   if (!is_postgres(config_.store.database)) add_database_size(out, config_.store.database);
   add_process_metrics(out);

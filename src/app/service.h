@@ -22,6 +22,7 @@
 #include "notify/notifier.h"
 #include "server/answer_budget.h"
 #include "server/grpc/grpc_server.h"
+#include "server/nodes.h"
 #include "server/operate/routes.h"
 #include "server/pipeline/pipeline.h"
 #include "server/services.h"
@@ -93,6 +94,7 @@ class Service {
   server::ServerOptions operator_options_;
   base::WorkerPool operator_readers_;
   server::AnswerBudget operator_pages_;
+  server::Nodes nodes_;
   const server::Services operator_services_;
   std::optional<GrpcRelay> grpc_relay_;  // none without gRPC
   server::operate::Facts operator_facts_;

@@ -41,10 +41,10 @@ std::string action_path(const OpsActOptions& options) {
   return "/" + options.what + "/" + base::percent_encoded(options.place) + "/" + options.action;
 }
 
-// What an action has led to: the task, delivery or agent as it is now.
+// What an action has led to: the task, delivery, agent or node as it is now.
 void show_result(Console& console, json::Value answer) {
   if (!console.for_people()) return console.json(answer.raw());
-  for (const char* kind : {"task", "delivery", "agent"}) {
+  for (const char* kind : {"task", "delivery", "agent", "node"}) {
     const json::Value row = answer[kind];
     if (row.absent()) continue;
     const std::string name = row["key"].absent() ? text_in(row, "name") : text_in(row, "key");
@@ -65,6 +65,16 @@ std::optional<std::int64_t> running_turns(OpsSession& session, const std::string
     if (row["name"].string() == agent) return row["running"].integer();
   }
   return 0;
+}
+
+// Whether there is still such a node; nothing if that cannot be told.
+std::optional<bool> is_node(OpsSession& session, const std::string& key) {
+  const auto answer = session.get("/nodes");
+  if (!answer) return std::nullopt;
+  for (const json::Value row : answer->root()["nodes"]) {
+    if (row["key"].string() == key) return true;
+  }
+  return false;
 }
 
 // The filter as the API takes it: all of its values may be texts.
@@ -160,6 +170,25 @@ int ops_drain(const OpsActOptions& options) {
   }
   session.console().note(options.place +
                          " is paused, and none of its turns runs; `baton ops resume` ends that");
+  return kExitDone;
+}
+
+int ops_drain_node(const OpsActOptions& options) {
+  OpsSession session(options.target);
+  const auto asked = session.post(action_path(options), body_of(options));
+  if (!asked) return session.code();
+  show_result(session.console(), asked->root());
+  if (asked->root()["node"]["self"].boolean()) {
+    session.console().note("this is the node that answers, so it cannot be asked whether it is gone");
+    return kExitDone;
+  }
+  while (true) {
+    const auto present = is_node(session, options.place);
+    if (!present) return session.code();
+    if (!*present) break;
+    if (session.interrupt().wait(kLook)) return kExitInterrupted;
+  }
+  session.console().note("node " + options.place + " is gone");
   return kExitDone;
 }
 

@@ -41,6 +41,8 @@ int ops_tasks(const OpsListOptions& options);
 int ops_deliveries(const OpsListOptions& options);
 int ops_audit(const OpsListOptions& options);
 int ops_agents(const OpsTarget& target);
+// The programs that share the store, and where their agents differ.
+int ops_nodes(const OpsTarget& target);
 
 struct OpsShowOptions {
   OpsTarget target;
@@ -52,7 +54,7 @@ int ops_show(const OpsShowOptions& options);
 
 struct OpsActOptions {
   OpsTarget target;
-  std::string what;    // "tasks", "deliveries" or "agents"
+  std::string what;    // "tasks", "deliveries", "agents" or "nodes"
   std::string place;   // a key, or an agent's name
   std::string action;  // the last segment of its path
   std::string reason;
@@ -63,6 +65,8 @@ struct OpsActOptions {
 int ops_act(const OpsActOptions& options);
 // Pauses an agent, and waits until it has no running turn.
 int ops_drain(const OpsActOptions& options);
+// Has a node drain, and waits until it is gone, unless it is the one that answers.
+int ops_drain_node(const OpsActOptions& options);
 
 // What is deleted for good: a task, a context, or everything of a caller.
 struct OpsDeleteOptions {

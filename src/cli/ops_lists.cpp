@@ -1,6 +1,7 @@
-// `ops tasks`, `deliveries`, `audit` and `agents`: pages of rows.
+// `ops tasks`, `deliveries`, `audit`, `agents` and `nodes`: pages of rows.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cli/exit_code.h"
 #include "cli/ops_session.h"
@@ -21,7 +22,8 @@ constexpr char kKeyMember[] = "key", kAgentMember[] = "agent", kCallerMember[] =
                kErrorMember[] = "error", kAttemptsMember[] = "attempts", kActorMember[] = "actor",
                kActionMember[] = "action", kReasonMember[] = "reason", kOutcomeMember[] = "outcome",
                kAtMember[] = "at", kNameMember[] = "name", kKindMember[] = "kind",
-               kRunningMember[] = "running", kQueuedMember[] = "queued", kTokensMember[] = "tokens";
+               kRunningMember[] = "running", kQueuedMember[] = "queued", kTokensMember[] = "tokens",
+               kVersionMember[] = "version";
 
 // The state, and what the turn does if that is not the same.
 std::string state_of(json::Value row) {
@@ -79,6 +81,53 @@ Columns agent_columns() {
           {"", [](json::Value row) { return std::string(row["paused"].boolean() ? "paused" : ""); }}};
 }
 
+std::string agents_of(json::Value row) {
+  std::string names;
+  for (const json::Value agent : row["agents"])
+    names.append(names.empty() ? "" : ", ").append(agent["name"].string());
+  return names;
+}
+
+Columns node_columns() {
+  return {{"NODE", member<kKeyMember>},
+          {"NAME", member<kNameMember>},
+          {"VERSION", member<kVersionMember>},
+          {"STATE", member<kStateMember>},
+          {"UP", [](json::Value row) { return age_text(row["startedAt"]); }},
+          {"LEASE",
+           [](json::Value row) { return row["leaseMs"].absent() ? "" : text_in(row, "leaseMs") + "ms"; }},
+          {"RUNNING", member<kRunningMember>},
+          {"QUEUED", member<kQueuedMember>},
+          {"",
+           [](json::Value row) {
+             return std::string(row["self"].boolean() ? row["leads"].boolean() ? "answers, leads" : "answers"
+                                                      : "");
+           }},
+          {"AGENTS", agents_of}};
+}
+
+std::string keys_in(json::Value keys) {
+  std::string text;
+  for (const json::Value key : keys) text.append(text.empty() ? "" : ", ").append(key.str());
+  return text;
+}
+
+// "echo: not on 3; its cards differ: 0a1b2c3d on 1, 2; 9f8e7d6c on 4".
+std::string difference_text(json::Value difference) {
+  constexpr std::size_t kDigestShown = 8;
+  const json::Value missing = difference["missing"], cards = difference["cards"];
+  std::string text = difference["agent"].str();
+  if (missing.size() > 0) text += ": not on " + keys_in(missing);
+  if (cards.size() < 2) return text;
+  text += missing.size() > 0 ? "; its cards differ" : ": its cards differ";
+  const char* before = ": ";
+  for (const json::Value card : cards) {
+    text.append(std::exchange(before, "; ")).append(card["digest"].str().substr(0, kDigestShown));
+    text.append(" on ").append(keys_in(card["nodes"]));
+  }
+  return text;
+}
+
 // Pages of a list, until there are as many rows as are wanted. `rows`: the member that holds them.
 int list(const OpsListOptions& options, const std::string& path, const char* rows, Columns columns) {
   OpsSession session(options.target);
@@ -127,6 +176,18 @@ int ops_agents(const OpsTarget& target) {
   table.flush();
   for (const json::Value left_out : answer->root()["leftOut"])
     session.console().error("left out, its card is wrong: " + left_out["report"].str());
+  return kExitDone;
+}
+
+int ops_nodes(const OpsTarget& target) {
+  OpsSession session(target);
+  const auto answer = session.get("/nodes");
+  if (!answer) return session.code();
+  OpsTable table(session.console(), node_columns());
+  for (const json::Value row : answer->root()["nodes"]) table.add(row);
+  table.flush();
+  for (const json::Value difference : answer->root()["differences"])
+    session.console().note("agent " + difference_text(difference));
   return kExitDone;
 }
 

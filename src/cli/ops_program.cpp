@@ -127,6 +127,8 @@ class OpsProgram {
     add_filter(command, kAuditFilter, audit.filter);
     command = add("agents", "The agents and how they are");
     on_run(command, [](const Options& options) { return ops_agents(options.target); });
+    command = add("nodes", "The programs that share the database, and where their agents differ");
+    on_run(command, [](const Options& options) { return ops_nodes(options.target); });
   }
 
   void add_show() {
@@ -149,7 +151,12 @@ class OpsProgram {
     act.what = what;
     act.action = action;
     CLI::App* command = add(name, help);
-    command->add_option(what == "agents" ? "agent" : "key", act.place, "What it is done to")->required();
+    command
+        ->add_option(what == "agents"  ? "agent"
+                     : what == "nodes" ? "node"
+                                       : "key",
+                     act.place, "What it is done to")
+        ->required();
     command->add_option("--reason", act.reason, "Why; the audit keeps it")->required();
     on_run(command, [&act, run](const Options& options) {
       act.target = options.target;
@@ -180,6 +187,8 @@ class OpsProgram {
                       "So many turns at once; 0: as its card says");
     add_action("drain", "agents", "pause", "Pause an agent, and wait until none of its turns runs",
                ops_drain);
+    add_action("drain-node", "nodes", "drain",
+               "Have a node begin no more turns, end, and leave its tasks to the others", ops_drain_node);
   }
 
   void add_delete() {

@@ -16,13 +16,20 @@ base::Result<void> full(const std::string& what) {
 }  // namespace
 
 base::Result<void> CallerUsage::count(const store::RetentionStore& store) {
+  ByCaller counted;
   for (task::TaskKey after;;) {
     const auto page = store.all_tasks(after, kUsagePage);
     if (!page) return base::fail(page.error());
-    if (page->empty()) return {};
-    for (const task::TaskHead& head : *page) add(head.caller, 1, static_cast<std::int64_t>(head.bytes));
+    if (page->empty()) break;
+    for (const task::TaskHead& head : *page) {
+      Used& used = counted[std::string(task::account_of(head.caller))];
+      ++used.tasks;
+      used.bytes += static_cast<std::int64_t>(head.bytes);
+    }
     after = page->back().key;
   }
+  used_.with([&](ByCaller& all) { all.swap(counted); });
+  return {};
 }
 
 base::Result<void> CallerUsage::admit(const task::Caller& caller, bool makes_task) const {

@@ -1,5 +1,6 @@
 // CallerUsage: how many tasks and bytes each caller has in the store, for the caps on both. Exact: counted at
-// start, then kept up to date. A caller's tenants count together.
+// start, then kept up to date; where other nodes share the store, as exact as the last count. A caller's
+// tenants count together.
 //
 // Threads: any.
 #pragma once
@@ -21,7 +22,8 @@ class CallerUsage {
   CallerUsage(std::int64_t tasks_max, std::size_t bytes_max)
       : tasks_max_(tasks_max), bytes_max_(static_cast<std::int64_t>(bytes_max)) {}
 
-  // Reads the heads of all tasks. Once, before anything is added. Blocks.
+  // Reads the heads of all tasks: before anything is added, and every so often where other nodes add and
+  // remove some. What is added meanwhile may not be counted until the next time. Blocks.
   base::Result<void> count(const store::RetentionStore& store);
 
   // Whether the caller may send a message, which may make a task; else overloaded.
@@ -34,7 +36,9 @@ class CallerUsage {
   };
 
   const std::int64_t tasks_max_, bytes_max_;
-  base::Guarded<std::map<std::string, Used, std::less<>>> used_;
+  using ByCaller = std::map<std::string, Used, std::less<>>;
+
+  base::Guarded<ByCaller> used_;
 };
 
 }  // namespace baton::engine

@@ -1,10 +1,17 @@
 #include "engine/engine.h"
 
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
 #include <map>
 
 namespace baton::engine {
 
 namespace {
+
+// Of callers' tasks, and how much longer the pause than the count at least.
+constexpr std::chrono::milliseconds kCountEvery{200};
+constexpr int kCountRest = 50;
 
 InboxOptions inbox_options(const EngineOptions& options, TurnStats& stats) {
   InboxOptions inbox;
@@ -31,7 +38,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
       tasks_(store, reader_, inbox_, live_, turns_, catalogue, background_, clock, options_),
       recovery_(store, inbox_, catalogue, clock),
       schedules_(store, tasks_, inbox_, catalogue, background_, clock, options_.retention),
-      actions_(operators, reader_, inbox_, tasks_, turns_, background_),
+      actions_(operators, reader_, inbox_, tasks_, turns_, background_, options_.peers),
       jobs_(operators, actions_, inbox_, background_, options_.peers) {
   if (options_.peers == nullptr) return;
   others_.emplace(*options_.peers, store, reader_, live_, inbox_, turns_, background_,
@@ -39,11 +46,7 @@ Engine::Engine(store::TaskStore& store, store::DeliveryStore& deliveries, store:
                                       const auto found = recovery_.take_up(std::move(adopted));
                                       return found ? go_on(*found) : base::fail(found.error());
                                     },
-                                    [this] {
-                                      actions_.look();
-                                      jobs_.look();
-                                    },
-                                    options_.on_asked_to_drain});
+                                    [this] { look_at_others(); }, options_.on_asked_to_drain});
 }
 
 Engine::~Engine() {
@@ -63,7 +66,28 @@ base::Result<int> Engine::start() {
   if (leaving_) leaving_->retention.start();
   if (auto resumed = jobs_.start(); !resumed) return base::fail(std::move(resumed.error()));
   if (others_) others_->start();
+  if (others_ && usage_) count_after(kCountEvery);
   return static_cast<int>(found->unfinished.size());
+}
+
+// Takes over what other nodes have switched, begun or left.
+void Engine::look_at_others() {
+  actions_.look();
+  jobs_.look();
+}
+
+// Tasks that other nodes have made or removed count as well, if not at once.
+void Engine::count_after(std::chrono::milliseconds pause) {
+  background_.timers().after(pause, [this] {
+    background_.run_low([this] {
+      if (options_.peers->is_alone()) return count_after(kCountEvery);
+      const auto since = base::SteadyTime::now();
+      if (const auto counted = usage_->count(leaving_->store); !counted)
+        spdlog::warn("what callers have in the store cannot be counted: {}", counted.error().for_log);
+      const auto took = std::chrono::ceil<std::chrono::milliseconds>(base::SteadyTime::now() - since);
+      count_after(std::max(kCountEvery, kCountRest * took));
+    });
+  });
 }
 
 // Goes on with tasks that an earlier run left, or a node that is gone.

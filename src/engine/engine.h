@@ -90,6 +90,8 @@ class Engine {
 
  private:
   base::Result<void> go_on(const Recovery::Found& found);
+  void look_at_others();
+  void count_after(std::chrono::milliseconds pause);
 
   const EngineOptions options_;
   TurnStats stats_;

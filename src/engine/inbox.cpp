@@ -22,10 +22,6 @@ using base::fail;
 constexpr std::size_t kLoadsMax = 1'000'000;
 constexpr int kLoaders = 2;
 
-void wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t least) {
-  for (std::uint64_t now = count; now < least; now = count) base::wait_for_change(count, now);
-}
-
 }  // namespace
 
 Inbox::Inbox(store::TaskStore& store, store::DeliveryStore& deliveries, LiveTasks& live, InboxOptions options,
@@ -144,7 +140,7 @@ bool Inbox::gather(Group& group) {
         // A callback may post more.
         is_over = stopping_ && queue_.empty() && (before > 0 || (untold_ == 0 && loading_.empty()));
         const bool has_rows = group.works.empty() && !loaded_.empty();
-        return !queue_.empty() || has_rows || is_complete() || is_over;
+        return !queue_.empty() || has_rows || forgets(group) || is_complete() || is_over;
       };
       if (before > 0 && (group.begins || !group.answers)) may_gather_.wait_until(lock, until, is_due);
       if (!is_due()) may_gather_.wait(lock, is_due);
@@ -178,6 +174,11 @@ void Inbox::take_loaded() {
 
 void Inbox::take(Group& group, std::vector<task::TaskKey>& to_load) {
   if (group.works.empty()) take_loaded();
+  if (forgets(group)) {
+    rows_.clear();
+    forgotten_ = to_forget_;
+    forgotten_.notify_all();
+  }
   while (!queue_.empty() && has_room(group)) {
     WorkPtr work = std::move(queue_.front());
     queue_.pop_front();
@@ -258,44 +259,6 @@ void Inbox::write(Group& group) {
   if (!committed) refuse_all(group, committed.error());
 }
 
-bool Inbox::may_be_stale(task::TaskKey task) const {
-  const bool is_shared = options_.peers != nullptr && !options_.peers->is_alone();
-  // What the open group has written is the store's if the group is.
-  return task && is_shared && !written_.contains(task);
-}
-
-void Inbox::note_written(task::TaskKey task) {
-  if (task && options_.peers != nullptr) written_.insert(task);
-}
-
-// Takes a work out of the group until its row has been read.
-void Inbox::read_anew(Group& group, std::size_t place) {
-  WorkPtr work = std::move(group.works[place]);
-  group.works.erase(group.works.begin() + static_cast<std::ptrdiff_t>(place));
-  const task::TaskKey key = work->task();
-  rows_.erase(key);
-  {
-    std::lock_guard lock(mutex_);
-    waiting_bytes_ += work->bytes;
-    waiting_ += work->bytes > 0 ? 1 : 0;
-  }
-  std::vector<WorkPtr>& waiting = loading_[key];
-  waiting.push_back(std::move(work));
-  if (waiting.size() > 1) return;
-  if (!loaders_.try_submit([this, key] { load(key); })) std::terminate();  // it holds all that can wait
-}
-
-// Another node has changed a task before this group could: all is decided again, on rows that are read anew.
-void Inbox::race(Group& group) {
-  for (const WorkPtr& work : group.works) {
-    if (work->refused || ++work->races <= options_.races_max) continue;
-    work->undo(*this);
-    work->refuse({ErrorCode::overloaded, "too many want to change this at once, try again later", {}});
-    work->refused = true;
-  }
-  put_back(group);
-}
-
 // Nothing could be written.
 void Inbox::refuse_all(Group& group, const base::Error& error) {
   is_open_ = false;
@@ -347,104 +310,6 @@ void Inbox::tell_committed(const std::vector<Work*>& works) {
   }
   ++heard_;
   heard_.notify_one();
-}
-
-void Inbox::run_flushes() {
-  pthread_setname_np(pthread_self(), "engine-flush");
-  base::set_priority(base::ThreadPriority::prompt);
-  prctl(PR_SET_TIMERSLACK, 1);  // a group is held back for less than the 50 us of the default
-  for (std::vector<Group> groups; next_to_flush(groups); groups.clear()) {
-    if (std::ranges::any_of(groups, [](const Group& group) { return group.writes; })) {
-      const auto since = base::SteadyTime::now();
-      if (const auto flushed = store_.flush(); !flushed) {
-        options_.on_flush_failed(flushed.error());
-        std::_Exit(EXIT_FAILURE);
-      }
-      flush_time_.observe(base::SteadyTime::now() - since);
-    }
-    {
-      std::lock_guard lock(mutex_);
-      flushing_ = false;
-    }
-    may_gather_.notify_one();
-    told_ += groups.size();
-    wait_for(heard_, told_);
-    tell(groups);
-  }
-}
-
-// False: there are no more groups.
-bool Inbox::next_to_flush(std::vector<Group>& groups) {
-  {
-    std::unique_lock lock(mutex_);
-    may_flush_.wait(lock, [this] { return done_ || !to_flush_.empty(); });
-    if (to_flush_.empty()) return false;
-    const auto somebody_hears = [this] {
-      return done_ || std::ranges::any_of(to_flush_, [](const Group& group) { return group.answers; });
-    };
-    if (!somebody_hears()) {
-      holding_ = true;
-      may_gather_.notify_one();
-      may_flush_.wait_until(lock, to_flush_.front().at + options_.hold, somebody_hears);
-      holding_ = false;
-    }
-    std::ranges::move(to_flush_, std::back_inserter(groups));
-    to_flush_.clear();
-    flushing_ = true;
-  }
-  may_gather_.notify_one();
-  return true;
-}
-
-// All is published before anybody is told: a reply that waits for a later group finds it there. So does
-// whoever has waited in settle_reads, as live logs must not be behind what was read of the store.
-void Inbox::tell(std::vector<Group>& groups) {
-  const auto told = static_cast<int>(groups.size());
-  telling_ = 0;
-  for (const Group& group : groups) telling_ += group.works.size();
-  {
-    const base::Burst together;
-    for (const Group& group : groups) {
-      for (const WorkPtr& work : group.works) work->publish(*this);
-    }
-    flushed_ = groups.back().number;
-    flushed_.notify_all();
-    tell_peers();
-    for (Group& group : groups) {
-      for (WorkPtr& work : group.works) {
-        work->tell();
-        work.reset();
-        if (--pending_ == 0) pending_.notify_all();
-      }
-    }
-  }
-  {
-    std::lock_guard lock(mutex_);
-    untold_ -= told;
-  }
-  may_gather_.notify_one();
-}
-
-bool Inbox::tells_many() const {
-  constexpr std::size_t kMany = 8;
-  return base::this_thread_id() == flush_thread_.get_id() && telling_ > kMany;
-}
-
-void Inbox::tell_peers() {
-  if (grown_.empty()) return;
-  options_.peers->tell(grown_);
-  grown_.clear();
-}
-
-void Inbox::note(const store::Committed& committed) {
-  if (options_.peers != nullptr && !options_.peers->is_alone())
-    grown_.push_back({committed.head.key, committed.head.last_event});
-  if (options_.stats != nullptr) options_.stats->note(committed.head.agent, committed.events);
-  if (committed.deliveries > 0) deliveries_written_();
-}
-
-void Inbox::note_outcome(bool worked) {
-  if (writable_.load(std::memory_order_relaxed) != worked) writable_ = worked;
 }
 
 }  // namespace baton::engine

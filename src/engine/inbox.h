@@ -112,6 +112,10 @@ class Inbox {
   // Its refusal is `done`'s.
   void write(std::function<base::Result<void>()> apply, std::function<void(base::Result<void>)> done);
 
+  // Forgets the rows that are kept: other nodes may have changed them. Returns once no decision is made on
+  // one that was read before. Not from a callback.
+  void forget_rows();
+
   // False after a write failed, until one succeeds. While false, a call starts a probe write, so that the
   // answer recovers even if nobody else writes. Never blocks.
   bool store_is_writable();
@@ -153,6 +157,7 @@ class Inbox {
   void take_loaded();
   void take(Group& group, std::vector<task::TaskKey>& to_load);
   bool has_room(const Group& group) const;
+  bool forgets(const Group& group) const;
   void write(Group& group);
   void refuse_all(Group& group, const base::Error& error);
   void put_back(Group& group);
@@ -183,11 +188,12 @@ class Inbox {
   std::atomic<bool> writable_{true}, probing_{false};
   // Number of the last group that reads may see, and of the last that is durable.
   std::atomic<std::uint64_t> visible_{0}, flushed_{0};
-  std::atomic<std::uint64_t> heard_{0};   // groups whose `committed` were called
-  std::size_t telling_ = 0;               // works being told; that thread only
-  std::uint64_t told_ = 0;                // groups taken by the flushing thread; that thread only
-  std::vector<store::Grown> grown_;       // what other nodes are to hear; that thread only
-  std::atomic<std::int64_t> pending_{0};  // works that have not been told
+  std::atomic<std::uint64_t> forgotten_{0};  // how often the rows were
+  std::atomic<std::uint64_t> heard_{0};      // groups whose `committed` were called
+  std::size_t telling_ = 0;                  // works being told; that thread only
+  std::uint64_t told_ = 0;                   // groups taken by the flushing thread; that thread only
+  std::vector<store::Grown> grown_;          // what other nodes are to hear; that thread only
+  std::atomic<std::int64_t> pending_{0};     // works that have not been told
 
   // The engine's thread only.
   base::Lru<task::TaskKey, store::TaskRow> rows_;
@@ -205,6 +211,7 @@ class Inbox {
   base::Condition may_gather_, may_flush_;
   std::deque<WorkPtr> queue_;
   std::vector<Loaded> loaded_;
+  std::uint64_t to_forget_ = 0;                  // how often the rows are to be forgotten
   std::size_t waiting_ = 0, waiting_bytes_ = 0;  // in the queue
   std::deque<Group> to_flush_;
   bool flushing_ = false;  // a flush is in progress

@@ -13,6 +13,11 @@
 
 namespace baton::engine {
 
+// Waits until so many are counted.
+inline void wait_for(const std::atomic<std::uint64_t>& count, std::uint64_t least) {
+  for (std::uint64_t now = count; now < least; now = count) base::wait_for_change(count, now);
+}
+
 // Errors of the store after which nothing of the open group is left.
 inline bool ends_group(const base::Error& error) {
   using base::ErrorCode;

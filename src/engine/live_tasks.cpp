@@ -75,71 +75,6 @@ LiveTasks::Subscription LiveTasks::subscribe(task::TaskKey task, News news) {
   return subscription;
 }
 
-LiveTasks::Wait LiveTasks::await_stop(task::TaskKey task, task::EventNumber after,
-                                      base::SteadyTime::time_point deadline, OnStop on_stop) {
-  std::optional<Stop> stop;
-  const Wait wait = state_.with([&](State& state) {
-    const auto found = state.tasks.find(task);
-    const LiveLog* log = found == state.tasks.end() ? nullptr : found->second.log.get();
-    const bool knows_past = log != nullptr && log->covers(after);
-    if (knows_past) stop = log->stop_after(after);
-    if (stop || !state.takes_waits) return Wait{task, 0, true};
-    Subscriber subscriber;
-    subscriber.on_stop = std::move(on_stop);
-    subscriber.after = after;
-    subscriber.deadline = deadline;
-    subscriber.knows_past = knows_past;
-    return Wait{task, add(state, task, std::move(subscriber)), knows_past};
-  });
-  if (wait.id == 0) on_stop(stop);
-  return wait;
-}
-
-void LiveTasks::tell_past(const Wait& wait, std::optional<Stop> first) {
-  OnStop on_stop;
-  state_.with([&](State& state) {
-    const auto entry = state.tasks.find(wait.task);
-    if (entry == state.tasks.end()) return;
-    const auto found = entry->second.subscribers.find(wait.id);
-    if (found == entry->second.subscribers.end()) return;
-    found->second.knows_past = true;
-    if (!first) first = found->second.later;
-    if (!first) return;
-    on_stop = std::move(found->second.on_stop);
-    drop(state, entry->second, found);
-    drop_if_idle(state, entry);
-  });
-  if (on_stop) on_stop(first);
-}
-
-std::optional<base::SteadyTime::time_point> LiveTasks::expire_waits(base::SteadyTime::time_point now) {
-  std::vector<OnStop> overdue;
-  std::optional<base::SteadyTime::time_point> next;
-  state_.with([&](State& state) {
-    for (auto entry = state.tasks.begin(); entry != state.tasks.end(); drop_if_idle(state, entry++)) {
-      Live& live = entry->second;
-      for (auto one = live.subscribers.begin(); one != live.subscribers.end();) {
-        const auto at = one++;
-        if (!at->second.on_stop) continue;
-        const auto deadline = at->second.deadline;
-        if (deadline > now) {
-          next = next ? std::min(*next, deadline) : deadline;
-        } else {
-          overdue.push_back(std::move(at->second.on_stop));
-          drop(state, live, at);
-        }
-      }
-    }
-  });
-  for (const OnStop& on_stop : overdue) on_stop(std::nullopt);
-  return next;
-}
-
-void LiveTasks::end_waits() {
-  state_.with([](State& state) { state.takes_waits = false; });
-  expire_waits(base::SteadyTime::time_point::max());
-}
-
 void LiveTasks::drop(State& state, Live& live, Subscribers::iterator subscriber) {
   if (subscriber->second.news) --live.readers;
   live.subscribers.erase(subscriber);
@@ -384,6 +319,17 @@ std::vector<LiveTasks::Looking> LiveTasks::changed_elsewhere(task::TaskKey task,
   });
   for (const auto& wake : news) (*wake)();
   return looking;
+}
+
+void LiveTasks::forget_logs() {
+  Dropped dropped;
+  state_.with([&](State& state) {
+    for (auto entry = state.tasks.begin(); entry != state.tasks.end();) {
+      const auto at = entry++;
+      dropped.push_back(drop_log(state, at->first, at->second));
+      drop_if_idle(state, at);
+    }
+  });
 }
 
 std::vector<store::Grown> LiveTasks::followed() const {

@@ -83,6 +83,8 @@ class LiveTasks {
     task::EventNumber after;
   };
   std::vector<Looking> changed_elsewhere(task::TaskKey task, task::EventNumber last);
+  // Forgets all logs: others may have changed any of the tasks, and nobody has told.
+  void forget_logs();
   // The tasks that have subscribers, with the last event that those have heard of.
   std::vector<store::Grown> followed() const;
 

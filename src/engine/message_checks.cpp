@@ -7,6 +7,14 @@
 
 namespace baton::engine {
 namespace {
+
+// "text" and "text/plain" are the same mode.
+std::string_view mode_of(std::string_view mode) {
+  return mode == "text" ? "text/plain" : mode;
+}
+
+}  // namespace
+namespace {
 constexpr char kUrlNotAllowed[] = "the setting outbound.delegate_urls does not allow this agent's URL";
 }
 
@@ -66,6 +74,15 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
 
 bool is_delayed(const task::TaskHead& head) {
   return head.state == task::State::submitted && head.turn_state == task::TurnState::waiting;
+}
+
+bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<std::string>& offered) {
+  if (wanted.empty() || offered.empty()) return true;
+  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
+    return mode == "*/*" || std::any_of(offered.begin(), offered.end(), [&](const std::string& other) {
+             return mode_of(mode) == mode_of(other) || other == "*/*";
+           });
+  });
 }
 
 }  // namespace baton::engine

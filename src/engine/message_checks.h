@@ -32,4 +32,7 @@ base::Result<void> check_going_on(const task::Submission& submission, const task
 // Whether the task's turn waits for the time that its send named.
 bool is_delayed(const task::TaskHead& head);
 
+// Whether the client takes what the agent offers: media types, where an empty list or "*/*" is any.
+bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<std::string>& offered);
+
 }  // namespace baton::engine

@@ -1,4 +1,5 @@
-// OperatorActions: what whoever runs this server does to tasks, deliveries and agents of all callers.
+// OperatorActions: what whoever runs this server does to tasks, deliveries and agents of all callers, and to
+// nodes.
 //
 // Each action is a decision on the engine's thread, so it loses no race: it is refused if the task has moved
 // on. An action that is taken is stored with a row of the audit and an Intervention in the task's log; one
@@ -16,6 +17,7 @@
 #include "engine/task_service.h"
 #include "engine/turn_runner.h"
 #include "store/operator_store.h"
+#include "store/peers.h"
 
 namespace baton::engine {
 
@@ -37,7 +39,7 @@ class OperatorActions {
   using Switched = std::function<void(base::Result<void>)>;
 
   OperatorActions(store::OperatorStore& store, const TaskReader& reader, Inbox& inbox, TaskService& tasks,
-                  TurnRunner& turns, Background& background);
+                  TurnRunner& turns, Background& background, store::Peers* peers);
 
   // Pauses and scales the agents as an earlier run did, before any turn begins.
   base::Result<void> start();
@@ -77,11 +79,15 @@ class OperatorActions {
     std::optional<int> workers, concurrency;  // unset: as it is; 0: as the agent's card says
   };
   void scale(const task::AgentName& agent, Scale scale, Actor actor, Switched done);
+  // Has a node begin no more turns, end, and leave its tasks to the others. Fails with not_found if there is
+  // no such node, and with conflict if the store is not shared.
+  void drain(store::NodeId node, Actor actor, Switched done);
 
  private:
   struct Act;
   using ActPtr = std::shared_ptr<Act>;
 
+  static base::Result<void> check(const Actor& actor);
   ActPtr begin(const char* action, task::TaskKey key, Actor actor, Done done) const;
   void read_first(const ActPtr& act, std::function<void()> read);
   void decide(const ActPtr& act);
@@ -98,6 +104,7 @@ class OperatorActions {
   void set_paused(const task::AgentName& agent, bool paused, const Actor& actor, Switched done);
   void write_switch(store::OperatorWrite what, task::AuditEntry entry, std::function<void()> then,
                     Switched done);
+  base::Result<void> ask_to_drain(store::NodeId node, std::string& shown);
   void note_retry(const ActPtr& act, task::TaskKey made);
 
   store::OperatorStore& store_;
@@ -106,6 +113,7 @@ class OperatorActions {
   TaskService& tasks_;
   TurnRunner& turns_;
   Background& background_;
+  store::Peers* const peers_;                                      // null: the store is not shared
   std::unordered_map<task::AgentName, store::AgentControl> seen_;  // in the store, when it was last read
 };
 

@@ -47,7 +47,10 @@ void OtherNodes::heard(const std::vector<store::Grown>& tasks) {
   for (const store::TaskEnd& end : *ends) turns_.changed_elsewhere(end);
 }
 
+// Nothing in memory is sure to be as the store has it. By the end of this it is, or is gone.
 void OtherNodes::missed() {
+  live_.forget_logs();
+  inbox_.forget_rows();
   background_.run([this] { look(); });
 }
 

@@ -19,20 +19,6 @@ using base::fail;
 constexpr int kTriesMax = 32;
 constexpr int kWaitingMessagesMax = 1000;
 
-// "text" and "text/plain" are the same mode.
-std::string_view mode_of(std::string_view mode) {
-  return mode == "text" ? "text/plain" : mode;
-}
-
-bool any_mode_matches(const std::vector<std::string>& wanted, const std::vector<std::string>& offered) {
-  if (wanted.empty() || offered.empty()) return true;
-  return std::any_of(wanted.begin(), wanted.end(), [&](const std::string& mode) {
-    return mode == "*/*" || std::any_of(offered.begin(), offered.end(), [&](const std::string& other) {
-             return mode_of(mode) == mode_of(other) || other == "*/*";
-           });
-  });
-}
-
 task::RequestData request_of(const task::Submission& submission) {
   return {submission.metadata, submission.tools,   submission.state, submission.extensions,
           submission.hops,     submission.history, submission.trace};
@@ -174,6 +160,7 @@ base::Result<task::TaskKey> TaskService::target_of(const task::Submission& submi
 base::Result<task::Change> TaskService::decide(Pending& pending, const store::TaskRow& now) {
   give_back_room(pending);  // if this is not the first time
   give_back_question(pending);
+  pending.wants_question = false;
   const bool is_by_context = now.head.key && pending.submission.task.empty();
   pending.came_late = is_by_context && now.head.state != task::State::input_required;
   if (pending.came_late) return fail(ErrorCode::conflict, "the task no longer waits");
@@ -349,6 +336,7 @@ base::Result<task::Change> TaskService::go_on(Pending& pending, const store::Tas
     if (pending.answers) return answer(pending, head);
     pending.wants_question = !turns_.is_ours(now) && !pending.has_learned;
     pending.subagent = parts_of_ask(head.ask).subagent;
+    if (pending.wants_question) return fail(ErrorCode::conflict, "the question has to be learned first");
     if (!submission.ask.empty()) return fail(ErrorCode::conflict, "the question is no longer open");
     // An answer that a parent passes on is no message of its own. The question may not be known yet.
     if (question) return fail(ErrorCode::unavailable, "the question cannot be answered yet");

@@ -318,32 +318,6 @@ std::shared_ptr<RunningTurn> TurnRunner::running_turn(task::TaskKey task) const 
   });
 }
 
-bool TurnRunner::is_ours(const store::TaskRow& row) const {
-  return options_.peers == nullptr || !row.owner || row.owner == options_.peers->self();
-}
-
-std::vector<task::TaskKey> TurnRunner::running_tasks() const {
-  return running_.with([](const auto& running) {
-    std::vector<task::TaskKey> tasks;
-    tasks.reserve(running.size());
-    for (const auto& [task, run] : running) tasks.push_back(task);
-    return tasks;
-  });
-}
-
-void TurnRunner::changed_elsewhere(const store::TaskEnd& now) {
-  const auto run = running_turn(now.task);
-  // What this node has stored since is newer.
-  if (!run || now.version < run->head().version) return;
-  if (now.owner != options_.peers->self()) {
-    spdlog::info("{} its turn goes on elsewhere", facts_of(run->head()));
-    return run->abandon();
-  }
-  if (!now.cancel_requested) return;
-  for (const task::TaskKey child : questions_.asking(now.task)) children_.cancel(child);
-  run->cancel({});
-}
-
 bool TurnRunner::undoes_first(const task::TaskHead& head) const {
   return engine::undoes_first(catalogue_.find(head.agent), head);
 }

@@ -79,14 +79,6 @@ void TurnRunner::go_on(const task::TaskHead& head) {
   scheduler_.enqueue_again(head.key, claim_of(head));
 }
 
-void TurnRunner::take_over(const task::TaskHead& head) {
-  if (head.awaited == 0) return go_on(head);
-  background_.run([this, head] {
-    if (auto resumed = children_.resume(head)) return go_on(head);
-    background_.timers().after(options_.disk_retry, [this, head] { take_over(head); });
-  });
-}
-
 void TurnRunner::withdraw(const task::TaskHead& head) {
   wakes_.forget(head.key);
   scheduler_.remove(head.key, claim_of(head));

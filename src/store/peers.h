@@ -105,8 +105,8 @@ class Peers {
                                                                 int most) = 0;
 
   // What this node says of itself: its agents, and a report, for which it is asked with each sign of life on
-  // a thread of the peers. Waits for a call of the former function, so null ends that; never call it from
-  // there.
+  // a thread of the peers, until `leave`. Waits for a call of the former function, so null ends that; never
+  // call it from there.
   virtual void announce(std::vector<NodeAgent> agents, std::function<NodeReport()> report) = 0;
   // All that have not left, by number; this one, too. One whose lease is over is dead soon.
   virtual base::Result<std::vector<Node>> nodes() const = 0;

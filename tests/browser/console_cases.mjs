@@ -305,6 +305,60 @@ export const viewer = {
   },
 };
 
+// The program alone has its store, so the answers of one that shares it are given here.
+const sharing = {
+  at: "2026-01-01T00:00:00.000Z",
+  shared: true,
+  nodes: ["1", "2"].map((key) => ({
+    key,
+    name: `host-${key}`,
+    version: "1.2.3",
+    startedAt: "2026-01-01T00:00:00.000Z",
+    state: "serving",
+    leaseMs: 4800,
+    running: 3,
+    queued: 0,
+    ...(key === "1" ? { self: true, leads: true } : {}),
+    agents: [{ name: "echo", digest: `${key}0a1b2c3d4e5f60718293a4b5c6d7e8` }],
+  })),
+  differences: [
+    {
+      agent: "echo",
+      missing: [],
+      cards: ["1", "2"].map((key) => ({ digest: `${key}0a1b2c3d4e5f60718293a4b5c6d7e8`, nodes: [key] })),
+    },
+  ],
+};
+
+export const nodes = {
+  name: "Console: nodes are in the menu where a store is shared, with where their agents differ, and one is drained",
+  device: narrow,
+  async run(page, { server }) {
+    assert.equal(await page.locator("nav >> text=Nodes").count(), 0);
+    await page.route("**/operate/v1/me", async (way) => {
+      const answer = await way.fetch();
+      await way.fulfill({ response: answer, json: { ...(await answer.json()), nodes: true } });
+    });
+    await page.route("**/operate/v1/nodes", (way) => way.fulfill({ json: sharing }));
+    const asked = [];
+    await page.route("**/operate/v1/nodes/*/drain", (way) => {
+      asked.push([new URL(way.request().url()).pathname, way.request().postDataJSON().reason]);
+      sharing.nodes[1].state = "draining";
+      return way.fulfill({ json: { node: sharing.nodes[1] } });
+    });
+    await goes(page, server, "");
+    await page.click("nav >> text=Nodes");
+    await sees(page, ".card", "host-2");
+    await sees(page, "baton-nodes section", "echo has other cards: 10a1b2c3 on node 1; 20a1b2c3 on node 2.");
+    assert.deepEqual(await faultsOf(page), []);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+    await page.locator(".card", { hasText: "host-2" }).locator("button").click();
+    await confirms(page, "Drain");
+    await sees(page, ".card .state", "draining");
+    assert.deepEqual(asked, [["/operate/v1/nodes/2/drain", "a test"]]);
+  },
+};
+
 export const keyboard = {
   name: "Console: the keyboard goes to the filters, down the rows, into a task and to other views",
   path: "/tasks",

@@ -1,137 +1,15 @@
-// Several PostgresStores on one database: they join, hear of each other's changes, and take over from those
-// that are dead.
+// Several PostgresStores on one database: they join, hear of each other, and take turns over.
 #include <atomic>
-#include <map>
-#include <mutex>
-#include <set>
 #include <thread>
 
-#include "contract/postgres_bench.h"
-#include "contract/store_bench.h"
-#include "store/postgres/nodes.h"
-#include "support/patience.h"
+#include "contract/node_bench.h"
 
 namespace postgres_nodes_test {
 
 using namespace baton;
 using namespace baton::test;
 using base::ErrorCode;
-using store::Peers;
-using task::TaskKey;
 using task::TurnState;
-
-namespace {
-
-// Whether it comes true in time.
-template <class F>
-bool comes(F&& condition) {
-  const auto until = std::chrono::steady_clock::now() + patience();
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() >= until) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
-}
-
-class Ear final : public Peers::Listener {
- public:
-  void heard(const std::vector<store::Grown>& tasks) override {
-    std::lock_guard lock(mutex_);
-    for (const store::Grown& grown : tasks) heard_[grown.task] = std::max(heard_[grown.task], grown.last);
-  }
-  void missed() override { ++misses; }
-  void adopted(const std::vector<TaskKey>& tasks) override {
-    std::lock_guard lock(mutex_);
-    adopted_.insert(tasks.begin(), tasks.end());
-  }
-  void asked_to_drain() override { ++drains; }
-
-  std::int64_t last_of(TaskKey task) {
-    std::lock_guard lock(mutex_);
-    return heard_[task].value;
-  }
-  std::size_t heard() {
-    std::lock_guard lock(mutex_);
-    return heard_.size();
-  }
-  std::multiset<TaskKey> adopted() {
-    std::lock_guard lock(mutex_);
-    return adopted_;
-  }
-
-  std::atomic<int> misses = 0, drains = 0;
-
- private:
-  std::mutex mutex_;
-  std::map<TaskKey, task::EventNumber> heard_;
-  std::multiset<TaskKey> adopted_;
-};
-
-// A node whose way to the database is through a gate.
-class NodeBench : public GatedBench {
- public:
-  explicit NodeBench(std::shared_ptr<const Schema> in, std::chrono::milliseconds lease = kLease)
-      : GatedBench(std::move(in), lease) {
-    peers().listen(&ear);
-  }
-  ~NodeBench() override {
-    gate.freeze(false);
-    if (store) peers().listen(nullptr);
-  }
-
-  Peers& peers() const { return store->peers(); }
-  std::int64_t number() const { return peers().self().value; }
-  std::int64_t owner_of(const task::TaskHead& head) const { return tasks->row(head.key).value().owner.value; }
-  // A task with a turn.
-  task::TaskHead create_busy(const std::string& id, TurnState state = TurnState::queued,
-                             const std::string& agent = "echo") {
-    task::Change change = creation(id, {status(task::State::submitted), user("m-" + id)}, "c-" + id);
-    change.create->agent = {agent};
-    change.turn.emplace();
-    change.turn->turn = task::TurnNumber{1};
-    change.turn->state = state;
-    change.turn->attempt = 1;
-    change.turn->message_is_new = true;
-    return must(std::move(change)).head;
-  }
-  // As a program that is killed: its sessions end, and it says nothing more.
-  void kill() {
-    gate.shut(true);
-    gate.cut_all();
-  }
-  void end() {
-    peers().listen(nullptr);
-    store.reset();
-  }
-
-  static constexpr std::chrono::milliseconds kLease{5'000};
-
-  Ear ear;
-};
-
-std::shared_ptr<const Schema> made_schema() {
-  return std::make_shared<Schema>();
-}
-
-std::multiset<TaskKey> keys_of(const std::vector<task::TaskHead>& heads) {
-  std::multiset<TaskKey> keys;
-  for (const task::TaskHead& head : heads) keys.insert(head.key);
-  return keys;
-}
-
-std::vector<task::TaskHead> some_busy(NodeBench& bench, int count, const std::string& prefix = "t") {
-  std::vector<task::TaskHead> heads;
-  for (int i = 0; i < count; ++i) heads.push_back(bench.create_busy(prefix + std::to_string(i)));
-  return heads;
-}
-
-void end_all_sessions(const Schema& schema) {
-  schema.ask(
-      "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
-      "WHERE application_name = 'baton' AND pid <> pg_backend_pid()");
-}
-
-}  // namespace
 
 TEST_CASE("Peers: a node is alone until another one has joined, and again once it has left") {
   const auto schema = made_schema();
@@ -219,152 +97,6 @@ TEST_CASE("Peers: the ends of tasks are as another node has left them") {
   CHECK(of_busy.version == busy.version);
   CHECK(of_busy.owner.value == second.number());
   CHECK(first.peers().ends({}).value().empty());
-}
-
-TEST_CASE("Peers: the unfinished tasks of a node that was killed are adopted once, and it writes no more") {
-  const auto schema = made_schema();
-  NodeBench first(schema), second(schema), third(schema);
-  std::string told;
-  first.end();
-  first.settings.on_lost = [&told](const std::string& why) { told = why; };
-  first.open();
-  first.peers().listen(&first.ear);
-  const auto heads = some_busy(first, 20);
-  first.create("resting");
-  const task::TaskHead others = second.create_busy("others");
-  task::Change late = StoreBench::change(heads[0], {delta("r", "late")});
-  first.kill();
-  CHECK(comes([&] { return second.ear.adopted().size() + third.ear.adopted().size() >= heads.size(); }));
-  auto adopted = second.ear.adopted();
-  adopted.merge(third.ear.adopted());
-  CHECK(adopted == keys_of(heads));
-  for (const task::TaskHead& head : heads) {
-    const auto row = second.tasks->row(head.key).value();
-    CHECK((row.owner.value == second.number() || row.owner.value == third.number()));
-    CHECK(row.head.version.value == head.version.value + 1);
-  }
-  CHECK(second.owner_of(others) == second.number());
-  CHECK(second.count("nodes") == "2");
-  CHECK(schema->ask("SELECT sum(tasks) FROM task_totals") == "1");
-
-  first.gate.shut(false);
-  const bool is_stored = first.apply(late) && first.tasks->commit();
-  CHECK_FALSE(is_stored);
-  CHECK(comes([&] { return !first.tasks->flush(); }));
-  CHECK(told == "another Baton has taken over the database");
-  CHECK(second.head(heads[0].key).last_event == heads[0].last_event);
-}
-
-TEST_CASE("Peers: a frozen node is replaced when its lease is over, and ends when it thaws") {
-  const auto schema = made_schema();
-  NodeBench first(schema, std::chrono::milliseconds(1'500)), second(schema);
-  const auto heads = some_busy(first, 3);
-  task::Change begun = StoreBench::change(heads[1], {delta("r", "half")});
-  succeed(first.apply(begun));
-  // Has what was written go to the server, which leaves the group open there.
-  task::Change joins = StoreBench::creation("more", {status(task::State::submitted), user("m")}, "c-t0");
-  succeed(first.apply(joins));
-  first.gate.freeze(true);
-  CHECK(comes([&] { return second.ear.adopted() == keys_of(heads); }));
-  first.gate.freeze(false);
-  CHECK(comes([&] { return !first.tasks->flush(); }));
-  CHECK(first.tasks->flush().error().for_log.find("has taken over") != std::string::npos);
-  CHECK_FALSE(first.tasks->commit());
-  CHECK(second.head(heads[1].key).last_event == heads[1].last_event);
-  CHECK(comes([&] { return second.peers().is_alone(); }));
-}
-
-TEST_CASE("Peers: nodes that were all frozen for longer than their leases all stay") {
-  const auto schema = made_schema();
-  constexpr std::chrono::milliseconds kShort(1'000);
-  NodeBench first(schema, kShort), second(schema, kShort);
-  const auto heads = some_busy(first, 3);
-  first.gate.freeze(true);
-  second.gate.freeze(true);
-  CHECK(comes([&] {
-    return schema->ask("SELECT max(lease_until) < clock_timestamp() - interval '1 second' FROM nodes") == "t";
-  }));
-  second.gate.freeze(false);
-  first.gate.freeze(false);
-  const std::string renewed = "SELECT min(lease_until) > clock_timestamp() FROM nodes";
-  CHECK(comes([&] { return schema->ask(renewed) == "t"; }));
-  CHECK(schema->ask("SELECT count(*) FROM nodes") == "2");
-  first.create("t-first");
-  second.create("t-second");
-  CHECK(second.ear.adopted().empty());
-  CHECK(first.owner_of(heads[0]) == first.number());
-}
-
-TEST_CASE("Peers: a node that leaves gives its unfinished tasks away at once") {
-  const auto schema = made_schema();
-  constexpr std::chrono::hours kLong(1);
-  NodeBench first(schema, kLong), second(schema, kLong);
-  const auto heads = some_busy(first, 5);
-  first.peers().leave();
-  CHECK(comes([&] { return second.ear.adopted() == keys_of(heads); }));
-  CHECK(second.peers().nodes().value().size() == 1);
-  CHECK_FALSE(first.peers().is_alone());
-  CHECK_FALSE(first.peers().leads());
-  task::Change late = StoreBench::change(heads[0], {delta("r", "late")});
-  CHECK_FALSE((first.apply(late) && first.tasks->commit()));
-}
-
-TEST_CASE("Peers: what the last node leaves is the next one's that opens the database") {
-  const auto schema = made_schema();
-  NodeBench first(schema, std::chrono::hours(1));
-  const auto heads = some_busy(first, 3);
-  first.peers().leave();
-  first.end();
-  schema->ask("UPDATE tasks SET owner = 0 WHERE public_id = 't1'");
-  const NodeBench next(schema);
-  for (const task::TaskHead& head : heads) {
-    CHECK(next.owner_of(head) == next.number());
-    CHECK(next.head(head.key).version == head.version);
-  }
-  CHECK(next.ear.misses == 0);
-  CHECK(next.count("nodes") == "1");
-}
-
-TEST_CASE("Peers: of two that take each other for dead one stays") {
-  PostgresBench made;
-  made.close();
-  const Schema& schema = made.schema;
-  const auto address = store::postgres::Address::read(schema.url());
-  REQUIRE(address);
-  for (int round = 0; round < 20; ++round) {
-    CAPTURE(round);
-    constexpr std::chrono::milliseconds kLease(60'000);
-    store::postgres::Link one(*address), other(*address);
-    const auto first = store::postgres::enter(one, {"a", "", {}, kLease}, true);
-    const auto second = store::postgres::enter(other, {"b", "", {}, kLease}, false);
-    const auto seen = [&](store::postgres::Link& by, std::int64_t node) {
-      return store::postgres::renew(by, node, kLease, node, false)->others.at(0);
-    };
-    const auto of_second = seen(one, first);
-    const auto of_first = seen(other, second);
-    auto second_now = of_second;  // what it has just asked has renewed its lease
-    second_now.lease = schema.ask("SELECT lease_until FROM nodes WHERE node_id = " + std::to_string(second));
-    std::optional<std::vector<TaskKey>> by_first, by_second;
-    std::thread beside([&] { by_second = store::postgres::take_over(other, second, kLease, of_first); });
-    by_first = store::postgres::take_over(one, first, kLease, second_now);
-    beside.join();
-    CHECK(by_first.has_value() != by_second.has_value());
-    CHECK(schema.ask("SELECT count(*) FROM nodes") == "1");
-  }
-}
-
-TEST_CASE("Peers: one node leads, and another one when it has gone") {
-  const auto schema = made_schema();
-  auto first = std::make_unique<NodeBench>(schema);
-  auto second = std::make_unique<NodeBench>(schema);
-  CHECK(comes([&] { return first->peers().leads(); }));
-  CHECK_FALSE(second->peers().leads());
-  first->kill();
-  CHECK(comes([&] { return second->peers().leads(); }));
-  CHECK_FALSE(first->peers().leads());
-  const NodeBench third(schema);
-  second.reset();
-  CHECK(comes([&] { return third.peers().leads(); }));
 }
 
 TEST_CASE("Peers: nodes say what they are, what they do and which agents they have") {
@@ -479,6 +211,31 @@ TEST_CASE("PostgresStore: tables that another node has open are not upgraded") {
   CHECK(opened.error().code == ErrorCode::already_exists);
   CHECK(opened.error().for_caller.find("stop all others first") != std::string::npos);
   bench.create("t1");
+}
+
+TEST_CASE("Peers: a dead node's task waits for a node that has its agent") {
+  const auto schema = made_schema();
+  NodeBench first(schema), other(schema);
+  other.peers().announce({{{"other"}, ""}}, nullptr);
+  const task::TaskHead mine = first.create_busy("t1");
+  first.kill();
+  CHECK(comes([&] { return schema->ask("SELECT count(*) FROM nodes") == "1"; }));
+  CHECK(other.owner_of(mine) == first.number());
+  CHECK(other.ear.adopted().empty());
+  NodeBench third(schema);
+  CHECK(comes([&] { return third.ear.adopted() == std::multiset<task::TaskKey>{mine.key}; }));
+  CHECK(third.owner_of(mine) == third.number());
+}
+
+TEST_CASE("Peers: a node learns whether a task is followed on another one") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema), third(schema);
+  const task::TaskKey task{7};
+  CHECK_FALSE(first.peers().is_followed_elsewhere(task));
+  third.ear.followed = task;
+  CHECK(first.peers().is_followed_elsewhere(task));
+  first.ear.followed = task;
+  CHECK_FALSE(third.peers().is_followed_elsewhere(task::TaskKey{8}));
 }
 
 }  // namespace postgres_nodes_test

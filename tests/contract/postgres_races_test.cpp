@@ -345,6 +345,15 @@ TEST_CASE("PostgresStore: a webhook is due that was stored while another node wa
     bench.schema.ask(done);
     succeed(bench.tasks->commit());
   }
+  SUBCASE("the event is the first of two of this node's group") {
+    task::Change change = StoreBench::change(head, {status(State::input_required)});
+    const auto asked = bench.apply(change);
+    succeed(asked);
+    bench.schema.ask(done);
+    task::Change later = StoreBench::change(asked->head, {status(State::working)});
+    succeed(bench.apply(later));
+    succeed(bench.tasks->commit());
+  }
   SUBCASE("the event is the other node's") {
     succeed(bench.deliveries->record({first[0].key, {}, {}, {}}));
     // Has the server see what is recorded.

@@ -43,13 +43,13 @@ def wait_for(condition, seconds=20, what="the condition"):
 
 class Server(client.Client):
     """The program at work. `agents`: names below tests/e2e/agents, the first is the default one; without
-    them the shipped ones. `config` becomes its configuration file."""
+    them the shipped ones. `config` becomes its configuration file. `database`: of another one that it shares."""
 
-    def __init__(self, agents=None, config=None, options=()):
+    def __init__(self, agents=None, config=None, options=(), database=None):
         super().__init__()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="baton-e2e-"))
         self.agents_folder = self.folder / "agents"
-        self.database = databases.of_folder(self.folder)
+        self.database = database or databases.of_folder(self.folder)
         self.options = list(options)
         self.process = None
         self.lines = []

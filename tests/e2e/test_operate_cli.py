@@ -3,6 +3,7 @@ import json
 import subprocess
 
 import client
+import databases
 import harness
 import operate_case
 
@@ -45,6 +46,21 @@ class Ops(operate_case.OperateCase):
         self.assertTrue(row["paused"])
         self.assertEqual(row["running"], 0)
         self.good("resume", "joke", "--reason", "upgraded")
+
+    def test_only_node_is_the_one_that_answers(self):
+        node, = self.good("nodes")
+        self.assertTrue(node["self"])
+        self.assertTrue(node["name"])
+        self.assertEqual(node["state"], "serving")
+        self.assertEqual({agent["name"] for agent in node["agents"]}, set(self.AGENTS))
+        self.assertEqual(self.read("/nodes")["differences"], [])
+
+    @databases.needs_sqlite("nobody shares it")
+    def test_node_is_not_drained_where_nobody_shares_its_store(self):
+        code, _, complaints = self.ops("drain-node", "1", "--reason", "upgrade")
+        self.assertEqual(code, NO_ANSWER)
+        self.assertIn("stop the program", complaints)
+        self.assertEqual(self.good("audit", "--action", "drain")[0]["outcome"], "conflict")
 
     def test_scale(self):
         row = self.good("scale", "joke", "--concurrency", "3", "--reason", "a rush")[0]["agent"]

@@ -56,12 +56,12 @@ MUTANTS = {
     ],
     # What was committed is published and told, then flushed.
     "publish_before_flush": [
-        ("engine/inbox.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
+        ("engine/inbox_flushes.cpp", """      if (const auto flushed = store_.flush(); !flushed) {""",
          """      told_ += groups.size();
       wait_for(heard_, told_);
       tell(groups);
       if (const auto flushed = store_.flush(); !flushed) {"""),
-        ("engine/inbox.cpp", """    may_gather_.notify_one();
+        ("engine/inbox_flushes.cpp", """    may_gather_.notify_one();
     told_ += groups.size();
     wait_for(heard_, told_);
     tell(groups);
@@ -86,8 +86,8 @@ MUTANTS = {
     ],
     # Nobody comes back at its time for a turn that was waiting for it when the program ended.
     "forgets_time": [
-        ("engine/engine.cpp", """  for (const task::TaskHead& head : found->going_on) turns_.go_on(head);""",
-         """  for (const task::TaskHead& head : found->going_on) {
+        ("engine/engine.cpp", """  for (const task::TaskHead& head : found.going_on) turns_.go_on(head);""",
+         """  for (const task::TaskHead& head : found.going_on) {
     if (head.turn_state == task::TurnState::queued) turns_.go_on(head);
   }"""),
     ],

@@ -38,9 +38,24 @@ class FakePeers final : public store::Peers {
   base::Result<std::vector<task::TaskHead>> take_queued(const std::vector<task::AgentName>&, int) override {
     return std::vector<task::TaskHead>();
   }
-  void announce(std::vector<store::NodeAgent>, std::function<store::NodeReport()>) override {}
-  base::Result<std::vector<store::Node>> nodes() const override { return std::vector<store::Node>(); }
-  base::Result<void> ask_to_drain(store::NodeId) override { return {}; }
+  void announce(std::vector<store::NodeAgent> agents, std::function<store::NodeReport()> report) override {
+    std::lock_guard lock(mutex_);
+    announced_ = std::move(agents);
+    report_ = std::move(report);
+  }
+  base::Result<std::vector<store::Node>> nodes() const override {
+    std::lock_guard lock(mutex_);
+    ++reads_;
+    return nodes_;
+  }
+  base::Result<void> ask_to_drain(store::NodeId node) override {
+    std::lock_guard lock(mutex_);
+    if (!nodes_) return base::fail(nodes_.error());
+    for (store::Node& known : *nodes_) {
+      if (known.id == node) return known.is_asked_to_drain = true, base::Result<void>();
+    }
+    return base::fail(base::ErrorCode::not_found, "there is no such node");
+  }
   void leave() override {}
   bool leads() const override { return leading; }
 
@@ -54,6 +69,23 @@ class FakePeers final : public store::Peers {
   void set_ends(std::vector<store::TaskEnd> ends) {
     std::lock_guard lock(mutex_);
     ends_ = std::move(ends);
+  }
+  void set_nodes(base::Result<std::vector<store::Node>> nodes) {
+    std::lock_guard lock(mutex_);
+    nodes_ = std::move(nodes);
+  }
+  // What this node has announced, and how often the nodes were read.
+  std::vector<store::NodeAgent> announced() const {
+    std::lock_guard lock(mutex_);
+    return announced_;
+  }
+  store::NodeReport report() const {
+    std::lock_guard lock(mutex_);
+    return report_();
+  }
+  int reads() const {
+    std::lock_guard lock(mutex_);
+    return reads_;
   }
   std::vector<store::Grown> told() const {
     std::lock_guard lock(mutex_);
@@ -72,6 +104,10 @@ class FakePeers final : public store::Peers {
   Listener* listener_ = nullptr;
   std::vector<store::Grown> told_;
   std::vector<store::TaskEnd> ends_;
+  base::Result<std::vector<store::Node>> nodes_ = std::vector<store::Node>();
+  std::vector<store::NodeAgent> announced_;
+  std::function<store::NodeReport()> report_;
+  mutable int reads_ = 0;
 };
 
 }  // namespace baton::test

@@ -39,7 +39,13 @@ import { frames } from "./sse.js";
  *   errorRate?: number, tokens: number, stderr: string[], hasPlan?: boolean
  * }} AgentRow
  * @typedef {{at: string, agents: AgentRow[], leftOut: {folder: string, report: string}[]}} Agents
- * @typedef {{actor: string, role: string, version: string, at: string, grpc?: boolean}} Me
+ * @typedef {{
+ *   key: string, name: string, version: string, startedAt: string, state: string, leaseMs?: number, running: number,
+ *   queued: number, self?: boolean, leads?: boolean, agents: {name: string, digest: string}[]
+ * }} NodeRow
+ * @typedef {{agent: string, missing: string[], cards: {digest: string, nodes: string[]}[]}} NodeDifference
+ * @typedef {{at: string, shared: boolean, nodes: NodeRow[], differences: NodeDifference[]}} Nodes
+ * @typedef {{actor: string, role: string, version: string, at: string, grpc?: boolean, nodes?: boolean}} Me
  * @typedef {{
  *   key: string, at: string, actor: string, action: string, task?: string, taskId?: string, agent?: string,
  *   caller?: string, reason?: string, detail?: string, outcome: string
@@ -161,6 +167,8 @@ export const me = (signal) => get("/me", {}, signal);
 export const overview = (signal) => get("/overview", {}, signal);
 /** @type {(signal?: AbortSignal) => Promise<Agents>} */
 export const agents = (signal) => get("/agents", {}, signal);
+/** @type {(signal?: AbortSignal) => Promise<Nodes>} */
+export const nodes = (signal) => get("/nodes", {}, signal);
 /** @type {(signal?: AbortSignal) => Promise<{schedules: ScheduleRow[]}>} */
 export const schedules = (signal) => get("/schedules", {}, signal);
 /** @type {(query: Query, signal?: AbortSignal) => Promise<DeliveryPage>} */

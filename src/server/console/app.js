@@ -10,6 +10,7 @@ import "./audit.js";
 import "./bulk.js";
 import "./deliveries.js";
 import "./jobs.js";
+import "./nodes.js";
 import "./overview.js";
 import "./plans.js";
 import "./playground.js";
@@ -19,7 +20,7 @@ import "./task.js";
 import "./tasks.js";
 import "./waiting.js";
 
-/** @type {{path: string, title: string, tag: string, key: string, act?: boolean}[]} */
+/** @type {{path: string, title: string, tag: string, key: string, act?: boolean, shared?: boolean}[]} */
 const views = [
   { path: "", title: "Overview", tag: "baton-overview", key: "o" },
   { path: "tasks", title: "Tasks", tag: "baton-tasks", key: "t" },
@@ -28,9 +29,15 @@ const views = [
   { path: "agents", title: "Agents", tag: "baton-agents", key: "a" },
   { path: "plans", title: "Plans", tag: "baton-plans", key: "p" },
   { path: "schedules", title: "Schedules", tag: "baton-schedules", key: "s" },
+  { path: "nodes", title: "Nodes", tag: "baton-nodes", key: "n", shared: true },
   { path: "audit", title: "Audit", tag: "baton-audit", key: "u" },
   { path: "playground", title: "Playground", tag: "baton-playground", key: "l", act: true },
 ];
+
+/** The views for who is signed in, on a server that may have others beside it or not. */
+function shownViews() {
+  return views.filter(({ act, shared }) => (!act || session.role === "operator") && (!shared || session.nodes));
+}
 
 /** The element for a route, and what makes it another page rather than another state of the same one. */
 function pageFor() {
@@ -38,7 +45,7 @@ function pageFor() {
   if (page === "tasks" && rest[0]) return { tag: "baton-task", id: `task ${rest[0]}` };
   if (page === "bulk" && !rest[0]) return { tag: "baton-jobs", id: "jobs" };
   if (page === "bulk") return { tag: "baton-bulk", id: `bulk ${rest[0]}` };
-  const view = views.find(({ path, act }) => path === page && (!act || session.role === "operator"));
+  const view = shownViews().find(({ path }) => path === page);
   return view ? { tag: view.tag, id: view.path } : null;
 }
 
@@ -58,7 +65,7 @@ class App extends HTMLElement {
     addEventListener("hashchange", () => {
       if (takeToken()) this.begin();
     });
-    document.addEventListener("keydown", (event) => onKey(event, views));
+    document.addEventListener("keydown", (event) => onKey(event, shownViews()));
     this.begin();
   }
 
@@ -98,17 +105,16 @@ class App extends HTMLElement {
   }
 
   frame() {
-    const links = views.filter(({ act }) => !act || session.role === "operator");
     fill(
       this.nav,
-      ...links.map(({ path, title, key }) =>
+      ...shownViews().map(({ path, title, key }) =>
         h("a", { href: url(path), "data-path": path, title: `${title} (g ${key})` }, title),
       ),
     );
     const leave = h("button", { type: "button", class: "link" }, "Sign out");
     leave.addEventListener("click", () => this.signIn(""));
     const help = h("button", { type: "button", class: "link", title: "Keys (?)", "aria-label": "Keys" }, "?");
-    help.addEventListener("click", () => showHelp(views));
+    help.addEventListener("click", () => showHelp(shownViews()));
     const who = h("span", { class: "who", title: `Baton ${session.version}` }, `${session.actor} · ${session.role}`);
     fill(
       this,

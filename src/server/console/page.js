@@ -3,7 +3,7 @@ import { ApiError } from "./api.js";
 import { h, say } from "./dom.js";
 import { route } from "./router.js";
 
-/** @type {{actor: string, role: string, version: string}} */
+/** @type {{actor: string, role: string, version: string, nodes?: boolean}} */
 export const session = { actor: "", role: "", version: "" };
 
 export const mayAct = () => session.role === "operator";

@@ -16,6 +16,7 @@
 #include "engine/operator_actions.h"
 #include "json/document.h"
 #include "server/access.h"
+#include "server/nodes.h"
 #include "server/operate/grpc_relay.h"
 #include "server/operate/query.h"
 #include "server/services.h"
@@ -30,6 +31,7 @@ struct Facts {
   const store::DeliveryStore& deliveries;
   engine::OperatorActions& actions;
   engine::BulkJobs& bulk;
+  const Nodes& nodes;
   std::string version;  // of the program
   base::Timestamp started{};
   std::function<http::Counts()> http_counts;  // of the callers' listener; may be empty

@@ -33,6 +33,10 @@ void pause_agent(const CallPtr& call);
 void resume_agent(const CallPtr& call);
 void scale_agent(const CallPtr& call);
 
+// ---- The nodes that share the store (nodes.cpp).
+void list_nodes(const CallPtr& call);
+void drain_node(const CallPtr& call);
+
 // ---- What they delete (erasures.cpp).
 void erase_task(const CallPtr& call);
 void erase_context(const CallPtr& call);

@@ -98,6 +98,7 @@ void show_me(const CallPtr& call) {
     out.member("actor", call->who.name).member("role", call->who.may_act ? "operator" : "viewer");
     out.member("version", call->facts.version).member("at", base::to_rfc3339(base::SystemClock().now()));
     if (call->facts.grpc && call->who.may_act) out.member("grpc", true);
+    if (call->facts.nodes.is_shared()) out.member("nodes", true);
   });
   answer(call, std::move(text));
 }

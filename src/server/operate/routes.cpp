@@ -48,6 +48,8 @@ constexpr std::array kRoutes{
     Route{"POST", "/agents/{name}/resume", For::operators, resume_agent},
     Route{"POST", "/agents/{name}/scale", For::operators, scale_agent},
     Route{"GET", "/schedules", For::viewers, list_schedules},
+    Route{"GET", "/nodes", For::viewers, list_nodes},
+    Route{"POST", "/nodes/{key}/drain", For::operators, drain_node},
     Route{"POST", "/playground/grpc", For::operators, relay_grpc},
     Route{"GET", "/audit", For::viewers, list_audit},
     Route{"GET", "/bulk", For::viewers, list_bulk},

@@ -192,13 +192,14 @@ std::optional<http::Reply> Pipeline::health(std::string_view method, std::string
   return health_at(target.substr(0, target.find('?')));
 }
 
-// Ready even if agents were left out: the others are served.
+// Ready even if agents were left out, or are not the same on all nodes: the others are served.
 http::Reply Pipeline::readiness() const {
-  if (!ready_) return text(503, "not ready\n");
+  if (!ready_) return text(503, nodes_ && nodes_->is_draining() ? "not ready: draining\n" : "not ready\n");
   if (!services_.engine.store_is_writable()) return text(503, "not ready: the store cannot be written\n");
   std::string body = "ready\n";
   for (const agents::Catalogue::CardReport& one : services_.catalogue.left_out())
     body += "left out: " + one.folder + " (its card is wrong; the log says why)\n";
+  if (nodes_) body += nodes_->remarks();
   return text(200, std::move(body));
 }
 

@@ -45,6 +45,7 @@
 #include "http/http_server.h"
 #include "server/chat/routes.h"
 #include "server/endpoint.h"
+#include "server/nodes.h"
 #include "server/operate/routes.h"
 #include "server/pipeline/observed_exchange.h"
 #include "server/pipeline/refusal_log.h"
@@ -88,6 +89,8 @@ class Pipeline {
     operator_options_ = options;
     operators_with_callers_ = with_callers;
   }
+  // For /readyz.
+  void set_nodes(const Nodes* nodes) { nodes_ = nodes; }
   void set_http_counts(std::function<http::Counts()> counts) { http_counts_ = std::move(counts); }
 
  private:
@@ -129,6 +132,7 @@ class Pipeline {
   const operate::Routes* operators_ = nullptr;
   const ServerOptions* operator_options_ = nullptr;
   bool operators_with_callers_ = false;
+  const Nodes* nodes_ = nullptr;  // null: no others are known of
   mutable RefusalLog refusals_;
   std::string base_url_;  // read only after `open`
   std::function<http::Counts()> http_counts_;

@@ -99,7 +99,8 @@ class PostgresTarget final : public copy::Target {
     if (!is_begun_ && has_any()) return fail(copy::not_empty());
     // Longer than any copy takes: whoever waits for the database must not end this one.
     const NewNode node{"a copy", "", clock.now(), std::chrono::hours(1'000)};
-    writer_.take({enter(link, node, true), 1});
+    forget_nodes(link);
+    writer_.take({enter(link, node), 1});
     return {};
   }
 

@@ -79,10 +79,14 @@ std::vector<task::TaskKey> adopt_tasks(Link& link, std::int64_t me,
 
 }  // namespace
 
-std::int64_t enter(Link& link, const NewNode& node, bool others_are_gone) {
+void forget_nodes(Link& link) {
+  link.ask("DELETE FROM nodes");
+}
+
+std::int64_t enter(Link& link, const NewNode& node) {
   const std::string me = link.ask_text("SELECT nextval('node_ids')");
   return in_transaction(link, [&] {
-    link.ask(std::string("DELETE FROM nodes WHERE ") + (others_are_gone ? "true" : "state = 'left'"));
+    link.ask("DELETE FROM nodes WHERE state = 'left'");
     const std::array values{Parameter(std::stoll(me)), Parameter(base::to_ms(node.started)),
                             Parameter(node.lease.count()), Parameter(node.name), Parameter(node.version)};
     link.send(

@@ -26,10 +26,11 @@ struct NewNode {
   std::chrono::milliseconds lease{};
 };
 
-// Makes this program a node that joins, with one lane, 1. Takes over from those that have left, or from all
-// (`others_are_gone`). Without others the tasks whose turn is of no node are its own; else see `adopt`.
-// Returns its number.
-std::int64_t enter(Link& link, const NewNode& node, bool others_are_gone);
+// All nodes are gone, and nobody else can enter, as the schema's lock is this link's alone.
+void forget_nodes(Link& link);
+// Makes this program a node that joins, with one lane, 1. Takes over from those that have left. Without
+// others the tasks whose turn is of no node are its own; else see `adopt`. Returns its number.
+std::int64_t enter(Link& link, const NewNode& node);
 
 // Of another node, as a renewal sees it.
 struct SeenNode {
@@ -49,8 +50,8 @@ std::optional<Renewed> renew(Link& link, std::int64_t node, std::chrono::millise
 void report(Link& link, std::int64_t node, const NodeReport& report, const std::string& agents);
 
 // Takes a dead node's tasks over. Nothing is done if it has said meanwhile that it is alive, if another one
-// was faster, or if this node is dead itself. Returns its tasks
-// of these agents, or with null all if nobody else is there; the others are of no node then.
+// was faster, or if this node is dead itself. Returns its tasks of these agents, or with null all if nobody
+// else is there; the others are of no node then.
 std::optional<std::vector<task::TaskKey>> take_over(Link& link, std::int64_t node,
                                                     std::chrono::milliseconds lease, const SeenNode& dead,
                                                     const std::vector<task::AgentName>* agents);

@@ -10,6 +10,7 @@
 #include "store/postgres/lease.h"
 #include "store/postgres/locks.h"
 #include "store/postgres/migrations.h"
+#include "store/postgres/nodes.h"
 #include "store/postgres/server_checks.h"
 
 namespace baton::store::postgres {
@@ -63,13 +64,14 @@ bool are_gone(Link& link) {
   return true;
 }
 
-// The schema's lock is this link's alone, and in the end shared.
-Result<bool> upgrade(Link& link, const WayIn& way, base::Timestamp now) {
+// The schema's lock is this link's alone, and in the end shared. From then on others may enter.
+Result<void> upgrade(Link& link, const WayIn& way, base::Timestamp now) {
   auto migrated = migrate(link, base::embedded_files(), now, way.on_upgrade);
   if (!migrated) return fail(migrated.error());
+  forget_nodes(link);
   try_lock(link, SchemaLock::shared);
   unlock(link, SchemaLock::alone);
-  return true;
+  return {};
 }
 
 }  // namespace
@@ -95,7 +97,7 @@ Result<void> lock_checked(Link& link, const std::vector<std::string>& allows, co
   return {};
 }
 
-Result<bool> share_schema(Link& link, const WayIn& way, const Address& address, base::Timestamp now) {
+Result<void> share_schema(Link& link, const WayIn& way, const Address& address, base::Timestamp now) {
   if (way.waits_for_others) {
     if (auto locked = lock_checked(link, way.allows, address); !locked) return fail(locked.error());
     return upgrade(link, way, now);
@@ -107,7 +109,7 @@ Result<bool> share_schema(Link& link, const WayIn& way, const Address& address, 
     if (is_shared) {
       const auto newest = is_newest(link, base::embedded_files());
       if (!newest) return fail(newest.error());
-      if (*newest) return false;
+      if (*newest) return {};
       unlock(link, SchemaLock::shared);
     }
     if (try_lock(link, SchemaLock::alone)) {

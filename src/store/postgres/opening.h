@@ -28,8 +28,8 @@ struct WayIn {
   std::function<void(int from, int to)> on_upgrade;
 };
 // The same for a node: it shares the lock in the end, and the schema is the newest. Upgrades it if no other
-// node is there; fails with already_exists if one is. Returns whether all nodes in the tables are gone.
-base::Result<bool> share_schema(Link& link, const WayIn& way, const Address& address, base::Timestamp now);
+// node is there; fails with already_exists if one is.
+base::Result<void> share_schema(Link& link, const WayIn& way, const Address& address, base::Timestamp now);
 
 // Waits until no node is there, and ends the sessions of those whose lease is over. A lock that is free does
 // not mean that its holder is gone: the database may have been restarted, and the holder is on its way back.

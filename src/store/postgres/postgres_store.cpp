@@ -75,12 +75,12 @@ Result<std::int64_t> enter(Link& link, const PostgresOptions& options, const Add
                            base::Timestamp now) {
   // Also said to who comes while it is made.
   if (postgres::has_table(link, copy::kUnfinishedTable)) return fail(postgres::unfinished_error(link));
-  const auto are_gone = postgres::share_schema(
+  const auto shared = postgres::share_schema(
       link, {options.allows, options.waits != nullptr, options.on_upgrade}, address, now);
-  if (!are_gone) return fail(are_gone.error());
+  if (!shared) return fail(shared.error());
   if (postgres::has_table(link, copy::kUnfinishedTable)) return fail(postgres::unfinished_error(link));
   const std::string name = options.name.empty() ? name_of_machine() : options.name;
-  return postgres::enter(link, {name, options.version, now, options.lease}, *are_gone);
+  return postgres::enter(link, {name, options.version, now, options.lease});
 }
 
 }  // namespace

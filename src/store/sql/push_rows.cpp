@@ -159,7 +159,7 @@ int add_deliveries(WriteState& state, TaskRow& task, task::EventNumber event, co
   int written = 0;
   for (const TaskRow::Config& config : state.configs(task)) {
     if (!task::webhook_hears(config.version, body)) continue;
-    const bool first = !has_waiting(state, config.key);
+    const bool first = !state.has_noted_waiting(config.key) && !has_waiting(state, config.key);
     connection.run(
         "INSERT INTO deliveries (delivery_key, config_key, task_key, event_number, state, due_ms, "
         "created_ms, "

@@ -60,6 +60,10 @@ class WriteState {
     first = std::min(first, event);
   }
 
+  // Whether it was noted in the open transaction. What is added to the config then waits behind it, whether
+  // or not another delivery is due meanwhile.
+  bool has_noted_waiting(PushConfigKey config) const { return waiting_.contains(config); }
+
   void keep_context(task::ContextKey context) { dialect_.keep_context(context); }
   void claim_context(task::ContextKey context) { dialect_.claim_context(context); }
 

@@ -147,4 +147,20 @@ TEST_CASE("Inbox: other nodes hear of every task that has changed, unless there 
   CHECK(peers.told().size() == 2);
 }
 
+TEST_CASE("Inbox: rows that are forgotten are read anew, also alone") {
+  InboxBench bench;
+  const task::TaskKey key = bench.make_tasks(1)[0];
+  FakePeers peers;
+  peers.alone = true;
+  bench.options.peers = &peers;
+  bench.start();
+  bench.inbox->post(bench.add_text("first", key));
+  bench.inbox->settle();
+  change_behind(bench, key);
+  bench.inbox->forget_rows();
+  bench.inbox->post(wants(bench, "second", key, 3));
+  bench.inbox->settle();
+  CHECK(bench.told == Texts{"first: done", "second: done"});
+}
+
 }  // namespace inbox_races_test

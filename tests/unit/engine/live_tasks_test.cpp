@@ -5,66 +5,21 @@
 #include <atomic>
 #include <thread>
 
+#include "unit/engine/live_log_writer.h"
+
 namespace live_tasks_test {
 
 using namespace baton;
 using engine::LiveLogPtr;
 using engine::LiveTasks;
 using task::State;
+using test::live::kNever;
+using test::live::kTask;
+using test::live::Log;
+using test::live::status;
+using test::live::text;
 
 namespace {
-
-constexpr task::TaskKey kTask{7};
-constexpr auto kNever = base::SteadyTime::time_point::max();
-
-task::EventBody status(State state) {
-  return task::StatusChanged{{state, std::nullopt, {}}, {}};
-}
-
-task::EventBody text(std::string piece = "x") {
-  return task::TextDelta{{"r"}, 0, std::move(piece), false, false};
-}
-
-// Makes changes of one task durable, as the inbox does.
-class Log {
- public:
-  explicit Log(LiveTasks& live, task::TaskKey key = kTask) : live_(live) {
-    committed_.head.key = key;
-    committed_.head.id = {"task-" + std::to_string(key.value)};
-    committed_.head.caller = {"ann"};
-    committed_.head.agent = {"echo"};
-    committed_.head.context_key = {-key.value};
-  }
-
-  void create(std::vector<task::EventBody> bodies, const std::string& metadata = {}) {
-    const task::Json json{metadata};
-    committed_.new_context = true;
-    publish(std::move(bodies), &json);
-  }
-  void add(std::vector<task::EventBody> bodies) { publish(std::move(bodies), nullptr); }
-  // As if the task were older: its first events were not seen here.
-  void skip(std::int64_t events) { committed_.head.last_event.value += events; }
-
-  std::optional<task::RequestData> request;  // of the next change
-
- private:
-  void publish(std::vector<task::EventBody> bodies, const task::Json* metadata) {
-    committed_.events.clear();
-    for (task::EventBody& body : bodies) {
-      if (const auto* change = std::get_if<task::StatusChanged>(&body)) {
-        committed_.head.state = change->status.state;
-      }
-      const task::EventNumber number{++committed_.head.last_event.value};
-      committed_.events.push_back(
-          std::make_shared<const task::Event>(task::Event{number, {}, std::move(body)}));
-    }
-    live_.changing(committed_.head.key);
-    live_.publish(committed_, std::exchange(request, {}), metadata);
-  }
-
-  LiveTasks& live_;
-  store::Committed committed_;
-};
 
 bool covers(const LiveTasks& live, std::int64_t after) {
   const LiveLogPtr log = live.log(kTask);
@@ -367,60 +322,6 @@ TEST_CASE("LiveTasks: a task is followed while there is a reader or a wait, and 
     CHECK(live.is_followed(kTask));
   }
   CHECK_FALSE(live.is_followed(kTask));
-}
-
-TEST_CASE("LiveTasks: what another node has changed is read from the store, and its readers look again") {
-  LiveTasks live;
-  Log log(live);
-  log.create({status(State::submitted), status(State::working)});
-  int news = 0;
-  const auto subscription = live.subscribe(kTask, [&] { ++news; });
-  REQUIRE(live.log(kTask));
-  SUBCASE("what is known here is no news") {
-    CHECK(live.changed_elsewhere(kTask, {2}).empty());
-    CHECK(live.log(kTask));
-    CHECK(news == 0);
-  }
-  SUBCASE("what is new is, once") {
-    CHECK(live.changed_elsewhere(kTask, {3}).empty());
-    CHECK(live.changed_elsewhere(kTask, {3}).empty());
-    CHECK_FALSE(live.log(kTask));
-    CHECK(news == 1);
-    REQUIRE(live.followed().size() == 1);
-    CHECK(live.followed()[0].last.value == 3);
-  }
-  SUBCASE("a change here that follows one elsewhere leaves a gap in the log") {
-    log.skip(2);
-    log.add({text()});
-    CHECK(news == 1);
-    CHECK_FALSE(live.log(kTask)->covers({2}));
-    CHECK(live.log(kTask)->covers({4}));
-  }
-}
-
-TEST_CASE("LiveTasks: who waits for a stop is told of one that another node has stored") {
-  LiveTasks live;
-  Log log(live);
-  log.create({status(State::submitted), status(State::working)});
-  std::optional<engine::Stop> told;
-  const auto wait = live.await_stop(kTask, {2}, kNever, [&](auto stop) { told = stop; });
-  CHECK(wait.knows_past);
-  const auto looking = live.changed_elsewhere(kTask, {3});
-  REQUIRE(looking.size() == 1);
-  CHECK(looking[0].after.value == 2);
-  SUBCASE("from the store") {
-    live.tell_past(looking[0].wait, engine::Stop{State::canceled, {3}});
-    REQUIRE(told);
-    CHECK(told->state == State::canceled);
-  }
-  SUBCASE("one that comes here meanwhile is told once the store has none before it") {
-    log.skip(1);
-    log.add({status(State::completed)});
-    CHECK_FALSE(told);
-    live.tell_past(looking[0].wait, std::nullopt);
-    REQUIRE(told);
-    CHECK(told->state == State::completed);
-  }
 }
 
 }  // namespace live_tasks_test

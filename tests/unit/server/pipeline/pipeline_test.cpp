@@ -70,6 +70,19 @@ TEST_CASE("Pipeline: until it is open there are no calls and no cards, only what
   CHECK(bench.ask("GET", "/readyz").status == 503);
 }
 
+TEST_CASE("Pipeline: a node that drains is not ready, and says why") {
+  Bench bench;
+  server::Nodes nodes(nullptr, bench.engine.engine(), bench.catalogue, {"db-1", "1.2.3", {}}, bench.readers);
+  bench.pipeline.set_nodes(&nodes);
+  bench.pipeline.set_ready(true);
+  CHECK(bench.ask("GET", "/readyz").body == "ready\n");
+  nodes.drain();
+  bench.pipeline.set_ready(false);
+  const Reply reply = bench.ask("GET", "/readyz");
+  CHECK(reply.status == 503);
+  CHECK(reply.body == "not ready: draining\n");
+}
+
 TEST_CASE("Pipeline: an error of the connection layer has the operator API's form on its paths") {
   const auto body_at = [](const char* path, int status) {
     return server::Pipeline::connection_error(path, status, "no").body;

@@ -1,0 +1,163 @@
+// Several PostgresStores on one database: one that dies, freezes or leaves is replaced, once.
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "contract/node_bench.h"
+#include "store/postgres/nodes.h"
+
+namespace postgres_deaths_test {
+
+using namespace baton;
+using namespace baton::test;
+using task::TaskKey;
+
+TEST_CASE("Peers: the unfinished tasks of a node that was killed are adopted once, and it writes no more") {
+  const auto schema = made_schema();
+  NodeBench first(schema), second(schema), third(schema);
+  std::string told;
+  first.end();
+  first.settings.on_lost = [&told](const std::string& why) { told = why; };
+  first.open();
+  first.peers().listen(&first.ear);
+  const auto heads = some_busy(first, 20);
+  first.create("resting");
+  const task::TaskHead others = second.create_busy("others");
+  task::Change late = StoreBench::change(heads[0], {delta("r", "late")});
+  first.kill();
+  CHECK(comes([&] { return second.ear.adopted().size() + third.ear.adopted().size() >= heads.size(); }));
+  auto adopted = second.ear.adopted();
+  adopted.merge(third.ear.adopted());
+  CHECK(adopted == keys_of(heads));
+  for (const task::TaskHead& head : heads) {
+    const auto row = second.tasks->row(head.key).value();
+    CHECK((row.owner.value == second.number() || row.owner.value == third.number()));
+    CHECK(row.head.version.value == head.version.value + 1);
+  }
+  CHECK(second.owner_of(others) == second.number());
+  CHECK(second.count("nodes") == "2");
+  CHECK(schema->ask("SELECT sum(tasks) FROM task_totals") == "1");
+
+  first.gate.shut(false);
+  const bool is_stored = first.apply(late) && first.tasks->commit();
+  CHECK_FALSE(is_stored);
+  CHECK(comes([&] { return !first.tasks->flush(); }));
+  CHECK(told == "another Baton has taken over the database");
+  CHECK(second.head(heads[0].key).last_event == heads[0].last_event);
+}
+
+TEST_CASE("Peers: a frozen node is replaced when its lease is over, and ends when it thaws") {
+  const auto schema = made_schema();
+  NodeBench first(schema, std::chrono::milliseconds(1'500)), second(schema);
+  const auto heads = some_busy(first, 3);
+  task::Change begun = StoreBench::change(heads[1], {delta("r", "half")});
+  succeed(first.apply(begun));
+  // Has what was written go to the server, which leaves the group open there.
+  task::Change joins = StoreBench::creation("more", {status(task::State::submitted), user("m")}, "c-t0");
+  succeed(first.apply(joins));
+  first.gate.freeze(true);
+  CHECK(comes([&] { return second.ear.adopted() == keys_of(heads); }));
+  first.gate.freeze(false);
+  CHECK(comes([&] { return !first.tasks->flush(); }));
+  CHECK(first.tasks->flush().error().for_log.find("has taken over") != std::string::npos);
+  CHECK_FALSE(first.tasks->commit());
+  CHECK(second.head(heads[1].key).last_event == heads[1].last_event);
+  CHECK(comes([&] { return second.peers().is_alone(); }));
+}
+
+TEST_CASE("Peers: nodes that were all frozen for longer than their leases all stay") {
+  const auto schema = made_schema();
+  constexpr std::chrono::milliseconds kShort(1'000);
+  NodeBench first(schema, kShort), second(schema, kShort);
+  const auto heads = some_busy(first, 3);
+  first.gate.freeze(true);
+  second.gate.freeze(true);
+  CHECK(comes([&] {
+    return schema->ask("SELECT max(lease_until) < clock_timestamp() - interval '1 second' FROM nodes") == "t";
+  }));
+  second.gate.freeze(false);
+  first.gate.freeze(false);
+  const std::string renewed = "SELECT min(lease_until) > clock_timestamp() FROM nodes";
+  CHECK(comes([&] { return schema->ask(renewed) == "t"; }));
+  CHECK(schema->ask("SELECT count(*) FROM nodes") == "2");
+  first.create("t-first");
+  second.create("t-second");
+  CHECK(second.ear.adopted().empty());
+  CHECK(first.owner_of(heads[0]) == first.number());
+}
+
+TEST_CASE("Peers: a node that leaves gives its unfinished tasks away at once") {
+  const auto schema = made_schema();
+  constexpr std::chrono::hours kLong(1);
+  NodeBench first(schema, kLong), second(schema, kLong);
+  const auto heads = some_busy(first, 5);
+  first.peers().leave();
+  CHECK(comes([&] { return second.ear.adopted() == keys_of(heads); }));
+  CHECK(second.peers().nodes().value().size() == 1);
+  CHECK_FALSE(first.peers().is_alone());
+  CHECK_FALSE(first.peers().leads());
+  task::Change late = StoreBench::change(heads[0], {delta("r", "late")});
+  CHECK_FALSE((first.apply(late) && first.tasks->commit()));
+}
+
+TEST_CASE("Peers: what the last node leaves is the next one's that opens the database") {
+  const auto schema = made_schema();
+  NodeBench first(schema, std::chrono::hours(1));
+  const auto heads = some_busy(first, 3);
+  first.peers().leave();
+  first.end();
+  schema->ask("UPDATE tasks SET owner = 0 WHERE public_id = 't1'");
+  const NodeBench next(schema);
+  for (const task::TaskHead& head : heads) {
+    CHECK(next.owner_of(head) == next.number());
+    CHECK(next.head(head.key).version == head.version);
+  }
+  CHECK(next.ear.misses == 0);
+  CHECK(next.count("nodes") == "1");
+}
+
+TEST_CASE("Peers: of two that take each other for dead one stays") {
+  PostgresBench made;
+  made.close();
+  const Schema& schema = made.schema;
+  const auto address = store::postgres::Address::read(schema.url());
+  REQUIRE(address);
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(round);
+    constexpr std::chrono::milliseconds kLease(60'000);
+    store::postgres::Link one(*address), other(*address);
+    store::postgres::forget_nodes(one);
+    const auto first = store::postgres::enter(one, {"a", "", {}, kLease});
+    const auto second = store::postgres::enter(other, {"b", "", {}, kLease});
+    const auto seen = [&](store::postgres::Link& by, std::int64_t node) {
+      return store::postgres::renew(by, node, kLease, node, false)->others.at(0);
+    };
+    const auto of_second = seen(one, first);
+    const auto of_first = seen(other, second);
+    auto second_now = of_second;  // what it has just asked has renewed its lease
+    second_now.lease = schema.ask("SELECT lease_until FROM nodes WHERE node_id = " + std::to_string(second));
+    std::optional<std::vector<TaskKey>> by_first, by_second;
+    std::thread beside(
+        [&] { by_second = store::postgres::take_over(other, second, kLease, of_first, nullptr); });
+    by_first = store::postgres::take_over(one, first, kLease, second_now, nullptr);
+    beside.join();
+    CHECK(by_first.has_value() != by_second.has_value());
+    CHECK(schema.ask("SELECT count(*) FROM nodes") == "1");
+  }
+}
+
+TEST_CASE("Peers: one node leads, and another one when it has gone") {
+  const auto schema = made_schema();
+  auto first = std::make_unique<NodeBench>(schema);
+  auto second = std::make_unique<NodeBench>(schema);
+  CHECK(comes([&] { return first->peers().leads(); }));
+  CHECK_FALSE(second->peers().leads());
+  first->kill();
+  CHECK(comes([&] { return second->peers().leads(); }));
+  CHECK_FALSE(first->peers().leads());
+  const NodeBench third(schema);
+  second.reset();
+  CHECK(comes([&] { return third.peers().leads(); }));
+}
+
+}  // namespace postgres_deaths_test

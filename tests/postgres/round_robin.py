@@ -1,0 +1,154 @@
+"""A proxy before several nodes: each request goes to the next one that is up, whoever sends it and whatever it is about.
+No cookies, no sticky sessions. Bodies of requests are read whole, answers are passed on as they come."""
+import asyncio
+import threading
+
+import client
+
+HEAD_MAX = 1 << 20
+END = b"\r\n\r\n"
+NOBODY = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
+
+
+class Head:
+    """The first lines of a request or an answer."""
+
+    def __init__(self, raw):
+        first, *lines = raw.removesuffix(END).split(b"\r\n")
+        self.first = first
+        self.lines = [line for line in lines if not line.lower().startswith(b"connection:")]
+        self.fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
+
+    @property
+    def length(self):
+        return int(self.fields.get(b"content-length", -1))
+
+    @property
+    def is_chunked(self):
+        return self.fields.get(b"transfer-encoding", b"").lower() == b"chunked"
+
+    @property
+    def is_stream(self):
+        """One of events, or of any other length that is not told."""
+        return self.fields.get(b"content-type", b"").startswith(b"text/event-stream") or not (
+            self.is_chunked or self.length >= 0)
+
+    def text(self, closes):
+        return b"\r\n".join([self.first, *self.lines, *([b"Connection: close"] if closes else [])]) + END
+
+
+async def chunks_of(source):
+    while True:
+        size = await source.readline()
+        rest = await source.readexactly(int(size.split(b";")[0], 16) + 2)
+        yield size + rest
+        if len(rest) == 2:
+            return
+
+
+async def body_of(head, source):
+    """Pieces of the body as they come, framed as they are."""
+    if head.is_chunked:
+        async for chunk in chunks_of(source):
+            yield chunk
+    elif head.length >= 0:
+        left = head.length
+        while left > 0:
+            piece = await source.read(min(left, 1 << 16))
+            if not piece:
+                raise ConnectionResetError("the node has ended the connection inside an answer")
+            left -= len(piece)
+            yield piece
+    else:
+        while piece := await source.read(1 << 16):
+            yield piece
+
+
+class Proxy(client.Client):
+    """A client that talks to the nodes through a proxy of its own. `ports()`: those of the nodes that are up."""
+
+    def __init__(self, ports):
+        super().__init__()
+        self.ports, self.turn = ports, 0
+        self.loop = asyncio.new_event_loop()
+        started = threading.Event()
+        self.thread = threading.Thread(target=self.work, args=(started,), daemon=True)
+        self.thread.start()
+        started.wait()
+
+    def work(self, started):
+        asyncio.set_event_loop(self.loop)
+        listening = self.loop.run_until_complete(
+            asyncio.start_server(self.serve, "127.0.0.1", 0, limit=HEAD_MAX, backlog=512))
+        self.port = listening.sockets[0].getsockname()[1]
+        started.set()
+        self.loop.run_forever()
+        listening.close()
+        left = asyncio.all_tasks(self.loop)
+        for task in left:
+            task.cancel()
+        self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        self.loop.close()
+
+    def end(self):
+        self.close()
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join()
+
+    async def serve(self, reader, writer):
+        try:
+            while await self.exchange(reader, writer):
+                pass
+        except (OSError, EOFError, ValueError):  # either side has gone
+            pass
+        finally:
+            writer.close()
+
+    async def exchange(self, reader, writer):
+        """Passes one request on and its answer back. Whether there may be another one."""
+        head = Head(await reader.readuntil(END))
+        body = b"".join([piece async for piece in body_of(head, reader)]) if head.is_chunked or head.length > 0 else b""
+        node = await self.reach()
+        if not node:
+            writer.write(NOBODY)
+            return True
+        source, target = node
+        try:
+            target.write(head.text(closes=True) + body)
+            answer = Head(await source.readuntil(END))
+            writer.write(answer.text(closes=answer.is_stream))
+            if answer.is_stream:
+                await self.until_either(self.copy(answer, source, writer), reader.read(1))
+            else:
+                await self.copy(answer, source, writer)
+            return not answer.is_stream
+        finally:
+            target.close()
+
+    async def reach(self):
+        """To the next node; to the one after it if that refuses."""
+        for _ in range(2):
+            ports = self.ports()
+            if not ports:
+                return None
+            self.turn += 1
+            try:
+                return await asyncio.open_connection("127.0.0.1", ports[self.turn % len(ports)], limit=HEAD_MAX)
+            except ConnectionRefusedError:
+                continue
+        return None
+
+    @staticmethod
+    async def copy(answer, source, writer):
+        async for piece in body_of(answer, source):
+            writer.write(piece)
+            await writer.drain()
+
+    @staticmethod
+    async def until_either(passing, leaving):
+        """Until the stream is over, or its client has left."""
+        both = [asyncio.ensure_future(passing), asyncio.ensure_future(leaving)]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        for one in both:
+            one.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
