@@ -114,6 +114,8 @@ inline constexpr std::string_view kMarkNames[] = {
 #undef BATON_MARK
 };
 inline constexpr std::size_t kMarks = std::size(kMarkNames);
+// From here on those of nodes that share a store; the others are of one.
+inline constexpr auto kFirstOfNodes = static_cast<std::size_t>(Mark::group_lost_its_race);
 
 // In memory that the processes of a batch share.
 using MarkCounts = std::array<std::atomic<std::uint64_t>, kMarks>;

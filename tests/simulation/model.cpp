@@ -366,6 +366,7 @@ void Model::shown(task::TaskKey key, const task::Event& event, std::int64_t last
     broken(where + "shown otherwise than the log has it");
   }
   fibers().note(static_cast<std::uint64_t>(event.number.value));
+  note_told(key, event.number);
 }
 
 void Model::acknowledged(task::TaskKey key, task::EventNumber last, const char* what) const {
@@ -374,6 +375,12 @@ void Model::acknowledged(task::TaskKey key, task::EventNumber last, const char* 
     broken(place(known.head(), last) + what + " before it was durable");
   }
   fibers().note(static_cast<std::uint64_t>(key.value));
+  note_told(key, last);
+}
+
+void Model::note_told(task::TaskKey key, task::EventNumber last) const {
+  std::int64_t& told = told_[key.value];
+  told = std::max(told, last.value);
 }
 
 task::State Model::state_at(task::TaskKey key, task::EventNumber event) const {

@@ -210,7 +210,8 @@ void StepCalls::begin(World& world, const std::string& task, int attempt) {
   if (task::is_terminal(known.head().state))
     world.fibers.fail("a step that has ended is done again: " + task);
   const auto [before, is_new] = all_.try_emplace({task, attempt}, powers_);
-  if (!is_new && before->second == powers_)
+  const bool is_again = world.model.was_requeued(known.head().key);
+  if (!is_new && before->second == powers_ && !is_again)
     world.fibers.fail("attempt " + std::to_string(attempt) + " of a step was begun twice: " + task);
   before->second = powers_;
 }

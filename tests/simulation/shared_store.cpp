@@ -82,6 +82,10 @@ void SharedStore::commit(NodeView& view) {
   static_cast<void>(watched_.commit());
   static_cast<void>(watched_.flush());
   for (const auto& [task, written] : view.written_) {
+    const auto owner = owners_.find(task);
+    const bool is_others = owner != owners_.end() && owner->second != view.node_ && !is_dead(owner->second);
+    if (written.breaks_off && is_others && !model_.was_requeued({task}))
+      world_.fibers.fail("the turn of task " + std::to_string(task) + " was taken from a node that lives");
     if (written.owner) {
       owners_[task] = written.owner;
     } else {
@@ -132,7 +136,7 @@ std::vector<task::TaskKey> SharedStore::adopt_in(NodeView& view, const std::vect
     change.turn.emplace();
     const auto raised = watched_.apply(change, row);
     if (!raised) world_.fibers.fail("a task cannot be taken over: " + raised.error().for_caller);
-    view.written_[key.value] = {row.head.version, row.head.last_event, view.node_};
+    view.written_[key.value] = {row.head.version, row.head.last_event, view.node_, false};
   }
   commit(view);
   return adopted;
@@ -223,7 +227,10 @@ void NodeView::own(const task::TaskHead& before, const task::TaskHead& after, st
              after.turn_state != before.turn_state) {
     row.owner = node_;
   }
-  written_[after.key.value] = {after.version, after.last_event, row.owner};
+  const bool breaks_off =
+      before.turn_state == task::TurnState::running && after.turn_state == task::TurnState::queued;
+  const bool did = written_.contains(after.key.value) && written_.at(after.key.value).breaks_off;
+  written_[after.key.value] = {after.version, after.last_event, row.owner, breaks_off || did};
 }
 
 base::Result<store::Committed> NodeView::apply(task::Change& change, store::TaskRow& row) {
@@ -302,7 +309,7 @@ base::Result<std::vector<task::TaskHead>> NodeView::take_queued(const std::vecto
       change.turn.emplace();
       const auto raised = shared_.watched_.apply(change, row);
       if (!raised) return fail(raised.error());
-      written_[head.key.value] = {row.head.version, row.head.last_event, node_};
+      written_[head.key.value] = {row.head.version, row.head.last_event, node_, false};
       taken.push_back(row.head);
       SOMETIMES(queued_turn_taken);
     }

@@ -84,7 +84,6 @@ class SharedStore {
   Model& model_;
   WatchedStore watched_;
   std::map<std::int64_t, store::NodeId> owners_;  // by task
-  std::map<std::int64_t, int> writers_;           // by task: the node that has stored it last
   std::int64_t last_node_ = 0;
   NodeView* holder_ = nullptr;
   Fibers::WaitList free_;
@@ -214,6 +213,7 @@ class NodeView final : public store::TaskStore,
     task::Version version;
     task::EventNumber last;
     store::NodeId owner;
+    bool breaks_off = false;  // a turn that runs
   };
   std::map<std::int64_t, Written> written_;  // by the open group: tasks
 };

@@ -246,6 +246,7 @@ void World::requeue_some() {
     }
     if (calm_ || running.empty() || up() == nullptr) continue;
     const task::TaskKey key = random.pick(running);
+    model.note_requeue(key);
     call<bool>(*this, "requeue", [this, key](Process& process, const std::function<void(bool)>& done) {
       process.engine().operator_actions().requeue(
           key, {"olga", "it hangs", {}}, [this](const base::Result<task::TaskHead>& head) {
